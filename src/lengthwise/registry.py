@@ -1,0 +1,168 @@
+"""The only registry: names of tasks, position encodings, attentions and schedules, and how a name becomes an object.
+
+An object is asked for by a *spec*: `sort`, `sort:alphabet=40`, `rope:scaling=yarn,factor=4`. The part before the colon
+is a registered name, the rest are fields of its dataclass. The modules of the room are imported when the first name is
+looked up, not before; entry points of other packages are loaded when their name is asked for.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import functools
+import importlib
+import importlib.metadata
+import pkgutil
+import re
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Generic, TypeVar
+
+from lengthwise.errors import UnknownName, UsageError
+
+T = TypeVar("T")
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+class Registry(Generic[T]):
+    """Names of one kind of thing. `room` is the package whose modules register into it; `group` its entry points."""
+
+    def __init__(self, kind: str, room: str, group: str) -> None:
+        self.kind, self.room, self.group = kind, room, group
+        self._makers: dict[str, Callable[..., T]] = {}
+        self._aliases: dict[str, str] = {}
+        self._discovered = False
+
+    def register(self, name: str, *aliases: str, **settings: Any) -> Callable[[C], C]:
+        """Decorator: `name` makes the decorated dataclass, with `settings` filled in."""
+
+        def add(maker: C) -> C:
+            if name in self._makers or name in self._aliases:
+                raise ValueError(f"the {self.kind} name {name!r} is taken")
+            self._makers[name] = functools.partial(maker, **settings) if settings else maker
+            self._aliases.update(dict.fromkeys(aliases, name))
+            return maker
+
+        return add
+
+    def names(self) -> list[str]:
+        self._discover()
+        return sorted({*self._makers, *(point.name for point in self._entry_points())})
+
+    def maker(self, name: str) -> Callable[..., T]:
+        """The dataclass (or preset of one) behind a name."""
+        self._discover()
+        name = self._aliases.get(name, name)
+        if name in self._makers:
+            return self._makers[name]
+        for point in self._entry_points():
+            if point.name == name:
+                return self._makers.setdefault(name, point.load())
+        near = nearest(name, [*self.names(), *self._aliases])
+        raise UnknownName(f"unknown {self.kind} {name!r}; {near}`lengthwise {self.room.rsplit('.', 1)[1]}` lists them")
+
+    def make(self, spec: str | Mapping[str, Any]) -> T:
+        """The object a spec describes: text as typed by a user, or the mapping that `spec_of` gives."""
+        if isinstance(spec, str):
+            name, settings = parse_spec(spec)
+        else:
+            settings = dict(spec)
+            name = settings.pop("name")
+        maker = self.maker(name)
+        made = maker(**_converted(self.kind, name, maker, settings))
+        object.__setattr__(made, "_spec", {"name": self._aliases.get(name, name), **settings})
+        return made
+
+    def spec_of(self, thing: T) -> dict[str, Any]:
+        """The mapping from which `make` gives an equal object; {} when its class is not registered."""
+        self._discover()
+        if hasattr(thing, "_spec"):
+            return dict(thing._spec)  # pyright: ignore[reportAttributeAccessIssue]
+        for name, maker in self._makers.items():
+            if maker is type(thing):
+                return {"name": name, **_settings_of(thing)}
+        return {}
+
+    def _discover(self) -> None:
+        if self._discovered:
+            return
+        self._discovered = True
+        package = importlib.import_module(self.room)
+        for module in pkgutil.walk_packages(package.__path__, self.room + "."):
+            importlib.import_module(module.name)
+
+    @functools.cached_property
+    def _points(self) -> tuple[importlib.metadata.EntryPoint, ...]:
+        return tuple(importlib.metadata.entry_points(group=self.group))
+
+    def _entry_points(self) -> tuple[importlib.metadata.EntryPoint, ...]:
+        return self._points
+
+
+def parse_spec(text: str) -> tuple[str, dict[str, Any]]:
+    """`name:key=value,key=value` → (name, {key: value}); values are Python literals, else text."""
+    name, colon, rest = text.partition(":")
+    settings: dict[str, Any] = {}
+    if colon:
+        for part in re.split(r",(?=\s*\w+=)", rest):
+            key, equals, value = part.partition("=")
+            if not equals or not key.strip():
+                raise UsageError(f"{text!r}: settings are written name:key=value,key=value; {part!r} has no key=")
+            settings[key.strip()] = _literal(value.strip())
+    return name.strip(), settings
+
+
+def format_spec(spec: Mapping[str, Any]) -> str:
+    """The text form of a spec mapping, as a user would type it."""
+    settings = ",".join(f"{key}={value}" for key, value in spec.items() if key != "name")
+    return f"{spec['name']}:{settings}" if settings else str(spec["name"])
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """`did you mean 'x'? ` or nothing."""
+    close = difflib.get_close_matches(name.lower(), list(names), n=1, cutoff=0.6)
+    return f"did you mean {close[0]!r}? " if close else ""
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return {"true": True, "false": False, "none": None}.get(text.lower(), text)
+
+
+def _settings_of(thing: Any) -> dict[str, Any]:
+    """The dataclass fields that differ from their defaults."""
+    return {
+        f.name: getattr(thing, f.name)
+        for f in dataclasses.fields(thing)
+        if f.init and getattr(thing, f.name) != (f.default if f.default is not dataclasses.MISSING else None)
+    }
+
+
+def _converted(kind: str, name: str, maker: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with numbers in the type their field declares; wrong names and types are usage errors."""
+    cls: Any = maker.func if isinstance(maker, functools.partial) else maker
+    types = typing.get_type_hints(cls)
+    fields = {f.name for f in dataclasses.fields(cls) if f.init}
+    converted = {}
+    for key, value in settings.items():
+        if key not in fields:
+            known = f"it has {', '.join(sorted(fields))}" if fields else "it has no settings"
+            raise UsageError(f"the {kind} {name!r} has no setting {key!r}; {nearest(key, fields)}{known}")
+        converted[key] = _as_type(types[key], value, f"{kind} {name!r}: {key}")
+    return converted
+
+
+def _as_type(wanted: Any, value: Any, what: str) -> Any:
+    choices = typing.get_args(wanted) if typing.get_origin(wanted) is typing.Literal else None
+    if choices and value not in choices:
+        raise UsageError(f"{what} is one of {', '.join(map(str, choices))}, not {value!r}")
+    if wanted is float and type(value) is int:
+        return float(value)
+    if wanted is str and not isinstance(value, str):
+        return str(value)
+    if wanted in (int, float, bool) and type(value) is not wanted:
+        raise UsageError(f"{what} takes {'a whole number' if wanted is int else wanted.__name__}, not {value!r}")
+    return value

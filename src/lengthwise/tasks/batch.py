@@ -1,0 +1,96 @@
+"""From symbols to what a model reads: `Samples` as a task draws them, `Batch` as a model sees them.
+
+A task speaks in indices into its own symbols; here the special tokens are added and the positions to be predicted are
+marked. Rows shorter than the others are filled at the right with `NOTHING`; a causal model never looks there, so no
+attention mask is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lengthwise.errors import UsageError
+from lengthwise.seeds import Floats, Ints
+
+Readout = Literal["answer", "tags", "numbers"]
+
+SPECIALS = ("<pad>", "<bos>", "<sep>", "<eos>")
+PAD, BOS, SEP, EOS = range(4)
+NOTHING = -1
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Items of one size: `prompts` and `answers` as indices into the task's symbols, [items, width].
+
+    The widths depend on the size alone. `answers` are real numbers when the task's readout is "numbers".
+    """
+
+    prompts: Ints
+    answers: Ints | Floats
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sequences as a model sees them: `targets[i, t]` is asked for at `inputs[i, t]` wherever `scored[i, t]`.
+
+    For the readout "numbers" `targets` is [items, outputs] and belongs to the one scored position of each row.
+    """
+
+    inputs: Ints
+    targets: Ints | Floats
+    scored: NDArray[np.bool_]
+
+
+def pack(samples: Samples, readout: Readout, causal: bool = True) -> Batch:
+    """Lay samples out for a model.
+
+    answer   `<bos> prompt <sep> answer <eos>`, asked for from `<sep>` on. An encoder reads `<pad>` in place of the
+             answer and is asked for it there.
+    tags     `<bos> prompt`; the last `width` positions are asked for one label each, which is not fed back.
+    numbers  `<bos> prompt <sep>`; the last position is asked for a vector.
+    """
+    items, width = samples.prompts.shape
+    if readout == "tags":
+        inputs = np.concatenate([np.full((items, 1), BOS), _tokens(samples.prompts)], axis=1)
+        scored = np.zeros(inputs.shape, dtype=bool)
+        scored[:, inputs.shape[1] - samples.answers.shape[1] :] = samples.answers != NOTHING
+        targets = np.full(inputs.shape, PAD)
+        targets[:, inputs.shape[1] - samples.answers.shape[1] :] = _tokens(samples.answers)
+        return Batch(inputs, targets, scored)
+    if readout == "numbers":
+        inputs = _row_tokens(items, BOS, samples.prompts, SEP)
+        scored = np.zeros(inputs.shape, dtype=bool)
+        scored[:, -1] = True
+        return Batch(inputs, np.asarray(samples.answers, dtype=np.float64), scored)
+    whole = _row_tokens(items, BOS, samples.prompts, SEP, samples.answers, EOS)
+    marks = np.zeros(whole.shape, dtype=bool)
+    marks[:, width + 2 :] = True
+    ragged = (samples.prompts == NOTHING).any() or (samples.answers == NOTHING).any()
+    if ragged:
+        whole, marks = _close_up(whole, marks)
+    if causal:
+        return Batch(whole[:, :-1], whole[:, 1:], marks[:, 1:] & (whole[:, 1:] != PAD))
+    if ragged:
+        raise UsageError("an encoder needs sequences of one length a size, and this task's answers differ in length")
+    return Batch(np.where(marks, PAD, whole), whole, marks)
+
+
+def _tokens(symbols: NDArray) -> Ints:
+    """Indices into the task's symbols → token ids (`NOTHING` becomes `<pad>`)."""
+    return np.where(symbols == NOTHING, PAD, symbols + len(SPECIALS)).astype(np.int64)
+
+
+def _row_tokens(items: int, *parts: int | NDArray) -> Ints:
+    columns = [np.full((items, 1), part) if isinstance(part, int) else _tokens(part) for part in parts]
+    return np.concatenate(columns, axis=1).astype(np.int64)
+
+
+def _close_up(whole: Ints, marks: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.bool_]]:
+    """Move the `<pad>` gaps inside rows to their right end, keeping the order of everything else."""
+    order = np.argsort(whole == PAD, axis=1, kind="stable")
+    return np.take_along_axis(whole, order, axis=1), np.take_along_axis(marks, order, axis=1)

@@ -1,0 +1,55 @@
+"""What is known about a task from elsewhere, kept with the task: its class, its references, its published results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lengthwise.records import Reference
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published curve: exact match in per cent on bins of size (first, last), the first bin being the training range."""
+
+    encoding: str
+    bins: tuple[tuple[int, int], ...]
+    exact_match: tuple[float, ...]
+    reference: Reference
+    chance: float | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """`crasp` says, for each encoding, whether a C-RASP program exists (None: not known); keys are position specs."""
+
+    circuit_class: str = ""
+    crasp: Mapping[str, bool | None] = field(default_factory=dict)
+    references: tuple[Reference, ...] = ()
+    published: tuple[Published, ...] = ()
+
+
+HUANG = Reference("huang2025", "Figure 1 and its result files")
+HUANG_BINS = ((1, 50), (51, 100), (101, 150))
+
+
+def huang(
+    *,
+    circuit_class: str,
+    offset: tuple[float, float, float],
+    none: tuple[float, float, float],
+    regularised: tuple[float, float, float],
+    crasp_offset: bool,
+    crasp_none: bool,
+    chance: float | None = None,
+    references: tuple[Reference, ...] = (),
+) -> Facts:
+    """The facts of a task of Huang et al. 2025: exact match in their three bins for learned positions with random
+    offsets, for no encoding, and for offsets with the regulariser 1e-4; and whether a C-RASP program exists."""
+    rows = (("learned+offset", offset), ("none", none), ("learned+offset, regularised 1e-4", regularised))
+    return Facts(
+        circuit_class=circuit_class,
+        crasp={"learned+offset": crasp_offset, "none": crasp_none},
+        references=(HUANG, *references),
+        published=tuple(Published(encoding, HUANG_BINS, values, HUANG, chance) for encoding, values in rows),
+    )

@@ -1,0 +1,109 @@
+"""The contract of a task: what is asked, at which size, and what the right answer is."""
+
+from __future__ import annotations
+
+import abc
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from lengthwise.seeds import Draws, Ints, Seeds
+from lengthwise.tasks.batch import NOTHING, SPECIALS, Batch, Readout, Samples, pack
+from lengthwise.tasks.facts import Facts
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A way in which a task grows: what one unit of size is, and the sizes for which the task is defined."""
+
+    name: str
+    meaning: str
+    smallest: int = 1
+    largest: int | None = None
+
+
+@dataclass(frozen=True)
+class Chance:
+    """What the best guess that ignores the input scores: on the whole answer, and on a token of it."""
+
+    exact: float
+    token: float
+
+
+class Task(abc.ABC):
+    """What is asked. A subclass is a frozen dataclass: its fields are settings, its methods take data.
+
+    A subclass gives `symbols`, `sample` and `solve`, its `axes` (the first is what `size` counts), and the `readout`:
+    "answer" is written token by token after the prompt, "tags" is one label a position, "numbers" is a real vector.
+    The first line of its docstring is its description, and the rest shows a worked example. `check_task` in
+    `lengthwise.testing` holds it to this contract.
+    """
+
+    readout: ClassVar[Readout] = "answer"
+    axes: ClassVar[tuple[Axis, ...]] = (Axis("length", "symbols in the prompt"),)
+    tolerance: ClassVar[float] = 0.0  # for "numbers": an answer this close, in every entry, counts as right
+    facts: Facts = Facts()
+
+    @property
+    @abc.abstractmethod
+    def symbols(self) -> tuple[str, ...]:
+        """Every symbol a prompt, an answer or a tag can hold, whatever the size."""
+
+    @abc.abstractmethod
+    def sample(self, size: int, draws: Draws) -> Samples:
+        """One item of this size for each row of `draws`, as indices into `symbols`; widths depend on the size alone."""
+
+    @abc.abstractmethod
+    def solve(self, prompt: Sequence[str]) -> Sequence[str] | Sequence[float]:
+        """The exact answer to a prompt, found without the sampler."""
+
+    def has(self, size: int) -> bool:
+        """Whether items of this size exist."""
+        axis = self.axes[0]
+        return axis.smallest <= size and (axis.largest is None or size <= axis.largest)
+
+    def part(self, role: Literal["train", "test"]) -> Self:  # noqa: ARG002
+        """The task as seen in training or in testing; they differ when the items are finite and some are held out."""
+        return self
+
+    def chance(self, size: int) -> Chance:
+        """Estimated on 1,000 fixed items; a task that knows better says so. O(1,000 x width)."""
+        answers = self.draw(size, seed=0, items=range(1000), role="chance").answers
+        if self.readout == "numbers":
+            best = np.abs(answers - np.median(answers, axis=0)).max(axis=1) <= self.tolerance
+            return Chance(float(best.mean()), float(best.mean()))
+        count = Counter(map(bytes, np.ascontiguousarray(answers))).most_common(1)[0][1]
+        columns = [np.bincount(column[column != NOTHING]).max() for column in answers.T if (column != NOTHING).any()]
+        return Chance(count / 1000 if count > 1 else 0.0, float(sum(columns) / (answers != NOTHING).sum()))
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        return (*SPECIALS, *self.symbols)
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers a model gives at a scored position."""
+        return len(self.vocabulary)
+
+    def draw(self, size: int, seed: int, items: Sequence[int] | Ints, role: str = "train") -> Samples:
+        """Items by their number: item i of a seed, role and size is the same whatever the batch."""
+        return self.sample(size, Seeds(seed).draws(role, size, items=items))
+
+    def batch(self, size: int, seed: int, items: Sequence[int] | Ints, role: str = "train", causal: bool = True) -> Batch:
+        """The same items laid out for a model."""
+        return pack(self.draw(size, seed, items, role), self.readout, causal)
+
+    def width(self, size: int, causal: bool = True) -> int:
+        """How many tokens a model reads at this size."""
+        return self.batch(size, 0, [0], causal=causal).inputs.shape[1]
+
+    def spelled(self, row: Sequence[int] | Ints) -> tuple[str, ...]:
+        """Indices into `symbols` as symbols."""
+        return tuple(self.symbols[index] for index in row if index != NOTHING)
+
+    def sizes(self, low: int, high: int) -> list[int]:
+        """The sizes in [low, high] at which items exist."""
+        return [size for size in range(low, high + 1) if self.has(size)]

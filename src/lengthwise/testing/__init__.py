@@ -1,0 +1,5 @@
+"""Public contract suites: call them from your own tests to hold your own extension to the contract."""
+
+from lengthwise.testing.tasks import check_task
+
+__all__ = ["check_task"]
