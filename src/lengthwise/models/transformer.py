@@ -1,0 +1,224 @@
+"""One Transformer, to be read from top to bottom.
+
+The choices:
+- decoder by default (a token sees itself and what came before), encoder on request (a token sees everything);
+- pre-norm: every sub-layer reads a normalised copy of the residual stream and adds its result to it;
+- where a token is, is the business of a position encoding; how attention is spread, of an attention rule; both are
+  objects (`lengthwise.positions`, `lengthwise.models.attention`);
+- separate input embedding and output matrix, no dropout, no bias in the output matrix;
+- logits are computed only where an answer is asked for, which is most of the work for a small model;
+- the cache holds keys as they were before the encoding touched them, so that an encoding that depends on the length
+  (dynamic RoPE) stays right while a sequence grows.
+
+Shapes: B items, T tokens, W width, H heads, D = W / H head width.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from lengthwise.errors import UsageError
+from lengthwise.models.attention import Attention
+from lengthwise.models.attention.softmax import Softmax
+from lengthwise.positions import Encoder, Position, Shape
+from lengthwise.positions.none import NoPosition
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What a user chooses: one dial, the depth, and the rest has defaults that fit it."""
+
+    depth: int = 2
+    width: int = 64
+    heads: int = 4
+    mlp_ratio: int = 4
+    causal: bool = True
+    attention: Attention = field(default_factory=Softmax)
+    position: Position = field(default_factory=NoPosition)
+
+    def __post_init__(self) -> None:
+        for name in ("depth", "width", "heads", "mlp_ratio"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
+        if self.width % self.heads:
+            below = self.width - self.width % self.heads
+            near = " or ".join(str(w) for w in (below, below + self.heads) if w)
+            raise UsageError(f"width {self.width} is not divisible by {self.heads} heads; width {near} would be")
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What the task fixes: how many tokens there are to read, how many numbers to give, and how long sequences are."""
+
+    vocabulary: int
+    outputs: int
+    rows: int
+    trained: int
+
+
+@dataclass
+class Cache:
+    """Keys (before the encoding) and values of the tokens read so far, a pair a layer; and all their positions."""
+
+    keys: list[Tensor] = field(default_factory=list)
+    values: list[Tensor] = field(default_factory=list)
+
+    @property
+    def length(self) -> int:
+        return self.keys[0].shape[2] if self.keys else 0
+
+    def extend(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        if layer == len(self.keys):
+            self.keys.append(k)
+            self.values.append(v)
+        else:
+            self.keys[layer] = torch.cat([self.keys[layer], k], dim=2)
+            self.values[layer] = torch.cat([self.values[layer], v], dim=2)
+        return self.keys[layer], self.values[layer]
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What every layer needs to know of one forward pass: positions, places, and who sees whom."""
+
+    queries_at: Tensor  # [B or 1, queries]
+    keys_at: Tensor  # [B or 1, keys]
+    index: Tensor  # [queries], places in the sequence
+    bias: Tensor | None  # [B or 1, H, queries, keys], from the encoding, already sharpened
+    hidden: Tensor | None  # [queries, keys], True where a key is not seen; None where the plain causal rule does
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, architecture: Architecture, layer: int) -> None:
+        super().__init__()
+        self.heads, self.layer = architecture.heads, layer
+        self.rule = architecture.attention
+        self.qkv = nn.Linear(architecture.width, 3 * architecture.width)
+        self.out = nn.Linear(architecture.width, architecture.width)
+
+    def forward(self, x: Tensor, sight: Sight, encoder: Encoder, cache: Cache | None) -> Tensor:
+        items, tokens, width = x.shape
+        qkv = self.qkv(x).view(items, tokens, 3, self.heads, width // self.heads)  # [B, T, 3, H, D]
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)  # each [B, H, T, D]
+        if cache is not None:
+            k, v = cache.extend(self.layer, k, v)
+        mixed = self.mix(q, k, v, sight, encoder)  # [B, H, T, D]
+        return self.out(mixed.transpose(1, 2).reshape(items, tokens, width))
+
+    def mix(self, q: Tensor, k: Tensor, v: Tensor, sight: Sight, encoder: Encoder) -> Tensor:
+        """The values, averaged by the weights that queries give to keys."""
+        sharpness = self.rule.sharpness(sight.index)
+        if isinstance(sharpness, Tensor):
+            sharpness = sharpness[:, None].to(q.dtype)  # [queries, 1]
+        special = encoder.scores(q, k, sight.queries_at, sight.keys_at, sight.index)
+        if special is None:
+            q, k = encoder.rotate(q, sight.queries_at), encoder.rotate(k, sight.keys_at)
+            if self.rule.fused:
+                mask = sight.bias
+                if sight.hidden is not None:
+                    mask = sight.hidden.new_zeros(1, dtype=q.dtype) if mask is None else mask
+                    mask = mask.masked_fill(sight.hidden, -math.inf)
+                return F.scaled_dot_product_attention(q * sharpness, k, v, attn_mask=mask, is_causal=mask is None)
+            special = q @ k.transpose(2, 3)
+        logits = special * (sharpness / math.sqrt(q.shape[-1]))
+        if sight.bias is not None:
+            logits = logits + sight.bias
+        if sight.hidden is None:
+            raise AssertionError("rules that are not fused are given an explicit mask")
+        return self.rule.weights(logits.masked_fill(sight.hidden, -math.inf)) @ v
+
+
+class Block(nn.Module):
+    def __init__(self, architecture: Architecture, layer: int) -> None:
+        super().__init__()
+        width, inner = architecture.width, architecture.mlp_ratio * architecture.width
+        self.attention_norm = nn.LayerNorm(width)
+        self.attention = SelfAttention(architecture, layer)
+        self.mlp_norm = nn.LayerNorm(width)
+        self.mlp = nn.Sequential(nn.Linear(width, inner), nn.GELU(), nn.Linear(inner, width))
+
+    def forward(self, x: Tensor, sight: Sight, encoder: Encoder, cache: Cache | None) -> Tensor:
+        x = x + self.attention(self.attention_norm(x), sight, encoder, cache)
+        return x + self.mlp(self.mlp_norm(x))
+
+
+class Transformer(nn.Module):
+    """Tokens [B, T] in, logits out: at the `scored` positions only, or everywhere."""
+
+    def __init__(self, architecture: Architecture, interface: Interface) -> None:
+        super().__init__()
+        self.architecture, self.interface = architecture, interface
+        width = architecture.width
+        self.shape = Shape(width, architecture.heads, interface.rows, interface.trained, architecture.causal)
+        self.embedding = nn.Embedding(interface.vocabulary, width)
+        self.encoder = architecture.position.build(self.shape)
+        self.blocks = nn.ModuleList(Block(architecture, layer) for layer in range(architecture.depth))
+        self.norm = nn.LayerNorm(width)
+        self.output = nn.Linear(width, interface.outputs, bias=False)
+        self._initialise()
+
+    def _initialise(self) -> None:
+        """GPT-2's: small normal weights, and smaller still where a sub-layer writes into the residual stream."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear | nn.Embedding):
+                nn.init.normal_(module.weight, std=0.02)
+            if isinstance(module, nn.Linear) and module.bias is not None:
+                nn.init.zeros_(module.bias)
+        for block in self.blocks:
+            for writer in (block.attention.out, block.mlp[2]):  # pyright: ignore
+                nn.init.normal_(writer.weight, std=0.02 / math.sqrt(2 * len(self.blocks)))
+
+    def forward(
+        self, tokens: Tensor, at: Tensor | None = None, scored: Tensor | None = None, cache: Cache | None = None
+    ) -> Tensor:
+        """Logits [B, T, outputs], or [number scored, outputs] when `scored` [B, T] marks where they are wanted.
+
+        `at` are the positions of all tokens up to the last one, those in the cache included; None counts from 0.
+        """
+        start = cache.length if cache is not None else 0
+        total = start + tokens.shape[1]
+        at = torch.arange(total, device=tokens.device)[None] if at is None else at
+        x = self.embedding(tokens)  # [B, T, W]
+        added = self.encoder.embed(at[:, start:])
+        x = x if added is None else x + added
+        sight = self._sight(at, start)
+        for block in self.blocks:
+            x = block(x, sight, self.encoder, cache)
+        x = self.norm(x)
+        return self.output(x if scored is None else x[scored])
+
+    def _sight(self, at: Tensor, start: int) -> Sight:
+        """Who sees whom. O(T^2) where there is a bias or a mask; nothing is stored for the plain causal rule."""
+        rule, causal = self.architecture.attention, self.architecture.causal
+        total = at.shape[1]
+        index, keys = torch.arange(start, total, device=at.device), torch.arange(total, device=at.device)
+        bias = self.encoder.bias(at[:, start:], at)
+        sharpness = rule.sharpness(index)
+        if bias is not None:
+            bias = bias * (sharpness[:, None].to(bias.dtype) if isinstance(sharpness, Tensor) else sharpness)
+        hidden = None
+        plain = causal and start == 0 and bias is None and rule.window() is None and rule.fused
+        if not plain:
+            behind = index[:, None] - keys[None, :]  # how many places a key lies before its query
+            hidden = behind < 0 if causal else torch.zeros_like(behind, dtype=torch.bool)
+            if (window := rule.window()) is not None:
+                hidden = hidden | (behind.abs() >= window)
+        return Sight(at[:, start:], at, index, bias, hidden)
+
+    @torch.no_grad()
+    def generate(self, prompt: Tensor, steps: int, at: Tensor | None = None) -> Tensor:
+        """Greedy continuation of `prompt` [B, T] by `steps` tokens, one at a time with a cache. O(T) work a token and layer."""
+        if not self.architecture.causal:
+            raise UsageError("only a decoder writes token by token; this model is an encoder")
+        cache, written, tokens = Cache(), [], prompt
+        for step in range(steps):
+            seen = prompt.shape[1] + step
+            logits = self(tokens, at=None if at is None else at[:, :seen], cache=cache)
+            tokens = logits[:, -1:].argmax(dim=-1)
+            written.append(tokens)
+        return torch.cat(written, dim=1)

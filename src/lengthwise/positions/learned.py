@@ -1,0 +1,39 @@
+"""A learned vector for every position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from lengthwise.errors import UsageError
+from lengthwise.positions import positions
+from lengthwise.positions.position import Encoder, Position, Shape
+
+
+@positions.register("learned", "ape")
+@dataclass(frozen=True)
+class Learned(Position):
+    """A table with one trained vector a position, added to the embedding; rows 0 means as many as the test needs."""
+
+    rows: int = 0
+    shift_invariant = False
+    beyond_training = False
+
+    def build(self, shape: Shape) -> Encoder:
+        return LearnedEncoder(self.rows or shape.rows, shape.width)
+
+
+class LearnedEncoder(Encoder):
+    def __init__(self, rows: int, width: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(rows, width) * 0.02)
+
+    def embed(self, at: Tensor) -> Tensor:
+        if int(at.max()) >= len(self.table):
+            raise UsageError(
+                f"the learned table has {len(self.table)} positions and position {int(at.max())} was asked for; "
+                "train with a larger --test-size, or measure at smaller sizes"
+            )
+        return self.table[at]

@@ -1,0 +1,43 @@
+"""Random offsets during training, so that every row of a table is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lengthwise.positions import wrappers
+from lengthwise.positions.none import NoPosition
+from lengthwise.positions.position import Encoder, Position, Shape
+from lengthwise.seeds import Seeds
+
+
+@wrappers.register("offset")
+@dataclass(frozen=True)
+class Offset(Position):
+    """In training every item starts at a random position; in testing at position 0 (Huang et al. 2025).
+
+    The offset is uniform over all that keep the item inside the `rows` the model is meant for.
+    """
+
+    base: Position = NoPosition()
+
+    @property
+    def shift_invariant(self) -> bool:
+        return self.base.shift_invariant
+
+    @property
+    def beyond_training(self) -> bool:
+        return self.base.beyond_training
+
+    def build(self, shape: Shape) -> Encoder:
+        return self.base.build(shape)
+
+    def indices(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Tensor:
+        at = self.base.indices(length, items, shape, seeds, training)
+        if not training or seeds is None:
+            return at
+        room = max(shape.rows - length, 0)
+        offsets = seeds.draws("offset", items=range(items)).integers(0, room + 1, 1)
+        return at + torch.from_numpy(offsets)
