@@ -1,1 +1,82 @@
-"""Will a Transformer trained on short inputs hold on longer ones? How far, why, and what would change it?"""
+"""Will a Transformer trained on short inputs hold on longer ones? How far, why, and what would change it?
+
+    import lengthwise as lw
+    run = lw.train("sort", "learned+offset", train_size=20, test_size=60)
+    run.reach
+
+The names below are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from lengthwise.measurement.curve import Curve
+    from lengthwise.measurement.spread import Keep, Spread, over_seeds
+    from lengthwise.models.transformer import Architecture, Transformer
+    from lengthwise.positions import Position, make_position
+    from lengthwise.records import Assumption, Claim, Interval, Reference
+    from lengthwise.runs.run import Listener, Run, load_run, measure, train
+    from lengthwise.tasks import tasks
+    from lengthwise.tasks.task import Task
+    from lengthwise.training.loop import Recipe
+
+_HOMES = {
+    "Architecture": "lengthwise.models.transformer",
+    "Assumption": "lengthwise.records",
+    "Claim": "lengthwise.records",
+    "Curve": "lengthwise.measurement.curve",
+    "Interval": "lengthwise.records",
+    "Keep": "lengthwise.measurement.spread",
+    "Listener": "lengthwise.runs.run",
+    "Position": "lengthwise.positions",
+    "Recipe": "lengthwise.training.loop",
+    "Reference": "lengthwise.records",
+    "Run": "lengthwise.runs.run",
+    "Spread": "lengthwise.measurement.spread",
+    "Task": "lengthwise.tasks.task",
+    "Transformer": "lengthwise.models.transformer",
+    "load_run": "lengthwise.runs.run",
+    "make_position": "lengthwise.positions",
+    "measure": "lengthwise.runs.run",
+    "over_seeds": "lengthwise.measurement.spread",
+    "tasks": "lengthwise.tasks",
+    "train": "lengthwise.runs.run",
+}
+
+__all__ = [
+    "Architecture",
+    "Assumption",
+    "Claim",
+    "Curve",
+    "Interval",
+    "Keep",
+    "Listener",
+    "Position",
+    "Recipe",
+    "Reference",
+    "Run",
+    "Spread",
+    "Task",
+    "Transformer",
+    "load_run",
+    "make_position",
+    "measure",
+    "over_seeds",
+    "tasks",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lengthwise' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -2,7 +2,8 @@
 
 An object is asked for by a *spec*: `sort`, `sort:alphabet=40`, `rope:scaling=yarn,factor=4`. The part before the colon
 is a registered name, the rest are fields of its dataclass. The modules of the room are imported when the first name is
-looked up, not before; entry points of other packages are loaded when their name is asked for.
+looked up, not before; entry points of other packages are loaded when their name is asked for. A name may also be a
+Python file of the user's, `mytask.py::Repeat`, in a registry that has a finder for it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from lengthwise.errors import UnknownName, UsageError
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any])
 
+# What a spec starts with: a Python file, perhaps on a drive and with a class, `C:\dir\mytask.py::Repeat`; else a name.
+_NAME = re.compile(r"(?:[A-Za-z]:(?=[\\/]))?[^:]*\.py(?:::[^:]*)?(?=:|$)|[^:]*")
+
 
 class Registry(Generic[T]):
     """Names of one kind of thing. `room` is the package whose modules register into it; `group` its entry points."""
@@ -32,6 +36,8 @@ class Registry(Generic[T]):
         self.kind, self.room, self.group = kind, room, group
         self._makers: dict[str, Callable[..., T]] = {}
         self._aliases: dict[str, str] = {}
+        self._finders: list[Callable[[str], tuple[str, Callable[..., T]] | None]] = []
+        self._found: dict[str, Callable[..., T]] = {}
         self._discovered = False
 
     def register(self, name: str, *aliases: str, **settings: Any) -> Callable[[C], C]:
@@ -46,19 +52,32 @@ class Registry(Generic[T]):
 
         return add
 
+    def finder(self, find: C) -> C:
+        """Decorator: `find` is asked about a name nobody registered; it gives its full name and dataclass, or None."""
+        self._finders.append(find)
+        return find
+
     def names(self) -> list[str]:
         self._discover()
         return sorted({*self._makers, *(point.name for point in self._entry_points())})
 
     def maker(self, name: str) -> Callable[..., T]:
         """The dataclass (or preset of one) behind a name."""
+        return self._named(name)[1]
+
+    def _named(self, name: str) -> tuple[str, Callable[..., T]]:
+        """The full name, with aliases resolved, and what it makes."""
         self._discover()
         name = self._aliases.get(name, name)
         if name in self._makers:
-            return self._makers[name]
+            return name, self._makers[name]
         for point in self._entry_points():
             if point.name == name:
-                return self._makers.setdefault(name, point.load())
+                return name, self._makers.setdefault(name, point.load())
+        for find in self._finders:
+            if found := find(name):
+                self._found[found[0]] = found[1]
+                return found
         near = nearest(name, [*self.names(), *self._aliases])
         raise UnknownName(f"unknown {self.kind} {name!r}; {near}`lengthwise {self.room.rsplit('.', 1)[1]}` lists them")
 
@@ -69,9 +88,9 @@ class Registry(Generic[T]):
         else:
             settings = dict(spec)
             name = settings.pop("name")
-        maker = self.maker(name)
-        made = maker(**_converted(self.kind, name, maker, settings))
-        object.__setattr__(made, "_spec", {"name": self._aliases.get(name, name), **settings})
+        name, maker = self._named(name)
+        made = maker(**converted_settings(self.kind, name, maker, settings))
+        object.__setattr__(made, "_spec", {"name": name, **settings})
         return made
 
     def spec_of(self, thing: T) -> dict[str, Any]:
@@ -79,7 +98,7 @@ class Registry(Generic[T]):
         self._discover()
         if hasattr(thing, "_spec"):
             return dict(thing._spec)  # pyright: ignore[reportAttributeAccessIssue]
-        for name, maker in self._makers.items():
+        for name, maker in {**self._makers, **self._found}.items():
             if maker is type(thing):
                 return {"name": name, **_settings_of(thing)}
         return {}
@@ -102,9 +121,11 @@ class Registry(Generic[T]):
 
 def parse_spec(text: str) -> tuple[str, dict[str, Any]]:
     """`name:key=value,key=value` → (name, {key: value}); values are Python literals, else text."""
-    name, colon, rest = text.partition(":")
+    text = text.strip()
+    name = _NAME.match(text)[0]  # pyright: ignore[reportOptionalSubscript]  # it matches any text
+    rest = text[len(name) + 1 :]
     settings: dict[str, Any] = {}
-    if colon:
+    if len(name) < len(text):
         for part in re.split(r",(?=\s*\w+=)", rest):
             key, equals, value = part.partition("=")
             if not equals or not key.strip():
@@ -134,6 +155,8 @@ def _literal(text: str) -> Any:
 
 def _settings_of(thing: Any) -> dict[str, Any]:
     """The dataclass fields that differ from their defaults."""
+    if not dataclasses.is_dataclass(thing):
+        return {}
     return {
         f.name: getattr(thing, f.name)
         for f in dataclasses.fields(thing)
@@ -141,9 +164,14 @@ def _settings_of(thing: Any) -> dict[str, Any]:
     }
 
 
-def _converted(kind: str, name: str, maker: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with numbers in the type their field declares; wrong names and types are usage errors."""
+def converted_settings(kind: str, name: str, maker: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in the types their fields declare; wrong or missing names and wrong types are usage errors."""
+    preset = maker.keywords if isinstance(maker, functools.partial) else {}
     cls: Any = maker.func if isinstance(maker, functools.partial) else maker
+    if not dataclasses.is_dataclass(cls):
+        if settings:
+            raise UsageError(f"the {kind} {name!r} takes no settings, as its class is not a dataclass")
+        return {}
     types = typing.get_type_hints(cls)
     fields = {f.name for f in dataclasses.fields(cls) if f.init}
     converted = {}
@@ -152,7 +180,15 @@ def _converted(kind: str, name: str, maker: Callable[..., Any], settings: Mappin
             known = f"it has {', '.join(sorted(fields))}" if fields else "it has no settings"
             raise UsageError(f"the {kind} {name!r} has no setting {key!r}; {nearest(key, fields)}{known}")
         converted[key] = _as_type(types[key], value, f"{kind} {name!r}: {key}")
+    if missing := needed_settings(cls) - {*preset, *settings}:
+        raise UsageError(f"the {kind} {name!r} needs {' and '.join(sorted(missing))}, as in {name}:{min(missing)}=…")
     return converted
+
+
+def needed_settings(cls: Any) -> set[str]:
+    """The fields of a dataclass that have no default."""
+    absent = dataclasses.MISSING
+    return {f.name for f in dataclasses.fields(cls) if f.init and f.default is f.default_factory is absent}
 
 
 def _as_type(wanted: Any, value: Any, what: str) -> Any:

@@ -44,7 +44,7 @@ class Draws:
 
     def __init__(self, key: int, items: Sequence[int] | Ints) -> None:
         self.items = np.asarray(items, dtype=np.int64)
-        self._rows = _mix(np.uint64(key) + _mix(self.items.astype(np.uint64) + _GOLDEN))
+        self._rows = _mix(np.uint64(key) ^ _mix(self.items.astype(np.uint64)))
         self._stream = 0
 
     def __len__(self) -> int:
@@ -53,7 +53,7 @@ class Draws:
     def bits(self, width: int) -> NDArray[np.uint64]:
         """Uniform 64-bit words, [items, width]."""
         self._stream += 1
-        stream = _mix(np.uint64(self._stream) * np.uint64(0xD1342543DE82EF95))
+        stream = _mix(np.uint64(self._stream))
         columns = (np.arange(1, width + 1, dtype=np.uint64) * _GOLDEN) ^ stream
         return _mix(self._rows[:, None] + columns[None, :])
 

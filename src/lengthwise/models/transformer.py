@@ -6,7 +6,7 @@ The choices:
 - where a token is, is the business of a position encoding; how attention is spread, of an attention rule; both are
   objects (`lengthwise.positions`, `lengthwise.models.attention`);
 - separate input embedding and output matrix, no dropout, no bias in the output matrix;
-- logits are computed only where an answer is asked for, which is most of the work for a small model;
+- the last MLP and the logits are computed only where an answer is asked for, much of the work of a small model;
 - the cache holds keys as they were before the encoding touched them, so that an encoding that depends on the length
   (dynamic RoPE) stays right while a sequence grows.
 
@@ -140,10 +140,14 @@ class Block(nn.Module):
         self.attention_norm = nn.LayerNorm(width)
         self.attention = SelfAttention(architecture, layer)
         self.mlp_norm = nn.LayerNorm(width)
-        self.mlp = nn.Sequential(nn.Linear(width, inner), nn.GELU(), nn.Linear(inner, width))
+        self.mlp = nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Linear(inner, width))
 
-    def forward(self, x: Tensor, sight: Sight, encoder: Encoder, cache: Cache | None) -> Tensor:
+    def forward(
+        self, x: Tensor, sight: Sight, encoder: Encoder, cache: Cache | None, wanted: Tensor | None = None
+    ) -> Tensor:
+        """The residual stream [B, T, W] after this block; only the rows at `wanted` [B, T] places where it is given."""
         x = x + self.attention(self.attention_norm(x), sight, encoder, cache)
+        x = x if wanted is None else x[wanted]
         return x + self.mlp(self.mlp_norm(x))
 
 
@@ -187,10 +191,10 @@ class Transformer(nn.Module):
         added = self.encoder.embed(at[:, start:])
         x = x if added is None else x + added
         sight = self._sight(at, start)
-        for block in self.blocks:
+        for block in self.blocks[:-1]:
             x = block(x, sight, self.encoder, cache)
-        x = self.norm(x)
-        return self.output(x if scored is None else x[scored])
+        x = self.blocks[-1](x, sight, self.encoder, cache, scored)
+        return self.output(self.norm(x))
 
     def _sight(self, at: Tensor, start: int) -> Sight:
         """Who sees whom. O(T^2) where there is a bias or a mask; nothing is stored for the plain causal rule."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -21,14 +21,14 @@ class Offset(Position):
     The offset is uniform over all that keep the item inside the `rows` the model is meant for.
     """
 
-    base: Position = NoPosition()
+    base: Position = field(default_factory=NoPosition)
 
     @property
-    def shift_invariant(self) -> bool:
+    def shift_invariant(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.base.shift_invariant
 
     @property
-    def beyond_training(self) -> bool:
+    def beyond_training(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.base.beyond_training
 
     def build(self, shape: Shape) -> Encoder:
@@ -38,6 +38,6 @@ class Offset(Position):
         at = self.base.indices(length, items, shape, seeds, training)
         if not training or seeds is None:
             return at
-        room = max(shape.rows - length, 0)
+        room = max(shape.rows - 1 - int(at.max()), 0)
         offsets = seeds.draws("offset", items=range(items)).integers(0, room + 1, 1)
         return at + torch.from_numpy(offsets)

@@ -35,7 +35,7 @@ class Shape:
 class Encoder(nn.Module):
     """The encoding inside a model; every method has the default of doing nothing.
 
-    `at` holds positions, [items or 1, tokens], whole numbers in general not starting at 0. One encoder serves all layers.
+    `at` holds positions, [items or 1, tokens], whole numbers that need not start at 0. One encoder serves all layers.
     """
 
     def embed(self, at: Tensor) -> Tensor | None:  # noqa: ARG002
@@ -59,19 +59,14 @@ class Encoder(nn.Module):
 class Position(abc.ABC):
     """A position encoding. A subclass is a frozen dataclass of settings that declares what it promises:
 
-    `shift_invariant`   adding a constant to all positions changes no logit;
-    `beyond_training`   it is defined at positions that no training sequence had.
+    `shift_invariant`   moving all tokens on by a constant, in position and in place, changes no logit;
+    `beyond_training`   it is defined at every position; if not, it ends somewhere and says so by a `UsageError`.
 
     `check_position` in `lengthwise.testing` compares the declaration with what the encoder does.
     """
 
-    @property
-    @abc.abstractmethod
-    def shift_invariant(self) -> bool: ...
-
-    @property
-    @abc.abstractmethod
-    def beyond_training(self) -> bool: ...
+    shift_invariant: bool
+    beyond_training: bool
 
     @abc.abstractmethod
     def build(self, shape: Shape) -> Encoder:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import abc
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints, Seeds
 from lengthwise.tasks.batch import NOTHING, SPECIALS, Batch, Readout, Samples, pack
 from lengthwise.tasks.facts import Facts
@@ -46,6 +47,7 @@ class Task(abc.ABC):
     axes: ClassVar[tuple[Axis, ...]] = (Axis("length", "symbols in the prompt"),)
     tolerance: ClassVar[float] = 0.0  # for "numbers": an answer this close, in every entry, counts as right
     facts: Facts = Facts()
+    preset: ClassVar[Mapping[str, Any]] = {}  # model and training settings known to be enough at small sizes
 
     @property
     @abc.abstractmethod
@@ -90,9 +92,13 @@ class Task(abc.ABC):
 
     def draw(self, size: int, seed: int, items: Sequence[int] | Ints, role: str = "train") -> Samples:
         """Items by their number: item i of a seed, role and size is the same whatever the batch."""
+        if not self.has(size):
+            raise UsageError(f"the task has no items of size {size}; {self._known_sizes()}")
         return self.sample(size, Seeds(seed).draws(role, size, items=items))
 
-    def batch(self, size: int, seed: int, items: Sequence[int] | Ints, role: str = "train", causal: bool = True) -> Batch:
+    def batch(
+        self, size: int, seed: int, items: Sequence[int] | Ints, role: str = "train", causal: bool = True
+    ) -> Batch:
         """The same items laid out for a model."""
         return pack(self.draw(size, seed, items, role), self.readout, causal)
 
@@ -102,7 +108,13 @@ class Task(abc.ABC):
 
     def spelled(self, row: Sequence[int] | Ints) -> tuple[str, ...]:
         """Indices into `symbols` as symbols."""
-        return tuple(self.symbols[index] for index in row if index != NOTHING)
+        symbols = self.symbols
+        return tuple(symbols[index] for index in row if index != NOTHING)
+
+    def _known_sizes(self) -> str:
+        axis = self.axes[0]
+        some = ", ".join(str(size) for size in self.sizes(axis.smallest, axis.smallest + 1000)[:4])
+        return f"its sizes ({axis.meaning}) begin {some}" + (f" and end at {axis.largest}" if axis.largest else "")
 
     def sizes(self, low: int, high: int) -> list[int]:
         """The sizes in [low, high] at which items exist."""

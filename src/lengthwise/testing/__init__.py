@@ -1,5 +1,6 @@
 """Public contract suites: call them from your own tests to hold your own extension to the contract."""
 
+from lengthwise.testing.positions import check_position
 from lengthwise.testing.tasks import check_task
 
-__all__ = ["check_task"]
+__all__ = ["check_position", "check_task"]

@@ -18,7 +18,9 @@ def check_task(task: Any, sizes: Sequence[int], items: int = _ITEMS) -> None:
     sampler's answers are the solver's, that chance is a frequency, and that the items can be laid out for a model.
     """
     doc = (type(task).__doc__ or "").strip()
-    assert doc and len(doc.splitlines()[0]) <= 100, "the first line of the docstring describes the task, in 100 characters"
+    assert doc and len(doc.splitlines()[0]) <= 100, (
+        "the first line of the docstring describes the task, in 100 characters"
+    )
     symbols = task.symbols
     assert len(set(symbols)) == len(symbols), "symbols are distinct"
     assert all(isinstance(symbol, str) and symbol for symbol in symbols), "symbols are non-empty text"
@@ -55,7 +57,9 @@ def _check_size(task: Any, size: int, items: int) -> None:
 def _check_answer(task: Any, prompt: tuple[str, ...], answer: Any) -> None:
     solved = task.solve(prompt)
     if task.readout == "numbers":
-        assert np.allclose(np.asarray(solved, dtype=float), answer, atol=1e-9), f"{prompt}: sampled {answer}, solved {solved}"
+        assert np.allclose(np.asarray(solved, dtype=float), answer, atol=1e-9), (
+            f"{prompt}: sampled {answer}, solved {solved}"
+        )
     else:
         spelled = task.spelled(answer)
         assert tuple(solved) == spelled, f"{' '.join(prompt)}: sampled {' '.join(spelled)}, solved {' '.join(solved)}"

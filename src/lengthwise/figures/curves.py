@@ -1,0 +1,135 @@
+"""Accuracy by size, one line a run: the training range is shaded, chance is dotted, 95 % is dashed.
+
+The input is what `Curve.plain()` gives, so that a figure can be drawn from a stored file as from a fresh measurement.
+Altair is imported when a figure is drawn, not before.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+# Okabe and Ito's palette, told apart by colour-blind readers; the order puts the most distinct first.
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
+_DASHES = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2]]
+
+
+def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int = 460, height: int = 240) -> Any:
+    """An altair chart of exact match by size, a line and an interval band for each curve.
+
+    Curves of one task at several encodings are told apart by encoding; several seeds of one encoding by seed.
+    """
+    import altair as alt
+
+    names = _names(curves)
+    rows = [
+        {
+            "run": name,
+            "size": point["size"],
+            "exact": point["exact"],
+            "low": point["exact_interval"][0],
+            "high": point["exact_interval"][1],
+            "token": point["token"],
+            "items": point["items"],
+            "chance": point["chance"],
+        }
+        for name, curve in zip(names, curves, strict=True)
+        for point in curve["points"]
+    ]
+    smallest = min(row["size"] for row in rows)
+    x = alt.X("size:Q", title="size", scale=alt.Scale(nice=False, zero=False))
+    y = alt.Y("exact:Q", title="exact match", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    legend = alt.Legend(title=None, orient="bottom", columns=3) if len(set(names)) > 1 else None
+    shown = list(dict.fromkeys(names))
+    color = alt.Color("run:N", legend=legend, sort=shown, scale=alt.Scale(domain=shown, range=_cycle(PALETTE, shown)))
+    dash = alt.StrokeDash("run:N", legend=None, sort=shown, scale=alt.Scale(domain=shown, range=_cycle(_DASHES, shown)))
+    base = alt.Chart(alt.Data(values=rows))
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=12), strokeWidth=2).encode(
+        x=x,
+        y=y,
+        color=color,
+        strokeDash=dash,
+        tooltip=[
+            alt.Tooltip("run:N"),
+            alt.Tooltip("size:Q"),
+            alt.Tooltip("exact:Q", title="exact match", format=".1%"),
+            alt.Tooltip("low:Q", title="95 % from", format=".1%"),
+            alt.Tooltip("high:Q", title="95 % to", format=".1%"),
+            alt.Tooltip("token:Q", title="token accuracy", format=".1%"),
+            alt.Tooltip("items:Q"),
+        ],
+    )
+    band = base.mark_area(opacity=0.18).encode(x=x, y="low:Q", y2="high:Q", color=color)
+    chance = base.mark_line(strokeDash=[1, 3], strokeWidth=1, color="#666").encode(x="size:Q", y="mean(chance):Q")
+    trained = [{"from": smallest, "to": max(curve["train_size"] for curve in curves), "label": "trained"}]
+    shade = alt.Chart(alt.Data(values=trained)).mark_rect(color="#888", opacity=0.13).encode(x="from:Q", x2="to:Q")
+    label = (
+        alt.Chart(alt.Data(values=trained))
+        .mark_text(align="left", baseline="bottom", dx=3, dy=-3, fontSize=10, color="#666")
+        .encode(x="from:Q", y=alt.value(height), text="label:N")
+    )
+    line95 = alt.Chart(alt.Data(values=[{"y": 0.95}])).mark_rule(strokeDash=[4, 4], color="#888").encode(y="y:Q")
+    layers = alt.layer(shade, band, line95, chance, lines, label)
+    return layers.properties(width=width, height=height, title=title or _title(curves))
+
+
+def curve_svg(curves: Sequence[Mapping[str, Any]], title: str = "") -> str:
+    """The figure as SVG text, drawn without a browser."""
+    import vl_convert
+
+    return vl_convert.vegalite_to_svg(curve_chart(curves, title).to_json())
+
+
+def curve_html(panels: Mapping[str, Sequence[Mapping[str, Any]]], heading: str, columns: int = 2) -> str:
+    """A page that needs no network: one panel a title, with the curves given for it."""
+    import altair as alt
+
+    charts = [curve_chart(curves, title, width=380, height=210) for title, curves in panels.items()]
+    chart = alt.concat(*charts, columns=columns).resolve_scale(color="independent", strokeDash="independent")
+    note = (
+        "Exact match by size with 95 % Wilson intervals. Grey: the sizes trained on; dashed: 95 %; dotted: the best guess "
+        "that ignores the input. Hover for figures."
+    )
+    page = chart.to_html(inline=True, embed_options={"actions": {"export": True, "source": False, "compiled": False}})
+    head = f"<title>{html.escape(heading)}</title>"
+    style = "<style>body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:62rem;padding:0 1rem}</style>"
+    intro = f"<h1>{html.escape(heading)}</h1><p>{html.escape(note)}</p>"
+    return page.replace("<head>", f'<head><meta name="viewport" content="width=device-width">{head}{style}', 1).replace(
+        "<body>", f"<body>{intro}", 1
+    )
+
+
+def save_figure(path: Path, curves: Sequence[Mapping[str, Any]], title: str = "") -> None:
+    """Write the figure as .svg, .png or .html, by the file's ending."""
+    import vl_convert
+
+    kind = path.suffix.lower()
+    if kind == ".html":
+        path.write_text(curve_html({title or _title(curves): curves}, "Accuracy by size", columns=1), encoding="utf-8")
+    elif kind == ".png":
+        path.write_bytes(vl_convert.vegalite_to_png(curve_chart(curves, title).to_json(), scale=2))
+    else:
+        path.write_text(curve_svg(curves, title), encoding="utf-8")
+
+
+def _names(curves: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A short name for each curve: what sets it apart from the others."""
+    parts = []
+    for key, text in (("task", "{}"), ("position", "{}"), ("seed", "seed {}")):
+        if len({curve[key] for curve in curves}) > 1:
+            parts.append((key, text))
+    parts = parts or [("position", "{}")]
+    return [", ".join(text.format(curve[key]) for key, text in parts) for curve in curves]
+
+
+def _title(curves: Sequence[Mapping[str, Any]]) -> str:
+    tasks = {curve["task"] for curve in curves}
+    positions = {curve["position"] for curve in curves}
+    task = tasks.pop() if len(tasks) == 1 else f"{len(tasks)} tasks"
+    return f"{task}, position {positions.pop()}" if len(positions) == 1 else task
+
+
+def _cycle(values: list[Any], names: Sequence[str]) -> list[Any]:
+    return [values[index % len(values)] for index in range(len(names))]

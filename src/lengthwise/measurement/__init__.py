@@ -1,0 +1,1 @@
+"""What a run really does: accuracy by size with intervals, the reach, and the spread over seeds."""

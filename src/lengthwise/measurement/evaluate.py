@@ -1,0 +1,62 @@
+"""From a model and a task to a curve: one forward pass an item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from lengthwise.errors import UsageError
+from lengthwise.measurement.curve import Point
+from lengthwise.models.batches import Right, right_on
+from lengthwise.models.transformer import Transformer
+from lengthwise.seeds import Seeds
+from lengthwise.tasks.task import Task
+
+_CELLS = 4_000_000  # attention logits a chunk of items may have in one layer: bounds the memory of a pass
+
+
+def measure_size(model: Transformer, task: Task, size: int, items: int, seed: int) -> Point:
+    """What the model gets right at one size. O(items x depth x (T width^2 + T^2 width)), T tokens at this size."""
+    causal = model.architecture.causal
+    tokens = task.width(size, causal)
+    chunk = max(1, min(items, _CELLS // (tokens * tokens * model.architecture.heads)))
+    parts: list[Right] = []
+    for first in range(0, items, chunk):
+        batch = task.batch(size, seed, range(first, min(items, first + chunk)), role="test", causal=causal)
+        parts.append(right_on(model, task, batch, Seeds(Seeds(seed).key("test positions", size, first))))
+    chance = task.chance(size)
+    hits = torch.cat([part.tokens for part in parts])
+    return Point(
+        size=size,
+        last=size,
+        items=items,
+        right=int(sum(part.items.sum() for part in parts)),
+        tokens=len(hits),
+        tokens_right=int(hits.sum()),
+        loss=float(sum(part.loss * len(part.items) for part in parts) / items),
+        chance=chance.exact,
+        token_chance=chance.token,
+    )
+
+
+def measure_model(
+    model: Transformer,
+    task: Task,
+    sizes: Sequence[int],
+    items: int,
+    seed: int,
+    report: Callable[[Point], None] | None = None,
+) -> tuple[Point, ...]:
+    """The points of a curve at each of these sizes; `report` hears of each as it is done."""
+    if items < 1:
+        raise UsageError(f"items per size is at least 1, not {items}")
+    if not sizes:
+        raise UsageError("the task has no items in the range of sizes asked for")
+    model.eval()
+    points = []
+    for size in sizes:
+        points.append(measure_size(model, task, size, items, seed))
+        if report:
+            report(points[-1])
+    return tuple(points)

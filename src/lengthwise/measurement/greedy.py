@@ -1,0 +1,35 @@
+"""Exact match by writing the answer token by token: the slow way, kept as the witness of the fast one."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from lengthwise.errors import UsageError
+from lengthwise.models.transformer import Transformer
+from lengthwise.seeds import Seeds
+from lengthwise.tasks.task import Task
+
+
+def greedy_right(model: Transformer, task: Task, size: int, items: int, seed: int) -> np.ndarray:
+    """Which of the items that `measure_size` looks at are answered exactly by greedy decoding, bool [items].
+
+    The positions are those of the whole sequence, cut off at the token being written. O(answer length) forward passes.
+    """
+    if task.readout != "answer" or not model.architecture.causal:
+        raise UsageError("greedy decoding needs a decoder and a task whose answer is written token by token")
+    batch = task.batch(size, seed, range(items), role="test")
+    at = model.architecture.position.indices(
+        batch.inputs.shape[1], items, model.shape, Seeds(Seeds(seed).key("test positions", size, 0)), False
+    )
+    begins = batch.scored.argmax(axis=1)  # the place of <sep>, the last token of the prompt
+    right = np.zeros(items, dtype=bool)
+    for begin in np.unique(begins):
+        rows = np.flatnonzero(begins == begin)
+        longest = int(batch.scored[rows].sum(axis=1).max())
+        prompts = torch.from_numpy(batch.inputs[rows, : begin + 1])
+        written = model.generate(prompts, longest, at if len(at) == 1 else at[rows]).numpy()
+        wanted = batch.targets[rows, begin : begin + longest]
+        asked = batch.scored[rows, begin : begin + longest]
+        right[rows] = ((written == wanted) | ~asked).all(axis=1)
+    return right

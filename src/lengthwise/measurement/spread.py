@@ -1,0 +1,104 @@
+"""Many seeds: mean, spread, and which seeds were kept, by which rule."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lengthwise.errors import UsageError
+from lengthwise.figures import curve_svg
+from lengthwise.measurement.curve import THRESHOLD, Curve
+from lengthwise.records import Assumption, Claim
+
+
+@dataclass(frozen=True)
+class Keep:
+    """The rule by which seeds are kept: those with at least this exact match in the training range. 0 keeps all."""
+
+    in_range: float = 0.0
+
+    def __call__(self, curve: Curve) -> bool:
+        return curve.bins([curve.train_size])[0].exact >= self.in_range
+
+    def __str__(self) -> str:
+        return (
+            f"exact match in the training range at least {self.in_range:.1%}" if self.in_range else "all seeds are kept"
+        )
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The curves of several seeds of one configuration, kept and discarded."""
+
+    kept: tuple[Curve, ...]
+    discarded: tuple[Curve, ...]
+    rule: Keep
+
+    def rows(self) -> list[dict[str, float]]:
+        """For every size: mean, standard deviation, least and greatest exact match over the kept seeds."""
+        table = []
+        for points in zip(*(curve.points for curve in self.kept), strict=True):
+            values = [point.exact for point in points]
+            table.append({"size": points[0].size, **_spread(values)})
+        return table
+
+    def claims(self) -> list[Claim]:
+        """Mean reach and mean exact match of every bin over the kept seeds, and over all seeds where they differ."""
+        claims = []
+        groups = [("kept seeds", self.kept)] if self.kept else []
+        if self.discarded:
+            groups.append(("all seeds", (*self.kept, *self.discarded)))
+        for name, curves in groups:
+            claims.append(self._claim(f"reach, mean over {name}", [float(_reach(c)) for c in curves], "size", curves))
+            for points in zip(*(curve.bins() for curve in curves), strict=True):
+                title = f"exact match, sizes {points[0].size} to {points[0].last}, mean over {name}"
+                claims.append(self._claim(title, [point.exact for point in points], "", curves))
+        return claims
+
+    def _claim(self, name: str, values: list[float], unit: str, curves: Sequence[Curve]) -> Claim:
+        evidence = {
+            **_spread(values),
+            "seeds": [curve.seed for curve in curves],
+            "kept": [curve.seed for curve in self.kept],
+            "discarded": [curve.seed for curve in self.discarded],
+            "rule": str(self.rule),
+            "threshold": THRESHOLD,
+        }
+        assumption = Assumption("seeds are exchangeable")
+        return Claim(name, statistics.fmean(values), unit, "measured", assumptions=(assumption,), evidence=evidence)
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "rule": str(self.rule),
+            "kept": [curve.plain() for curve in self.kept],
+            "discarded": [curve.plain() for curve in self.discarded],
+            "by_size": self.rows() if self.kept else [],
+            "claims": [claim.plain() for claim in self.claims()],
+        }
+
+    def _repr_html_(self) -> str:
+        return curve_svg([curve.plain() for curve in (*self.kept, *self.discarded)])
+
+
+def over_seeds(curves: Sequence[Curve], rule: Keep | None = None) -> Spread:
+    """Curves of one configuration, one a seed, sorted into kept and discarded."""
+    rule = rule or Keep()
+    if len({(c.task, c.position, c.train_size, tuple(p.size for p in c.points)) for c in curves}) != 1:
+        raise UsageError("seeds are compared at the same task, encoding, training size and test sizes")
+    if len({curve.seed for curve in curves}) != len(curves):
+        raise UsageError("every curve needs a seed of its own")
+    kept = tuple(curve for curve in curves if rule(curve))
+    return Spread(kept, tuple(curve for curve in curves if not rule(curve)), rule)
+
+
+def _reach(curve: Curve) -> int:
+    return int(curve.reach().value or 0)
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    deviation = statistics.stdev(values) if len(values) > 1 else math.nan
+    row = {"mean": statistics.fmean(values), "low": min(values), "high": max(values), "seeds_n": len(values)}
+    return row if math.isnan(deviation) else {**row, "sd": deviation}

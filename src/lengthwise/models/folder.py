@@ -1,0 +1,143 @@
+"""A model as a folder in the layout of the Hugging Face Hub: config.json, model.safetensors, README.md. No pickle."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from lengthwise.errors import UsageError
+from lengthwise.models.attention import attentions
+from lengthwise.models.transformer import Architecture, Interface, Transformer
+from lengthwise.positions import make_position, position_spec
+from lengthwise.registry import format_spec
+
+CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
+
+
+def architecture_config(architecture: Architecture) -> dict[str, Any]:
+    """An architecture as JSON-ready data."""
+    return {
+        "depth": architecture.depth,
+        "width": architecture.width,
+        "heads": architecture.heads,
+        "mlp_ratio": architecture.mlp_ratio,
+        "causal": architecture.causal,
+        "attention": format_spec(attentions.spec_of(architecture.attention)),
+        "position": position_spec(architecture.position),
+    }
+
+
+def architecture_from(config: dict[str, Any]) -> Architecture:
+    """The architecture that `architecture_config` described."""
+    known = {name: config[name] for name in ("depth", "width", "heads", "mlp_ratio", "causal")}
+    attention, position = attentions.make(config["attention"]), make_position(config["position"])
+    return Architecture(**known, attention=attention, position=position)
+
+
+def save_model(folder: Path, model: Transformer, card: str) -> None:
+    """Write the model; the weights' hash stands in config.json, which is written last."""
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with replace_file(folder / WEIGHTS) as part:
+            save_file({k: v.contiguous() for k, v in model.state_dict().items()}, part, metadata={"format": "pt"})
+        write_text(folder / CARD, card)
+        config = {
+            "model_type": "lengthwise",
+            "architectures": ["LengthwiseTransformer"],
+            **architecture_config(model.architecture),
+            "vocabulary": model.interface.vocabulary,
+            "outputs": model.interface.outputs,
+            "rows": model.interface.rows,
+            "trained": model.interface.trained,
+            "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
+            "weights_sha256": _sha256(folder / WEIGHTS),
+        }
+        write_json(folder / CONFIG, config)
+
+
+def load_model(folder: Path, position: str | None = None) -> Transformer:
+    """The model of a folder, bit for bit as it was saved. `position` reads it with another encoding, which must have
+    the same parameters (RoPE with another scaling, for instance)."""
+    config = read_json(folder / CONFIG)
+    try:
+        if position:
+            config["position"] = position
+        interface = Interface(*(config[name] for name in ("vocabulary", "outputs", "rows", "trained")))
+        model = Transformer(architecture_from(config), interface)
+        expected = config["weights_sha256"]
+        dtype = getattr(torch, config["dtype"])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UsageError(
+            f"{folder / CONFIG} is not the config of a lengthwise model: {error} is missing or wrong"
+        ) from error
+    if not (folder / WEIGHTS).exists():
+        raise UsageError(f"{folder} holds no {WEIGHTS}; a complete model folder has {CONFIG} and {WEIGHTS}")
+    if _sha256(folder / WEIGHTS) != expected:
+        raise UsageError(
+            f"{folder / WEIGHTS} is not the file that was saved (its SHA-256 differs): truncated or changed"
+        )
+    try:
+        model.to(dtype).load_state_dict(load_file(folder / WEIGHTS))
+    except (SafetensorError, RuntimeError) as error:
+        what = (
+            f"the encoding {position!r} does not fit these weights" if position else "the weights do not fit the config"
+        )
+        raise UsageError(f"{folder}: {what}; a changed encoding must have the same parameters") from error
+    return model.eval()
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file; a missing or broken one is a usage error that names it."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(
+            f"there is no {path.name} in {path.parent}; is it a folder that `lengthwise train` wrote?"
+        ) from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise UsageError(f"{path} cannot be read as JSON: {error}") from error
+
+
+def write_json(path: Path, content: Any) -> None:
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    with replace_file(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def replace_file(path: Path) -> Iterator[Path]:
+    """A path to write to; when the block ends without an error it becomes `path` in one move."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Turn the operating system's refusals into one sentence about the folder."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {folder}: {error.strerror or error}; give another one with --folder"
+        ) from error
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,154 @@
+"""Parity in four layouts: directly, by shortening from the left, by appended running parities, and in two lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lengthwise.seeds import Draws, Ints
+from lengthwise.tasks import tasks
+from lengthwise.tasks.batch import NOTHING, Samples
+from lengthwise.tasks.formulations.appending import Appending
+from lengthwise.tasks.formulations.columns import Change, Columns
+from lengthwise.tasks.formulations.formulation import EMPTY, State, symbol
+from lengthwise.tasks.formulations.rewriting import DROP, KEEP, Redex, Rewriting
+from lengthwise.tasks.task import Axis, Chance
+
+BITS = ("0", "1")
+AXES = (Axis("length", "bits whose parity is asked for"),)
+
+
+def xor(left: str, right: str) -> str:
+    return "0" if left == right else "1"
+
+
+@tasks.register("parity_direct")
+@dataclass(frozen=True)
+class ParityDirect(Appending):
+    """Say at once whether the number of ones is odd.
+
+    `1 0 1 1` → `1`. The one step reads every bit: R grows with the length, and no number of windows settles it.
+    """
+
+    axes = AXES
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return BITS
+
+    def ranges(self, size: int) -> tuple[int, ...]:
+        return (2,) * size
+
+    def lay(self, rows: Ints) -> Samples:
+        return Samples(rows, rows.sum(axis=1, keepdims=True) % 2)
+
+    def following(self, given: Sequence[str], written: Sequence[str]) -> tuple[str, tuple[int, ...]] | None:
+        return None if written else (str(given.count("1") % 2), tuple(range(len(given))))
+
+    def chance(self, size: int) -> Chance:  # noqa: ARG002
+        return Chance(0.5, 0.5)
+
+
+@tasks.register("parity_appended")
+@dataclass(frozen=True)
+class ParityAppended(Appending):
+    """Append the parity of the first bit, of the first two, and so on; the last is the parity of all.
+
+    `1 0 1 1` → `1 1 0 1`. A step reads the parity before and the next bit, which lie as far apart as the input is long.
+    """
+
+    axes = AXES
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return BITS
+
+    def ranges(self, size: int) -> tuple[int, ...]:
+        return (2,) * size
+
+    def lay(self, rows: Ints) -> Samples:
+        return Samples(rows, np.cumsum(rows, axis=1) % 2)
+
+    def following(self, given: Sequence[str], written: Sequence[str]) -> tuple[str, tuple[int, ...]] | None:
+        if len(written) == len(given):
+            return None
+        return xor(written[-1] if written else "0", given[len(written)]), (len(written),)
+
+
+@tasks.register("parity_leftmost")
+@dataclass(frozen=True)
+class ParityLeftmost(Rewriting):
+    """Replace the leftmost two bits by their exclusive or, until one bit is left.
+
+    `1 0 1 1` → `1 drop keep keep`, which makes it `1 1 1`. R is 1; windows of 4R + 1 = 5 are the least that settle it.
+    """
+
+    axes = AXES
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return BITS
+
+    def ranges(self, size: int) -> tuple[int, ...]:
+        return (2,) * size
+
+    def length(self, size: int) -> int:
+        return size
+
+    def start(self, size: int, row: Sequence[int] | Ints) -> State:  # noqa: ARG002
+        return tuple((str(bit),) for bit in row)
+
+    def redexes(self, tokens: Sequence[str]) -> list[Redex]:
+        return [Redex(0, 1, 0, xor(tokens[0], tokens[1]))] if len(tokens) > 1 else []
+
+    def sample(self, size: int, draws: Draws) -> Samples:
+        """As in `Rewriting`, for all items at once: after t steps the first bit is the parity of the first t + 1."""
+        bits = self.some(size, draws)
+        time = (draws.uniform(1) * max(1, size - 1)).astype(np.int64)
+        places = time + np.arange(size)
+        prompts = np.where(places < size, np.take_along_axis(bits, places % size, axis=1), NOTHING)
+        prompts[:, :1] = np.take_along_axis(np.cumsum(bits, axis=1) % 2, time, axis=1)
+        answers = np.where(places < size, self.symbols.index(KEEP), NOTHING)
+        if size > 1:
+            answers[:, 0] = prompts[:, 0] ^ prompts[:, 1]
+            answers[:, 1] = self.symbols.index(DROP)
+        return Samples(prompts, answers)
+
+
+@tasks.register("parity_columns")
+@dataclass(frozen=True)
+class ParityColumns(Columns):
+    """Write the running parity under the bits, one bit a step.
+
+    `1|1 0|· 1|· 1|·` → `1|1 0|1 1|· 1|·`. R is 1, and windows of 3 settle it.
+    """
+
+    axes = AXES
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple(symbol((bit, parity)) for bit in BITS for parity in (EMPTY, *BITS))
+
+    def ranges(self, size: int) -> tuple[int, ...]:
+        return (2,) * size
+
+    def steps(self, size: int) -> int:
+        return size
+
+    def frames(self, rows: Ints, times: Ints) -> Ints:
+        written = np.arange(rows.shape[1]) < times
+        return rows * 3 + np.where(written, 1 + np.cumsum(rows, axis=1) % 2, 0)
+
+    def changes(self, state: State) -> Mapping[int, Change]:
+        place = next((place for place, (_, parity) in enumerate(state) if parity == EMPTY), None)
+        if place is None:
+            return {}
+        bit = state[place][0]
+        if place == 0:
+            return {0: Change((bit, bit), (0,))}
+        return {place: Change((bit, xor(state[place - 1][1], bit)), (place - 1, place))}
+
+    def answer(self, state: State) -> tuple[str, ...]:
+        return (state[-1][1],)

@@ -1,0 +1,183 @@
+"""The training loop: AdamW, warm-up and decay, one size a batch, and exact resumption.
+
+Everything random at step t is a function of (seed, t), so the state of training is the weights, the two moments of
+AdamW and t: a run that was interrupted ends with the weights it would have had.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+
+from lengthwise.errors import Interrupted, LengthwiseError, UsageError
+from lengthwise.models.batches import logits_of, loss_of, right_on
+from lengthwise.models.transformer import Transformer
+from lengthwise.seeds import Seeds
+from lengthwise.tasks.task import Task
+from lengthwise.training.checkpoint import load_checkpoint, save_checkpoint
+from lengthwise.training.lengths import SizeSchedule, Uniform
+from lengthwise.training.stop import Stop
+
+Decay = Literal["linear", "cosine", "constant"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train. `warmup` is a share of the steps; `stop_at` ends training early, only when asked, once that share
+    of in-range items is exactly right at two checks in a row."""
+
+    steps: int = 2000
+    batch: int = 64
+    rate: float = 2e-3
+    warmup: float = 0.05
+    decay: Decay = "linear"
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    sizes: SizeSchedule = field(default_factory=Uniform)
+    stop_at: float | None = None
+    check_every: int = 100
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch", "check_every"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name.replace('_', '-')} is at least 1, not {getattr(self, name)}")
+        if not (self.rate > 0 and math.isfinite(self.rate)):
+            raise UsageError(f"the learning rate is above 0, not {self.rate}")
+        if not 0 <= self.warmup < 1:
+            raise UsageError(f"warm-up is a share of the steps in [0, 1), not {self.warmup}")
+        if self.stop_at is not None and not 0 < self.stop_at <= 1:
+            raise UsageError(f"stop-at is a share of items in (0, 1], not {self.stop_at}")
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step, counted from 0."""
+        warm = max(1, round(self.warmup * self.steps))
+        if step < warm:
+            return self.rate * (step + 1) / warm
+        done = (step - warm) / max(1, self.steps - warm)
+        if self.decay == "linear":
+            return self.rate * (1 - done)
+        return self.rate * (0.5 * (1 + math.cos(math.pi * done)) if self.decay == "cosine" else 1.0)
+
+
+@dataclass
+class History:
+    """What happened: (step, mean loss since the last entry), (step, share of in-range items right), how it ended."""
+
+    losses: list[tuple[int, float]] = field(default_factory=list)
+    checks: list[tuple[int, float]] = field(default_factory=list)
+    recent: list[float] = field(default_factory=list)  # losses since the last entry
+    ended: str = ""
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+Report = Callable[[History], None]
+
+
+def train_model(
+    model: Transformer,
+    task: Task,
+    recipe: Recipe,
+    train_size: int,
+    seed: int,
+    checkpoint: Path | None = None,
+    report: Report | None = None,
+) -> History:
+    """Train in place on sizes up to `train_size`. With a `checkpoint` path, training goes on from it when it exists,
+    and it is written every half minute and when the user interrupts. O(steps x batch x (width^2 T + width T^2) x depth)."""
+    sizes = task.sizes(1, train_size)
+    if not sizes:
+        raise UsageError(f"the task has no items of size 1 to {train_size}; see its sizes with `lengthwise tasks NAME`")
+    optimiser = _optimiser(model, recipe)
+    history = History()
+    if checkpoint is not None and checkpoint.exists():
+        history = History(**load_checkpoint(checkpoint, model, optimiser))
+    model.train()
+    saved = time.monotonic()
+    began = saved - history.seconds
+    with Stop() as stop:
+        while history.step < recipe.steps and not history.ended:
+            _step(model, optimiser, task, recipe, sizes, seed, history)
+            history.seconds = time.monotonic() - began
+            if history.step % recipe.check_every == 0 or history.step == recipe.steps:
+                _check(model, task, recipe, sizes, seed, history)
+                if report:
+                    report(history)
+            if checkpoint is not None and (stop.asked or time.monotonic() - saved > 30):
+                save_checkpoint(checkpoint, model, optimiser, vars(history))
+                saved = time.monotonic()
+            if stop.asked:
+                kept = (
+                    "the same command goes on from there" if checkpoint else "nothing was kept, as no folder was given"
+                )
+                raise Interrupted(f"stopped at step {history.step} of {recipe.steps}; {kept}")
+    history.ended = history.ended or "all steps done"
+    model.eval()
+    return history
+
+
+def _step(
+    model: Transformer,
+    optimiser: torch.optim.Optimizer,
+    task: Task,
+    recipe: Recipe,
+    sizes: list[int],
+    seed: int,
+    history: History,
+) -> None:
+    step, seeds = history.step, Seeds(seed)
+    uniform = float(seeds.draws("size", items=[step]).uniform(1)[0, 0])
+    size = recipe.sizes.draw(sizes, step / recipe.steps, uniform)
+    items = range(step * recipe.batch, (step + 1) * recipe.batch)
+    batch = task.batch(size, seed, items, causal=model.architecture.causal)
+    for group in optimiser.param_groups:
+        group["lr"] = recipe.rate_at(step)
+    logits = logits_of(model, batch, Seeds(seeds.key("positions", step)), training=True)
+    loss = loss_of(task, logits, batch)
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
+    optimiser.step()
+    value = float(loss.detach())
+    if not math.isfinite(value):
+        raise LengthwiseError(f"the loss became {value} at step {step + 1}; a smaller learning rate usually helps")
+    history.recent.append(value)
+    history.step += 1
+    history.tokens += batch.inputs.size
+
+
+def _check(
+    model: Transformer, task: Task, recipe: Recipe, sizes: list[int], seed: int, history: History, items: int = 32
+) -> None:
+    """Note the mean loss, and how many in-range items the model has right: `items` at each of up to four sizes."""
+    history.losses.append((history.step, float(np.mean(history.recent))))
+    history.recent.clear()
+    model.eval()
+    chosen = sorted({sizes[round(share * (len(sizes) - 1))] for share in (0.25, 0.5, 0.75, 1.0)})
+    right = []
+    for size in chosen:
+        batch = task.batch(size, seed, range(items), role="check", causal=model.architecture.causal)
+        right.append(right_on(model, task, batch, Seeds(Seeds(seed).key("check", size))).items)
+    share = float(torch.cat(right).float().mean())
+    history.checks.append((history.step, share))
+    model.train()
+    if recipe.stop_at is not None and len(history.checks) > 1 and history.checks[-2][1] >= recipe.stop_at <= share:
+        history.ended = (
+            f"stopped early at step {history.step}: {share:.1%} of in-range items right at two checks in a row"
+        )
+
+
+def _optimiser(model: Transformer, recipe: Recipe) -> torch.optim.Optimizer:
+    """AdamW; vectors (norms, biases) are not decayed."""
+    matrices = [p for p in model.parameters() if p.dim() > 1]
+    vectors = [p for p in model.parameters() if p.dim() <= 1]
+    groups = [{"params": matrices, "weight_decay": recipe.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=recipe.rate, fused=True)

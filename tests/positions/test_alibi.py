@@ -1,0 +1,35 @@
+"""ALiBi, against its formula and against another implementation."""
+
+import pytest
+import torch
+
+from lengthwise.positions import Shape, make_position
+from lengthwise.positions.alibi import slopes
+
+
+def test_slopes() -> None:
+    assert slopes(8) == [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]
+    assert slopes(4) == [1 / 4, 1 / 16, 1 / 64, 1 / 256]
+    assert slopes(3) == pytest.approx([0.1574901, 0.02480314, 0.00390625])
+
+
+@pytest.mark.parametrize("heads", [1, 2, 4, 8, 16])
+def test_slopes_agree_with_transformers(heads: int) -> None:
+    mpt = pytest.importorskip("transformers.models.mpt.modeling_mpt")
+    theirs = mpt.build_mpt_alibi_tensor(heads, 5)[:, 0]  # [heads, keys]: slope x (key - last key)
+    at = torch.arange(5)[None]
+    ours = make_position("alibi").build(Shape(32, heads, 5, 5)).bias(at, at)
+    assert ours is not None
+    torch.testing.assert_close(ours[0, :, -1], theirs)
+
+
+def test_bias() -> None:
+    queries, keys = torch.tensor([[9, 20], [3, 4]]), torch.tensor([[0, 9, 30], [3, 5, 5000]])
+    bias = make_position("alibi").build(Shape(8, 2, 10, 10)).bias(queries, keys)
+    assert bias is not None
+    for item in range(2):
+        for head in range(2):
+            for query in range(2):
+                for key in range(3):
+                    apart = abs(int(queries[item, query]) - int(keys[item, key]))
+                    assert float(bias[item, head, query, key]) == -apart * (1 / 16, 1 / 256)[head]

@@ -1,0 +1,448 @@
+"""Formulations: the contract, exact answers, and the verdicts on their locality that are known for base 2."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import cast
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lengthwise.errors import UsageError
+from lengthwise.seeds import Seeds
+from lengthwise.tasks import tasks
+from lengthwise.tasks.batch import NOTHING
+from lengthwise.tasks.formulations.columns import Columns
+from lengthwise.tasks.formulations.formulation import Formulation, Move, State
+from lengthwise.tasks.formulations.multiplication import MultiplicationMarked
+from lengthwise.testing.tasks import check_task
+
+PAD = ("<pad>",)
+
+
+def make(spec: str) -> Formulation:
+    return cast(Formulation, tasks.make(spec))
+
+
+def starts(task: Formulation, size: int, items: int = 20) -> list[State]:
+    return task.starts(size, Seeds(5).draws("test", size, items=range(items)))
+
+
+# What the answer is, from the first state and in Python's own numbers.
+
+
+def line(state: State) -> list[str]:
+    return [column[0] for column in state]
+
+
+def number(digits: Iterable[str], base: int = 2) -> int:
+    return sum(int(digit) * base**place for place, digit in enumerate(digits))
+
+
+def digits(value: int, length: int, base: int = 2) -> tuple[str, ...]:
+    return tuple(str(value // base**place % base) for place in range(length))
+
+
+def parity(state: State) -> tuple[str, ...]:
+    return (str(line(state).count("1") % 2),)
+
+
+def running(state: State) -> tuple[str, ...]:
+    bits = [int(bit) for bit in line(state)[:-1]]
+    return tuple(str(sum(bits[: end + 1]) % 2) for end in range(len(bits)))
+
+
+def total(state: State) -> tuple[str, ...]:
+    left, _, rest = "".join(line(state)).partition("+")
+    return digits(number(left) + number(rest.partition("=")[0]), len(left) + 1)
+
+
+def stacked_total(state: State) -> tuple[str, ...]:
+    return digits(number(c[0] for c in state) + number(c[1] for c in state), len(state))
+
+
+def copied(state: State) -> tuple[str, ...]:
+    return tuple(line(state)[: line(state).index("=")])
+
+
+def product(state: State) -> tuple[str, ...]:
+    left, _, rest = "".join(line(state)).partition("*")
+    right = rest.partition("=")[0]
+    return digits(number(left) * number(right), len(left) + len(right))
+
+
+def value(state: State, prime: int = 7) -> tuple[str, ...]:
+    return (str(eval(" ".join(line(state))) % prime),)
+
+
+ANSWERS: dict[str, Callable[[State], tuple[str, ...]]] = {
+    "parity_direct": parity,
+    "parity_leftmost": parity,
+    "parity_appended": running,
+    "parity_columns": parity,
+    "addition_appended": total,
+    "addition_marked": total,
+    "addition_marked_alike": total,
+    "addition_columns": stacked_total,
+    "copy_distinct_steps": copied,
+    "copy_repeat_steps": copied,
+    "copy_pointer": copied,
+    "multiplication_marked": product,
+    "arithmetic_parenthesised": value,
+    "arithmetic_flat": value,
+    "arithmetic_flat_leftmost": value,
+}
+every_formulation = pytest.mark.parametrize("name", ANSWERS)
+
+
+@every_formulation
+def test_contract(name: str) -> None:
+    check_task(make(name), [1, 2, 3, 6])
+
+
+@every_formulation
+def test_steps_lead_to_the_answer(name: str) -> None:
+    task = make(name)
+    for size in (1, 2, 3, 5, 8, 12, 23):
+        for start in starts(task, size, 8):
+            *_, final = task.chain(start)
+            assert task.answer(final) == ANSWERS[name](start)
+            assert task.step(final) is None
+            if task.readout == "tags":
+                assert task.apply(final, task.labels(final)) == final
+
+
+@every_formulation
+def test_labels_give_the_next_state(name: str) -> None:
+    task = make(name)
+    for start in starts(task, 6):
+        for move in task.moves(start):
+            assert len(move.labels) == len(move.state) and len(move.sources) == len(move.after)
+            assert task.apply(move.state, move.labels) == task.step(move.state) == move.after
+            if task.readout == "tags":
+                prompt = ["|".join(column) for column in move.state]
+                assert task.apply(move.state, tuple(str(label) for label in task.solve(prompt))) == move.after
+            known = {*task.symbols, "=", "<eos>"}
+            assert all("|".join(column) in known for column in move.after)
+
+
+@every_formulation
+def test_sources_determine_the_next_column(name: str) -> None:
+    """What stands at the sources of a column, and whether they start the state, fixes the column."""
+    task, seen, spread = make(name), {}, {}
+    for size in (2, 3, 4, 5, 6):
+        for start in starts(task, size, 40):
+            for move in task.moves(start):
+                for column, sources in zip(move.after, move.sources, strict=True):
+                    key = (sources[0] == 0, *(move.state[source] for source in sources))
+                    assert seen.setdefault(key, column) == column, key
+                    spread[size] = max(spread.get(size, 0), sources[-1] - sources[0])
+                    assert list(sources) == sorted(set(sources))
+    finite = {"parity_leftmost": 1, "parity_columns": 1, "addition_columns": 1, "arithmetic_parenthesised": 4}
+    finite |= {"arithmetic_flat": 2, "arithmetic_flat_leftmost": 2}
+    if name in finite:
+        assert set(spread.values()) == {finite[name]}
+    else:
+        assert all(spread[size] < spread[size + 1] for size in (2, 3, 4, 5))
+
+
+@pytest.mark.parametrize("name", ["arithmetic_parenthesised", "arithmetic_flat", "arithmetic_flat_leftmost"])
+def test_arithmetic_keeps_its_value(name: str) -> None:
+    task = make(f"{name}:prime=5")
+    for start in starts(task, 9):
+        states = list(task.chain(start))
+        assert {value(state, 5) for state in states} == {value(start, 5)}
+        assert all(len(state) > len(after) for state, after in itertools.pairwise(states))
+        if name == "arithmetic_flat_leftmost":
+            assert len(states) == 10
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 11), st.lists(st.integers(0, 10), min_size=1, max_size=7), st.data())
+def test_multiplication_of_any_lengths_and_base(base: int, first: list[int], data: st.DataObject) -> None:
+    second = data.draw(st.lists(st.integers(0, base - 1), min_size=1, max_size=7))
+    first = [digit % base for digit in first]
+    task = MultiplicationMarked(base)
+    states = list(task.chain(task.between(first, second)))
+    assert len(states) == len(second) * (len(first) + 1) + 1
+    expected = number(map(str, first), base) * number(map(str, second), base)
+    assert task.answer(states[-1]) == digits(expected, len(first) + len(second), base)
+    assert {"|".join(column) for state in states for column in state} <= set(task.symbols)
+
+
+@pytest.mark.parametrize("name", ["addition_appended", "addition_columns", "addition_marked"])
+def test_addition_in_base_ten(name: str) -> None:
+    task = make(f"{name}:base=10")
+    check_task(task, [1, 4])
+    for row in ((9, 9, 9, 1, 0, 0), (5, 0, 9, 5, 9, 0), (0, 0, 0, 0, 0, 0)):
+        *_, final = task.chain(task.start(3, row))
+        assert number(task.answer(final), 10) == number(map(str, row[:3]), 10) + number(map(str, row[3:]), 10)
+
+
+@pytest.mark.parametrize("name", [name for name in ANSWERS if isinstance(make(name), Columns)])
+def test_frames_are_the_chain(name: str) -> None:
+    task = cast(Columns, make(name))
+    rows = task.some(4, Seeds(1).draws("test", items=range(6)))
+    for row in rows:
+        states = list(task.chain(task.start(4, row)))
+        assert len(states) == task.steps(4) + 1
+        for time, state in enumerate(states):
+            frame = task.frames(row[None], np.array([[time]]))[0]
+            assert task.spelled(frame) == tuple("|".join(column) for column in state)
+
+
+def test_shrunken_states_are_laid_out_for_a_model() -> None:
+    task = make("arithmetic_flat")
+    samples = task.draw(5, 0, range(50))
+    assert samples.prompts.shape == samples.answers.shape == (50, 11)
+    assert (samples.prompts == NOTHING).any()
+    assert ((samples.prompts == NOTHING) == (samples.answers == NOTHING)).all()
+    batch = task.batch(5, 0, range(50), causal=False)
+    assert (batch.scored[:, 1:] == (samples.prompts != NOTHING)).all() and not batch.scored[:, 0].any()
+    assert (batch.targets[batch.scored] == samples.answers[samples.answers != NOTHING] + 4).all()
+
+
+def test_times_are_uniform() -> None:
+    """Every time of the chain is drawn, as often as the others: 2,000 items over 5 times, within 5 sigma."""
+    for name, blank in (("parity_leftmost", NOTHING), ("parity_columns", None)):
+        prompts = make(name).draw(6 if blank else 5, 0, range(2000)).prompts
+        times = (prompts == NOTHING).sum(axis=1) if blank else (prompts % 3 > 0).sum(axis=1)
+        assert np.abs(np.bincount(times, minlength=5) - 400).max() < 5 * 18 and times.max() == 4
+
+
+WORKED = [
+    ("parity_leftmost", "1 0 1 1", "1 drop keep keep"),
+    ("parity_leftmost", "1", "keep"),
+    ("parity_appended", "1 0 1 1", "1 1 0 1"),
+    ("parity_columns", "1|1 0|· 1|· 1|·", "1|1 0|1 1|· 1|·"),
+    ("addition_appended", "1 0 1 + 1 1 0", "0 0 0 1"),
+    ("addition_columns", "1|1|0|1 0|1|·|· 0|0|·|·", "1|1|0|1 0|1|0|1 0|0|·|·"),
+    (
+        "addition_marked",
+        "1|a 0|· +|· 1|b 1|· =|· _|c0 _|· _|·",
+        "1|· 0|a +|· 1|· 1|b =|· 0|· _|c1 _|·",
+    ),
+    (
+        "addition_marked_alike",
+        "1|^ 0|· +|· 1|^ 1|· =|· _|c0 _|· _|·",
+        "1|· 0|^ +|· 1|· 1|^ =|· 0|· _|c1 _|·",
+    ),
+    ("copy_pointer", "0|· 1|^ 1|· =|· 0|· _|· _|·", "0|· 1|· 1|^ =|· 0|· 1|· _|·"),
+    (
+        "multiplication_marked",
+        "1|j|· 1|·|· *|·|· 1|i|· 1|·|· =|·|· 0|k0|> 0|·|· 0|·|· 0|·|·",
+        "1|·|· 1|j|· *|·|· 1|i|· 1|·|· =|·|· 1|·|> 0|k0|· 0|·|· 0|·|·",
+    ),
+    ("arithmetic_parenthesised", "( ( 3 + 2 ) * 4 )", "keep drop drop 5 drop drop keep keep keep"),
+    ("arithmetic_flat", "3 + 2 * 4 - 1 * 6", "keep keep drop 1 drop keep drop 6 drop"),
+    ("arithmetic_flat", "3 - 2 + 4 * 1 * 6", "drop 1 drop keep drop 4 drop keep keep"),
+    ("arithmetic_flat_leftmost", "3 + 2 * 4 - 1 * 6", "keep keep drop 1 drop keep keep keep keep"),
+]
+
+
+@pytest.mark.parametrize("name, prompt, answer", WORKED)
+def test_worked_examples(name: str, prompt: str, answer: str) -> None:
+    assert make(name).solve(prompt.split()) == tuple(answer.split())
+
+
+BAD = [
+    ("parity_appended", "1 2"),
+    ("parity_columns", "1"),
+    ("addition_appended", "1 0 + 1"),
+    ("addition_appended", "1 0 1"),
+    ("addition_marked", "1|a 0|· +|· 1|· 1|b =|· _|c0 _|· _|·"),
+    ("addition_marked", "1|a 0|·"),
+    ("copy_distinct_steps", "1 1"),
+    ("copy_pointer", "0|^ =|· 0|·"),
+    ("multiplication_marked", "1|j|· *|·|· 1|i|· =|·|· 0|·|> 0|·|·"),
+    ("arithmetic_parenthesised", "( 3 + 2"),
+    ("arithmetic_parenthesised", "( 3 + 2 ) )"),
+    ("arithmetic_flat", "3 + *"),
+    ("arithmetic_flat", "3 + 2 keep"),
+]
+
+
+@pytest.mark.parametrize("name, prompt", BAD)
+def test_bad_prompts_are_usage_errors(name: str, prompt: str) -> None:
+    with pytest.raises(UsageError):
+        make(name).solve(prompt.split())
+
+
+def test_a_modulus_that_is_not_prime_is_refused() -> None:
+    with pytest.raises(UsageError):
+        make("arithmetic_flat:prime=6")
+
+
+# Locality: windows of r = 2 radius + 1 columns, padded at the borders.
+
+Moves = Callable[[int], Iterator[Move]]  # all moves of a size
+
+
+def all_moves(spec: str) -> Moves:
+    task = make(spec)
+    return lambda size: (move for start in task.instances(size) for move in task.moves(start))
+
+
+def windows(state: State, radius: int) -> list[State]:
+    padded = (PAD,) * radius + state + (PAD,) * radius
+    return [padded[place : place + 2 * radius + 1] for place in range(len(state))]
+
+
+def growth(moves: Moves, radius: int, sizes: Iterable[int]) -> list[int] | None:
+    """How many windows there are up to each size, or None if one window bears two labels."""
+    seen, counts = {}, []
+    for size in sizes:
+        for move in moves(size):
+            for window, label in zip(windows(move.state, radius), move.labels, strict=True):
+                if label is not None and seen.setdefault(window, label) != label:
+                    return None
+        counts.append(len(seen))
+    return counts
+
+
+def anchored(moves: Moves, radius: int, sizes: Iterable[int]) -> dict[int, dict[str, set[int]]]:
+    """Anchor window → label → the sets of windows (as bits) of the states in which it bears that label."""
+    numbers: dict[State, int] = {}
+    found: dict[int, dict[str, set[int]]] = {}
+    for move in (move for size in sizes for move in moves(size)):
+        anchors = [numbers.setdefault(window, len(numbers)) for window in windows(move.state, radius)]
+        together = sum(1 << anchor for anchor in set(anchors))
+        for anchor, label in zip(anchors, move.labels, strict=True):
+            if label is not None:
+                found.setdefault(anchor, {}).setdefault(label, set()).add(together)
+    return found
+
+
+def hits(sets: Iterable[int], count: int) -> bool:
+    """Whether `count` elements meet every one of the sets."""
+    left = list(sets)
+    if not left or count == 0:
+        return not left
+    rest = min(left, key=int.bit_count)
+    while rest:
+        element, rest = rest & -rest, rest & (rest - 1)
+        if hits((other for other in left if not other & element), count - 1):
+            return True
+    return False
+
+
+def least_windows(moves: Moves, radius: int, sizes: Iterable[int]) -> int | None:
+    """The least n for which n windows, the anchor among them, settle every label; None if no n does."""
+    least = 1
+    for labels in anchored(moves, radius, sizes).values():
+        for label, states in labels.items():
+            others = [other for name, sets in labels.items() if name != label for other in sets]
+            for state in states if others else ():
+                apart = {state & ~other for other in others}
+                if 0 in apart:
+                    return None
+                least = next(n for n in itertools.count(least) if hits(apart, n - 1))
+    return least
+
+
+@pytest.mark.parametrize(
+    "spec, radius, sizes, counts",
+    [
+        ("parity_leftmost", 2, range(1, 8), [2, 10, 34, 66, 98, 98, 98]),
+        ("parity_columns", 1, range(1, 8), [2, 18, 50, 74, 82, 82, 82]),
+        ("addition_columns", 1, range(1, 6), [16, 108, 348, 508, 508]),
+        ("arithmetic_parenthesised:prime=2", 3, range(1, 4), [60, 588, 1840]),
+        ("arithmetic_flat:prime=2", 3, range(1, 5), [36, 324, 1188, 1836]),
+    ],
+)
+def test_one_window_settles_a_step_and_no_smaller_one(spec: str, radius: int, sizes: range, counts: list[int]) -> None:
+    """(1, r) is least at r = 5, 3, 3, 7, 7; the windows stop growing at size 5 (98), 5 (82) and 4 (508)."""
+    assert growth(all_moves(spec), radius, sizes) == counts
+    assert growth(all_moves(spec), radius - 1, sizes) is None
+
+
+@pytest.mark.parametrize("spec", ["arithmetic_parenthesised", "arithmetic_flat"])
+def test_windows_of_seven_settle_long_expressions(spec: str) -> None:
+    """An attack with sampled long expressions over two elements, where windows recur most."""
+    task = make(f"{spec}:prime=2")
+    sampled: Moves = lambda size: (move for start in starts(task, size, 150) for move in task.moves(start))  # noqa: E731
+    assert growth(sampled, 3, [8, 14]) is not None
+    assert growth(sampled, 2, [8, 14]) is None
+
+
+def test_leftmost_only_is_not_settled_by_windows_of_nine() -> None:
+    assert growth(all_moves("arithmetic_flat_leftmost:prime=2"), 4, range(1, 4)) is None
+    assert growth(all_moves("arithmetic_flat:prime=2"), 4, range(1, 4)) is not None
+
+
+def test_marks_of_their_own_settle_addition() -> None:
+    moves = all_moves("addition_marked")
+    assert [least_windows(moves, 1, range(1, size + 1)) for size in (1, 2, 3, 4)] == [2, 3, 3, 3]
+    counts = [sum(map(len, anchored(moves, 1, range(1, size + 1)).values())) for size in (2, 3, 4)]
+    assert counts == [117, 179, 179]
+
+
+def test_marks_alike_fail_at_five_digits() -> None:
+    """The state 00100 + 00100 has only windows that 00000 + 00100 has too, with the marks on the middle digits."""
+    task = make("addition_marked_alike")
+    assert least_windows(all_moves("addition_marked_alike"), 1, range(1, 5)) == 3
+    one = list(task.moves(task.start(5, (0, 0, 1, 0, 0, 0, 0, 1, 0, 0))))[2]
+    two = list(task.moves(task.start(5, (0, 0, 0, 0, 0, 0, 0, 1, 0, 0))))[2]
+    assert set(windows(one.state, 1)) <= set(windows(two.state, 1))
+    assert windows(one.state, 1)[14] == windows(two.state, 1)[14] and one.labels[14] != two.labels[14]
+
+
+def test_copying_with_a_pointer_takes_two_windows() -> None:
+    moves = all_moves("copy_pointer")
+    assert [least_windows(moves, 1, range(1, size + 1)) for size in (1, 3, 7)] == [2, 2, 2]
+    counts = [sum(map(len, anchored(moves, 1, range(1, size + 1)).values())) for size in (3, 4, 5, 6)]
+    assert counts[0] < counts[1] == counts[2] == counts[3]
+
+
+def test_copying_distinct_tokens_takes_two_windows() -> None:
+    moves = all_moves("copy_distinct_steps:alphabet=5")
+    assert [least_windows(moves, 1, range(1, size + 1)) for size in (2, 3, 4, 5)] == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("spec", ["parity_direct", "copy_repeat_steps"])
+@pytest.mark.parametrize("width", [3, 5, 7])
+def test_no_number_of_windows_settles_it_from_their_width_on(spec: str, width: int) -> None:
+    assert least_windows(all_moves(spec), width // 2, range(1, width)) is not None
+    assert least_windows(all_moves(spec), width // 2, range(1, width + 1)) is None
+
+
+def with_room(spec: str) -> Moves:
+    """An appending formulation with the room for the rest of the answer shown as blanks, and no end to find."""
+
+    def moves(size: int) -> Iterator[Move]:
+        for start in make(spec).instances(size):
+            steps = list(make(spec).moves(start))[:-1]
+            for left, move in zip(range(len(steps), 0, -1), steps, strict=True):
+                labels = (*move.labels[:-1], None, move.labels[-1], *(None,) * (left - 1))
+                yield Move(move.state + (("_",),) * left, move.after, labels, ())
+
+    return moves
+
+
+def test_appended_layouts_need_ever_more_windows() -> None:
+    """As a decoder they are refuted soon; with the room for the answer visible n grows with the size instead."""
+    for spec in ("parity_appended", "addition_appended"):
+        assert least_windows(all_moves(spec), 1, range(1, 4)) is None
+    assert least_windows(all_moves("parity_appended"), 2, range(1, 6)) is None
+    assert least_windows(all_moves("addition_appended"), 2, range(1, 5)) is None
+    parity = with_room("parity_appended")
+    assert [least_windows(parity, 2, range(1, size + 1)) for size in (5, 7, 8)] == [2, 3, 4]
+    assert least_windows(parity, 1, range(1, 6)) is None
+    assert least_windows(with_room("addition_appended"), 2, range(1, 5)) == 3
+
+
+def test_multiplication_takes_three_windows() -> None:
+    """For factors of up to three bits each, and 12,544 states (second x (first + 1) each) up to four."""
+    task = cast(MultiplicationMarked, make("multiplication_marked"))
+
+    def moves(size: int) -> Iterator[Move]:
+        for one, two in itertools.product(range(1, size + 1), repeat=2):
+            if max(one, two) == size:
+                for row in itertools.product((0, 1), repeat=one + two):
+                    yield from task.moves(task.between(row[:one], row[one:]))
+
+    assert [least_windows(moves, 1, range(1, size + 1)) for size in (1, 2, 3)] == [2, 3, 3]
+    assert sum(1 for size in range(1, 5) for _ in moves(size)) == 12544
