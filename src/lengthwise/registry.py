@@ -44,8 +44,9 @@ class Registry(Generic[T]):
         """Decorator: `name` makes the decorated dataclass, with `settings` filled in."""
 
         def add(maker: C) -> C:
-            if name in self._makers or name in self._aliases:
-                raise ValueError(f"the {self.kind} name {name!r} is taken")
+            for new in (name, *aliases):
+                if new in self._makers or new in self._aliases:
+                    raise ValueError(f"the {self.kind} name {new!r} is taken")
             self._makers[name] = functools.partial(maker, **settings) if settings else maker
             self._aliases.update(dict.fromkeys(aliases, name))
             return maker
@@ -84,12 +85,13 @@ class Registry(Generic[T]):
     def make(self, spec: str | Mapping[str, Any]) -> T:
         """The object a spec describes: text as typed by a user, or the mapping that `spec_of` gives."""
         if isinstance(spec, str):
-            name, settings = parse_spec(spec)
+            name, given = parse_spec(spec)
         else:
-            settings = dict(spec)
-            name = settings.pop("name")
+            given = {key: value for key, value in spec.items() if key != "name"}
+            name = spec["name"]
         name, maker = self._named(name)
-        made = maker(**converted_settings(self.kind, name, maker, settings))
+        settings = converted_settings(self.kind, name, maker, given)
+        made = maker(**settings)
         object.__setattr__(made, "_spec", {"name": name, **settings})
         return made
 
@@ -119,18 +121,18 @@ class Registry(Generic[T]):
         return self._points
 
 
-def parse_spec(text: str) -> tuple[str, dict[str, Any]]:
-    """`name:key=value,key=value` → (name, {key: value}); values are Python literals, else text."""
+def parse_spec(text: str) -> tuple[str, dict[str, str]]:
+    """`name:key=value,key=value` → (name, {key: value}); a value is text until the type of its field is known."""
     text = text.strip()
     name = _NAME.match(text)[0]  # pyright: ignore[reportOptionalSubscript]  # it matches any text
     rest = text[len(name) + 1 :]
-    settings: dict[str, Any] = {}
+    settings: dict[str, str] = {}
     if len(name) < len(text):
         for part in re.split(r",(?=\s*\w+=)", rest):
             key, equals, value = part.partition("=")
             if not equals or not key.strip():
                 raise UsageError(f"{text!r}: settings are written name:key=value,key=value; {part!r} has no key=")
-            settings[key.strip()] = _literal(value.strip())
+            settings[key.strip()] = value.strip()
     return name.strip(), settings
 
 
@@ -192,6 +194,8 @@ def needed_settings(cls: Any) -> set[str]:
 
 
 def _as_type(wanted: Any, value: Any, what: str) -> Any:
+    if isinstance(value, str) and wanted is not str:
+        value = _literal(value)
     choices = typing.get_args(wanted) if typing.get_origin(wanted) is typing.Literal else None
     if choices and value not in choices:
         raise UsageError(f"{what} is one of {', '.join(map(str, choices))}, not {value!r}")

@@ -28,6 +28,8 @@ class Seeds:
     seed: int
 
     def key(self, role: str, *indices: int) -> int:
+        if "/" in role:  # it parts the levels of the tree
+            raise ValueError(f"a role holds no slash: {role!r}")
         text = f"{self.seed}/{role}/" + "/".join(str(int(i)) for i in indices)
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
@@ -70,7 +72,7 @@ class Draws:
 
     def uniform(self, width: int) -> Floats:
         """Uniform reals in [0, 1), [items, width]."""
-        return (self.bits(width) >> np.uint64(11)) * 2.0**-53
+        return (self.bits(width) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def permutation(self, count: int) -> Ints:
         """A uniform order of range(count) for every item, [items, count]."""

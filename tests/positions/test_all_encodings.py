@@ -17,12 +17,6 @@ VARIANTS = {
 BASES = [spec for name in positions.names() for spec in [name, *VARIANTS.get(name, [])]]
 SPECS = BASES + [f"{base}+{wrapper}" for base in BASES for wrapper in wrappers.names()]
 TRAINED, TOKENS = 8, 15
-NO_MASK = pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="the Transformer has no mask for a decoder whose encoding has scores of its own and reads from the start",
-)
-IN_ONE_PASS = [pytest.param(s, marks=NO_MASK) if s in (DYNAMIC, f"{DYNAMIC}+offset") else s for s in SPECS]
 # What an encoder cannot know from these: with no encoding, any order; with a bias of |distance|, right from left.
 SYMMETRIC = ("none", "alibi", "kerple")
 
@@ -87,7 +81,7 @@ def read(made: Transformer, tokens: torch.Tensor, at: torch.Tensor, ends: list[i
     return torch.cat(logits, dim=1)
 
 
-@pytest.mark.parametrize("spec", IN_ONE_PASS)
+@pytest.mark.parametrize("spec", SPECS)
 def test_a_cache_changes_nothing(spec: str) -> None:
     made = model(spec)
     tokens, at = inputs(made)
@@ -103,7 +97,7 @@ def test_the_parts_in_which_a_sequence_is_read_change_nothing(spec: str) -> None
     assert (parts - steps).abs().max() <= 1e-10
 
 
-@pytest.mark.parametrize("spec", IN_ONE_PASS)
+@pytest.mark.parametrize("spec", SPECS)
 def test_later_tokens_change_nothing_before_them(spec: str) -> None:
     made = model(spec)
     tokens, at = inputs(made)

@@ -1,9 +1,11 @@
 """Tasks that a user brings: a Python file, a file of items, another axis; and that the page about them is true."""
 
 import dataclasses
+import importlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lengthwise.cli import main
+from lengthwise.cli.options import Parser, task_needed
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
@@ -47,6 +51,7 @@ class Runs(Task):
     depth: int = 2
     letters: int = 3
     colour: str = "red"
+    preset = {"layers": 7}
     axes = (Axis("runs", "runs in the prompt"), Axis("depth", "letters in a run", smallest=1, largest=9),
             Axis("ghost", "nothing that can be set"), Axis("letters", "letters of the alphabet", smallest=2))
     facts = Facts(circuit_class="AC0", published=(Published("none", ((1, 2),), (100.0,), Reference("x")),))
@@ -516,6 +521,7 @@ def test_along_is_the_base_at_its_fixed_size(runs):
         assert np.array_equal(own.prompts, base.prompts) and np.array_equal(own.answers, base.answers)
         assert task.chance(size).token == 1 / (2 + size)
     assert task.symbols == task.base.symbols and task.outputs == task.base.outputs and task.readout == "answer"
+    assert task.preset == {"layers": 7}
 
 
 def test_along_has_what_the_base_has(runs):
@@ -622,8 +628,34 @@ def test_page_items_load_as_the_page_says(here, capsys):
     check_task(JsonLines("items.jsonl"), [2, 3])
 
 
+COMMANDS = [line.removeprefix("$ ") for text in BLOCKS["console"] for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_page_commands_name_tasks_that_exist(here, line, capsys):
+    """Each command's options are parsed and its task is made and drawn from; those that only show are run."""
+    written(here / "mytask.py", REPEAT)
+    written(here / "items.jsonl", BLOCKS["json"][0])
+    program, name, *arguments = shlex.split(line)
+    command = importlib.import_module(f"lengthwise.cli.{name}")
+    parser = Parser(prog=name)
+    command.add_options(parser)
+    parser.add_common()
+    options = parser.parse_args(arguments)
+    task = tasks.make(task_needed(options))
+    assert program == "lengthwise"
+    if name == "tasks":
+        assert main([name, *arguments]) == 0
+        assert capsys.readouterr().out.count("→") >= options.show
+    else:
+        for size in (options.train_size, options.test_size):
+            assert task.draw(size, seed=0, items=[0]).prompts.shape[0] == 1
+
+
 def test_page_names_what_exists():
     assert f'entry-points."{tasks.group}"' in block("toml", "entry-points")
     assert all(special in PAGE for special in SPECIALS)
-    for line in "".join(BLOCKS["console"]).splitlines():
-        assert re.match(r"\$ lengthwise (train|tasks) ", line), line
+    specs = re.findall(r'`(?:tasks\.make\("(.*?)"\)|(regular\w*:[^`]+))`', PAGE)
+    assert len(specs) == 3
+    for spec in specs:
+        check_task(tasks.make("".join(spec)), [2, 4])

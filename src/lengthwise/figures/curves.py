@@ -89,8 +89,8 @@ def curve_html(panels: Mapping[str, Sequence[Mapping[str, Any]]], heading: str, 
     charts = [curve_chart(curves, title, width=380, height=210) for title, curves in panels.items()]
     chart = alt.concat(*charts, columns=columns).resolve_scale(color="independent", strokeDash="independent")
     note = (
-        "Exact match by size with 95 % Wilson intervals. Grey: the sizes trained on; dashed: 95 %; dotted: the best guess "
-        "that ignores the input. Hover for figures."
+        "Exact match by size with 95 % Wilson intervals. Grey: the sizes trained on; dashed: 95 %; dotted: the best "
+        "guess that ignores the input. Hover for figures."
     )
     page = chart.to_html(inline=True, embed_options={"actions": {"export": True, "source": False, "compiled": False}})
     head = f"<title>{html.escape(heading)}</title>"

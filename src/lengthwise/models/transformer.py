@@ -128,9 +128,10 @@ class SelfAttention(nn.Module):
         logits = special * (sharpness / math.sqrt(q.shape[-1]))
         if sight.bias is not None:
             logits = logits + sight.bias
-        if sight.hidden is None:
-            raise AssertionError("rules that are not fused are given an explicit mask")
-        return self.rule.weights(logits.masked_fill(sight.hidden, -math.inf)) @ v
+        hidden = sight.hidden
+        if hidden is None:  # the plain causal rule, met here when an encoding has scores of its own
+            hidden = torch.arange(k.shape[2], device=k.device) > sight.index[:, None]
+        return self.rule.weights(logits.masked_fill(hidden, -math.inf)) @ v
 
 
 class Block(nn.Module):
@@ -173,9 +174,9 @@ class Transformer(nn.Module):
                 nn.init.normal_(module.weight, std=0.02)
             if isinstance(module, nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)
-        for block in self.blocks:
-            for writer in (block.attention.out, block.mlp[2]):  # pyright: ignore
-                nn.init.normal_(writer.weight, std=0.02 / math.sqrt(2 * len(self.blocks)))
+        for name, parameter in self.named_parameters():
+            if name.endswith(("attention.out.weight", "mlp.2.weight")):
+                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * len(self.blocks)))
 
     def forward(
         self, tokens: Tensor, at: Tensor | None = None, scored: Tensor | None = None, cache: Cache | None = None
@@ -216,7 +217,7 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def generate(self, prompt: Tensor, steps: int, at: Tensor | None = None) -> Tensor:
-        """Greedy continuation of `prompt` [B, T] by `steps` tokens, one at a time with a cache. O(T) work a token and layer."""
+        """Greedy continuation of `prompt` [B, T] by `steps` tokens, with a cache: O(T) work a token and layer."""
         if not self.architecture.causal:
             raise UsageError("only a decoder writes token by token; this model is an encoder")
         cache, written, tokens = Cache(), [], prompt

@@ -22,6 +22,11 @@ class Learned(Position):
     beyond_training = False
 
     def build(self, shape: Shape) -> Encoder:
+        if 0 < self.rows < shape.rows:
+            raise UsageError(
+                f"a learned table of {self.rows} rows is too short for the {shape.rows} tokens of the test size; "
+                "leave rows out, or test at smaller sizes"
+            )
         return LearnedEncoder(self.rows or shape.rows, shape.width)
 
 

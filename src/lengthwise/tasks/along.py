@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from lengthwise.errors import UsageError
 from lengthwise.registry import format_spec, nearest
@@ -25,10 +25,10 @@ from lengthwise.tasks.task import Axis, Chance, Task
 class Along(Task):
     """A task at one fixed size, growing along another of its axes.
 
-    `along:task=dyck_k,axis=depth,at=40` asks for strings of 40 brackets, and its size is their depth: its items of size
-    3 are the items of `dyck_k:depth=3` at size 40. `axis` is an axis of the base task after its first and one of its
-    settings; `at` is the size along the first. In text, several settings of the base are parted by semicolons:
-    `task=dyck_k:pairs=2;depth=4`. The solver and the symbols of the base must not depend on the axis.
+    `along:task=dyck_k,axis=depth,at=40` asks about words of 40 brackets, and its size is their greatest depth: its
+    items of size 3 are those of `dyck_k:depth=3` at size 40. `axis` is an axis of the base task after its first, and
+    one of its settings; `at` is the size along the first. In text, semicolons part several settings of the base, as in
+    `task=dyck_k:kinds=3;exact=true`. The solver and the symbols of the base must not depend on the axis.
     """
 
     task: str
@@ -62,6 +62,10 @@ class Along(Task):
     @property
     def tolerance(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.base.tolerance
+
+    @property
+    def preset(self) -> Mapping[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.base.preset
 
     @property
     def facts(self) -> Facts:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -28,7 +28,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Chance:
-    """What the best guess that ignores the input scores: on the whole answer, and on a token of it."""
+    """What the best guess that ignores the input scores, on the whole answer and on a token of it: the same answer for
+    every item of a size, or, where every position is tagged, the same tag everywhere."""
 
     exact: float
     token: float
@@ -71,9 +72,18 @@ class Task(abc.ABC):
         """The task as seen in training or in testing; they differ when the items are finite and some are held out."""
         return self
 
+    def warnings(self) -> list[str]:
+        """What a user should know before trusting a measurement on this task, a sentence each."""
+        return []
+
     def chance(self, size: int) -> Chance:
         """Estimated on 1,000 fixed items; a task that knows better says so. O(1,000 x width)."""
         answers = self.draw(size, seed=0, items=range(1000), role="chance").answers
+        if self.readout == "tags":
+            flat = answers[answers != NOTHING]
+            best = int(np.bincount(flat).argmax())
+            alike = ((answers == best) | (answers == NOTHING)).all(axis=1)
+            return Chance(float(alike.mean()), float((flat == best).mean()))
         if self.readout == "numbers":
             best = np.abs(answers - np.median(answers, axis=0)).max(axis=1) <= self.tolerance
             return Chance(float(best.mean()), float(best.mean()))
@@ -114,7 +124,8 @@ class Task(abc.ABC):
     def _known_sizes(self) -> str:
         axis = self.axes[0]
         some = ", ".join(str(size) for size in self.sizes(axis.smallest, axis.smallest + 1000)[:4])
-        return f"its sizes ({axis.meaning}) begin {some}" + (f" and end at {axis.largest}" if axis.largest else "")
+        known = f"its sizes ({axis.meaning}) begin {some}" if some else "no size is possible with these settings"
+        return known + (f" and end at {axis.largest}" if axis.largest else "")
 
     def sizes(self, low: int, high: int) -> list[int]:
         """The sizes in [low, high] at which items exist."""

@@ -92,7 +92,8 @@ def train_model(
     report: Report | None = None,
 ) -> History:
     """Train in place on sizes up to `train_size`. With a `checkpoint` path, training goes on from it when it exists,
-    and it is written every half minute and when the user interrupts. O(steps x batch x (width^2 T + width T^2) x depth)."""
+    and it is written every half minute and when the user interrupts. O(steps x batch x depth x (T width^2 + T^2 width))
+    for sequences of T tokens."""
     sizes = task.sizes(1, train_size)
     if not sizes:
         raise UsageError(f"the task has no items of size 1 to {train_size}; see its sizes with `lengthwise tasks NAME`")
