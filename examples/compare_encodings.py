@@ -25,7 +25,9 @@ def one_run(job: tuple[str, str, int, str]) -> dict:
     """Train and measure one cell; in a process of its own, on one thread."""
     task, position, seed, folder = job
     name = f"{task}-{position}-s{seed}".replace("+", "-")
-    return lw.train(task, position, train_size=TRAIN, test_size=TEST, seed=seed, folder=Path(folder) / name).curve.plain()
+    return lw.train(
+        task, position, train_size=TRAIN, test_size=TEST, seed=seed, folder=Path(folder) / name
+    ).curve.plain()
 
 
 def main() -> None:
@@ -39,8 +41,13 @@ def main() -> None:
         for curve in pool.imap(one_run, jobs):
             curves.append(curve)
             minutes = (time.monotonic() - began) / 60
-            print(f"{len(curves):>3} of {len(jobs)} runs, {minutes:.1f} min: {curve['task']}, {curve['position']}", flush=True)
-    print(f"\nreach and exact match at sizes {2 * TRAIN + 1}-{TEST}, trained to {TRAIN}, seed {options.seed} (measured)")
+            print(
+                f"{len(curves):>3} of {len(jobs)} runs, {minutes:.1f} min: {curve['task']}, {curve['position']}",
+                flush=True,
+            )
+    print(
+        f"\nreach and exact match at sizes {2 * TRAIN + 1}-{TEST}, trained to {TRAIN}, seed {options.seed} (measured)"
+    )
     print(f"{'':<18}" + "".join(f"{position:>15}" for position in POSITIONS))
     for task in TASKS:
         cells = {c["position"]: (c["claims"][0]["value"], c["bins"][-1]["exact"]) for c in curves if c["task"] == task}

@@ -199,7 +199,10 @@ word = st.from_regex(r"[a-z][a-z_]{0,6}", fullmatch=True).filter(
     ),
 )
 def test_text_form_goes_round(name, chosen):
-    assert parse_spec(format_spec({"name": name, **chosen})) == (name, {key: str(value) for key, value in chosen.items()})
+    assert parse_spec(format_spec({"name": name, **chosen})) == (
+        name,
+        {key: str(value) for key, value in chosen.items()},
+    )
 
 
 @pytest.mark.parametrize("text", ["00", "none", "1e3", "true", "(1)"])

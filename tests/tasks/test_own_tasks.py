@@ -255,9 +255,9 @@ def test_items_golden(tmp_path):
     task = JsonLines(
         lines(
             tmp_path / "items.jsonl",
-            {"input": "10 2", "answer": "ok"},
+            {"input": "10 2", "answer": "o k"},
             {"input": ["10", 2, 7], "answer": ["a b", 10]},
-            {"input": "xy", "answer": "y"},
+            {"input": "x y", "answer": "y"},
         )
     )
     assert task.symbols == ("10", "2", "7", "a b", "k", "o", "x", "y")
@@ -337,14 +337,83 @@ def test_nothing_held_out(tmp_path):
     assert task.shared_sizes() == [1, 2, 3, 4, 5]
 
 
-def test_two_ways_of_splitting_text_are_told(tmp_path):
-    path = lines(tmp_path / "items.jsonl", {"input": "12 7", "answer": "7"}, {"input": "12", "answer": "1"})
-    assert any("into characters in others" in said for said in JsonLines(path).warnings())
-    path = lines(tmp_path / "lists.jsonl", {"input": "12 7", "answer": "7"}, {"input": ["12"], "answer": "1"})
-    assert not any("into characters in others" in said for said in JsonLines(path).warnings())
+def test_the_sum_of_the_page_has_an_answer_of_one_token(tmp_path):
+    item = {"input": "5 + 7", "answer": "12"}
+    assert json.dumps(item) in PAGE
+    task = JsonLines(lines(tmp_path / "items.jsonl", item))
+    assert task.solve(["5", "+", "7"]) == ("12",)
+
+
+@pytest.mark.parametrize(
+    "items, table",
+    [
+        # no text holds white space: characters
+        ([("12", "3")], {"12": "3"}),
+        ([("ab", "<pad>")], {"ab": "<pad>"}),
+        # the input, or the answer, of any one line decides for all texts of all lines
+        ([("12", "34"), ("1 2", "3"), ("56", "78")], {("12",): ["34"], ("1", "2"): ["3"], ("56",): ["78"]}),
+        ([("1 2", "34"), ("12", "34"), ("56", "78")], {("1", "2"): ["34"], ("12",): ["34"], ("56",): ["78"]}),
+        ([("12", "34"), ("56", "7 8")], {("12",): ["34"], ("56",): ["7", "8"]}),
+        # at either end, between, and nothing else
+        ([("12", "34"), (" 56", "78")], {("12",): ["34"], ("56",): ["78"]}),
+        ([("12", "34"), ("56", "78 ")], {("12",): ["34"], ("56",): ["78"]}),
+        ([("12", "34"), ("  5 \t\n 6  ", "78")], {("12",): ["34"], ("5", "6"): ["78"]}),
+        ([("12", "34"), (" ", "78")], {("12",): ["34"], (): ["78"]}),
+        # an empty text has no tokens either way and decides nothing
+        ([("12", "34"), ("", "78")], {"12": "34", (): "78"}),
+        ([("1 2", "34"), ("", "78")], {("1", "2"): ["34"], (): ["78"]}),
+        # a list is taken as it is, and what its tokens hold decides nothing
+        ([("12", ["3 4", 56])], {"12": ["3 4", "56"]}),
+        ([(["12"], "34"), ([" "], ["\u00a0", 5])], {("12",): "34", (" ",): ["\u00a0", "5"]}),
+        ([("1 2", ["3 4", 56]), (["a b"], "cd")], {("1", "2"): ["3 4", "56"], ("a b",): ["cd"]}),
+    ],
+)
+def test_one_rule_of_splitting_holds_for_the_whole_file(tmp_path, items, table):
+    """`table` is input → answer as sequences of tokens, of which a string is one of characters."""
+    objects = [{"input": i, "answer": a, "n": 1, "a note": "with white space"} for i, a in items]
+    for order in (objects, objects[::-1]):
+        task = JsonLines(lines(tmp_path / "items.jsonl", *order), size="n")
+        assert {tuple(k): task.solve(tuple(k)) for k in table} == {tuple(k): tuple(v) for k, v in table.items()}
+        assert set(task.symbols) == {word for pair in table.items() for part in pair for word in part}
+        assert not any("white space" in said for said in task.warnings())
+
+
+@pytest.mark.parametrize("blank", [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()], ids=ascii)
+def test_every_white_space_of_unicode_splits_and_decides(tmp_path, blank):
+    """Written as it is where JSON allows it: U+0085 or U+2028 in a text ends no line of the file."""
+    path = tmp_path / "items.jsonl"
+    items = [{"input": "12", "answer": "34"}, {"input": f"a{blank}bc", "answer": "d"}]
+    path.write_bytes("".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items).encode())
+    task = JsonLines(str(path))
+    assert (task.solve(["12"]), task.solve(["a", "bc"]), len(task.symbols)) == (("34",), ("d",), 5)
+
+
+@pytest.mark.parametrize("mark", ["\u200b", "\u2060", "\ufeff", "\u2800"], ids=ascii)
+def test_what_only_looks_like_white_space_is_a_character(tmp_path, mark):
+    task = JsonLines(lines(tmp_path / "items.jsonl", {"input": f"a{mark}b", "answer": "12"}))
+    assert task.solve(["a", mark, "b"]) == ("1", "2")
+
+
+value = st.one_of(st.text("ab", max_size=3), st.text("ab \u3000", max_size=3), st.lists(st.sampled_from(["ab", "a b"])))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(value, max_size=5), st.lists(value.filter(lambda v: "".join(v).strip()), min_size=1, max_size=5))
+def test_splitting_follows_the_rule_in_any_file(tmp_path_factory, inputs, answers):
+    asked = [{"input": text, "answer": "x", "n": 1} for text in inputs]
+    told = [{"input": [number], "answer": text, "n": 1} for number, text in enumerate(answers)]
+    task = JsonLines(lines(tmp_path_factory.mktemp("items") / "items.jsonl", *asked, *told), size="n")
+    words = any(mark.isspace() for text in (*inputs, *answers) if isinstance(text, str) for mark in text)
+
+    def tokens(text: str | list[str]) -> tuple[str, ...]:
+        return tuple(text.split() if words and isinstance(text, str) else text)
+
+    assert all(task.solve(tokens(text)) == ("x",) for text in inputs)
+    assert [task.solve([str(number)]) for number in range(len(answers))] == [tokens(text) for text in answers]
 
 
 GOOD = '{"input": "ab", "answer": "b"}\n'
+SPACED = '{"input": "1 2", "answer": "xy"}\n'
 
 
 @pytest.mark.parametrize(
@@ -397,6 +466,10 @@ GOOD = '{"input": "ab", "answer": "b"}\n'
             "input length",
             "line 3: the answer is `b a`, but line 1 .*`b`",
         ),
+        (SPACED + '{"input": " 1  2", "answer": "x y"}\n', "input length", "line 2: the answer is `x y`, but .*`xy`$"),
+        (GOOD + "{oops\n" + SPACED, "input length", "line 2: this is not JSON"),
+        (GOOD + SPACED + "{oops\n", "input length", "line 3: this is not JSON"),
+        ('{"input": "<pad>", "answer": "b"}\n' + SPACED, "input length", "line 1: the input holds <pad>"),
     ],
 )
 def test_item_mistakes_name_their_line(here, text, size, said):
@@ -417,9 +490,24 @@ def test_files_without_items(here):
         JsonLines("items.jsonl").symbols
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="a pipe has no name here")
+def test_a_pipe_that_has_to_be_read_twice_is_refused(here):
+    """It cannot be, and what is left of it after the first reading is not the file."""
+    source, sink = os.pipe()
+    os.write(sink, (GOOD + SPACED + GOOD.replace("a", "c")).encode())
+    os.close(sink)
+    try:
+        with pytest.raises(UsageError, match=r"^/dev/fd/\d+ cannot be read: .*seek"):
+            JsonLines(f"/dev/fd/{source}").symbols
+    finally:
+        os.close(source)
+
+
 def test_byte_order_mark_and_windows_lines_are_read(here):
     (here / "items.jsonl").write_bytes(b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode() * 2)
     assert JsonLines("items.jsonl").symbols == ("a", "b")
+    (here / "items.jsonl").write_bytes(b"\xef\xbb\xbf" + (GOOD + SPACED).replace("\n", "\r\n").encode())
+    assert JsonLines("items.jsonl").symbols == ("1", "2", "ab", "b", "xy"), "also when it is read twice"
 
 
 def test_wrong_questions_to_items(here):
@@ -484,7 +572,8 @@ def test_what_is_written_is_what_is_drawn_and_solved(tmp_path_factory, table):
     listed = lines(folder / "list.jsonl", *({"input": k, "answer": v, "n": 1} for k, v in table.items()))
     spaced = lines(
         folder / "text.jsonl",
-        *({"input": " ".join(k) + " ", "answer": " ".join(v) + " ", "n": 1} for k, v in table.items()),
+        *({"input": " ".join(k), "answer": " ".join(v), "n": 1} for k, v in table.items()),
+        {"input": " " + " ".join(last := [*table][-1]), "answer": " ".join(table[last]), "n": 1},
     )
     for path in (listed, spaced):
         task = JsonLines(path, size="n")

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lengthwise.errors import UsageError
+
 # Okabe and Ito's palette, told apart by colour-blind readers; the order puts the most distinct first.
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
 _DASHES = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2]]
@@ -110,14 +112,16 @@ def save_figure(path: Path, curves: Sequence[Mapping[str, Any]], title: str = ""
         path.write_text(curve_html({title or _title(curves): curves}, "Accuracy by size", columns=1), encoding="utf-8")
     elif kind == ".png":
         path.write_bytes(vl_convert.vegalite_to_png(curve_chart(curves, title).to_json(), scale=2))
-    else:
+    elif kind == ".svg":
         path.write_text(curve_svg(curves, title), encoding="utf-8")
+    else:
+        raise UsageError(f"a figure is written to a .svg, .png or .html file, not to {path.name!r}")
 
 
 def _names(curves: Sequence[Mapping[str, Any]]) -> list[str]:
     """A short name for each curve: what sets it apart from the others."""
     parts = []
-    for key, text in (("task", "{}"), ("position", "{}"), ("seed", "seed {}")):
+    for key, text in (("task", "{}"), ("position", "{}"), ("train_size", "trained to {}"), ("seed", "seed {}")):
         if len({curve[key] for curve in curves}) > 1:
             parts.append((key, text))
     parts = parts or [("position", "{}")]

@@ -16,7 +16,8 @@ THRESHOLD = 0.95
 
 @dataclass(frozen=True)
 class Point:
-    """What a model got right on `items` items: one size, or a bin of sizes (`size` to `last`)."""
+    """What a model got right on `items` items: one size, or a bin of sizes (`size` to `last`). `loss` is the mean over
+    the tokens asked for."""
 
     size: int
     last: int
@@ -172,7 +173,7 @@ def _pool(points: Sequence[Point], first: int, last: int) -> Point:
         right=sum(p.right for p in points),
         tokens=tokens,
         tokens_right=sum(p.tokens_right for p in points),
-        loss=sum(p.loss * p.items for p in points) / items,
+        loss=sum(p.loss * p.tokens for p in points) / tokens,
         chance=sum(p.chance * p.items for p in points) / items,
         token_chance=sum(p.token_chance * p.tokens for p in points) / tokens,
     )

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
-from lengthwise.errors import UsageError
+from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.measurement.curve import Point
 from lengthwise.models.batches import Right, right_on
 from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Seeds
+from lengthwise.tasks.batch import Batch
 from lengthwise.tasks.task import Task
 
 _CELLS = 4_000_000  # attention logits a chunk of items may have in one layer: bounds the memory of a pass
 
 
-def measure_size(model: Transformer, task: Task, size: int, items: int, seed: int) -> Point:
-    """What the model gets right at one size. O(items x depth x (T width^2 + T^2 width)), T tokens at this size."""
+def measured_batches(model: Transformer, task: Task, size: int, items: int, seed: int) -> Iterator[tuple[Batch, Seeds]]:
+    """The test items of a size in chunks that fit into memory, each with the seeds of its positions."""
     causal = model.architecture.causal
     tokens = task.width(size, causal)
     chunk = max(1, min(items, _CELLS // (tokens * tokens * model.architecture.heads)))
-    parts: list[Right] = []
     for first in range(0, items, chunk):
         batch = task.batch(size, seed, range(first, min(items, first + chunk)), role="test", causal=causal)
-        parts.append(right_on(model, task, batch, Seeds(Seeds(seed).key("test positions", size, first))))
+        yield batch, Seeds(Seeds(seed).key("test positions", size, first))
+
+
+def measure_size(model: Transformer, task: Task, size: int, items: int, seed: int) -> Point:
+    """What the model gets right at one size. O(items x depth x (T width^2 + T^2 width)), T tokens at this size."""
+    parts: list[Right] = []
+    for batch, seeds in measured_batches(model, task, size, items, seed):
+        parts.append(right_on(model, task, batch, seeds))
     chance = task.chance(size)
     hits = torch.cat([part.tokens for part in parts])
+    loss = float(sum(part.loss * len(part.tokens) for part in parts) / len(hits))
+    if not math.isfinite(loss):
+        raise LengthwiseError(f"the loss is {loss} at size {size}; a smaller learning rate in training usually helps")
     return Point(
         size=size,
         last=size,
@@ -34,7 +45,7 @@ def measure_size(model: Transformer, task: Task, size: int, items: int, seed: in
         right=int(sum(part.items.sum() for part in parts)),
         tokens=len(hits),
         tokens_right=int(hits.sum()),
-        loss=float(sum(part.loss * len(part.items) for part in parts) / items),
+        loss=loss,
         chance=chance.exact,
         token_chance=chance.token,
     )

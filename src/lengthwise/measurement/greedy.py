@@ -6,8 +6,10 @@ import numpy as np
 import torch
 
 from lengthwise.errors import UsageError
+from lengthwise.measurement.evaluate import measured_batches
 from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Seeds
+from lengthwise.tasks.batch import Batch
 from lengthwise.tasks.task import Task
 
 
@@ -18,10 +20,13 @@ def greedy_right(model: Transformer, task: Task, size: int, items: int, seed: in
     """
     if task.readout != "answer" or not model.architecture.causal:
         raise UsageError("greedy decoding needs a decoder and a task whose answer is written token by token")
-    batch = task.batch(size, seed, range(items), role="test")
-    at = model.architecture.position.indices(
-        batch.inputs.shape[1], items, model.shape, Seeds(Seeds(seed).key("test positions", size, 0)), False
-    )
+    chunks = measured_batches(model, task, size, items, seed)
+    return np.concatenate([_written_right(model, batch, seeds) for batch, seeds in chunks])
+
+
+def _written_right(model: Transformer, batch: Batch, seeds: Seeds) -> np.ndarray:
+    items, tokens = batch.inputs.shape
+    at = model.architecture.position.indices(tokens, items, model.shape, seeds, False)
     begins = batch.scored.argmax(axis=1)  # the place of <sep>, the last token of the prompt
     right = np.zeros(items, dtype=bool)
     for begin in np.unique(begins):

@@ -20,13 +20,23 @@ class Keep:
 
     in_range: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.in_range <= 1:
+            raise UsageError(f"seeds are kept by a share of items in [0, 1], not {self.in_range}")
+
     def __call__(self, curve: Curve) -> bool:
-        return curve.bins([curve.train_size])[0].exact >= self.in_range
+        if not self.in_range:
+            return True
+        trained = curve.bins([curve.train_size])
+        if not trained:
+            raise UsageError(
+                f"no size up to the training size {curve.train_size} was measured, so no seed can be judged"
+            )
+        return trained[0].exact >= self.in_range
 
     def __str__(self) -> str:
-        return (
-            f"exact match in the training range at least {self.in_range:.1%}" if self.in_range else "all seeds are kept"
-        )
+        share = f"{100 * self.in_range:g}%"
+        return f"exact match in the training range at least {share}" if self.in_range else "all seeds are kept"
 
 
 @dataclass(frozen=True)

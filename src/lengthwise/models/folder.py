@@ -25,14 +25,24 @@ CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
 
 def architecture_config(architecture: Architecture) -> dict[str, Any]:
     """An architecture as JSON-ready data."""
+    try:
+        attention, position = (
+            format_spec(attentions.spec_of(architecture.attention)),
+            position_spec(architecture.position),
+        )
+    except KeyError as error:  # the spec of what nobody registered is empty
+        raise UsageError(
+            "attentions and position encodings are stored by their names; register the class of yours, "
+            'as with @positions.register("name")'
+        ) from error
     return {
         "depth": architecture.depth,
         "width": architecture.width,
         "heads": architecture.heads,
         "mlp_ratio": architecture.mlp_ratio,
         "causal": architecture.causal,
-        "attention": format_spec(attentions.spec_of(architecture.attention)),
-        "position": position_spec(architecture.position),
+        "attention": attention,
+        "position": position,
     }
 
 
@@ -72,21 +82,22 @@ def load_model(folder: Path, position: str | None = None) -> Transformer:
         if position:
             config["position"] = position
         interface = Interface(*(config[name] for name in ("vocabulary", "outputs", "rows", "trained")))
-        model = Transformer(architecture_from(config), interface)
+        with torch.random.fork_rng(
+            devices=[]
+        ):  # the first weights are drawn, and the caller's random state is not ours
+            model = Transformer(architecture_from(config), interface).to(getattr(torch, config["dtype"]))
         expected = config["weights_sha256"]
-        dtype = getattr(torch, config["dtype"])
-    except (KeyError, TypeError, AttributeError) as error:
-        raise UsageError(
-            f"{folder / CONFIG} is not the config of a lengthwise model: {error} is missing or wrong"
-        ) from error
-    if not (folder / WEIGHTS).exists():
+    except (KeyError, TypeError, AttributeError, RuntimeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
+        raise UsageError(f"{folder / CONFIG} is not the config of a lengthwise model: {what}") from error
+    if not (folder / WEIGHTS).is_file():
         raise UsageError(f"{folder} holds no {WEIGHTS}; a complete model folder has {CONFIG} and {WEIGHTS}")
     if _sha256(folder / WEIGHTS) != expected:
         raise UsageError(
             f"{folder / WEIGHTS} is not the file that was saved (its SHA-256 differs): truncated or changed"
         )
     try:
-        model.to(dtype).load_state_dict(load_file(folder / WEIGHTS))
+        model.load_state_dict(load_file(folder / WEIGHTS))
     except (SafetensorError, RuntimeError) as error:
         what = (
             f"the encoding {position!r} does not fit these weights" if position else "the weights do not fit the config"
@@ -132,10 +143,9 @@ def writing(folder: Path) -> Iterator[None]:
     """Turn the operating system's refusals into one sentence about the folder."""
     try:
         yield
-    except OSError as error:
-        raise UsageError(
-            f"cannot write to {folder}: {error.strerror or error}; give another one with --folder"
-        ) from error
+    except (OSError, SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot write to {folder}: {reason}; give another one with --folder") from error
 
 
 def _sha256(path: Path) -> str:

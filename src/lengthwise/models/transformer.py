@@ -89,6 +89,7 @@ class Sight:
     queries_at: Tensor  # [B or 1, queries]
     keys_at: Tensor  # [B or 1, keys]
     index: Tensor  # [queries], places in the sequence
+    sharpness: float | Tensor  # [queries, 1] where it is not the same for all queries
     bias: Tensor | None  # [B or 1, H, queries, keys], from the encoding, already sharpened
     hidden: Tensor | None  # [queries, keys], True where a key is not seen; None where the plain causal rule does
 
@@ -112,9 +113,7 @@ class SelfAttention(nn.Module):
 
     def mix(self, q: Tensor, k: Tensor, v: Tensor, sight: Sight, encoder: Encoder) -> Tensor:
         """The values, averaged by the weights that queries give to keys."""
-        sharpness = self.rule.sharpness(sight.index)
-        if isinstance(sharpness, Tensor):
-            sharpness = sharpness[:, None].to(q.dtype)  # [queries, 1]
+        sharpness = sight.sharpness.to(q.dtype) if isinstance(sight.sharpness, Tensor) else sight.sharpness
         special = encoder.scores(q, k, sight.queries_at, sight.keys_at, sight.index)
         if special is None:
             q, k = encoder.rotate(q, sight.queries_at), encoder.rotate(k, sight.keys_at)
@@ -203,9 +202,11 @@ class Transformer(nn.Module):
         total = at.shape[1]
         index, keys = torch.arange(start, total, device=at.device), torch.arange(total, device=at.device)
         bias = self.encoder.bias(at[:, start:], at)
-        sharpness = rule.sharpness(index)
+        sharpness = rule.sharpness(index if causal else torch.full_like(index, total - 1))
+        if isinstance(sharpness, Tensor):
+            sharpness = sharpness[:, None]
         if bias is not None:
-            bias = bias * (sharpness[:, None].to(bias.dtype) if isinstance(sharpness, Tensor) else sharpness)
+            bias = bias * (sharpness.to(bias.dtype) if isinstance(sharpness, Tensor) else sharpness)
         hidden = None
         plain = causal and start == 0 and bias is None and rule.window() is None and rule.fused
         if not plain:
@@ -213,7 +214,7 @@ class Transformer(nn.Module):
             hidden = behind < 0 if causal else torch.zeros_like(behind, dtype=torch.bool)
             if (window := rule.window()) is not None:
                 hidden = hidden | (behind.abs() >= window)
-        return Sight(at[:, start:], at, index, bias, hidden)
+        return Sight(at[:, start:], at, index, sharpness, bias, hidden)
 
     @torch.no_grad()
     def generate(self, prompt: Tensor, steps: int, at: Tensor | None = None) -> Tensor:
@@ -226,4 +227,4 @@ class Transformer(nn.Module):
             logits = self(tokens, at=None if at is None else at[:, :seen], cache=cache)
             tokens = logits[:, -1:].argmax(dim=-1)
             written.append(tokens)
-        return torch.cat(written, dim=1)
+        return torch.cat([prompt[:, :0], *written], dim=1)

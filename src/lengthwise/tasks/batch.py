@@ -52,7 +52,7 @@ def pack(samples: Samples, readout: Readout, causal: bool = True) -> Batch:
     answer   `<bos> prompt <sep> answer <eos>`, asked for from `<sep>` on. An encoder reads `<pad>` in place of the
              answer and is asked for it there.
     tags     `<bos> prompt`; the last `width` positions are asked for one label each, which is not fed back.
-    numbers  `<bos> prompt <sep>`; the last position is asked for a vector.
+    numbers  `<bos> prompt <sep>`; `<sep>` is asked for a vector.
     """
     items, width = samples.prompts.shape
     if readout == "tags":
@@ -64,9 +64,10 @@ def pack(samples: Samples, readout: Readout, causal: bool = True) -> Batch:
         return Batch(inputs, targets, scored)
     if readout == "numbers":
         inputs = _row_tokens(items, BOS, samples.prompts, SEP)
-        scored = np.zeros(inputs.shape, dtype=bool)
-        scored[:, -1] = True
-        return Batch(inputs, np.asarray(samples.answers, dtype=np.float64), scored)
+        if (samples.prompts == NOTHING).any():
+            _refuse_encoder(causal)
+            inputs, _ = _close_up(inputs, inputs == SEP)
+        return Batch(inputs, np.asarray(samples.answers, dtype=np.float64), inputs == SEP)
     whole = _row_tokens(items, BOS, samples.prompts, SEP, samples.answers, EOS)
     marks = np.zeros(whole.shape, dtype=bool)
     marks[:, width + 2 :] = True
@@ -76,7 +77,7 @@ def pack(samples: Samples, readout: Readout, causal: bool = True) -> Batch:
     if causal:
         return Batch(whole[:, :-1], whole[:, 1:], marks[:, 1:] & (whole[:, 1:] != PAD))
     if ragged:
-        raise UsageError("an encoder needs sequences of one length a size, and this task's answers differ in length")
+        _refuse_encoder(causal)
     return Batch(np.where(marks, PAD, whole), whole, marks)
 
 
@@ -88,6 +89,11 @@ def _tokens(symbols: NDArray) -> Ints:
 def _row_tokens(items: int, *parts: int | NDArray) -> Ints:
     columns = [np.full((items, 1), part) if isinstance(part, int) else _tokens(part) for part in parts]
     return np.concatenate(columns, axis=1).astype(np.int64)
+
+
+def _refuse_encoder(causal: bool) -> None:
+    if not causal:
+        raise UsageError("an encoder needs sequences of one length a size, and items of this task differ in length")
 
 
 def _close_up(whole: Ints, marks: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.bool_]]:

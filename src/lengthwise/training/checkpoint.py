@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from lengthwise.errors import UsageError
-from lengthwise.models.folder import replace_file
+from lengthwise.models.folder import replace_file, writing
 
 
 def save_checkpoint(
@@ -22,7 +22,7 @@ def save_checkpoint(
     for index, parameter in enumerate(_parameters(optimiser)):
         for name, value in optimiser.state.get(parameter, {}).items():
             tensors[f"optimiser.{index}.{name}"] = value.contiguous()
-    with replace_file(path) as part:
+    with writing(path.parent), replace_file(path) as part:
         save_file(tensors, part, metadata={"history": json.dumps(history)})
 
 

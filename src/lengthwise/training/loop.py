@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from lengthwise.training.lengths import SizeSchedule, Uniform
 from lengthwise.training.stop import Stop
 
 Decay = Literal["linear", "cosine", "constant"]
+CHECKPOINT_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,12 @@ class Recipe:
                 raise UsageError(f"{name.replace('_', '-')} is at least 1, not {getattr(self, name)}")
         if not (self.rate > 0 and math.isfinite(self.rate)):
             raise UsageError(f"the learning rate is above 0, not {self.rate}")
+        if not (self.clip > 0 and self.weight_decay >= 0):
+            raise UsageError(
+                f"clip is above 0 and weight decay 0 or more, not clip {self.clip} and weight decay {self.weight_decay}"
+            )
+        if self.decay not in get_args(Decay):
+            raise UsageError(f"decay is one of {', '.join(get_args(Decay))}, not {self.decay!r}")
         if not 0 <= self.warmup < 1:
             raise UsageError(f"warm-up is a share of the steps in [0, 1), not {self.warmup}")
         if self.stop_at is not None and not 0 < self.stop_at <= 1:
@@ -77,6 +84,11 @@ class History:
     step: int = 0
     tokens: int = 0
     seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        """JSON has no tuples, and a history that was read back equals the one that was written."""
+        self.losses = [(step, loss) for step, loss in self.losses]
+        self.checks = [(step, share) for step, share in self.checks]
 
 
 Report = Callable[[History], None]
@@ -112,7 +124,7 @@ def train_model(
                 _check(model, task, recipe, sizes, seed, history)
                 if report:
                     report(history)
-            if checkpoint is not None and (stop.asked or time.monotonic() - saved > 30):
+            if checkpoint is not None and (stop.asked or time.monotonic() - saved > CHECKPOINT_SECONDS):
                 save_checkpoint(checkpoint, model, optimiser, vars(history))
                 saved = time.monotonic()
             if stop.asked:
@@ -145,11 +157,13 @@ def _step(
     loss = loss_of(task, logits, batch)
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
-    optimiser.step()
+    norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip))
     value = float(loss.detach())
-    if not math.isfinite(value):
-        raise LengthwiseError(f"the loss became {value} at step {step + 1}; a smaller learning rate usually helps")
+    if not (math.isfinite(value) and math.isfinite(norm)):
+        raise LengthwiseError(
+            f"the loss became {value} and its gradient {norm} at step {step + 1}; a smaller learning rate usually helps"
+        )
+    optimiser.step()
     history.recent.append(value)
     history.step += 1
     history.tokens += batch.inputs.size
@@ -170,7 +184,9 @@ def _check(
     share = float(torch.cat(right).float().mean())
     history.checks.append((history.step, share))
     model.train()
-    if recipe.stop_at is not None and len(history.checks) > 1 and history.checks[-2][1] >= recipe.stop_at <= share:
+    if recipe.stop_at is None or history.step == recipe.steps:
+        return
+    if len(history.checks) > 1 and history.checks[-2][1] >= recipe.stop_at <= share:
         history.ended = (
             f"stopped early at step {history.step}: {share:.1%} of in-range items right at two checks in a row"
         )

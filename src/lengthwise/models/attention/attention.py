@@ -16,7 +16,8 @@ class Attention(abc.ABC):
     fused = True  # the weights are softmax(sharpness x logits) over the visible keys, so the fast kernel may be used
 
     def sharpness(self, index: Tensor) -> float | Tensor:  # noqa: ARG002
-        """What the logits of each query are multiplied by: a number, or [queries]."""
+        """What the logits of each query are multiplied by: a number, or [queries]. `index` is the last place that each
+        query sees: its own in a decoder, the end of the sequence in an encoder."""
         return 1.0
 
     def window(self) -> int | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from lengthwise.errors import UsageError
 from lengthwise.models.attention import attentions
 from lengthwise.models.attention.attention import Attention
 
@@ -17,6 +18,10 @@ class Hardmax(Attention):
 
     tie: float = 1e-6
     fused = False
+
+    def __post_init__(self) -> None:
+        if not self.tie >= 0:
+            raise UsageError(f"the tie of hardmax is 0 or more, not {self.tie}")
 
     def weights(self, logits: Tensor) -> Tensor:
         best = (logits >= logits.amax(dim=-1, keepdim=True) - self.tie).to(logits.dtype)

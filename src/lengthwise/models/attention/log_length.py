@@ -15,7 +15,7 @@ from lengthwise.models.attention.attention import Attention
 @attentions.register("log_length")
 @dataclass(frozen=True)
 class LogLength(Attention):
-    """Softmax of logits times ln(n) / ln(reference), n the number of keys up to the query (Chiang and Cholak 2022).
+    """Softmax of logits times ln(n) / ln(reference), n the number of keys a query sees (Chiang and Cholak 2022).
 
     A gap of g between the best logit and the others then keeps the weight on the best from melting away: the rest has
     weight at most n^(1 - g / ln reference).
@@ -28,7 +28,7 @@ class LogLength(Attention):
             raise UsageError(f"log_length needs a reference above 1, not {self.reference}")
 
     def sharpness(self, index: Tensor) -> Tensor:
-        return (index + 1).log() / math.log(self.reference)
+        return (index + 1).double().log() / math.log(self.reference)
 
     def weights(self, logits: Tensor) -> Tensor:
         return logits.softmax(dim=-1)

@@ -14,7 +14,7 @@ from lengthwise.models.attention.attention import Attention
 @attentions.register("window")
 @dataclass(frozen=True)
 class Window(Attention):
-    """Softmax over the keys less than `size` places away: behind the query in a decoder, to both sides in an encoder."""
+    """Softmax over the keys under `size` places away: behind the query in a decoder, to both sides in an encoder."""
 
     size: int = 8
 

@@ -19,6 +19,7 @@ class EvenAs(NamedLanguage):
 
     expression = "(aa)*"
     facts = huang(
+        trained=100,
         circuit_class="AC0",
         offset=(100, 100, 100),
         none=(100, 0, 0),
@@ -38,6 +39,8 @@ class FourthAs(NamedLanguage):
 
     expression = "(aaaa)*"
     facts = huang(
+        trained=500,
+        step=100,
         circuit_class="AC0",
         offset=(100, 92.3, 86.7),
         none=(100, 0, 0),
@@ -57,6 +60,8 @@ class TwicePairs(NamedLanguage):
 
     expression = "(abab)*"
     facts = huang(
+        trained=500,
+        step=100,
         circuit_class="AC0",
         offset=(100, 89.4, 82.3),
         none=(100, 0, 0),
@@ -115,6 +120,8 @@ class FiveBlocks(NamedLanguage):
 
     expression = "aa*bb*cc*dd*ee*"
     facts = huang(
+        trained=200,
+        step=100,
         circuit_class="AC0",
         offset=(100, 100, 100),
         none=(100, 100, 100),

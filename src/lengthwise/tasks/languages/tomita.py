@@ -27,6 +27,7 @@ class Tomita1(_Tomita):
 
     expression = "1*"
     facts = huang(
+        trained=100,
         circuit_class="AC0",
         offset=(100, 100, 100),
         none=(100, 100, 100),
@@ -47,6 +48,7 @@ class Tomita2(_Tomita):
 
     expression = "(10)*"
     facts = huang(
+        trained=100,
         circuit_class="AC0",
         offset=(100, 100, 100),
         none=(100, 100, 100),
@@ -68,6 +70,7 @@ class Tomita3(_Tomita):
 
     expression = "(0|11)*(1(00(1|00)*)?)?"
     facts = huang(
+        trained=100,
         circuit_class="AC0",
         offset=(60.45, 7.7, 0),
         none=(21.1, 0, 0),
@@ -88,6 +91,7 @@ class Tomita4(_Tomita):
 
     expression = "(1|01|001)*(0|00)?"
     facts = huang(
+        trained=100,
         circuit_class="AC0",
         offset=(100, 85.4, 84.4),
         none=(100, 16.45, 0),
@@ -108,6 +112,7 @@ class Tomita5(_Tomita):
 
     expression = "(00|11|(01|10)(00|11)*(01|10))*"
     facts = huang(
+        trained=100,
         circuit_class="ACC0, not AC0",
         offset=(54.4, 0, 0),
         none=(7.1, 0, 0),
@@ -128,6 +133,7 @@ class Tomita6(_Tomita):
 
     expression = "(0(01)*(1|00)|1(10)*(0|11))*"
     facts = huang(
+        trained=100,
         circuit_class="ACC0, not AC0",
         offset=(59.6, 0, 0),
         none=(2.4, 0, 0),
@@ -148,6 +154,7 @@ class Tomita7(_Tomita):
 
     expression = "0*1*0*1*"
     facts = huang(
+        trained=100,
         circuit_class="AC0",
         offset=(100, 94.2, 93.2),
         none=(100, 87.5, 76.2),
