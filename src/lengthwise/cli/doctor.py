@@ -18,6 +18,8 @@ EXTRAS = {
 }
 CORE = ("torch", "numpy", "scipy", "rich", "pydantic", "safetensors", "jinja2", "altair", "vl-convert-python")
 
+TRIAL_SECONDS = 2.0
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-speed", action="store_true", help="skip the speed trial")
@@ -33,6 +35,7 @@ def run(options: argparse.Namespace) -> int:
         "lengthwise": __version__,
         "python": platform.python_version(),
         "cores": os.cpu_count(),
+        "threads": _threads(),
         "core": core,
         "extras": extras,
         "missing": [name for name, version in core.items() if version is None],
@@ -53,48 +56,55 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _speed(seed: int) -> dict:
-    """Steps of the default model on sorting, for about two seconds."""
-    import time
+def _threads() -> int | None:
+    """The threads torch would use by itself; `train` uses one unless told otherwise."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    return torch.get_num_threads()
 
-    from lengthwise.positions import make_position
+
+def _speed(seed: int) -> dict:
+    """Steps of the default model on sorting, for about two seconds after a first few that do not count."""
     from lengthwise.runs.environment import threads
     from lengthwise.runs.plan import Plan, preset
     from lengthwise.runs.run import build_model
     from lengthwise.tasks import tasks
     from lengthwise.training.loop import Recipe, train_model
 
-    task = tasks.make("sort")
-    architecture = preset(task)[0]
-    plan = Plan(task, architecture, Recipe(steps=5, check_every=5), 20, 20, seed=seed)
+    task, recipe = tasks.make("sort"), Recipe(steps=10, check_every=10)
+    plan = Plan(task, preset(task)[0], recipe, 20, 20, seed=seed)
+    seconds, steps = 0.0, 0
     with threads(1):
-        history, spent = None, 0.0
-        began = time.perf_counter()
-        steps = 0
-        while spent < 2.0:
-            history = train_model(build_model(plan), task, plan.recipe, 20, seed)
-            steps += history.step
-            spent = time.perf_counter() - began
+        train_model(build_model(plan), task, recipe, 20, seed)
+        while seconds < TRIAL_SECONDS:
+            history = train_model(build_model(plan), task, recipe, 20, seed)
+            seconds, steps = seconds + history.seconds, steps + history.step
     return {
-        "milliseconds_per_step": 1000 * spent / steps,
+        "milliseconds_per_step": 1000 * seconds / steps,
+        "task": "sort",
+        "train_size": 20,
+        "batch": 64,
         "threads": 1,
-        "position": make_position("none").__class__.__name__,
     }
 
 
 def _write(content: dict) -> None:
-    print(f"lengthwise {content['lengthwise']}, Python {content['python']}, {content['cores']} cores")
+    from lengthwise.cli.output import write_field
+
+    threads = f", torch threads: {content['threads']}" if content["threads"] else ""
+    print(f"lengthwise {content['lengthwise']}, Python {content['python']}, {content['cores']} cores{threads}\n")
     for name, version in content["core"].items():
-        print(f"  {name:<18} {version or 'MISSING: pip install ' + name}")
-    print("extras")
+        print(f"{name:<18} {version or 'MISSING: pip install ' + name}")
+    print("\nextras")
     for name, packages in content["extras"].items():
         absent = [package for package, version in packages.items() if version is None]
-        have = ", ".join(f"{package} {version}" for package, version in packages.items() if version)
-        lack = f"missing {', '.join(absent)}: pip install 'lengthwise[{name}]'" if absent else ""
-        print(f"  {name:<18} {'; '.join(text for text in (have, lack) if text)}")
+        have = [f"{package} {version}" for package, version in packages.items() if version]
+        lack = [f"missing {', '.join(absent)}: pip install 'lengthwise[{name}]'"] if absent else []
+        write_field(name, "; ".join(have + lack))
     if "speed" in content:
-        print(
-            f"speed: {content['speed']['milliseconds_per_step']:.1f} ms a training step (sort, size to 20, batch 64, one thread)"
-        )
+        print(f"\nspeed       {content['speed']['milliseconds_per_step']:.1f} ms a training step")
+        write_field("", "(sort, default model, sizes to 20, 64 items, one thread)")
     if content["missing"]:
-        print(f"missing: {', '.join(content['missing'])}")
+        print(f"\nmissing: {', '.join(content['missing'])}")

@@ -6,47 +6,51 @@ Extending a model's context is tried this way: train with rope, then measure wit
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lengthwise.cli.options import add_task_options, task_chosen, whole
+from lengthwise.cli.options import Parser, add_task_options, at_least, check_test_size, task_chosen, whole
+
+if TYPE_CHECKING:
+    from lengthwise.measurement.curve import Curve
+    from lengthwise.runs.run import Run
+    from lengthwise.tasks.task import Task
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     parser.add_argument("run", metavar="RUN", help="the folder of a run")
-    add_task_options(parser)
-    parser.add_argument("--test-size", type=whole, help="measure at every size up to this (the run's own test size)")
-    parser.add_argument("--items", type=whole, default=200, help="test items at each size (200)")
-    parser.add_argument("--position", help="read the model with this encoding instead of its own")
-    parser.add_argument(
-        "--generate", action="store_true", help="write answers token by token, and say whether all agree"
-    )
-    parser.add_argument("--figure", metavar="FILE", help="draw the curve into this .svg, .png or .html file")
+    add_task_options(parser, "measure on this task, which has the same symbols (the run's own)")
+    add = parser.add_argument
+    add("--test-size", type=whole, metavar="N", help="measure at every size up to this (the run's own test size)")
+    add("--items", type=whole, default=200, metavar="N", help="test items at each size (200)")
+    add("--position", metavar="SPEC", help="read the model with this encoding instead of its own")
+    add("--generate", action="store_true", help="also write answers token by token: do they agree?")
+    add("--figure", metavar="FILE", help="draw the curve into this .svg, .png or .html file")
+    parser.seed_help = "the seed of the test items (the run's own)"
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import write_curve, write_object
-    from lengthwise.cli.train import draw
-    from lengthwise.errors import UsageError
-    from lengthwise.runs.run import load_run, measure
+    from lengthwise.cli.figure import check_figure, draw
+    from lengthwise.cli.output import warn, write_object
+    from lengthwise.cli.progress import progress
+    from lengthwise.cli.results import write_curve
+    from lengthwise.runs.run import measure
     from lengthwise.tasks import tasks
 
-    if options.test_size is not None and options.test_size < 1:
-        raise UsageError(f"test-size is at least 1, not {options.test_size}")
+    at_least(1, options.items, "--items")
+    check_figure(options.figure)
     spec = task_chosen(options)
-    loaded = load_run(options.run)
     task = None if spec is None else tasks.make(spec)
-    curve = measure(
-        loaded,
-        task=task,
-        test_size=options.test_size,
-        items=options.items,
-        seed=options.seed,
-        position=options.position,
-    )
-    agreement = _generated(loaded, task, curve, options) if options.generate else None
-    if options.figure:
-        draw(Path(options.figure), [curve.plain()], options.quiet)
+    loaded = _load(options.run, task)
+    task = task or loaded.plan.task
+    check_test_size(task, options.test_size)
+    warn(task.warnings(), options.quiet)
+    sizes = task.sizes(1, options.test_size or loaded.plan.test_size)
+    choice = {"sizes": sizes, "items": options.items, "seed": options.seed, "position": options.position}
+    with progress(0, sizes, options.quiet) as listener:
+        curve = measure(loaded, task=task, **choice, listener=listener)
+    agreement = _generated(loaded, task, curve, options.position) if options.generate else None
+    draw(options.figure, [curve.plain()], options.quiet)
     if options.json:
         write_object("measure", {"run": str(options.run), "curve": curve.plain(), "generated": agreement})
     else:
@@ -56,16 +60,52 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _generated(run, task, curve, options: argparse.Namespace) -> dict[str, int]:
-    """Greedy decoding on the same items; the count of right answers must be that of the curve at every size."""
-    from lengthwise.measurement.greedy import greedy_right
+def _load(folder: str, task: Task | None) -> Run:
+    """The run in a folder; a task that is given stands in for one whose file is no longer where it was."""
+    from lengthwise.errors import UsageError
+    from lengthwise.runs.run import load_run
 
-    model, alike = run.model(options.position), 0
+    try:
+        return load_run(folder)
+    except UsageError as error:
+        if not _task_is_lost(folder):
+            raise
+        if task is None:
+            again = f"`lengthwise measure {folder} NEW_PLACE.py::Task`, or --data FILE"
+            raise UsageError(f"the task of the run is not found: {error}; give it again, as in {again}") from error
+        return load_run(folder, task)
+
+
+def _task_is_lost(folder: str) -> bool:
+    """Whether what the run says about its task leads to no task any more."""
+    from lengthwise.errors import UsageError
+    from lengthwise.models.folder import read_json
+    from lengthwise.runs.run import RUN
+    from lengthwise.tasks import tasks
+
+    try:
+        spec = read_json(Path(folder) / RUN)["plan"]["task"]
+    except (UsageError, KeyError, TypeError):
+        return False
+    try:
+        tasks.make(spec)
+    except (UsageError, KeyError, TypeError):
+        return True
+    return False
+
+
+def _generated(run: Run, task: Task, curve: Curve, position: str | None) -> dict[str, int]:
+    """Greedy decoding of the items of the curve: of how many it says what the one forward pass said."""
+    import torch
+
+    from lengthwise.measurement.evaluate import measured_batches
+    from lengthwise.measurement.greedy import greedy_right
+    from lengthwise.models.batches import right_on
+
+    model, task, alike, items = run.model(position), task.part("test"), 0, 0
     for point in curve.points:
-        right = int(
-            greedy_right(model, (task or run.plan.task).part("test"), point.size, point.items, curve.seed).sum()
-        )
-        alike += point.items - abs(right - point.right)
-    if not options.quiet:
-        print(f"generated at {len(curve.points)} sizes", file=sys.stderr)
-    return {"agree": alike, "items": sum(point.items for point in curve.points)}
+        choice = (model, task, point.size, point.items, curve.seed)
+        at_once = torch.cat([right_on(model, task, batch, seeds).items for batch, seeds in measured_batches(*choice)])
+        alike += int((at_once.numpy() == greedy_right(*choice)).sum())
+        items += point.items
+    return {"agree": alike, "items": items}

@@ -3,33 +3,60 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
+from lengthwise.cli.output import width, wrapped
 from lengthwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from lengthwise.tasks.task import Task
+
+_SIZE_RULES = ("input length", "answer length")
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, with one sentence for a wrong option and the nearest right one."""
+    """argparse, with one sentence for a wrong option and the nearest right one; options are written in full."""
 
     def __init__(self, prog: str, description: str | None = None) -> None:
-        super().__init__(prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-        self._optionals.title = "options"
+        super().__init__(prog, description=description, formatter_class=_Formatter, allow_abbrev=False)
+        self.seed_help = "the seed of everything random (0)"
 
     def add_common(self) -> None:
-        self.add_argument("--seed", type=whole, default=None, help="the seed of everything random (default 0)")
+        """The options of every command, and the usage line; called when the command has added its own."""
+        self.add_argument("--seed", type=whole, metavar="N", help=self.seed_help)
         self.add_argument("--json", action="store_true", help="print one JSON object instead of text")
         self.add_argument("--quiet", action="store_true", help="no narration and no progress on stderr")
+        places = [action for action in self._actions if not action.option_strings]
+        names = [f"[{place.metavar}]" if place.nargs == "?" else str(place.metavar) for place in places]
+        self.usage = " ".join(["%(prog)s", *names, "[options]"])
 
     def error(self, message: str) -> NoReturn:
         if message.startswith("unrecognized arguments: "):
-            from lengthwise.registry import nearest
+            message = self._unknown(message.removeprefix("unrecognized arguments: ").split()[0])
+        message = message.removeprefix("argument ").replace(": expected one argument", " needs a value after it")
+        raise UsageError(message.replace(": not allowed with argument ", " excludes "))
 
-            wrong = message.removeprefix("unrecognized arguments: ").split()[0].split("=")[0]
-            known = [option for action in self._actions for option in action.option_strings]
-            message = f"there is no option {wrong}; {nearest(wrong, known)}`{self.prog} --help` lists them"
-        print(f"{self.prog}: {message}", file=sys.stderr)
-        raise SystemExit(2)
+    def _unknown(self, wrong: str) -> str:
+        import difflib
+
+        if not wrong.startswith("-"):
+            return f"{wrong!r} is one argument too many; `{self.prog} --help` says what it takes"
+        wrong = wrong.split("=")[0]
+        # Compared without the dashes, which make any two options look alike.
+        known = {option.lstrip("-"): option for action in self._actions for option in action.option_strings}
+        close = difflib.get_close_matches(wrong.lstrip("-"), known, n=1)
+        near = f"did you mean {known[close[0]]}? " if close else ""
+        return f"there is no option {wrong}; {near}`{self.prog} --help` lists them"
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Help in as many columns as all other text, with the paragraphs of a docstring kept apart."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=22, width=width())
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002
+        return "\n\n".join(wrapped(" ".join(part.split()), indent, indent) for part in text.strip().split("\n\n"))
 
 
 def whole(text: str) -> int:
@@ -40,65 +67,74 @@ def whole(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
 
 
-def add_task_options(parser: argparse.ArgumentParser) -> None:
+def number(text: str) -> float:
+    """A number, for argparse."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def at_least(least: int, value: int | None, option: str) -> None:
+    """Refuse a number below the least that makes sense."""
+    if value is not None and value < least:
+        raise UsageError(f"{option} is at least {least}, not {value}")
+
+
+def add_task_options(parser: argparse.ArgumentParser, text: str = "") -> None:
     """The ways to say which task: a name, a Python file, a regular expression, an automaton, a file of items."""
-    parser.add_argument(
-        "task", nargs="?", help="a name (`lengthwise tasks`), with settings as sort:alphabet=40; or my.py::Task"
-    )
+    text = text or "a name (`lengthwise tasks`), perhaps as sort:alphabet=40; or my.py::Task"
+    parser.add_argument("task", nargs="?", metavar="TASK", help=text)
     group = parser.add_argument_group("your own task")
-    group.add_argument("--regex", metavar="R", help='a regular language: next legal symbols of its words, "(ab)*"')
+    group.add_argument("--regex", metavar="R", help='the language "(ab)*": which symbols may come next')
     group.add_argument("--dfa", metavar="FILE", help="the same from an automaton in a JSON file")
-    group.add_argument(
-        "--member", action="store_true", help="with --regex or --dfa: ask whether a word is in the language"
-    )
+    group.add_argument("--member", action="store_true", help="with --regex or --dfa: ask whether a word belongs to it")
     group.add_argument("--data", metavar="FILE", help='JSONL with lines {"input": …, "answer": …}')
     group.add_argument("--size-column", metavar="NAME", help="with --data: the column that holds the size")
-    group.add_argument(
-        "--size-rule", metavar="RULE", help='with --data: "input length" (the default) or "answer length"'
-    )
-    group.add_argument(
-        "--axis", metavar="NAME", help="let the size count another axis of the task, such as depth; needs --at"
-    )
-    group.add_argument("--at", type=whole, metavar="N", help="with --axis: the fixed size along the task's first axis")
+    group.add_argument("--size-rule", metavar="RULE", help='with --data: "input length" (default) or "answer length"')
+    group.add_argument("--axis", metavar="NAME", help="let the size count another axis of the task, as depth")
+    group.add_argument("--at", type=whole, metavar="N", help="with --axis: the fixed size along the first axis")
 
 
 def task_chosen(options: argparse.Namespace) -> str | dict[str, object] | None:
     """The spec of the task the options describe, or None."""
-    given = [name for name in ("task", "regex", "dfa", "data") if getattr(options, name) is not None]
+    ways = {"task": "TASK", "regex": "--regex", "dfa": "--dfa", "data": "--data"}
+    given = [way for way in ways if getattr(options, way) is not None]
     if len(given) > 1:
-        raise UsageError(f"the task is given twice, by {given[0]} and --{given[1]}; give one of them")
-    if not given:
-        return None
+        raise UsageError(f"the task is given twice, by {ways[given[0]]} and {ways[given[1]]}; give one of them")
+    way = given[0] if given else None
+    if way and not getattr(options, way).strip():
+        raise UsageError(f"{ways[way]} is empty; it says which task, as in `lengthwise tasks sort`")
     for name, needs in (("member", ("regex", "dfa")), ("size_column", ("data",)), ("size_rule", ("data",))):
-        if getattr(options, name) and given[0] not in needs:
+        if getattr(options, name) and way not in needs:
             raise UsageError(f"--{name.replace('_', '-')} goes with {' or '.join('--' + need for need in needs)}")
-    spec = _plain_spec(options, given[0])
     if (options.axis is None) != (options.at is None):
         raise UsageError("--axis and --at go together: --axis depth --at 40 grows the depth of words of length 40")
+    if way is None:
+        if options.axis is not None:
+            raise UsageError("--axis goes with a task, as in `lengthwise tasks dyck_k --axis depth --at 40`")
+        return None
+    spec = _plain_spec(options, way)
     if options.axis is None:
         return spec
     from lengthwise.registry import format_spec
 
-    return {
-        "name": "along",
-        "task": spec if isinstance(spec, str) else format_spec(spec),
-        "axis": options.axis,
-        "at": options.at,
-    }
+    base = spec if isinstance(spec, str) else format_spec(spec)
+    return {"name": "along", "task": base, "axis": options.axis, "at": options.at}
 
 
-def _plain_spec(options: argparse.Namespace, given: str) -> str | dict[str, object]:
-    if given in ("regex", "dfa"):
-        key = "expression" if given == "regex" else "dfa"
-        return {"name": "regular_member" if options.member else "regular", key: getattr(options, given)}
-    if given == "data":
+def _plain_spec(options: argparse.Namespace, way: str) -> str | dict[str, object]:
+    if way in ("regex", "dfa"):
+        key = "expression" if way == "regex" else "dfa"
+        return {"name": "regular_member" if options.member else "regular", key: getattr(options, way)}
+    if way == "data":
         if options.size_column and options.size_rule:
-            raise UsageError("--size-column and --size-rule exclude each other")
-        return {
-            "name": "jsonl",
-            "path": options.data,
-            "size": options.size_column or options.size_rule or "input length",
-        }
+            raise UsageError("--size-column and --size-rule exclude each other; give one of them")
+        if options.size_rule not in (None, *_SIZE_RULES):
+            rules = " or ".join(f'"{rule}"' for rule in _SIZE_RULES)
+            raise UsageError(f"--size-rule is {rules}, not {options.size_rule!r}; --size-column names a column")
+        size = options.size_column or options.size_rule or "input length"
+        return {"name": "jsonl", "path": options.data, "size": size}
     return options.task
 
 
@@ -110,3 +146,13 @@ def task_needed(options: argparse.Namespace) -> str | dict[str, object]:
             'say which task: a name from `lengthwise tasks`, my.py::Task, --regex "(ab)*" or --data items.jsonl'
         )
     return spec
+
+
+def check_test_size(task: Task, size: int | None, hint: str = "") -> None:
+    """Refuse a test size that a task does not reach; a size in a gap between two others is fine."""
+    at_least(1, size, "--test-size")
+    if size is None or not (known := task.sizes(1, size)):
+        return
+    if known[-1] < size and not task.sizes(size + 1, 2 * size + 10):
+        more = hint if isinstance(getattr(task, "alphabet", None), int) else ""
+        raise UsageError(f"--test-size is at most {known[-1]}, where this task ends, not {size}{more}")

@@ -1,91 +1,65 @@
-"""How results are written: text for people, one schema-versioned object for programs."""
+"""Where text goes and how wide it is: results on stdout, narration on stderr, one object for programs."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from lengthwise.measurement.curve import Curve, Point
-    from lengthwise.measurement.spread import Spread
-    from lengthwise.records import Claim
+import textwrap
+from typing import Any
 
 SCHEMA = 1
-_MOST_ROWS = 64
-_BAR = 20
+_LABEL = 12
+
+
+def width() -> int:
+    """The columns text is wrapped to: those of the terminal, but 80 where there is none and 100 at most."""
+    return min(100, shutil.get_terminal_size().columns) if sys.stdout.isatty() else 80
 
 
 def complain(message: str) -> None:
     """One sentence on stderr."""
-    print(f"lengthwise: {message}", file=sys.stderr)
+    print(f"lengthwise: {' '.join(message.split())}", file=sys.stderr)
+
+
+def narrate(message: str, quiet: bool) -> None:
+    """What a person may want to know beside the result."""
+    if not quiet:
+        print(message, file=sys.stderr)
+
+
+def warn(warnings: list[str], quiet: bool) -> None:
+    """What a task has to say about itself, such as a size at which nothing is left for testing."""
+    for warning in warnings:
+        narrate(f"warning: {warning}", quiet)
 
 
 def write_object(command: str, content: dict[str, Any]) -> None:
     """The one object of `--json`."""
-    print(json.dumps({"schema": SCHEMA, "command": command, **content}, ensure_ascii=False, allow_nan=False))
+    print(json.dumps({"schema": SCHEMA, "command": command, **content}, allow_nan=False))
 
 
-def write_curve(curve: Curve) -> None:
-    """Accuracy at every size with intervals, then bins, then the reach: at most 80 columns."""
-    points = curve.points
-    step = -(-len(points) // _MOST_ROWS)
-    print(f"{curve.task}, position {curve.position}, trained to size {curve.train_size}, seed {curve.seed}")
-    print(f"{'size':>9}  {'exact':>6}  {'95 % interval':^15}  {'token':>6}  {'chance':>6}")
-    for index, point in enumerate(points):
-        if index % step == 0 or index == len(points) - 1:
-            print(_row(str(point.size), point) + ("  trained" if point.size <= curve.train_size else ""))
-    if step > 1:
-        print(f"   (every {step}th of {len(points)} sizes; --json and curve.json have them all)")
-    print("\nby bins")
-    for point in curve.bins():
-        print(_row(f"{point.size}-{point.last}", point))
-    print("\n" + reach_sentence(curve.reach()))
-
-
-def _row(label: str, point: Point) -> str:
-    low, high = point.interval.low, point.interval.high
-    bar = "█" * round(point.exact * _BAR)
-    return (
-        f"{label:>9}  {_percent(point.exact)}  {_percent(low)} – {_percent(high)}  {_percent(point.token)}  "
-        f"{_percent(point.chance)}  {bar:<{_BAR}}"
-    ).rstrip()
-
-
-def _percent(share: float) -> str:
-    """A share in six columns; 100.0 only for a share that is one."""
-    text = f"{100 * share:.1f}"
-    return f"{'99.9' if text == '100.0' and share < 1 else text:>5}%"
-
-
-def reach_sentence(reach: Claim) -> str:
-    """The one number, in words, with its kind."""
-    evidence, interval = reach.evidence, reach.interval
-    bar = f"{evidence['threshold']:.0%}"
-    if not reach.value:
-        return f"reach 0 ({reach.kind}): exact match is below {bar} at the smallest size already"
-    at_least = "at least " if evidence["censored"] else ""
-    tail = ", the largest size measured" if evidence["censored"] else ""
-    assert interval is not None
-    return (
-        f"reach {at_least}{reach.value} ({reach.kind}; interval {interval.low:.0f} to {interval.high:.0f}): "
-        f"exact match is {bar} or more at every size up to {reach.value}{tail}"
+def wrapped(text: str, first: str = "", rest: str = "") -> str:
+    """Text in lines of `width()` columns; words are never broken, so that a path can still be copied."""
+    return textwrap.fill(
+        text, width(), initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )
 
 
-def write_spread(spread: Spread) -> None:
-    """Several seeds: every seed's reach, then means with their spread."""
-    first = (*spread.kept, *spread.discarded)[0]
-    print(f"{first.task}, position {first.position}, trained to size {first.train_size}")
-    for curve in sorted((*spread.kept, *spread.discarded), key=lambda c: c.seed):
-        mark = "" if curve in spread.kept else "  discarded"
-        bins = "  ".join(f"{p.size}-{p.last} {_percent(p.exact).strip()}" for p in curve.bins())
-        print(f"  seed {curve.seed:<4} reach {curve.reach().value:<5} {bins}{mark}")
-    total = len(spread.kept) + len(spread.discarded)
-    print(f"{len(spread.kept)} of {total} seeds kept, {len(spread.discarded)} discarded ({spread.rule})")
-    for claim in spread.claims():
-        evidence = claim.evidence
-        sd = f", sd {evidence['sd']:.3g}" if "sd" in evidence else ""
-        print(
-            f"  {claim.name}: {claim.value:.3g} (from {evidence['low']:.3g} to {evidence['high']:.3g}{sd}; {claim.kind})"
-        )
+def write_paragraphs(text: str) -> None:
+    """Every paragraph wrapped, with an empty line between two."""
+    print("\n\n".join(wrapped(" ".join(part.split())) for part in text.strip().split("\n\n")))
+
+
+def write_field(label: str, text: str) -> None:
+    """A label, and its text beside it."""
+    print(wrapped(text, f"{label:<{_LABEL}}", " " * _LABEL))
+
+
+def write_rows(rows: list[tuple[str, str]]) -> None:
+    """A name and a description a line: cut to the width of a terminal, whole where a program reads them."""
+    most = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    wide = min(27, max(len(name) for name, _ in rows))
+    for name, text in rows:
+        line = f"{name:<{wide}} {text}"
+        print(line if most is None or len(line) <= most else line[: most - 1] + "…")

@@ -4,37 +4,57 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from lengthwise.runs.plan import Plan
+from lengthwise.measurement.curve import Point
 from lengthwise.runs.run import Listener
 from lengthwise.training.loop import History
 
 
 @contextlib.contextmanager
-def progress(plan: Plan, quiet: bool, title: str = "") -> Iterator[Listener]:
+def progress(steps: int, sizes: Sequence[int], quiet: bool, title: str = "") -> Iterator[Listener]:
     """A listener that draws: loss, in-range accuracy, tokens a second and time left; then the sizes measured."""
     if quiet or not sys.stderr.isatty():
         yield Listener()
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
-    columns: list[Any] = [TextColumn("{task.description}"), BarColumn(bar_width=18), TextColumn("{task.fields[note]}")]
-    with Progress(*columns, TimeRemainingColumn(compact=True), console=Console(stderr=True), transient=True) as bars:
-        training = bars.add_task(f"{title}training", total=plan.recipe.steps, note="")
-        measuring = bars.add_task(f"{title}measuring", total=len(plan.test_sizes), note="", visible=False)
+    columns: list[Any] = [TextColumn("{task.description}"), BarColumn(bar_width=12), TextColumn("{task.fields[note]}")]
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, refresh_per_second=4) as bars:
+        bar = bars.add_task(title or ("training" if steps else "measuring"), total=steps or len(sizes), note="")
+        began, done, total = time.monotonic(), 0, sum(sizes)
 
         def trained(history: History) -> None:
-            speed = history.tokens / max(history.seconds, 1e-9)
-            note = (
-                f"loss {history.losses[-1][1]:.4f}  in range {history.checks[-1][1]:.0%}  {speed / 1000:.0f}k tokens/s"
-            )
-            bars.update(training, completed=history.step, note=note)
+            nonlocal began
+            began = time.monotonic()
+            bars.update(bar, completed=history.step, note=_training_note(history, steps), refresh=True)
 
-        def measured(point: Any) -> None:
-            bars.update(training, visible=False)
-            bars.update(measuring, advance=1, visible=True, note=f"size {point.size}: {point.exact:.0%}")
+        def measured(point: Point) -> None:
+            nonlocal done
+            if not done:
+                bars.reset(bar, total=len(sizes), description=title or "measuring", note="")
+            done += point.size  # the work grows at least with the size
+            left = (time.monotonic() - began) * (total - done) / done
+            note = f"size {point.size}  exact {point.exact:.0%}  {_clock(left)} left"
+            bars.update(bar, advance=1, note=note, refresh=True)
 
         yield Listener(trained=trained, measured=measured)
+
+
+def _training_note(history: History, steps: int) -> str:
+    seconds = max(history.seconds, 1e-9)
+    left = seconds / history.step * (steps - history.step)
+    return (
+        f"loss {history.losses[-1][1]:.4f}  in range {history.checks[-1][1]:.0%}  "
+        f"{history.tokens / seconds / 1000:.0f}k tokens/s  {_clock(left)} left"
+    )
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

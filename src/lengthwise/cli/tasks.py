@@ -3,78 +3,73 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import inspect
+from typing import TYPE_CHECKING, Any
 
-from lengthwise.cli.options import add_task_options, task_chosen, whole
+from lengthwise.cli.options import add_task_options, at_least, task_chosen, whole
+
+if TYPE_CHECKING:
+    from lengthwise.tasks.task import Task
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_task_options(parser)
-    parser.add_argument("--show", type=whole, default=0, metavar="N", help="print N worked samples")
-    parser.add_argument("--size", type=whole, help="the size of the samples (a small one)")
+    parser.add_argument("--show", type=whole, default=0, metavar="N", help="print N worked samples (0)")
+    parser.add_argument("--size", type=whole, metavar="N", help="the size of the samples (a small one)")
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import write_object
+    from lengthwise.cli.output import narrate, warn, write_object, write_rows
+    from lengthwise.errors import UsageError
     from lengthwise.tasks import tasks
 
+    at_least(0, options.show, "--show")
     spec = task_chosen(options)
     if spec is None:
+        if options.show or options.size is not None:
+            raise UsageError("--show and --size go with a task, as in `lengthwise tasks sort --show 3`")
         rows = [(name, first_line(tasks.maker(name))) for name in tasks.names()]
         if options.json:
             write_object("tasks", {"tasks": [{"name": name, "description": text} for name, text in rows]})
         else:
             write_rows(rows)
-            if not options.quiet:
-                print(
-                    f"\n{len(rows)} tasks; `lengthwise tasks NAME --show 3` shows one. Settings: NAME:key=value,key=value"
-                )
+            narrate(f"{len(rows)} tasks; `lengthwise tasks NAME --show 3` shows one of them", options.quiet)
         return 0
     task = tasks.make(spec)
     content = _about(task, options)
+    warn(task.warnings(), options.quiet)
     if options.json:
         write_object("tasks", content)
     else:
         _write_about(task, content)
+        _write_samples(content["samples"])
     return 0
 
 
 def first_line(maker) -> str:
     """The first line of the docstring of a class, or of the class a preset fills in."""
-    return (inspect.getdoc(getattr(maker, "func", maker)) or "").splitlines()[0]
+    return (inspect.getdoc(getattr(maker, "func", maker)) or "").partition("\n")[0]
 
 
-def write_rows(rows: list[tuple[str, str]]) -> None:
-    """One line each, cut to the width of a terminal; whole where the output is read by a program."""
-    import shutil
-    import sys
-
-    most = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
-    wide = min(26, max(len(name) for name, _ in rows))
-    for name, text in rows:
-        line = f"{name:<{wide}} {text}"
-        print(line if len(line) <= most else line[: most - 1] + "…")
-
-
-def _about(task, options: argparse.Namespace) -> dict:
-    from lengthwise.errors import UsageError
+def _about(task: Task, options: argparse.Namespace) -> dict:
     from lengthwise.registry import format_spec
     from lengthwise.tasks import tasks
 
-    if options.show < 0:
-        raise UsageError(f"--show takes a number of samples from 0 on, not {options.show}")
     axis, facts = task.axes[0], task.facts
     some = task.sizes(axis.smallest, axis.smallest + 1000)
     size = some[min(5, len(some) - 1)] if options.size is None else options.size
     samples = []
-    if options.show:
-        drawn = task.draw(size, options.seed or 0, range(options.show))
-        for prompt, answer in zip(drawn.prompts, drawn.answers, strict=True):
-            written = [float(x) for x in answer] if task.readout == "numbers" else list(task.spelled(answer))
-            samples.append({"prompt": list(task.spelled(prompt)), "answer": written})
+    drawn = task.draw(size, options.seed or 0, range(max(1, options.show)))
+    for prompt, answer in list(zip(drawn.prompts, drawn.answers, strict=True))[: options.show]:
+        written = [float(x) for x in answer] if task.readout == "numbers" else list(task.spelled(answer))
+        samples.append({"prompt": list(task.spelled(prompt)), "answer": written})
+    thing: Any = task
+    settings = [field.name for field in dataclasses.fields(thing)] if dataclasses.is_dataclass(thing) else []
     return {
         "name": format_spec(tasks.spec_of(task)),
-        "description": inspect.getdoc(type(task)),
+        "description": inspect.getdoc(type(task)) or "",
+        "settings": {name: getattr(task, name) for name in settings},
         "readout": task.readout,
         "axes": [vars(a) for a in task.axes],
         "first_sizes": some[:6],
@@ -92,32 +87,49 @@ def _about(task, options: argparse.Namespace) -> dict:
     }
 
 
-def _write_about(task, content: dict) -> None:
+def _write_about(task: Task, content: dict) -> None:
+    from lengthwise.cli.output import wrapped, write_field, write_paragraphs
+
     meaning = {"answer": "written token by token", "tags": "one label a position", "numbers": "real numbers"}
-    print(f"{content['name']}\n{content['description']}\n")
-    axis, sizes = task.axes[0], ", ".join(map(str, content["first_sizes"]))
-    print(f"size        {axis.meaning} ({sizes}, …)")
+    known = {True: "a program exists", False: "no program exists", None: "unknown"}
+    print(wrapped(content["name"]))
+    write_paragraphs(content["description"])
+    print()
+    sizes = ", ".join(map(str, content["first_sizes"]))
+    write_field("size", f"{task.axes[0].meaning} ({sizes}{', …' if len(content['first_sizes']) > 5 else ''})")
     for other in task.axes[1:]:
-        print(f"also grows  {other.name}: {other.meaning} (--axis {other.name} --at N)")
-    print(f"answer      {meaning[task.readout]}; {content['symbols']} symbols")
+        write_field("also grows", f"{other.name}: {other.meaning} (--axis {other.name} --at N)")
+    if content["settings"]:
+        write_field("settings", ", ".join(f"{key}={value}" for key, value in content["settings"].items()))
+    write_field("answer", f"{meaning[task.readout]}; {content['symbols']} symbols")
     chance = content["chance"]
-    print(f"chance      {chance['exact']:.1%} exact, {chance['token']:.1%} of tokens, at size {chance['size']}")
+    write_field("chance", f"{chance['exact']:.1%} exact, {chance['token']:.1%} of tokens, at size {chance['size']}")
     if content["circuit_class"]:
-        print(f"class       {content['circuit_class']}")
+        write_field("class", content["circuit_class"])
     for encoding, status in content["crasp"].items():
-        print(
-            f"C-RASP      {encoding}: {'a program exists' if status else 'no program exists' if status is False else 'unknown'}"
-        )
+        write_field("C-RASP", f"{encoding}: {known[status]}")
     for row in content["published"]:
         values = ", ".join(f"{a}-{b} {v:g}%" for (a, b), v in zip(row["bins"], row["exact_match"], strict=True))
-        print(f"published   {row['encoding']}: {values} ({row['reference'].split(',')[0]})")
+        write_field("published", f"{row['encoding']}: {values} ({row['reference'].split(',')[0]})")
     if content["references"]:
-        print(f"references  {'; '.join(content['references'])}")
-    if content["samples"]:
-        print()
-    for sample in content["samples"]:
-        print(
-            " ".join(sample["prompt"])
-            + "  →  "
-            + " ".join(f"{x:.4g}" if isinstance(x, float) else x for x in sample["answer"])
-        )
+        write_field("references", "; ".join(content["references"]))
+
+
+def _write_samples(samples: list[dict]) -> None:
+    """A sample a line, with the arrows below one another; one that is too long takes a line for each half."""
+    from lengthwise.cli.output import width, wrapped
+
+    def text(values: list) -> str:
+        return " ".join(f"{x:.4g}" if isinstance(x, float) else x for x in values)
+
+    pairs = [(text(sample["prompt"]), text(sample["answer"])) for sample in samples]
+    if not pairs:
+        return
+    print()
+    wide = max(len(prompt) for prompt, _ in pairs)
+    short = max(len(answer) for _, answer in pairs) + wide + 5 <= width()
+    for prompt, answer in pairs:
+        if short:
+            print(f"{prompt:<{wide}}  →  {answer}".rstrip())
+        else:
+            print(wrapped(prompt), wrapped(answer, "  →  ", "     "), sep="\n")

@@ -7,82 +7,75 @@ goes on with an interrupted one.
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lengthwise.cli.options import add_task_options, task_needed, whole
+from lengthwise.cli.options import add_task_options, at_least, check_test_size, number, task_needed, whole
+
+if TYPE_CHECKING:
+    from lengthwise.runs.plan import Plan
+    from lengthwise.runs.run import Run
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_task_options(parser)
-    parser.add_argument(
-        "--position", default="none", help="the encoding (`lengthwise positions`), as learned+offset (none)"
-    )
-    parser.add_argument("--train-size", type=whole, default=20, help="train on sizes up to this (20)")
-    parser.add_argument(
-        "--test-size", type=whole, help="measure at every size up to this (three times the training size)"
-    )
-    parser.add_argument("--items", type=whole, default=200, help="test items at each size (200)")
-    parser.add_argument("--seeds", type=whole, default=1, metavar="N", help="train N seeds, from --seed on (1)")
-    parser.add_argument(
-        "--keep",
-        type=float,
-        default=0.0,
-        metavar="SHARE",
-        help="with --seeds: keep those with this exact match in range",
-    )
-    parser.add_argument("--folder", metavar="DIR", help="where the run is kept")
-    parser.add_argument("--figure", metavar="FILE", help="draw the curve into this .svg, .png or .html file")
-    parser.add_argument("--threads", type=whole, default=1, help="torch threads (1: best for small models)")
-    parser.add_argument("--dry-run", action="store_true", help="print the resolved plan and stop")
+    add = parser.add_argument
+    add("--position", default="none", metavar="SPEC", help="the encoding, as learned+offset (`lengthwise positions`)")
+    add("--train-size", type=whole, default=20, metavar="N", help="train on sizes up to this (20)")
+    add("--test-size", type=whole, metavar="N", help="measure at every size up to this (3 x training size)")
+    add("--items", type=whole, default=200, metavar="N", help="test items at each size (200)")
+    add("--seeds", type=whole, default=1, metavar="N", help="train N seeds, from --seed on (1)")
+    add("--keep", type=number, metavar="SHARE", help="with --seeds: keep those with this exact match in range")
+    add("--folder", metavar="DIR", help="where the run is kept (below runs/)")
+    add("--figure", metavar="FILE", help="draw the curve into this .svg, .png or .html file")
+    add("--threads", type=whole, default=1, metavar="N", help="torch threads (1: best for small models)")
+    add("--dry-run", action="store_true", help="print the resolved plan and stop")
     model = parser.add_argument_group("the model (the task's preset where not given)")
-    model.add_argument("--depth", type=whole, help="layers")
-    model.add_argument("--width", type=whole, help="width of the residual stream")
-    model.add_argument("--heads", type=whole, help="attention heads")
-    model.add_argument("--mlp-ratio", type=whole, help="hidden width of the MLP over the width")
+    add = model.add_argument
+    add("--depth", type=whole, metavar="N", help="layers")
+    add("--width", type=whole, metavar="N", help="width of the residual stream")
+    add("--heads", type=whole, metavar="N", help="attention heads")
+    add("--mlp-ratio", type=whole, metavar="N", help="hidden width of the MLP over the width")
     sight = model.add_mutually_exclusive_group()
     sight.add_argument("--decoder", action="store_true", help="a token sees what came before it (the usual preset)")
     sight.add_argument("--encoder", action="store_true", help="every token sees every other")
-    model.add_argument("--attention", default=None, help="softmax:temperature=…, log_length, hardmax, window:size=…")
+    add("--attention", metavar="SPEC", help="softmax:temperature=…, log_length, hardmax, window:size=…")
     recipe = parser.add_argument_group("training (the task's preset where not given)")
-    recipe.add_argument("--steps", type=whole, help="training steps")
-    recipe.add_argument("--batch", type=whole, help="items a step")
-    recipe.add_argument("--rate", type=float, help="learning rate of AdamW at its peak")
-    recipe.add_argument("--warmup", type=float, help="share of the steps in which the rate rises")
-    recipe.add_argument("--decay", choices=["linear", "cosine", "constant"], help="how the rate falls after that")
-    recipe.add_argument("--weight-decay", type=float, help="AdamW's decay of matrices")
-    recipe.add_argument("--clip", type=float, help="largest norm of the gradient")
-    recipe.add_argument(
-        "--sizes", help="which sizes when: uniform, fixed:size=…, increasing:share=…, long_first:ratio=…"
-    )
-    recipe.add_argument(
-        "--stop-at", type=float, metavar="SHARE", help="end once this share of in-range items is right, twice"
-    )
+    add = recipe.add_argument
+    add("--steps", type=whole, metavar="N", help="training steps")
+    add("--batch", type=whole, metavar="N", help="items a step")
+    add("--rate", type=number, metavar="X", help="learning rate of AdamW at its peak")
+    add("--warmup", type=number, metavar="SHARE", help="share of the steps in which the rate rises")
+    add("--decay", metavar="HOW", help="how the rate falls after that: linear, cosine or constant")
+    add("--weight-decay", type=number, metavar="X", help="AdamW's decay of matrices")
+    add("--clip", type=number, metavar="X", help="largest norm of the gradient")
+    add("--sizes", metavar="SPEC", help="uniform, fixed:size=…, increasing:share=…, long_first:ratio=…")
+    add("--stop-at", type=number, metavar="SHARE", help="end once this share of in-range items is right, twice")
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import write_curve, write_object, write_spread
-    from lengthwise.cli.progress import progress
-    from lengthwise.errors import UsageError
+    from lengthwise.cli.figure import check_figure, draw
+    from lengthwise.cli.output import warn, write_object
+    from lengthwise.cli.results import write_curve, write_spread
+    from lengthwise.errors import Interrupted, UsageError
     from lengthwise.measurement.spread import Keep, over_seeds
-    from lengthwise.runs.run import Run, carry_out
 
-    if options.seeds < 1:
-        raise UsageError(f"--seeds is at least 1, not {options.seeds}")
+    for name in ("seeds", "threads", "items", "train_size"):
+        at_least(1, getattr(options, name), f"--{name.replace('_', '-')}")
+    if options.keep is not None and options.seeds == 1:
+        raise UsageError("--keep chooses among several seeds; it goes with --seeds 2 or more")
+    keep = Keep(options.keep or 0.0)
+    check_figure(options.figure)
     first = options.seed or 0
     plans = [_plan(options, seed) for seed in range(first, first + options.seeds)]
+    warn(plans[0].task.warnings(), options.quiet)
     if options.dry_run:
-        return _show_plan(plans, options)
-    runs: list[Run] = []
-    for plan in plans:
-        folder = Path(options.folder) / f"seed-{plan.seed}" if options.folder and len(plans) > 1 else options.folder
-        title = f"seed {plan.seed} " if len(plans) > 1 else ""
-        with progress(plan, options.quiet, title) as listener:
-            runs.append(carry_out(plan, folder, listener, options.threads))
-        if not options.quiet:
-            print(_summary(runs[-1]), file=sys.stderr)
-    if options.figure:
-        draw(Path(options.figure), [run.curve.plain() for run in runs], options.quiet)
+        return _show_plans(plans, options)
+    try:
+        runs = [_carried_out(plan, options) for plan in plans]
+    except KeyboardInterrupt:
+        raise Interrupted("stopped; what was finished is kept, and the same command goes on from there") from None
+    draw(options.figure, [run.curve.plain() for run in runs], options.quiet)
     if len(runs) == 1:
         run = runs[0]
         if options.json:
@@ -91,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             write_curve(run.curve)
         return 0
-    spread = over_seeds([run.curve for run in runs], Keep(options.keep))
+    spread = over_seeds([run.curve for run in runs], keep)
     if options.json:
         write_object("train", {"folders": [str(run.folder) for run in runs], **spread.plain()})
     else:
@@ -99,7 +92,41 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _plan(options: argparse.Namespace, seed: int):
+def _carried_out(plan: Plan, options: argparse.Namespace) -> Run:
+    """The run of a plan, done now or found in its folder."""
+    from lengthwise.cli.output import narrate
+    from lengthwise.cli.progress import progress
+    from lengthwise.runs.run import RUN, carry_out
+
+    folder = _folder(plan, options)
+    found = (folder / RUN).exists()
+    title = f"seed {plan.seed}" if options.seeds > 1 else ""
+    with progress(plan.recipe.steps, plan.test_sizes, options.quiet, title) as listener:
+        run = carry_out(plan, folder, listener, options.threads)
+    narrate(f"{title + ': ' if title else ''}{_summary(run, found)}", options.quiet)
+    return run
+
+
+def _summary(run: Run, found: bool) -> str:
+    history = run.history
+    speed = history.tokens / max(history.seconds, 1e-9) / 1000
+    ended = "" if history.ended == "all steps done" else f"; {history.ended}"
+    return (
+        f"{'found as trained earlier' if found else 'trained'} in {run.folder}: {history.step} steps, "
+        f"{history.seconds:.0f} s, {speed:.0f}k tokens/s, last loss {history.losses[-1][1]:.4f}{ended}"
+    )
+
+
+def _folder(plan: Plan, options: argparse.Namespace) -> Path:
+    """Where the run of a plan is kept: a folder for each seed where there are several."""
+    from lengthwise.runs.run import default_folder
+
+    if options.folder is None:
+        return default_folder(plan)
+    return Path(options.folder) / f"seed-{plan.seed}" if options.seeds > 1 else Path(options.folder)
+
+
+def _plan(options: argparse.Namespace, seed: int) -> Plan:
     from dataclasses import replace
 
     from lengthwise.models.attention import attentions
@@ -109,6 +136,7 @@ def _plan(options: argparse.Namespace, seed: int):
     from lengthwise.training.lengths import schedules
 
     task = tasks.make(task_needed(options))
+    check_test_size(task, options.test_size, hint="; a larger alphabet=… goes further")
     architecture, recipe = preset(task)
     given = {k: v for k, v in vars(options).items() if v is not None}
     shape = {k: given[k] for k in ("depth", "width", "heads", "mlp_ratio") if k in given}
@@ -126,42 +154,24 @@ def _plan(options: argparse.Namespace, seed: int):
     return Plan(task, architecture, replace(recipe, **changes), options.train_size, test_size, options.items, seed)
 
 
-def _show_plan(plans: list, options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import write_object
-    from lengthwise.runs.run import default_folder
+def _show_plans(plans: list[Plan], options: argparse.Namespace) -> int:
+    """What would be done: the plans differ in their seeds alone."""
+    from lengthwise.cli.output import write_field, write_object
 
+    folders = [str(_folder(plan, options)) for plan in plans]
     if options.json:
-        write_object("train", {"dry_run": True, "plans": [plan.plain() for plan in plans]})
+        write_object("train", {"dry_run": True, "plans": [plan.plain() for plan in plans], "folders": folders})
         return 0
-    for plan in plans:
-        content = plan.plain()
-        print(f"task        {plan.task_name}")
-        for part in ("model", "recipe"):
-            print(
-                f"{part:<11} "
-                + ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in content[part].items() if v is not None)
-            )
-        print(f"sizes       train to {plan.train_size}, test to {plan.test_size}, {plan.items} items each")
-        print(f"seed        {plan.seed}")
-        print(f"folder      {options.folder or default_folder(plan)}")
+    plan, content = plans[0], plans[0].plain()
+    write_field("task", plan.task_name)
+    kind = "decoder" if content["model"].pop("causal") else "encoder"
+    write_field("model", f"{kind}, {_listed(content['model'])}")
+    write_field("training", _listed(content["recipe"]))
+    write_field("sizes", f"train to {plan.train_size}, test to {plan.test_size}, {plan.items} items each")
+    for each, folder in zip(plans, folders, strict=True):
+        write_field(f"seed {each.seed}", f"in {folder}")
     return 0
 
 
-def _summary(run) -> str:
-    history = run.history
-    speed = history.tokens / max(history.seconds, 1e-9)
-    return (
-        f"{history.step} steps in {history.seconds:.0f} s ({speed / 1000:.0f}k tokens/s), last loss "
-        f"{history.losses[-1][1]:.4f}, {history.ended}; kept in {run.folder}"
-    )
-
-
-def draw(path: Path, curves: list, quiet: bool) -> None:
-    """Write a figure of curves, and say where it is."""
-    from lengthwise.figures.curves import save_figure
-    from lengthwise.models.folder import writing
-
-    with writing(path):
-        save_figure(path, curves)
-    if not quiet:
-        print(f"figure in {path}", file=sys.stderr)
+def _listed(settings: dict[str, object]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in settings.items() if value is not None)

@@ -82,9 +82,7 @@ def load_model(folder: Path, position: str | None = None) -> Transformer:
         if position:
             config["position"] = position
         interface = Interface(*(config[name] for name in ("vocabulary", "outputs", "rows", "trained")))
-        with torch.random.fork_rng(
-            devices=[]
-        ):  # the first weights are drawn, and the caller's random state is not ours
+        with torch.random.fork_rng(devices=[]):  # first weights are drawn, and the caller's random state is not ours
             model = Transformer(architecture_from(config), interface).to(getattr(torch, config["dtype"]))
         expected = config["weights_sha256"]
     except (KeyError, TypeError, AttributeError, RuntimeError) as error:

@@ -10,7 +10,7 @@ from lengthwise.records import Reference
 
 @dataclass(frozen=True)
 class Published:
-    """One published curve: exact match in per cent on bins of sizes (first, last), the first of which was trained on."""
+    """One published curve: exact match in per cent on bins of sizes (first, last); the first bin was trained on."""
 
     encoding: str
     bins: tuple[tuple[int, int], ...]

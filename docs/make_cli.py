@@ -1,0 +1,48 @@
+"""Write docs/cli.md from what `lengthwise --help` and `lengthwise COMMAND --help` print.
+
+python docs/make_cli.py
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+from lengthwise.cli import COMMANDS, main
+
+PAGE = Path(__file__).with_name("cli.md")
+
+_HEAD = """# The command line
+
+<!-- Written by docs/make_cli.py from the help of the commands; a change here is lost. -->
+
+Results go to stdout, narration and progress to stderr. With `--json` a command prints one object, which has `schema`,
+the version of its layout, and `command`; with `--quiet` nothing but an error is written to stderr.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | internal error, or training that diverged |
+| 2 | wrong usage or bad input: one sentence on stderr says what would be right |
+| 3 | a certificate that was required was refused |
+| 4 | some runs failed; the others are kept |
+| 130 | stopped by Ctrl-C; the same command goes on with a run that was begun |
+"""
+
+
+def page() -> str:
+    """The whole of docs/cli.md, its help 80 columns wide."""
+    parts = [_HEAD, _section("lengthwise", [])]
+    parts += [_section(f"lengthwise {name}", [name]) for name in COMMANDS]
+    return "\n".join(parts)
+
+
+def _section(title: str, command: list[str]) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as text:  # no terminal, so the width is fixed
+        main([*command, "--help"])
+    return f"## {title}\n\n```text\n{text.getvalue().rstrip()}\n```\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

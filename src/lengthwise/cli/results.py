@@ -1,0 +1,95 @@
+"""Curves and spreads as text: what `train` and `measure` print."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from lengthwise.cli.output import wrapped
+
+if TYPE_CHECKING:
+    from lengthwise.measurement.curve import Curve, Point
+    from lengthwise.measurement.spread import Spread
+    from lengthwise.records import Claim
+
+_MOST_ROWS = 64
+_BAR = 16
+_HEAD = f"{'size':>9}  {'exact':>6}  {'95 % interval':^15}  {'token':>6}  {'chance':>6}"
+
+
+def write_curve(curve: Curve) -> None:
+    """Accuracy at every size with intervals, then bins, then the reach."""
+    points = curve.points
+    step = -(-len(points) // _MOST_ROWS)
+    print(wrapped(f"{curve.task}, position {curve.position}, trained to size {curve.train_size}, seed {curve.seed}"))
+    print(_HEAD)
+    for index, point in enumerate(points):
+        if index % step == 0 or index == len(points) - 1:
+            print(_row(str(point.size), point, "trained" if point.size <= curve.train_size else ""))
+    if step > 1:
+        print(f"(one size in {step} of {len(points)}; --json and curve.json have them all)")
+    print("\nby bins")
+    for point in curve.bins():
+        print(_row(f"{point.size}-{point.last}", point))
+    print("\n" + wrapped(reach_sentence(curve.reach())))
+
+
+def _row(label: str, point: Point, mark: str = "") -> str:
+    interval = f"{percent(point.interval.low)} – {percent(point.interval.high)}"
+    bar = "█" * round(point.exact * _BAR)
+    return (
+        f"{label:>9}  {percent(point.exact)}  {interval}  {percent(point.token)}  {percent(point.chance)}  "
+        f"{bar:<{_BAR}}  {mark}"
+    ).rstrip()
+
+
+def percent(share: float) -> str:
+    """A share in six columns; 100.0 only for a share that is one, 0.0 only for one that is nought."""
+    text = f"{100 * share:.1f}"
+    if text == "100.0" and share < 1:
+        text = "99.9"
+    elif text == "0.0" and share > 0:
+        text = "<0.1"
+    return f"{text:>5}%"
+
+
+def reach_sentence(reach: Claim) -> str:
+    """The one number, in words, with its kind."""
+    evidence, interval = reach.evidence, reach.interval
+    bar = f"{evidence['threshold']:.0%}"
+    if not reach.value:
+        return f"reach 0 ({reach.kind}): exact match is below {bar} at the smallest size already"
+    at_least = "at least " if evidence["censored"] else ""
+    tail = ", the largest size measured" if evidence["censored"] else ""
+    assert interval is not None
+    return (
+        f"reach {at_least}{reach.value} ({reach.kind}; interval {interval.low:.0f} to {interval.high:.0f}): "
+        f"exact match is {bar} or more at every size up to {reach.value}{tail}"
+    )
+
+
+def write_spread(spread: Spread) -> None:
+    """Several seeds: every seed's reach, then the means with their spread."""
+    curves = sorted((*spread.kept, *spread.discarded), key=lambda curve: curve.seed)
+    first = curves[0]
+    print(wrapped(f"{first.task}, position {first.position}, trained to size {first.train_size}"))
+    print(f"{'seed':>9}  {'reach':>6}  in range  last bin")
+    for curve in curves:
+        bins = curve.bins()
+        shares = f"{percent(bins[0].exact):>8}  {percent(bins[-1].exact):>8}"
+        mark = "" if curve in spread.kept else "  discarded"
+        print(f"{curve.seed:>9}  {curve.reach().value or 0:>6}  {shares}{mark}")
+    print(wrapped(f"{len(spread.kept)} of {len(curves)} seeds kept, {len(spread.discarded)} discarded ({spread.rule})"))
+    for group, claims in groupby(spread.claims(), key=lambda claim: claim.name.rpartition(", ")[2]):
+        print(f"\n{group:<34}  {'mean':>6}  {'sd':>6}  {'least':>6}  {'most':>6}")
+        for claim in claims:
+            shown = (claim.value, *(claim.evidence.get(key) for key in ("sd", "low", "high")))
+            cells = "  ".join(_cell(value, claim.unit) for value in shown)
+            print(f"  {claim.name.rpartition(', ')[0]:<32}  {cells}  {claim.kind}")
+
+
+def _cell(value: object, unit: str) -> str:
+    """A number of a table: sizes as they are, shares in per cent, nothing for what one seed cannot tell."""
+    if not isinstance(value, int | float):
+        return f"{'–':>6}"
+    return f"{value:>6.1f}" if unit else percent(value)

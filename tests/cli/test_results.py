@@ -1,0 +1,193 @@
+"""What the commands print when all is well: objects for programs, text for people, nothing where quiet was asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from lengthwise.cli import doctor
+from lengthwise.cli.results import percent
+from lengthwise.tasks import tasks
+
+
+def one_object(text: str) -> dict:
+    """The only thing printed is a JSON object on a line."""
+    assert text.count("\n") == 1
+    return json.loads(text)
+
+
+@pytest.fixture
+def calls(sorting_run, tiny) -> dict[str, list[list[str]]]:
+    """Every command, in each of its forms."""
+    return {
+        "train": [
+            ["train", "sort", *tiny],
+            ["train", "sort", *tiny, "--seeds", "2", "--keep", "0.5"],
+            ["train", "sort", *tiny, "--dry-run"],
+        ],
+        "measure": [
+            ["measure", str(sorting_run), "--items", "5"],
+            ["measure", str(sorting_run), "--items", "5", "--generate"],
+        ],
+        "tasks": [["tasks"], ["tasks", "sort", "--show", "3"], ["tasks", "dyck_k", "--show", "2"]],
+        "positions": [["positions"], ["positions", "alibi"], ["positions", "learned+offset"]],
+        "doctor": [["doctor", "--no-speed"]],
+    }
+
+
+@pytest.mark.parametrize("command", ["train", "measure", "tasks", "positions", "doctor"])
+def test_json_is_one_object_with_a_schema(cli, calls, command):
+    for call in calls[command]:
+        answer = cli(*call, "--json")
+        content = one_object(answer.out)
+        assert answer.code == 0
+        assert content["schema"] == 1 and content["command"] == command
+
+
+@pytest.mark.parametrize("command", ["train", "measure", "tasks", "positions", "doctor"])
+def test_text_fits_80_columns_and_quiet_is_quiet(cli, calls, command):
+    for call in calls[command]:
+        answer = cli(*call, "--quiet")
+        assert answer.code == 0 and answer.err == ""
+        listing = len(call) == 1  # `lengthwise tasks`, which is whole where a program reads it
+        assert listing or max(map(len, answer.out.splitlines())) <= 80, call
+        assert "Traceback" not in answer.out and "\x1b" not in answer.out
+
+
+def test_narration_goes_to_stderr_and_leaves_stdout_alone(cli, calls):
+    for call in (calls["train"][1], calls["tasks"][0], calls["positions"][0]):
+        loud, quiet = cli(*call), cli(*call, "--quiet")
+        assert loud.err and loud.out == quiet.out
+
+
+def test_every_task_can_be_shown_in_80_columns(cli):
+    for name in tasks.names():
+        if name in ("jsonl", "regular", "regular_member", "along"):  # these need a setting
+            continue
+        answer = cli("tasks", name, "--show", "2")
+        assert answer.code == 0, answer.err
+        assert max(map(len, answer.out.splitlines())) <= 80, name
+
+
+def test_samples_follow_the_seed(cli):
+    def samples(*seed: str) -> list:
+        return one_object(cli("tasks", "sort", "--show", "4", "--json", *seed).out)["samples"]
+
+    assert samples() == samples("--seed", "0") != samples("--seed", "1") == samples("--seed", "1")
+    assert all(sorted(map(int, row["prompt"])) == list(map(int, row["answer"])) for row in samples())
+
+
+def test_show_and_size_are_obeyed(cli):
+    content = one_object(cli("tasks", "sort", "--show", "4", "--size", "7", "--json").out)
+    assert [len(row["prompt"]) for row in content["samples"]] == [7, 7, 7, 7]
+    assert one_object(cli("tasks", "sort", "--json").out)["samples"] == []
+
+
+def test_logits_follow_the_seed_and_the_formula(cli):
+    def logits(*more: str) -> list:
+        return one_object(cli("positions", "learned", "--json", *more).out)["logits"]
+
+    assert logits() == logits("--seed", "0") != logits("--seed", "1")
+    rows = one_object(cli("positions", "alibi", "--json", "--trained", "100").out)["logits"]
+    assert [row["distance"] for row in rows] == [0, 1, 2, 4, 8, 16, 32, 64]
+    for row in rows:  # |q|^2 / sqrt(16) = 4, less the slope 2^-2, 2^-4, 2^-6, 2^-8 of a head times the distance
+        assert row["heads"] == pytest.approx([4 - row["distance"] * 4.0**-head for head in (1, 2, 3, 4)])
+
+
+def test_a_long_training_length_needs_little_memory(cli):
+    assert cli("positions", "rope", "--trained", "200000", "--json").code == 0
+
+
+def test_training_follows_the_seed(cli, tiny):
+    def curve(seed: int, folder: str) -> dict:
+        answer = cli("train", "parity", *tiny, "--seed", seed, "--folder", folder, "--json", "--quiet")
+        return one_object(answer.out)["curve"]
+
+    assert curve(0, "a")["points"] == curve(0, "b")["points"] != curve(1, "c")["points"]
+
+
+def test_measuring_follows_the_seed(cli, sorting_run):
+    def losses(*seed: str) -> list[float]:
+        content = one_object(cli("measure", sorting_run, "--items", "5", "--json", *seed).out)
+        return [point["loss"] for point in content["curve"]["points"]]
+
+    assert losses() == losses("--seed", "0") != losses("--seed", "1")
+
+
+def test_measuring_again_gives_what_training_gave(cli, sorting_run):
+    again = one_object(cli("measure", sorting_run, "--items", "5", "--json").out)["curve"]
+    stored = json.loads((sorting_run / "curve.json").read_text())
+    assert again["points"] == stored["points"]
+
+
+def test_both_ways_to_judge_an_answer_agree(cli, sorting_run):
+    content = one_object(cli("measure", sorting_run, "--items", "5", "--generate", "--json").out)
+    assert content["generated"] == {"agree": 30, "items": 30}
+
+
+def test_options_may_stand_between_run_and_task(cli, sorting_run):
+    content = one_object(cli("measure", sorting_run, "--items", "5", "sort", "--json").out)
+    assert len(content["curve"]["points"]) == 6
+
+
+def test_the_same_command_finds_the_run(cli, tiny):
+    first, second = cli("train", "sort", *tiny), cli("train", "sort", *tiny)
+    assert first.out == second.out
+    assert first.err.startswith("trained in runs/sort-none-s0-") and second.err.startswith(
+        "found as trained earlier in "
+    )
+
+
+def test_seeds_are_kept_in_folders_of_their_own(cli, tiny):
+    content = one_object(cli("train", "sort", *tiny, "--seeds", "2", "--seed", "7", "--folder", "f", "--json").out)
+    assert content["folders"] == [os.path.join("f", "seed-7"), os.path.join("f", "seed-8")]
+    assert all(os.path.isfile(os.path.join(folder, "run.json")) for folder in content["folders"])
+
+
+def test_discarded_seeds_are_named(cli, tiny):
+    answer = cli("train", "sort", *tiny, "--seeds", "2", "--keep", "0.9")
+    assert "0 of 2 seeds kept, 2 discarded" in answer.out
+    assert sum(line.endswith("discarded") for line in answer.out.splitlines()) == 2
+
+
+def test_dry_run_writes_nothing(cli, tiny, tmp_path):
+    plan = one_object(cli("train", "sort", *tiny, "--rate", "0.5", "--encoder", "--dry-run", "--json").out)["plans"][0]
+    assert plan["recipe"]["rate"] == 0.5 and plan["model"]["causal"] is False and plan["train_size"] == 4
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending, start", [(".svg", b"<svg"), (".png", b"\x89PNG"), (".html", b"<!")])
+def test_a_figure_is_drawn(cli, sorting_run, tmp_path, ending, start):
+    answer = cli("measure", sorting_run, "--items", "5", "--figure", f"curve{ending}")
+    assert answer.code == 0 and answer.err == f"figure in curve{ending}\n"
+    assert (tmp_path / f"curve{ending}").read_bytes().lstrip().startswith(start)
+
+
+def test_a_share_is_rounded_to_nought_or_all_only_where_it_is():
+    assert percent(1.0) == "100.0%" and percent(0.0) == "  0.0%"
+    assert percent(0.99999) == " 99.9%" and percent(0.00001) == " <0.1%"
+    assert percent(0.1234) == " 12.3%"
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    command = f"{sys.executable} -m lengthwise tasks --quiet | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.stderr == "" and done.stdout.splitlines()[1] == "0"
+
+
+def test_a_terminal_without_unicode_is_no_error(shell, sorting_run):
+    answer = shell("tasks", "sort", "--show", "2", PYTHONIOENCODING="ascii")
+    assert answer.code == 0 and answer.err == "" and "  ?  " in answer.out
+
+
+def test_doctor_times_a_step_and_names_what_is_missing(cli, monkeypatch):
+    monkeypatch.setattr(doctor, "TRIAL_SECONDS", 0.01)
+    content = one_object(cli("doctor", "--json").out)
+    assert 0.1 < content["speed"]["milliseconds_per_step"] < 10_000 and content["missing"] == []
+    monkeypatch.setattr(doctor, "CORE", ("torch", "no-such-package"))
+    answer = cli("doctor")
+    assert answer.code == 2 and "MISSING: pip install no-such-package" in answer.out and "speed" not in answer.out

@@ -1,0 +1,75 @@
+"""The benchmarks that need no peers run, and the table judges its targets rightly."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from lengthwise.errors import UsageError
+
+FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch):
+    """Import a script of `benchmarks/` by its name, and forget it afterwards: the names are common words."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    loaded = []
+
+    def script(name: str) -> ModuleType:
+        loaded.extend([name, "rows"])
+        return importlib.import_module(name)
+
+    yield script
+    for name in loaded:
+        sys.modules.pop(name, None)
+
+
+def test_help_and_import_are_light(load) -> None:
+    rows = load("startup").rows(repetitions=3)
+    counts = [row for row in rows if "torch" in row.what]
+    ratios = [row for row in rows if row.ratio is not None]
+    assert len(counts) == 2 and all(row.ours == 0 and row.met for row in counts)
+    assert ratios and all(row.ratio <= 10 for row in ratios)  # the target is 6, on an idle machine
+
+
+def test_torch_is_seen_where_it_is_loaded(load) -> None:
+    startup = load("startup")
+    assert startup.torch_modules(f"import sys; sys.modules['torch.nn'] = sys; {startup.LOADED}") == 1
+
+
+def test_sampling_is_measured_for_every_simple_task(load) -> None:
+    sampling = load("sampling_speed")
+    speed = sampling.tokens_a_second(sampling.tasks.make("sort"), sampling.SIZE, rounds=5)
+    assert speed > 1e5  # a tenth of what a busy machine gives
+    found = sampling.others()
+    assert len(found) > 20 and not set(found) & set(sampling.SIMPLE)
+    assert all(task.has(size) for task, size in found.values())
+
+
+@pytest.mark.parametrize(
+    ("ours", "ratio", "least", "most", "met"),
+    [
+        (5.0, 3.0, 3.0, None, True),
+        (5.0, 2.9, 3.0, None, False),
+        (5.0, 6.1, None, 6.0, False),
+        (5.0, None, 5.0, None, True),
+        (4.0, None, 5.0, None, False),
+        (1.0, None, None, 0.0, False),
+        (5.0, 1.0, None, None, None),
+    ],
+)
+def test_targets(load, ours, ratio, least, most, met) -> None:
+    rows = load("rows")
+    row = rows.Row("x", ours, "s", ratio=ratio, least=least, most=most)
+    assert row.met is met
+    assert rows.missed([row]) == (met is False)
+
+
+def test_a_missing_peer_says_how_to_get_it(load) -> None:
+    with pytest.raises(UsageError, match=r"pip install 'lengthwise\[bench\]'"):
+        load("rows").need("no_such_peer")
