@@ -30,10 +30,11 @@ _NAME = re.compile(r"(?:[A-Za-z]:(?=[\\/]))?[^:]*\.py(?:::[^:]*)?(?=:|$)|[^:]*")
 
 
 class Registry(Generic[T]):
-    """Names of one kind of thing. `room` is the package whose modules register into it; `group` its entry points."""
+    """Names of one kind of thing. `room` is the package whose modules register into it, `group` its entry points,
+    `listing` the command that lists it, if there is one."""
 
-    def __init__(self, kind: str, room: str, group: str) -> None:
-        self.kind, self.room, self.group = kind, room, group
+    def __init__(self, kind: str, room: str, group: str, listing: str = "") -> None:
+        self.kind, self.room, self.group, self.listing = kind, room, group, listing
         self._makers: dict[str, Callable[..., T]] = {}
         self._aliases: dict[str, str] = {}
         self._finders: list[Callable[[str], tuple[str, Callable[..., T]] | None]] = []
@@ -80,7 +81,8 @@ class Registry(Generic[T]):
                 self._found[found[0]] = found[1]
                 return found
         near = nearest(name, [*self.names(), *self._aliases])
-        raise UnknownName(f"unknown {self.kind} {name!r}; {near}`lengthwise {self.room.rsplit('.', 1)[1]}` lists them")
+        hint = f"`{self.listing}` lists them" if self.listing else f"it is one of {', '.join(self.names())}"
+        raise UnknownName(f"unknown {self.kind} {name!r}; {near}{hint}")
 
     def make(self, spec: str | Mapping[str, Any]) -> T:
         """The object a spec describes: text as typed by a user, or the mapping that `spec_of` gives."""
@@ -138,8 +140,12 @@ def parse_spec(text: str) -> tuple[str, dict[str, str]]:
 
 def format_spec(spec: Mapping[str, Any]) -> str:
     """The text form of a spec mapping, as a user would type it."""
-    settings = ",".join(f"{key}={value}" for key, value in spec.items() if key != "name")
+    settings = ",".join(f"{key}={_as_text(value)}" for key, value in spec.items() if key != "name")
     return f"{spec['name']}:{settings}" if settings else str(spec["name"])
+
+
+def _as_text(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -106,16 +106,10 @@ def test_bad_options_of_train(cli, tiny, tmp_path, name):
     assert files(tmp_path) == {}, "something was written before the mistake was told"
 
 
-@pytest.mark.parametrize("name", sorted(set(TRAIN) - {"unknown attention", "unknown schedule"}))
+@pytest.mark.parametrize("name", TRAIN)
 def test_a_sentence_names_only_commands_that_exist(cli, tiny, name):
     sentence = cli("train", *tiny, *TRAIN[name][0]).err
     assert set(re.findall(r"`lengthwise (\w+)", sentence)) <= set(COMMANDS)
-
-
-@pytest.mark.xfail(reason="the registry takes the name of its room for a command", strict=False)
-@pytest.mark.parametrize("name", ["unknown attention", "unknown schedule"])
-def test_a_sentence_about_what_no_command_lists_names_no_command(cli, tiny, name):
-    test_a_sentence_names_only_commands_that_exist(cli, tiny, name)
 
 
 # The same of the other commands. RUN stands for the folder of a finished run, LEARNED for one with a learned table.

@@ -10,8 +10,12 @@ from lengthwise.registry import Registry, format_spec
 
 __all__ = ["Encoder", "Position", "Shape", "make_position", "position_spec", "positions", "wrappers"]
 
-positions: Registry[Position] = Registry("position encoding", "lengthwise.positions", "lengthwise.positions")
-wrappers: Registry[Position] = Registry("position wrapper", "lengthwise.positions", "lengthwise.position_wrappers")
+positions: Registry[Position] = Registry(
+    "position encoding", "lengthwise.positions", "lengthwise.positions", "lengthwise positions"
+)
+wrappers: Registry[Position] = Registry(
+    "position wrapper", "lengthwise.positions", "lengthwise.position_wrappers", "lengthwise positions"
+)
 
 
 def make_position(spec: str) -> Position:

@@ -3,4 +3,4 @@
 from lengthwise.registry import Registry
 from lengthwise.tasks.task import Task
 
-tasks: Registry[Task] = Registry("task", "lengthwise.tasks", "lengthwise.tasks")
+tasks: Registry[Task] = Registry("task", "lengthwise.tasks", "lengthwise.tasks", "lengthwise tasks")

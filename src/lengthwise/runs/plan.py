@@ -1,0 +1,150 @@
+"""The plan of a run: everything that decides its outcome, as data that can be stored, compared and hashed."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lengthwise.errors import UsageError
+from lengthwise.models.folder import architecture_config, architecture_from
+from lengthwise.models.transformer import Architecture, Interface
+from lengthwise.registry import format_spec
+from lengthwise.tasks import tasks
+from lengthwise.tasks.task import Task
+from lengthwise.training.lengths import SizeSchedule, schedules
+from lengthwise.training.loop import Recipe
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A task, a model, a recipe, two sizes and a seed."""
+
+    task: Task
+    architecture: Architecture
+    recipe: Recipe
+    train_size: int
+    test_size: int
+    items: int = 200
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("train_size", "test_size", "items"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name.replace('_', '-')} is at least 1, not {getattr(self, name)}")
+        if self.test_size < self.train_size:
+            raise UsageError(f"the test size {self.test_size} is below the training size {self.train_size}")
+        smallest = self.task.axes[0].smallest
+        if not self.train_sizes:
+            raise UsageError(
+                f"the task {self.task_name} has no items of size 1 to {self.train_size}; its sizes begin at {smallest}"
+            )
+        if self.test_sizes[-1] <= self.train_sizes[-1] and self.test_size > self.train_size:
+            raise UsageError(
+                f"the task {self.task_name} has no items of size {self.train_size + 1} to {self.test_size}; "
+                f"its largest size is {self.test_sizes[-1]}" + _alphabet_hint(self.task)
+            )
+
+    @property
+    def train_sizes(self) -> list[int]:
+        return self.task.sizes(1, self.train_size)
+
+    @property
+    def test_sizes(self) -> list[int]:
+        return self.task.sizes(1, self.test_size)
+
+    @property
+    def task_name(self) -> str:
+        return name_of(self.task)
+
+    @property
+    def position_name(self) -> str:
+        return architecture_config(self.architecture)["position"]
+
+    def interface(self) -> Interface:
+        """What the task fixes of the model; the rows reach as far as the test."""
+        causal = self.architecture.causal
+        rows = max(self.task.width(size, causal) for size in (self.test_sizes[-1], self.train_sizes[-1]))
+        trained = self.task.width(self.train_sizes[-1], causal)
+        return Interface(len(self.task.vocabulary), self.task.outputs, rows, trained)
+
+    def plain(self) -> dict[str, Any]:
+        """The plan as JSON-ready data; `Plan.from_plain` reads it back."""
+        recipe = {f.name: getattr(self.recipe, f.name) for f in dataclasses.fields(self.recipe)}
+        return {
+            "schema": SCHEMA,
+            "task": tasks.spec_of(self.task) or _unregistered(self.task),
+            "model": architecture_config(self.architecture),
+            "recipe": {**recipe, "sizes": _schedule_name(self.recipe.sizes)},
+            "train_size": self.train_size,
+            "test_size": self.test_size,
+            "items": self.items,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any], task: Task | None = None) -> Plan:
+        """The plan of a run.json; a task that was never registered must be given again."""
+        try:
+            if task is None and data["task"].get("unregistered"):
+                raise UsageError(
+                    f"the run was made with a task object of class {data['task']['name']}, which no name leads to; "
+                    "give the task again: measure(run, task=...)"
+                )
+            recipe = {**data["recipe"]}
+            recipe["sizes"] = schedules.make(recipe["sizes"])
+            return cls(
+                task=tasks.make(data["task"]) if task is None else task,
+                architecture=architecture_from(data["model"]),
+                recipe=Recipe(**recipe),
+                **{name: data[name] for name in ("train_size", "test_size", "items", "seed")},
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UsageError(f"the plan of the run is incomplete or of another version: {error}") from error
+
+    def digest(self) -> str:
+        """Eight characters that change when anything that decides the trained weights changes.
+
+        The number of test items, and the test size where the model does not depend on it, are left out."""
+        content = self.plain()
+        del content["items"], content["test_size"]
+        content["rows"] = self.interface().rows
+        text = json.dumps(content, sort_keys=True, default=str)
+        return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def name_of(task: Task) -> str:
+    """The text a task is asked for by; the name of its class where nobody registered it."""
+    spec = tasks.spec_of(task)
+    return format_spec(spec) if spec else type(task).__name__
+
+
+def _unregistered(task: Task) -> dict[str, Any]:
+    """What stands for a task object that no name leads to; its settings are there to tell it from another."""
+    settings = {"settings": repr(task)} if dataclasses.is_dataclass(task) else {}
+    return {"name": type(task).__name__, "unregistered": True, **settings}
+
+
+def _schedule_name(sizes: SizeSchedule) -> str:
+    if not (spec := schedules.spec_of(sizes)):
+        raise UsageError(
+            f'a size schedule is stored by its name; register {type(sizes).__name__} with @schedules.register("name")'
+        )
+    return format_spec(spec)
+
+
+def preset(task: Task) -> tuple[Architecture, Recipe]:
+    """The model and the recipe a task is tried with unless the user says otherwise: defaults, with the task's own."""
+    own = dict(task.preset)
+    shape = {f.name: own.pop(f.name) for f in dataclasses.fields(Architecture) if f.name in own}
+    return Architecture(**shape), Recipe(**own)
+
+
+def _alphabet_hint(task: Task) -> str:
+    """What would make longer items possible, for the tasks whose distinct symbols run out."""
+    return ", the number of its distinct symbols: a larger alphabet=… goes further" if hasattr(task, "alphabet") else ""

@@ -1,0 +1,259 @@
+"""Train and measure: the two verbs, and the `Run` they give.
+
+A run is a folder: `run.json` (plan, history, environment), `curve.json`, and a model folder's `config.json`,
+`model.safetensors` and `README.md`. `run.json` is written last, so its presence means completeness. Until then there is
+a `plan.json`, which also holds the history once the model is trained, and during training a `checkpoint.safetensors`:
+from these the same call goes on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lengthwise.errors import UsageError
+from lengthwise.measurement.curve import Curve, Point
+from lengthwise.measurement.evaluate import measure_model
+from lengthwise.models.folder import (
+    CARD,
+    architecture_config,
+    load_model,
+    read_json,
+    save_model,
+    write_json,
+    write_text,
+    writing,
+)
+from lengthwise.models.transformer import Architecture, Transformer
+from lengthwise.positions import Position, make_position
+from lengthwise.runs.card import model_card
+from lengthwise.runs.environment import environment, threads
+from lengthwise.runs.plan import SCHEMA, Plan, name_of, preset
+from lengthwise.seeds import Seeds
+from lengthwise.tasks import tasks
+from lengthwise.tasks.task import Task
+from lengthwise.training.loop import History, Recipe, train_model
+
+RUN, CURVE, PLAN, CHECKPOINT = "run.json", "curve.json", "plan.json", "checkpoint.safetensors"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained model with its plan, its history and its curve."""
+
+    folder: Path
+    plan: Plan
+    history: History
+    curve: Curve
+    environment: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def reach(self) -> int:
+        """The largest size up to which exact match stays at or above 95 %."""
+        return int(self.curve.reach().value or 0)
+
+    def model(self, position: str | None = None) -> Transformer:
+        """The trained model, loaded from the folder; `position` reads it with another encoding, if that fits."""
+        return load_model(self.folder, position)
+
+    def _repr_html_(self) -> str:
+        return self.curve._repr_html_()
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who is told how the work goes: before it starts, after every check of training, after every size measured."""
+
+    planned: Callable[[Plan, Path], None] = lambda *_: None
+    trained: Callable[[History], None] = lambda *_: None
+    measured: Callable[[Point], None] = lambda *_: None
+
+
+def train(
+    task: str | Task,
+    position: str | Position | None = None,
+    *,
+    train_size: int,
+    test_size: int | None = None,
+    architecture: Architecture | None = None,
+    recipe: Recipe | None = None,
+    seed: int = 0,
+    folder: str | Path | None = None,
+    listener: Listener | None = None,
+) -> Run:
+    """Train a model on sizes up to `train_size` and measure it at every size up to `test_size` (three times that
+    unless given). Without a `position` the encoding is the architecture's: none at all unless that names one. The run
+    is kept in `folder`; a run that is there already is returned, or gone on with.
+
+    >>> run = lw.train("sort", "learned+offset", train_size=20, test_size=60)    # doctest: +SKIP
+    >>> run.reach, run.curve.bins()[-1].exact                                     # doctest: +SKIP
+    """
+    task = tasks.make(task) if isinstance(task, str) else task
+    position = make_position(position) if isinstance(position, str) else position
+    usual, usual_recipe = preset(task)
+    architecture = architecture or usual
+    if position is not None:
+        architecture = dataclasses.replace(architecture, position=position)
+    test_size = 3 * train_size if test_size is None else test_size
+    plan = Plan(task, architecture, recipe or usual_recipe, train_size, test_size, seed=seed)
+    return carry_out(plan, folder, listener)
+
+
+def carry_out(
+    plan: Plan, folder: str | Path | None = None, listener: Listener | None = None, thread_count: int = 1
+) -> Run:
+    """Do what a plan says: train, save, measure, and write the record. What is on disk already is not done again."""
+    listener = listener or Listener()
+    folder = Path(folder) if folder else default_folder(plan)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    listener.planned(plan, folder)
+    _check_same(folder, plan)
+    if (folder / RUN).exists():
+        stored = load_run(folder, plan.task)
+        if _has_what_is_asked(stored, plan):
+            return dataclasses.replace(stored, plan=plan)
+        history, where = stored.history, stored.environment
+    else:
+        history, where = None, {}
+    with threads(thread_count):
+        history, where = history or _train(plan, folder, listener), where or environment()
+        points = measure_model(
+            load_model(folder), plan.task.part("test"), plan.test_sizes, plan.items, plan.seed, listener.measured
+        )
+    curve = Curve(plan.task_name, plan.position_name, plan.train_size, plan.seed, points)
+    with writing(folder):
+        write_text(folder / CARD, model_card(plan, history, curve))
+        write_json(folder / CURVE, {**curve.plain(), "items": plan.items})
+        record = {"schema": SCHEMA, "plan": plan.plain(), "digest": plan.digest(), "history": vars(history)}
+        write_json(folder / RUN, {**record, "environment": where})
+        for name in (PLAN, CHECKPOINT):
+            (folder / name).unlink(missing_ok=True)
+    return Run(folder, plan, history, curve, where)
+
+
+def measure(
+    run: str | Path | Run,
+    *,
+    task: str | Task | None = None,
+    test_size: int | None = None,
+    sizes: list[int] | None = None,
+    items: int = 200,
+    seed: int | None = None,
+    position: str | None = None,
+    listener: Listener | None = None,
+) -> Curve:
+    """Measure a saved run again: at other sizes, on other items (`seed`), on another task with the same vocabulary, or
+    read with another encoding that has the same parameters (`position="rope:scaling=yarn,factor=3"`)."""
+    asked = tasks.make(task) if isinstance(task, str) else task
+    run = run if isinstance(run, Run) else _load_for(run, asked)
+    plan = run.plan
+    asked = plan.task if asked is None else asked
+    model = run.model(position)
+    reads = (model.interface.vocabulary, model.interface.outputs)
+    if (len(asked.vocabulary), asked.outputs) != reads or asked.vocabulary != plan.task.vocabulary:
+        raise UsageError(
+            f"the model was trained on other symbols than those of the task {name_of(asked)}; "
+            "measure with the task it was trained on, or one with the same symbols and readout"
+        )
+    if sizes is None:
+        sizes = asked.sizes(1, plan.test_size if test_size is None else test_size)
+    sizes = sorted(set(sizes))
+    seed = plan.seed if seed is None else seed
+    with threads(1):
+        points = measure_model(model, asked.part("test"), sizes, items, seed, (listener or Listener()).measured)
+    return Curve(name_of(asked), architecture_config(model.architecture)["position"], plan.train_size, seed, points)
+
+
+def load_run(folder: str | Path, task: Task | None = None) -> Run:
+    """The run kept in a folder."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}; `lengthwise train` writes one and prints its name")
+    if not (folder / RUN).exists() and ((folder / PLAN).exists() or (folder / CHECKPOINT).exists()):
+        raise UsageError(f"the run in {folder} is not finished; the command that began it goes on with it")
+    record = read_json(folder / RUN)
+    try:
+        plan = Plan.from_plain(record["plan"], task)
+        curve = Curve.from_plain(read_json(folder / CURVE))
+        return Run(folder, plan, History(**record["history"]), curve, record["environment"])
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"{folder / RUN} or {CURVE} is incomplete: {error} is missing or wrong") from error
+
+
+def default_folder(plan: Plan) -> Path:
+    """runs/<task>-<position>-<digest>: the same plan has the same folder."""
+    slug = re.sub(r"[^A-Za-z0-9_.=+-]+", "-", f"{plan.task_name}-{plan.position_name}").strip("-")[:60]
+    return Path("runs") / f"{slug}-s{plan.seed}-{plan.digest()}"
+
+
+def build_model(plan: Plan) -> Transformer:
+    """The untrained model of a plan; the caller's random state is left alone."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(Seeds(plan.seed).key("init") >> 1)
+        return Transformer(plan.architecture, plan.interface())
+
+
+def _train(plan: Plan, folder: Path, listener: Listener) -> History:
+    """Train and save the model. Its history is noted in plan.json, so that what comes after can be begun again."""
+    begun = {"digest": plan.digest(), "plan": plan.plain()}
+    if "history" in (noted := _begun(folder)):
+        return History(**noted["history"])
+    with writing(folder):
+        write_json(folder / PLAN, begun)
+    model = build_model(plan)
+    history = train_model(
+        model, plan.task.part("train"), plan.recipe, plan.train_size, plan.seed, folder / CHECKPOINT, listener.trained
+    )
+    save_model(folder, model, model_card(plan, history))
+    with writing(folder):
+        write_json(folder / PLAN, {**begun, "history": vars(history)})
+    return history
+
+
+def _begun(folder: Path) -> dict[str, Any]:
+    return read_json(folder / PLAN) if (folder / PLAN).exists() else {}
+
+
+def _check_same(folder: Path, plan: Plan) -> None:
+    """Refuse to mix two plans in one folder."""
+    if (folder / RUN).exists():
+        record = read_json(folder / RUN)
+    elif (folder / CHECKPOINT).exists() or "history" in _begun(folder):
+        record = read_json(folder / PLAN)
+    else:
+        return
+    if not (isinstance(record, dict) and isinstance(record.get("plan"), dict)):
+        raise UsageError(f"{folder / RUN} or {PLAN} is not the record of a run; give another --folder")
+    if record.get("digest") != plan.digest():
+        raise UsageError(f"{folder} holds another run ({_difference(record['plan'], plan)}); give another --folder")
+
+
+def _difference(stored: dict[str, Any], plan: Plan) -> str:
+    asked = plan.plain()
+    for key in ("task", "model", "recipe", "train_size", "test_size", "seed"):
+        if stored.get(key) != asked[key]:
+            return f"its {key.replace('_', ' ')} differs"
+    return "it was made by another version"
+
+
+def _has_what_is_asked(stored: Run, plan: Plan) -> bool:
+    """Whether the curve on disk is of the sizes and the number of items that the plan asks for."""
+    points = stored.curve.points
+    return [point.size for point in points] == plan.test_sizes and {point.items for point in points} == {plan.items}
+
+
+def _load_for(folder: str | Path, task: Task | None) -> Run:
+    """The run of a folder with the task it was made with; with `task` in its place where no name leads to that one."""
+    try:
+        return load_run(folder)
+    except UsageError:
+        if task is None:
+            raise
+        return load_run(folder, task)

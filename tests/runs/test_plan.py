@@ -1,0 +1,200 @@
+"""The plan: what its digest notices, the way to JSON and back, and the plans that cannot be."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from lengthwise.errors import UsageError
+from lengthwise.models.attention import attentions
+from lengthwise.models.transformer import Architecture
+from lengthwise.positions import make_position
+from lengthwise.runs.plan import Plan, name_of, preset
+from lengthwise.tasks import tasks
+from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+from lengthwise.training.lengths import Fixed, Increasing, SizeSchedule
+from lengthwise.training.loop import Recipe
+
+
+def make(position: str = "none", **changes: Any) -> Plan:
+    given = {
+        "task": tasks.make("sort:alphabet=30"),
+        "architecture": Architecture(position=make_position(position)),
+        "recipe": Recipe(),
+        "train_size": 4,
+        "test_size": 12,
+    }
+    return Plan(**{**given, **changes})
+
+
+@dataclass(frozen=True)
+class Nameless(CopyRepeat):
+    """A task that nobody registered."""
+
+    setting: int = 0
+
+
+class NamelessSchedule(SizeSchedule):
+    def draw(self, sizes, progress, uniform):
+        return sizes[0]
+
+
+ARCHITECTURES = {
+    "depth": {"depth": 3},
+    "width": {"width": 32},
+    "heads": {"heads": 2},
+    "mlp_ratio": {"mlp_ratio": 2},
+    "causal": {"causal": False},
+    "attention": {"attention": attentions.make("log_length")},
+    "attention setting": {"attention": attentions.make("softmax:temperature=2.0")},
+    "position": {"position": make_position("rope")},
+    "position setting": {"position": make_position("rope:base=500.0")},
+    "position wrapper": {"position": make_position("rope+offset")},
+}
+RECIPES = {
+    "steps": {"steps": 1000},
+    "batch": {"batch": 32},
+    "rate": {"rate": 1e-3},
+    "warmup": {"warmup": 0.1},
+    "decay": {"decay": "cosine"},
+    "weight_decay": {"weight_decay": 0.1},
+    "clip": {"clip": 2.0},
+    "sizes": {"sizes": Fixed()},
+    "sizes setting": {"sizes": Increasing(0.3)},
+    "stop_at": {"stop_at": 0.99},
+    "check_every": {"check_every": 50},
+}
+CHANGES: dict[str, Callable[[], Plan]] = {
+    **{name: lambda c=c: make(architecture=Architecture(**c)) for name, c in ARCHITECTURES.items()},
+    **{name: lambda c=c: make(recipe=Recipe(**c)) for name, c in RECIPES.items()},
+    "task": lambda: make(task=tasks.make("copy_unique:alphabet=30")),
+    "task setting": lambda: make(task=tasks.make("sort:alphabet=31")),
+    "train_size": lambda: make(train_size=5),
+    "test_size": lambda: make(test_size=13),
+    "seed": lambda: make(seed=1),
+}
+
+
+def test_every_field_is_tried() -> None:
+    """A field that is added later has to be added here."""
+    assert set(Architecture.__dataclass_fields__) <= set(ARCHITECTURES)
+    assert set(Recipe.__dataclass_fields__) <= set(RECIPES)
+    assert set(Plan.__dataclass_fields__) - {"architecture", "recipe", "items"} <= set(CHANGES)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_the_digest_changes_with_what_decides_the_weights(name: str) -> None:
+    assert CHANGES[name]().digest() != make().digest()
+
+
+def test_all_digests_differ() -> None:
+    assert len({change().digest() for change in CHANGES.values()}) == len(CHANGES)
+
+
+def test_the_digest_does_not_change_with_what_does_not() -> None:
+    digest = make().digest()
+    assert len(digest) == 8
+    assert make(items=7).digest() == digest
+    assert make(task=tasks.make({"name": "sort", "alphabet": 30})).digest() == digest
+    even = {"task": tasks.make("tomita_2"), "train_size": 4}
+    assert make(**even, test_size=12).digest() == make(**even, test_size=13).digest(), "there is no size 13"
+
+
+def test_a_task_without_a_name_is_told_from_another_by_its_settings() -> None:
+    one, two = make(task=Nameless(1)), make(task=Nameless(2))
+    assert one.digest() == make(task=Nameless(1)).digest() != two.digest()
+    assert one.task_name == "Nameless" and one.plain()["task"]["unregistered"] is True
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_there_and_back(name: str) -> None:
+    plan = replace(CHANGES[name](), items=17)
+    stored = json.loads(json.dumps(plan.plain(), allow_nan=False))
+    again = Plan.from_plain(stored)
+    assert again == plan and again.digest() == plan.digest() and again.plain() == plan.plain()
+
+
+def test_a_task_without_a_name_must_be_given_again() -> None:
+    plan = make(task=Nameless(1))
+    with pytest.raises(
+        UsageError, match=r"a task object of class Nameless.*give the task again: measure\(run, task=...\)"
+    ):
+        Plan.from_plain(plan.plain())
+    assert Plan.from_plain(plan.plain(), Nameless(1)) == plan
+
+
+def test_a_schedule_without_a_name_cannot_be_stored() -> None:
+    with pytest.raises(UsageError, match=r"register NamelessSchedule with @schedules.register"):
+        make(recipe=Recipe(sizes=NamelessSchedule())).plain()
+
+
+@pytest.mark.parametrize("key", ["task", "model", "recipe", "train_size", "items", "seed"])
+def test_an_incomplete_plan_is_refused(key: str) -> None:
+    stored = make().plain()
+    del stored[key]
+    with pytest.raises(UsageError, match=f"incomplete or of another version: '{key}'"):
+        Plan.from_plain(stored)
+
+
+@pytest.mark.parametrize("key", ["task", "model", "recipe", "train_size"])
+@pytest.mark.parametrize("strange", [None, "x", [], {"nonsense": 1}])
+def test_a_strange_plan_is_refused(key: str, strange: Any) -> None:
+    with pytest.raises(UsageError):
+        Plan.from_plain({**make().plain(), key: strange})
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"train_size": 0}, "train-size is at least 1, not 0"),
+        ({"test_size": 0}, "test-size is at least 1, not 0"),
+        ({"items": 0}, "items is at least 1, not 0"),
+        ({"test_size": 3}, "the test size 3 is below the training size 4"),
+        (
+            {"task": tasks.make("addition"), "train_size": 3},
+            "the task addition has no items of size 1 to 3; its sizes begin at 4",
+        ),
+        (
+            {"train_size": 30, "test_size": 90},
+            "the task sort:alphabet=30 has no items of size 31 to 90; its largest size is 30, "
+            "the number of its distinct symbols: a larger alphabet=… goes further",
+        ),
+    ],
+)
+def test_plans_that_cannot_be(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError) as error:
+        make(**changes)
+    assert str(error.value) == sentence
+
+
+def test_sizes_that_do_not_exist_are_left_out() -> None:
+    plan = make(task=tasks.make("tomita_2"), train_size=4, test_size=9)
+    assert plan.train_sizes == [size for size in range(1, 5) if plan.task.has(size)]
+    assert 9 not in plan.test_sizes
+
+
+def test_the_interface_is_what_the_task_fixes() -> None:
+    interface = make().interface()
+    assert (interface.vocabulary, interface.outputs) == (34, 34)
+    assert (interface.trained, interface.rows) == (4 + 4 + 2, 12 + 12 + 2)  # <bos> prompt <sep> answer
+    encoder = make(architecture=Architecture(causal=False)).interface()
+    assert (encoder.trained, encoder.rows) == (4 + 4 + 3, 12 + 12 + 3)  # and <eos>
+
+
+def test_names() -> None:
+    assert name_of(tasks.make("sort:alphabet=30")) == "sort:alphabet=30" == make().task_name
+    assert name_of(Nameless()) == "Nameless"
+    assert make("learned+offset").position_name == "learned+offset"
+
+
+@dataclass(frozen=True)
+class Preset(CopyRepeat):
+    preset = {"depth": 5, "steps": 77}
+
+
+def test_a_preset_fills_in_what_the_task_knows() -> None:
+    architecture, recipe = preset(Preset())
+    assert (architecture, recipe) == (Architecture(depth=5), Recipe(steps=77))
+    assert preset(CopyRepeat()) == (Architecture(), Recipe())

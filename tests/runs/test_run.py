@@ -1,0 +1,421 @@
+"""A run: what its folder holds, what an accident leaves and how the same call goes on, and measuring it again."""
+
+import dataclasses
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import lengthwise as lw
+from lengthwise.errors import Interrupted, LengthwiseError, UsageError
+from lengthwise.models.transformer import Architecture
+from lengthwise.runs import run as module
+from lengthwise.runs.plan import Plan
+from lengthwise.runs.run import Listener, Run, build_model, carry_out, default_folder, load_run, measure, train
+from lengthwise.tasks import tasks
+from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+from lengthwise.training.loop import Recipe
+
+TINY = Architecture(1, 16, 2, 2)
+SHORT = Recipe(steps=12, batch=8, check_every=5)
+FILES = {"README.md", "config.json", "curve.json", "model.safetensors", "run.json"}
+
+
+def tiny(folder: Path, position: str | None = "rope", task: Any = "copy_repeat", **changes: Any) -> Run:
+    settings = {"train_size": 3, "test_size": 6, "architecture": TINY, "recipe": SHORT, "seed": 5}
+    return train(task, position, folder=folder, **{**settings, **changes})
+
+
+def refused(call: Callable[[], Any]) -> str:
+    with pytest.raises(UsageError) as error:
+        call()
+    sentence = str(error.value)
+    assert "\n" not in sentence and 20 < len(sentence) < 400
+    return sentence
+
+
+def names(folder: Path) -> set[str]:
+    return {file.name for file in folder.iterdir()}
+
+
+def weights(run: Run) -> dict[str, torch.Tensor]:
+    return run.model().state_dict()
+
+
+def same_weights(one: Run, two: Run) -> bool:
+    return all(value.equal(weights(two)[name]) for name, value in weights(one).items())
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return tiny(tmp_path_factory.mktemp("runs") / "done")
+
+
+@pytest.fixture
+def no_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any step of training is a failure."""
+    monkeypatch.setattr("lengthwise.training.loop._step", lambda *_: pytest.fail("a step was trained"))
+
+
+# --- the folder -----------------------------------------------------------------------------------------------------
+
+
+def test_what_the_folder_holds(done: Run) -> None:
+    assert names(done.folder) == FILES
+    record = json.loads((done.folder / "run.json").read_text())
+    assert record["plan"] == done.plan.plain() and record["digest"] == done.plan.digest()
+    assert record["history"]["ended"] == "all steps done" and record["history"]["step"] == 12
+    assert record["environment"]["packages"]["torch"] == torch.__version__
+    assert record["environment"]["threads"] == 1
+    card = (done.folder / "README.md").read_text()
+    assert (
+        "copy_repeat, position rope" in card and "sizes up to 3 (12 steps of 8 items, seed 5; all steps done)" in card
+    )
+    assert "| 1 to 3 |" in card and "| 4 to 6 |" in card and "reach: " in card
+
+
+def test_no_file_holds_what_json_lacks(done: Run) -> None:
+    for name in ("run.json", "curve.json", "config.json"):
+        json.loads((done.folder / name).read_text(), parse_constant=lambda text: pytest.fail(f"{text} is written"))
+
+
+def test_the_curve_is_of_every_size(done: Run) -> None:
+    assert [point.size for point in done.curve.points] == [1, 2, 3, 4, 5, 6]
+    assert {point.items for point in done.curve.points} == {200}
+    assert done.reach == done.curve.reach().value
+
+
+def test_a_run_is_loaded_as_it_was(done: Run) -> None:
+    assert load_run(done.folder) == done
+    assert load_run(str(done.folder)).history.losses == done.history.losses, "pairs come back as pairs"
+
+
+def test_train_is_a_function_of_its_arguments(done: Run, tmp_path: Path) -> None:
+    torch.manual_seed(99)
+    again = tiny(tmp_path / "again")
+    assert again.curve == done.curve and same_weights(again, done)
+    assert again.history.losses == done.history.losses
+    other = tiny(tmp_path / "other", seed=6)
+    assert not same_weights(other, done)
+
+
+def test_nothing_of_the_caller_is_changed(tmp_path: Path) -> None:
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        state = torch.random.get_rng_state()
+        run = tiny(tmp_path / "run")
+        assert torch.get_num_threads() == 2
+        measure(run, items=5)
+        assert torch.get_num_threads() == 2
+        refused(lambda: tiny(tmp_path / "learned", "learned:rows=5"))
+        assert torch.get_num_threads() == 2
+        assert torch.random.get_rng_state().equal(state)
+    finally:
+        torch.set_num_threads(before)
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
+
+
+def test_more_threads_on_request(tmp_path: Path, done: Run) -> None:
+    heard: list[int] = []
+    plan = dataclasses.replace(done.plan, recipe=Recipe(steps=1, batch=1), train_size=1, test_size=1, items=1)
+    carry_out(plan, tmp_path, Listener(measured=lambda point: heard.append(torch.get_num_threads())), 2)
+    assert heard == [2]
+    assert json.loads((tmp_path / "run.json").read_text())["environment"]["threads"] == 2
+    assert "at least 1 thread, not 0" in refused(lambda: carry_out(done.plan, tmp_path / "other", None, 0))
+
+
+def test_early_stop_is_recorded(tmp_path: Path) -> None:
+    recipe = Recipe(steps=200, batch=32, rate=1e-2, check_every=10, stop_at=0.9)
+    run = tiny(tmp_path, "none", train_size=1, test_size=2, recipe=recipe)
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert run.history.step < 200
+    assert record["history"]["ended"].startswith(f"stopped early at step {run.history.step}: ")
+    assert f"stopped early at step {run.history.step}" in (tmp_path / "README.md").read_text()
+
+
+def test_the_listener_hears_everything(tmp_path: Path) -> None:
+    heard: list[Any] = []
+    listener = Listener(
+        lambda plan, folder: heard.append((plan.train_size, folder)),
+        lambda history: heard.append(history.step),
+        lambda point: heard.append(f"size {point.size}"),
+    )
+    tiny(tmp_path, listener=listener)
+    assert heard == [(3, tmp_path), 5, 10, 12, *(f"size {size}" for size in range(1, 7))]
+
+
+# --- the same call again --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("no_training")
+def test_the_same_call_returns_at_once(done: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "measure_model", lambda *_: pytest.fail("it was measured"))
+    before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in done.folder.iterdir()}
+    again = tiny(done.folder)
+    assert again == done
+    assert {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in done.folder.iterdir()} == before
+
+
+@pytest.mark.usefixtures("no_training")
+def test_more_items_are_measured_without_training(tmp_path: Path, done: Run) -> None:
+    for file in done.folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    record = json.loads((tmp_path / "run.json").read_text())
+    record["environment"]["python"] = "3.0"
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    run = carry_out(dataclasses.replace(done.plan, items=30), tmp_path)
+    assert {point.items for point in run.curve.points} == {30} and names(tmp_path) == FILES
+    assert load_run(tmp_path) == run
+    assert run.environment["python"] == "3.0", "the environment is that of the training"
+    assert carry_out(dataclasses.replace(done.plan, items=30), tmp_path).curve == run.curve
+
+
+def test_another_plan_in_the_same_folder_is_refused(done: Run) -> None:
+    for changes, part in (
+        ({"seed": 6}, "its seed differs"),
+        ({"position": "alibi"}, "its model differs"),
+        ({"task": "parity"}, "its task differs"),
+        ({"recipe": Recipe(steps=13)}, "its recipe differs"),
+        ({"train_size": 2}, "its train size differs"),
+        ({"test_size": 7}, "its test size differs"),
+    ):
+        sentence = refused(lambda changes=changes: tiny(done.folder, **changes))
+        assert f"holds another run ({part})" in sentence and sentence.endswith("give another --folder")
+    assert load_run(done.folder) == done
+
+
+# --- accidents ------------------------------------------------------------------------------------------------------
+
+
+class Accident(Exception):
+    pass
+
+
+def accident(*_: Any) -> None:
+    raise Accident
+
+
+@pytest.mark.parametrize("where", ["measuring", "writing the curve", "writing the record"])
+def test_an_accident_after_training_costs_no_training(
+    where: str, tmp_path: Path, done: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """run.json is written last: without it the run is not complete, and the same call goes on after the training."""
+
+    def write(path: Path, content: Any) -> None:
+        if path.name == {"writing the curve": "curve.json", "writing the record": "run.json"}[where]:
+            raise Accident
+        real(path, content)
+
+    real = module.write_json
+    with monkeypatch.context() as patch:
+        if where == "measuring":
+            patch.setattr(module, "measure_model", accident)
+        else:
+            patch.setattr(module, "write_json", write)
+        with pytest.raises(Accident):
+            tiny(tmp_path)
+    assert "run.json" not in names(tmp_path)
+    assert "is not finished; the command that began it goes on with it" in refused(lambda: load_run(tmp_path))
+    assert "holds another run (its seed differs)" in refused(lambda: tiny(tmp_path, seed=6))
+    monkeypatch.setattr("lengthwise.training.loop._step", accident)
+    run = tiny(tmp_path)
+    assert run.curve == done.curve and same_weights(run, done) and names(tmp_path) == FILES
+    assert run.history.losses == done.history.losses
+    assert load_run(tmp_path) == run
+
+
+def test_interrupted_training_goes_on(tmp_path: Path, done: Run) -> None:
+    def stop(history: Any) -> None:
+        if history.step == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(Interrupted, match="stopped at step 5 of 12; the same command goes on from there"):
+        tiny(tmp_path, listener=Listener(trained=stop))
+    assert names(tmp_path) == {"plan.json", "checkpoint.safetensors"}
+    assert "is not finished; the command that began it goes on with it" in refused(lambda: load_run(tmp_path))
+    assert "holds another run (its seed differs)" in refused(lambda: tiny(tmp_path, seed=6))
+    heard: list[int] = []
+    run = tiny(tmp_path, listener=Listener(trained=lambda history: heard.append(history.step)))
+    assert heard == [10, 12], "the first five steps were not done again"
+    assert run.curve == done.curve and same_weights(run, done) and names(tmp_path) == FILES
+
+
+def test_training_that_fails_leaves_the_folder_free(tmp_path: Path) -> None:
+    """Nothing worth keeping is there yet, so another plan may have the folder."""
+    with pytest.raises(LengthwiseError, match="a smaller learning rate usually helps"):
+        tiny(tmp_path, recipe=Recipe(steps=20, batch=8, rate=1e35, clip=1e30, warmup=0.0))
+    assert names(tmp_path) == {"plan.json"}
+    tiny(tmp_path)
+    assert names(tmp_path) == FILES
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        assert f"cannot write to {folder}" in refused(lambda folder=folder: tiny(folder))
+
+
+def test_an_error_of_the_task_is_not_blamed_on_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="the items are gone"):
+        tiny(tmp_path, task=Gone())
+
+
+@dataclass(frozen=True)
+class Gone(CopyRepeat):
+    """A task that fails with an error of the operating system when it is trained on."""
+
+    def draw(self, size, seed, items, role="train"):
+        if len(items) > 1:
+            raise FileNotFoundError(2, "the items are gone")
+        return super().draw(size, seed, items, role)
+
+
+@pytest.mark.parametrize("name", ["run.json", "curve.json"])
+def test_a_damaged_record_is_refused(name: str, tmp_path: Path, done: Run) -> None:
+    for content in ("", "{", "[]", "{}", '{"plan": 3}', "null"):
+        for file in done.folder.iterdir():
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+        (tmp_path / name).write_text(content)
+        refused(lambda: load_run(tmp_path))
+        refused(lambda: tiny(tmp_path))
+
+
+def test_there_is_no_such_folder(tmp_path: Path) -> None:
+    assert "there is no folder" in refused(lambda: load_run(tmp_path / "nowhere"))
+    assert "there is no run.json" in refused(lambda: load_run(tmp_path))
+
+
+# --- arguments ------------------------------------------------------------------------------------------------------
+
+
+def test_sizes_of_zero_are_not_taken_for_the_default(tmp_path: Path) -> None:
+    assert refused(lambda: tiny(tmp_path, test_size=0)) == "test-size is at least 1, not 0"
+    assert refused(lambda: tiny(tmp_path, train_size=0)) == "train-size is at least 1, not 0"
+
+
+def test_the_encoding_is_that_of_the_architecture_unless_another_is_given(tmp_path: Path) -> None:
+    with_rope = dataclasses.replace(TINY, position=lw.make_position("rope"))
+    assert tiny(tmp_path / "a", None, architecture=with_rope).plan.position_name == "rope"
+    assert tiny(tmp_path / "b", "alibi", architecture=with_rope).plan.position_name == "alibi"
+    assert tiny(tmp_path / "c", None).plan.position_name == "none"
+
+
+def test_the_default_folder_belongs_to_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: Run) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = train("copy_repeat", "rope", train_size=3, test_size=6, architecture=TINY, recipe=SHORT, seed=5)
+    assert run.folder == default_folder(done.plan) == Path("runs") / f"copy_repeat-rope-s5-{done.plan.digest()}"
+    odd = dataclasses.replace(done.plan, task=tasks.make("dyck_k:kinds=3"))
+    assert default_folder(odd).parent == Path("runs"), "a name with strange characters stays one folder"
+
+
+def test_building_a_model_is_a_function_of_the_plan(done: Run) -> None:
+    torch.manual_seed(1)
+    one = build_model(done.plan).state_dict()
+    torch.manual_seed(2)
+    two = build_model(done.plan).state_dict()
+    other = build_model(dataclasses.replace(done.plan, seed=6)).state_dict()
+    assert all(value.equal(two[name]) for name, value in one.items())
+    assert not one["embedding.weight"].equal(other["embedding.weight"])
+
+
+# --- measuring again ------------------------------------------------------------------------------------------------
+
+
+def test_measured_again_it_is_the_same(done: Run) -> None:
+    assert measure(done) == done.curve == measure(done.folder) == measure(str(done.folder), task="copy_repeat")
+    assert measure(done, task=CopyRepeat()).points == done.curve.points
+
+
+def test_other_sizes_items_and_seeds(done: Run) -> None:
+    assert measure(done, sizes=[5, 2, 5]).points == (done.curve.at(2), done.curve.at(5)), "in order, and once each"
+    assert [point.size for point in measure(done, test_size=9, items=5).points] == list(range(1, 10))
+    assert {point.items for point in measure(done, items=50).points} == {50}
+    other = measure(done, seed=77)
+    assert other.seed == 77 and [p.loss for p in other.points] != [p.loss for p in done.curve.points]
+    heard: list[int] = []
+    measure(done, items=5, listener=Listener(measured=lambda point: heard.append(point.size)))
+    assert heard == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_cannot_be_measured(done: Run) -> None:
+    assert "no items in the range of sizes" in refused(lambda: measure(done, test_size=0))
+    assert "no items in the range of sizes" in refused(lambda: measure(done, sizes=[]))
+    assert "items per size is at least 1" in refused(lambda: measure(done, items=0))
+    for task in ("sort", "simple_task", "parity"):
+        assert f"other symbols than those of the task {task}" in refused(lambda task=task: measure(done, task=task))
+
+
+def test_another_scaling_of_rope(done: Run) -> None:
+    other = measure(done, position="rope:scaling=yarn,factor=3")
+    assert other.position == "rope:scaling=yarn,factor=3.0"
+    assert [p.loss for p in other.points] != [p.loss for p in done.curve.points]
+    dynamic = measure(done, position="rope:scaling=dynamic")
+    assert dynamic.points[:3] == done.curve.points[:3], "within the trained length it is plain rope"
+    assert dynamic.points[3:] != done.curve.points[3:]
+
+
+def test_an_encoding_that_does_not_fit(done: Run) -> None:
+    for position in ("learned", "t5", "fire"):
+        assert f"{position!r} does not fit these weights" in refused(lambda p=position: measure(done, position=p))
+    assert "unknown position encoding" in refused(lambda: measure(done, position="ropes"))
+
+
+def test_a_learned_table_that_is_too_short(tmp_path: Path) -> None:
+    run = tiny(tmp_path, "learned")
+    sentence = refused(lambda: measure(run, test_size=9))
+    assert "train with a larger --test-size, or measure at smaller sizes" in sentence
+    assert measure(run) == run.curve
+
+
+@dataclass(frozen=True)
+class Mine(CopyRepeat):
+    """A task that nobody registered."""
+
+    setting: int = 0
+
+
+def test_a_task_object_that_nobody_registered(tmp_path: Path) -> None:
+    run = tiny(tmp_path, task=Mine(1))
+    assert run.curve.task == "Mine" and tiny(tmp_path, task=Mine(1)) == run
+    assert "its task differs" in refused(lambda: tiny(tmp_path, task=Mine(2)))
+    for call in (lambda: load_run(tmp_path), lambda: measure(tmp_path)):
+        assert "give the task again: measure(run, task=...)" in refused(call)
+    assert measure(tmp_path, task=Mine(1)) == run.curve == measure(run)
+    assert measure(tmp_path, task="copy_repeat").points == run.curve.points, "the same items under another name"
+
+
+def test_a_task_given_for_a_run_that_knows_its_own(done: Run, tmp_path: Path) -> None:
+    """What is asked is measured even where the run could not have been trained on it."""
+
+    @dataclass(frozen=True)
+    class OnlyLong(CopyRepeat):
+        def has(self, size: int) -> bool:
+            return size >= 5
+
+    curve = measure(done.folder, task=OnlyLong())
+    assert (curve.task, [point.size for point in curve.points]) == ("OnlyLong", [5, 6])
+    assert curve.train_size == 3
+
+
+def test_the_notebook_sees_a_figure(done: Run) -> None:
+    assert "<svg" in done._repr_html_()
+
+
+def test_an_encoder_runs_too(tmp_path: Path) -> None:
+    run = tiny(tmp_path, architecture=dataclasses.replace(TINY, causal=False))
+    assert measure(tmp_path) == run.curve
+    assert "A Transformer encoder" in (tmp_path / "README.md").read_text()
+
+
+def test_a_plan_is_carried_out_as_it_is(tmp_path: Path, done: Run) -> None:
+    plan = Plan(tasks.make("simple_task"), TINY, SHORT, 3, 5, items=10)
+    run = carry_out(plan, tmp_path)
+    assert run.plan == plan and [point.items for point in run.curve.points] == [10] * 5
