@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=BENCHMARKS, default=BENCHMARKS, help="some of the benchmarks")
     options = parser.parse_args()
     rows: list[Row] = []
-    began = load()
+    busy = load()
     for name in options.only:
         print(f"running {name}", file=sys.stderr)
         try:
@@ -44,11 +44,11 @@ def main() -> int:
         except LengthwiseError as error:
             print(f"benchmark {name}: {error}", file=sys.stderr)
             return error.exit_code
-    where = {**environment(), "peers": {name: version(name) for name in PEERS}, "load": [began, load()]}
+    where = {**environment(), "peers": {name: version(name) for name in PEERS}, "load_before": busy}
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     content = {"schema": 1, "quick": options.quick, "environment": where, "rows": [row.plain() for row in rows]}
     RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    write_table(rows)
+    write_table(rows, busy)
     return missed(rows)
 
 

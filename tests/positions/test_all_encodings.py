@@ -58,7 +58,7 @@ def test_objects_have_specs_too() -> None:
     from lengthwise.positions.randomized import Randomized
     from lengthwise.positions.rope import Rope
 
-    assert position_spec(Rope(scaling="yarn", factor=4.0)) == "rope:scaling=yarn,factor=4.0"
+    assert position_spec(Rope(scaling="yarn", factor=4.0)) == "rope:scaling=yarn,factor=4"
     assert position_spec(Randomized(Alibi(), limit=99)) == "alibi+randomized:limit=99"
     assert make_position("rotary") == Rope()
     assert make_position("alibi+randomized:limit=99") == Randomized(Alibi(), limit=99)

@@ -158,8 +158,7 @@ def test_a_strange_plan_is_refused(key: str, strange: Any) -> None:
         ),
         (
             {"train_size": 30, "test_size": 90},
-            "the task sort:alphabet=30 has no items of size 31 to 90; its largest size is 30, "
-            "the number of its distinct symbols: a larger alphabet=… goes further",
+            "the task sort:alphabet=30 ends at size 30, below the test size 90: a larger alphabet=… goes further",
         ),
     ],
 )

@@ -355,7 +355,7 @@ def test_what_cannot_be_measured(done: Run) -> None:
 
 def test_another_scaling_of_rope(done: Run) -> None:
     other = measure(done, position="rope:scaling=yarn,factor=3")
-    assert other.position == "rope:scaling=yarn,factor=3.0"
+    assert other.position == "rope:scaling=yarn,factor=3"
     assert [p.loss for p in other.points] != [p.loss for p in done.curve.points]
     dynamic = measure(done, position="rope:scaling=dynamic")
     assert dynamic.points[:3] == done.curve.points[:3], "within the trained length it is plain rope"

@@ -16,7 +16,7 @@ EXTRAS = {
     "track": ("mlflow", "trackio", "tensorboard"),
     "pdf": ("matplotlib",),
 }
-CORE = ("torch", "numpy", "scipy", "rich", "pydantic", "safetensors", "jinja2", "altair", "vl-convert-python")
+CORE = ("torch", "numpy", "rich", "safetensors", "altair", "vl-convert-python")
 
 TRIAL_SECONDS = 2.0
 

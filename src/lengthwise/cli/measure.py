@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.options import Parser, add_task_options, at_least, check_test_size, task_chosen, whole
+from lengthwise.cli.options import Parser, add_task_options, at_least, task_chosen, whole
 
 if TYPE_CHECKING:
     from lengthwise.measurement.curve import Curve
@@ -34,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.output import warn, write_object
     from lengthwise.cli.progress import progress
     from lengthwise.cli.results import write_curve
+    from lengthwise.runs.plan import check_reaches
     from lengthwise.runs.run import measure
     from lengthwise.tasks import tasks
 
@@ -43,9 +44,11 @@ def run(options: argparse.Namespace) -> int:
     task = None if spec is None else tasks.make(spec)
     loaded = _load(options.run, task)
     task = task or loaded.plan.task
-    check_test_size(task, options.test_size)
+    at_least(1, options.test_size, "--test-size")
     warn(task.warnings(), options.quiet)
-    sizes = task.sizes(1, options.test_size or loaded.plan.test_size)
+    largest = options.test_size or loaded.plan.test_size
+    check_reaches(task, largest)
+    sizes = task.sizes(1, largest)
     choice = {"sizes": sizes, "items": options.items, "seed": options.seed, "position": options.position}
     with progress(0, sizes, options.quiet) as listener:
         curve = measure(loaded, task=task, **choice, listener=listener)

@@ -9,7 +9,7 @@ from lengthwise.cli.output import width, wrapped
 from lengthwise.errors import UsageError
 
 if TYPE_CHECKING:
-    from lengthwise.tasks.task import Task
+    pass
 
 _SIZE_RULES = ("input length", "answer length")
 
@@ -146,13 +146,3 @@ def task_needed(options: argparse.Namespace) -> str | dict[str, object]:
             'say which task: a name from `lengthwise tasks`, my.py::Task, --regex "(ab)*" or --data items.jsonl'
         )
     return spec
-
-
-def check_test_size(task: Task, size: int | None, hint: str = "") -> None:
-    """Refuse a test size that a task does not reach; a size in a gap between two others is fine."""
-    at_least(1, size, "--test-size")
-    if size is None or not (known := task.sizes(1, size)):
-        return
-    if known[-1] < size and not task.sizes(size + 1, 2 * size + 10):
-        more = hint if isinstance(getattr(task, "alphabet", None), int) else ""
-        raise UsageError(f"--test-size is at most {known[-1]}, where this task ends, not {size}{more}")

@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.options import add_task_options, at_least, check_test_size, number, task_needed, whole
+from lengthwise.cli.options import add_task_options, at_least, number, task_needed, whole
 
 if TYPE_CHECKING:
     from lengthwise.runs.plan import Plan
@@ -131,12 +131,12 @@ def _plan(options: argparse.Namespace, seed: int) -> Plan:
 
     from lengthwise.models.attention import attentions
     from lengthwise.positions import make_position
-    from lengthwise.runs.plan import Plan, preset
+    from lengthwise.runs.plan import Plan, default_test_size, preset
     from lengthwise.tasks import tasks
     from lengthwise.training.lengths import schedules
 
     task = tasks.make(task_needed(options))
-    check_test_size(task, options.test_size, hint="; a larger alphabet=… goes further")
+    at_least(1, options.test_size, "--test-size")
     architecture, recipe = preset(task)
     given = {k: v for k, v in vars(options).items() if v is not None}
     shape = {k: given[k] for k in ("depth", "width", "heads", "mlp_ratio") if k in given}
@@ -150,7 +150,7 @@ def _plan(options: argparse.Namespace, seed: int) -> Plan:
     changes = {k: given[k] for k in names if k in given}
     if "sizes" in given:
         changes["sizes"] = schedules.make(options.sizes)
-    test_size = 3 * options.train_size if options.test_size is None else options.test_size
+    test_size = options.test_size or default_test_size(task, options.train_size)
     return Plan(task, architecture, replace(recipe, **changes), options.train_size, test_size, options.items, seed)
 
 

@@ -65,6 +65,7 @@ def measure_model(
     if not sizes:
         raise UsageError("the task has no items in the range of sizes asked for")
     model.eval()
+    measure_size(model, task, max(sizes), 1, seed)  # a size beyond the model's reach is refused before the work
     points = []
     for size in sizes:
         points.append(measure_size(model, task, size, items, seed))

@@ -44,11 +44,7 @@ class Plan:
             raise UsageError(
                 f"the task {self.task_name} has no items of size 1 to {self.train_size}; its sizes begin at {smallest}"
             )
-        if self.test_sizes[-1] <= self.train_sizes[-1] and self.test_size > self.train_size:
-            raise UsageError(
-                f"the task {self.task_name} has no items of size {self.train_size + 1} to {self.test_size}; "
-                f"its largest size is {self.test_sizes[-1]}" + _alphabet_hint(self.task)
-            )
+        check_reaches(self.task, self.test_size)
 
     @property
     def train_sizes(self) -> list[int]:
@@ -145,6 +141,19 @@ def preset(task: Task) -> tuple[Architecture, Recipe]:
     return Architecture(**shape), Recipe(**own)
 
 
-def _alphabet_hint(task: Task) -> str:
-    """What would make longer items possible, for the tasks whose distinct symbols run out."""
-    return ", the number of its distinct symbols: a larger alphabet=… goes further" if hasattr(task, "alphabet") else ""
+def default_test_size(task: Task, train_size: int) -> int:
+    """Three times the training size, or where the task ends if that comes first."""
+    known = task.sizes(1, 3 * train_size)
+    return max(train_size, known[-1]) if known and _ends_at(known[-1], task, 3 * train_size) else 3 * train_size
+
+
+def check_reaches(task: Task, size: int) -> None:
+    """Refuse a size beyond the end of a task; a size in a gap between two others is fine."""
+    known = task.sizes(1, size)
+    if known and _ends_at(known[-1], task, size):
+        more = ": a larger alphabet=… goes further" if isinstance(getattr(task, "alphabet", None), int) else ""
+        raise UsageError(f"the task {name_of(task)} ends at size {known[-1]}, below the test size {size}{more}")
+
+
+def _ends_at(last: int, task: Task, size: int) -> bool:
+    return last < size and not task.sizes(size + 1, 2 * size + 10)

@@ -34,7 +34,7 @@ from lengthwise.models.transformer import Architecture, Transformer
 from lengthwise.positions import Position, make_position
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
-from lengthwise.runs.plan import SCHEMA, Plan, name_of, preset
+from lengthwise.runs.plan import SCHEMA, Plan, check_reaches, default_test_size, name_of, preset
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
@@ -100,7 +100,7 @@ def train(
     architecture = architecture or usual
     if position is not None:
         architecture = dataclasses.replace(architecture, position=position)
-    test_size = 3 * train_size if test_size is None else test_size
+    test_size = default_test_size(task, train_size) if test_size is None else test_size
     plan = Plan(task, architecture, recipe or usual_recipe, train_size, test_size, seed=seed)
     return carry_out(plan, folder, listener)
 
@@ -163,7 +163,9 @@ def measure(
             "measure with the task it was trained on, or one with the same symbols and readout"
         )
     if sizes is None:
-        sizes = asked.sizes(1, plan.test_size if test_size is None else test_size)
+        largest = plan.test_size if test_size is None else test_size
+        check_reaches(asked, largest)
+        sizes = asked.sizes(1, largest)
     sizes = sorted(set(sizes))
     seed = plan.seed if seed is None else seed
     with threads(1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -23,15 +24,18 @@ def save_checkpoint(
         for name, value in optimiser.state.get(parameter, {}).items():
             tensors[f"optimiser.{index}.{name}"] = value.contiguous()
     with writing(path.parent), replace_file(path) as part:
-        save_file(tensors, part, metadata={"history": json.dumps(history)})
+        save_file(tensors, part, metadata={"history": json.dumps(history), "digest": _digest(tensors)})
 
 
 def load_checkpoint(path: Path, model: torch.nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
     """Put the saved state into model and optimiser; returns the history."""
     try:
         with safe_open(path, framework="pt") as file:
-            history = json.loads((file.metadata() or {})["history"])
+            metadata = file.metadata() or {}
+            history = json.loads(metadata["history"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+        if metadata["digest"] != _digest(tensors):
+            raise ValueError("its content was changed")
         model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
         for index, parameter in enumerate(_parameters(optimiser)):
             start = f"optimiser.{index}."
@@ -41,6 +45,14 @@ def load_checkpoint(path: Path, model: torch.nn.Module, optimiser: torch.optim.O
             f"the checkpoint {path} cannot be read ({str(error).splitlines()[0]}); delete it to train from the start"
         ) from error
     return history
+
+
+def _digest(tensors: dict[str, torch.Tensor]) -> str:
+    hashed = hashlib.blake2b(digest_size=16)
+    for name in sorted(tensors):
+        hashed.update(name.encode())
+        hashed.update(tensors[name].numpy().tobytes())
+    return hashed.hexdigest()
 
 
 def _parameters(optimiser: torch.optim.Optimizer) -> list[torch.nn.Parameter]:

@@ -20,10 +20,11 @@ class CopyUnique(Task):
     """Write a string of distinct symbols again.
 
     `7 2 9 4` → `7 2 9 4`. As no symbol occurs twice, the symbol written last tells which one comes next. The alphabet
-    does not grow with the size, so that a longer string holds no unseen symbol.
+    does not grow with the size, so that a longer string holds no unseen symbol; it bounds the size. The published
+    results are for 150 symbols and sizes up to 150.
     """
 
-    alphabet: int = 150
+    alphabet: int = 64
     facts = huang(
         circuit_class="AC0",
         offset=(100, 99.9, 98.7),

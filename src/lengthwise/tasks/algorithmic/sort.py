@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
@@ -19,10 +20,11 @@ from lengthwise.tasks.task import Task
 class Sort(Task):
     """Write distinct numbers in increasing order.
 
-    `7 2 9 4` → `2 4 7 9`. The alphabet does not grow with the size, so that a longer list holds no unseen symbol.
+    `7 2 9 4` → `2 4 7 9`. The alphabet does not grow with the size, so that a longer list holds no unseen symbol; it
+    bounds the size. The published results are for 150 symbols and sizes up to 150.
     """
 
-    alphabet: int = 150
+    alphabet: int = 64
     facts = huang(
         circuit_class="TC0, not AC0",
         offset=(100, 100, 99.4),
@@ -45,4 +47,6 @@ class Sort(Task):
         return Samples(prompts, np.sort(prompts, axis=1))
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
+        if not all(symbol.isdecimal() for symbol in prompt):
+            raise UsageError(f"sort reads whole numbers, not {' '.join(prompt)!r}")
         return sorted(prompt, key=int)
