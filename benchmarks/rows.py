@@ -14,7 +14,6 @@ from typing import Any
 
 from lengthwise.errors import LengthwiseError, UsageError
 
-
 QUIET = 0.5  # the load of other work below which figures can be quoted
 
 

@@ -130,7 +130,7 @@ def carry_out(
     curve = Curve(plan.task_name, plan.position_name, plan.train_size, plan.seed, points)
     with writing(folder):
         write_text(folder / CARD, model_card(plan, history, curve))
-        write_json(folder / CURVE, {**curve.plain(), "items": plan.items})
+        write_json(folder / CURVE, curve.plain())
         record = {"schema": SCHEMA, "plan": plan.plain(), "digest": plan.digest(), "history": vars(history)}
         write_json(folder / RUN, {**record, "environment": where})
         for name in (PLAN, CHECKPOINT):
