@@ -149,7 +149,7 @@ def test_the_fast_kernel_and_the_formula_agree(position: str, causal: bool) -> N
 
 def test_log_length_in_an_encoder_counts_all_that_is_seen() -> None:
     """The first token of an encoder sees everything, so ln(n) is not 0 for it."""
-    sharpness = make("log_length", causal=False)._sight(torch.arange(5)[None], 0).sharpness
+    sharpness = make("log_length", causal=False)._sight(torch.arange(5)[None], torch.arange(5)).sharpness
     assert isinstance(sharpness, Tensor)
     assert sharpness.flatten().tolist() == [math.log(5)] * 5
 

@@ -15,7 +15,7 @@ from lengthwise.seeds import Seeds
 from lengthwise.tasks.batch import Batch
 from lengthwise.tasks.task import Task
 
-_CELLS = 4_000_000  # attention logits a chunk of items may have in one layer: bounds the memory of a pass
+_CELLS = 2_000_000  # attention logits a chunk of items may have in one layer: small enough for the cache
 
 
 def measured_batches(model: Transformer, task: Task, size: int, items: int, seed: int) -> Iterator[tuple[Batch, Seeds]]:

@@ -6,7 +6,8 @@ The choices:
 - where a token is, is the business of a position encoding; how attention is spread, of an attention rule; both are
   objects (`lengthwise.positions`, `lengthwise.models.attention`);
 - separate input embedding and output matrix, no dropout, no bias in the output matrix;
-- the last MLP and the logits are computed only where an answer is asked for, much of the work of a small model;
+- the last layer's queries and MLP, and the logits, are computed only where an answer is asked for: much of the work
+  of a small model;
 - the cache holds keys as they were before the encoding touched them, so that an encoding that depends on the length
   (dynamic RoPE) stays right while a sequence grows.
 
@@ -102,14 +103,25 @@ class SelfAttention(nn.Module):
         self.qkv = nn.Linear(architecture.width, 3 * architecture.width)
         self.out = nn.Linear(architecture.width, architecture.width)
 
-    def forward(self, x: Tensor, sight: Sight, encoder: Encoder, cache: Cache | None) -> Tensor:
+    def forward(
+        self, x: Tensor, sight: Sight, encoder: Encoder, cache: Cache | None, places: Tensor | None = None
+    ) -> Tensor:
+        """What each token takes from those it sees, [B, T, W]; asked for at some `places` only, [B, places, W]."""
         items, tokens, width = x.shape
-        qkv = self.qkv(x).view(items, tokens, 3, self.heads, width // self.heads)  # [B, T, 3, H, D]
-        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)  # each [B, H, T, D]
+        if places is None:
+            qkv = self.qkv(x).view(items, tokens, 3, self.heads, width // self.heads)  # [B, T, 3, H, D]
+            q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)  # each [B, H, T, D]
+        else:
+            of_queries, of_others = self.qkv.weight.split([width, 2 * width])
+            query_bias, other_bias = self.qkv.bias.split([width, 2 * width])
+            q = F.linear(x[:, places], of_queries, query_bias)
+            q = q.view(items, len(places), self.heads, width // self.heads).transpose(1, 2)
+            kv = F.linear(x, of_others, other_bias).view(items, tokens, 2, self.heads, width // self.heads)
+            k, v = kv.permute(2, 0, 3, 1, 4).unbind(0)
         if cache is not None:
             k, v = cache.extend(self.layer, k, v)
-        mixed = self.mix(q, k, v, sight, encoder)  # [B, H, T, D]
-        return self.out(mixed.transpose(1, 2).reshape(items, tokens, width))
+        mixed = self.mix(q, k, v, sight, encoder)  # [B, H, queries, D]
+        return self.out(mixed.transpose(1, 2).reshape(items, q.shape[2], width))
 
     def mix(self, q: Tensor, k: Tensor, v: Tensor, sight: Sight, encoder: Encoder) -> Tensor:
         """The values, averaged by the weights that queries give to keys."""
@@ -143,11 +155,11 @@ class Block(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Linear(inner, width))
 
     def forward(
-        self, x: Tensor, sight: Sight, encoder: Encoder, cache: Cache | None, wanted: Tensor | None = None
+        self, x: Tensor, sight: Sight, encoder: Encoder, cache: Cache | None, places: Tensor | None = None
     ) -> Tensor:
-        """The residual stream [B, T, W] after this block; only the rows at `wanted` [B, T] places where it is given."""
-        x = x + self.attention(self.attention_norm(x), sight, encoder, cache)
-        x = x if wanted is None else x[wanted]
+        """The residual stream [B, T, W] after this block; [B, places, W] where only some places are asked for."""
+        taken = self.attention(self.attention_norm(x), sight, encoder, cache, places)
+        x = (x if places is None else x[:, places]) + taken
         return x + self.mlp(self.mlp_norm(x))
 
 
@@ -190,31 +202,37 @@ class Transformer(nn.Module):
         x = self.embedding(tokens)  # [B, T, W]
         added = self.encoder.embed(at[:, start:])
         x = x if added is None else x + added
-        sight = self._sight(at, start)
+        places = None if scored is None else scored.any(dim=0).nonzero()[:, 0]
+        whole = torch.arange(start, total, device=tokens.device)
+        sight = self._sight(at, whole)
         for block in self.blocks[:-1]:
             x = block(x, sight, self.encoder, cache)
-        x = self.blocks[-1](x, sight, self.encoder, cache, scored)
-        return self.output(self.norm(x))
+        if places is not None and len(places) < len(whole):
+            sight = self._sight(at, whole[places])
+            scored = scored[:, places] if scored is not None else None
+        x = self.blocks[-1](x, sight, self.encoder, cache, places)
+        return self.output(self.norm(x if scored is None else x[scored]))
 
-    def _sight(self, at: Tensor, start: int) -> Sight:
-        """Who sees whom. O(T^2) where there is a bias or a mask; nothing is stored for the plain causal rule."""
+    def _sight(self, at: Tensor, index: Tensor) -> Sight:
+        """Who sees whom, for queries at the places `index`. O(T^2) where there is a bias or a mask; nothing is stored
+        for the plain causal rule."""
         rule, causal = self.architecture.attention, self.architecture.causal
         total = at.shape[1]
-        index, keys = torch.arange(start, total, device=at.device), torch.arange(total, device=at.device)
-        bias = self.encoder.bias(at[:, start:], at)
+        keys = torch.arange(total, device=at.device)
+        bias = self.encoder.bias(at[:, index], at)
         sharpness = rule.sharpness(index if causal else torch.full_like(index, total - 1))
         if isinstance(sharpness, Tensor):
             sharpness = sharpness[:, None]
         if bias is not None:
             bias = bias * (sharpness.to(bias.dtype) if isinstance(sharpness, Tensor) else sharpness)
         hidden = None
-        plain = causal and start == 0 and bias is None and rule.window() is None and rule.fused
+        plain = causal and len(index) == total and bias is None and rule.window() is None and rule.fused
         if not plain:
             behind = index[:, None] - keys[None, :]  # how many places a key lies before its query
             hidden = behind < 0 if causal else torch.zeros_like(behind, dtype=torch.bool)
             if (window := rule.window()) is not None:
                 hidden = hidden | (behind.abs() >= window)
-        return Sight(at[:, start:], at, index, sharpness, bias, hidden)
+        return Sight(at[:, index], at, index, sharpness, bias, hidden)
 
     @torch.no_grad()
     def generate(self, prompt: Tensor, steps: int, at: Tensor | None = None) -> Tensor:

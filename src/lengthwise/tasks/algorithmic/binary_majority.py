@@ -24,6 +24,7 @@ class BinaryMajority(Task):
     majorities are equally frequent at every size.
     """
 
+    preset = {"depth": 1, "width": 32, "heads": 1, "rate": 3e-3, "steps": 1000}
     facts = huang(
         circuit_class="TC0, not AC0",
         offset=(100, 100, 100),

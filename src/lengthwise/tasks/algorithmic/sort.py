@@ -25,6 +25,7 @@ class Sort(Task):
     """
 
     alphabet: int = 64
+    preset = {"depth": 1, "heads": 2, "rate": 3e-3}
     facts = huang(
         circuit_class="TC0, not AC0",
         offset=(100, 100, 99.4),
