@@ -43,12 +43,16 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int
     smallest = min(row["size"] for row in rows)
     x = alt.X("size:Q", title="size", scale=alt.Scale(nice=False, zero=False))
     y = alt.Y("exact:Q", title="exact match", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    legend = alt.Legend(title=None, orient="bottom", columns=3) if len(set(names)) > 1 else None
+    legend = (
+        alt.Legend(title=None, orient="bottom", columns=3, symbolType="square", symbolOpacity=1)
+        if len(set(names)) > 1
+        else None
+    )
     shown = list(dict.fromkeys(names))
     color = alt.Color("run:N", legend=legend, sort=shown, scale=alt.Scale(domain=shown, range=_cycle(PALETTE, shown)))
     dash = alt.StrokeDash("run:N", legend=None, sort=shown, scale=alt.Scale(domain=shown, range=_cycle(_DASHES, shown)))
     base = alt.Chart(alt.Data(values=rows))
-    lines = base.mark_line(point=alt.OverlayMarkDef(size=12), strokeWidth=2).encode(
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=12), strokeWidth=2, clip=True).encode(
         x=x,
         y=y,
         color=color,

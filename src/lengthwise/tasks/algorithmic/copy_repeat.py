@@ -22,6 +22,7 @@ class CopyRepeat(Task):
     so they do not tell where the copy stands.
     """
 
+    preset = {"depth": 3, "rate": 1e-3, "steps": 3000}
     facts = huang(
         circuit_class="AC0",
         offset=(100, 25.6, 0),

@@ -29,6 +29,7 @@ class Columns(Formulation):
     """
 
     readout = "tags"
+    preset = {"causal": False}  # a step looks to both sides
 
     @abc.abstractmethod
     def steps(self, size: int) -> int:

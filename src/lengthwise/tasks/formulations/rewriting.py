@@ -29,6 +29,7 @@ class Rewriting(Formulation):
     """A formulation of one line whose states shrink; a label keeps a token, drops it, or is what stands there next."""
 
     readout = "tags"
+    preset = {"causal": False}  # a step looks to both sides
 
     @property
     @abc.abstractmethod

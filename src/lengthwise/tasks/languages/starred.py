@@ -18,6 +18,8 @@ class EvenAs(NamedLanguage):
     """
 
     expression = "(aa)*"
+    # Narrow heads and weight decay: wide heads learn the training range by heart and lose the period beyond it.
+    preset = {"depth": 1, "heads": 16, "batch": 32, "rate": 2e-3, "weight_decay": 0.3, "steps": 8000}
     facts = huang(
         trained=100,
         circuit_class="AC0",
