@@ -1,5 +1,6 @@
 """Names become objects and objects become names again; what is wrong in a spec is told in a sentence."""
 
+import ast
 import dataclasses
 import importlib.metadata
 import sys
@@ -106,13 +107,18 @@ def test_an_alias_cannot_take_a_name(things):
 def test_did_you_mean(things, typed, near):
     with pytest.raises(UnknownName) as caught:
         things.make(typed)
-    assert str(caught.value) == f"unknown thing {typed!r}; did you mean {near!r}? `lengthwise furniture` lists them"
+    assert (
+        str(caught.value) == f"unknown thing {typed!r}; did you mean {near!r}? it is one of bright, cable, lamp, stool"
+    )
 
 
 def test_nothing_is_near(things):
     with pytest.raises(UnknownName) as caught:
         things.maker("xyzzy")
-    assert str(caught.value) == "unknown thing 'xyzzy'; `lengthwise furniture` lists them"
+    assert str(caught.value) == "unknown thing 'xyzzy'; it is one of bright, cable, lamp, stool"
+    things.listing = "house things"
+    with pytest.raises(UnknownName, match="unknown thing 'xyzzy'; `house things` lists them"):
+        things.maker("xyzzy")
     assert nearest("xyzzy", ["lamp"]) == "" and nearest("lam", ["lamp", "cable"]) == "did you mean 'lamp'? "
 
 
@@ -199,10 +205,10 @@ word = st.from_regex(r"[a-z][a-z_]{0,6}", fullmatch=True).filter(
     ),
 )
 def test_text_form_goes_round(name, chosen):
-    assert parse_spec(format_spec({"name": name, **chosen})) == (
-        name,
-        {key: str(value) for key, value in chosen.items()},
-    )
+    read, given = parse_spec(format_spec({"name": name, **chosen}))
+    assert read == name and list(given) == list(chosen)
+    for key, value in chosen.items():
+        assert given[key] == value if isinstance(value, str) else ast.literal_eval(given[key]) == value
 
 
 @pytest.mark.parametrize("text", ["00", "none", "1e3", "true", "(1)"])

@@ -14,6 +14,7 @@ from lengthwise.positions import make_position
 from lengthwise.runs.plan import Plan, name_of, preset
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+from lengthwise.tasks.algorithmic.majority import Majority
 from lengthwise.training.lengths import Fixed, Increasing, SizeSchedule
 from lengthwise.training.loop import Recipe
 
@@ -196,4 +197,4 @@ class Preset(CopyRepeat):
 def test_a_preset_fills_in_what_the_task_knows() -> None:
     architecture, recipe = preset(Preset())
     assert (architecture, recipe) == (Architecture(depth=5), Recipe(steps=77))
-    assert preset(CopyRepeat()) == (Architecture(), Recipe())
+    assert preset(Majority()) == (Architecture(), Recipe())
