@@ -122,7 +122,8 @@ def curve_html(panels: Mapping[str, Sequence[Mapping[str, Any]]], heading: str, 
     charts = [curve_chart(curves, title, width=380, height=210) for title, curves in panels.items()]
     chart = alt.concat(*charts, columns=columns).resolve_scale(color="independent", strokeDash="independent")
     spec = chart.to_json(indent=None).replace("<", "\\u003c")
-    bundle = vl_convert.javascript_bundle(None).replace("</script", "<\\/script")
+    bundle = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]  # its stub lacks the default
+    bundle = bundle.replace("</script", "<\\/script")
     return _PAGE.format(heading=html.escape(heading), bundle=bundle, spec=spec)
 
 
