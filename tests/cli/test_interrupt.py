@@ -15,9 +15,11 @@ from lengthwise.cli import tasks
 MODEL = ["--batch", "8", "--depth", "1", "--width", "16", "--heads", "1", "--train-size", "4"]
 
 
-# The command as it is, but that it saves its state after every step of training.
+# The command as it is, but that it saves its state after every step of training, and that it hears Ctrl-C even where
+# the tests run in the background of a shell, which makes its children deaf to it.
 COMMAND = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from lengthwise.cli import main
 from lengthwise.training import loop
 loop.CHECKPOINT_SECONDS = 0.0

@@ -1,0 +1,49 @@
+"""The findings of Huang et al. 2025 at the scale of a laptop: trained to size 20, tested to 60, one seed, presets.
+
+Slow: `make paper` runs them. A published side is exact match above or below 70 % in the longest bin; what is asserted
+here is stricter, and copying must collapse with every encoding.
+"""
+
+import pytest
+
+import lengthwise as lw
+from lengthwise.measurement.curve import Point
+from lengthwise.tasks import tasks
+
+HOLDS = [("binary_majority", "none"), ("sort", "learned+offset"), ("aa_star", "learned+offset")]
+COLLAPSES = [("aa_star", "none"), *(("copy_repeat", position) for position in ("none", "learned", "rope"))]
+GUESSES = [("parity", "none"), ("parity", "learned+offset")]
+
+pytestmark = pytest.mark.slow
+
+
+def longest_bin(task: str, position: str, tmp_path) -> Point:
+    run = lw.train(task, position, train_size=20, test_size=60, folder=tmp_path)
+    return run.curve.bins()[-1]
+
+
+def published(task: str, position: str) -> float:
+    """The published exact match, in per cent, in the longest bin."""
+    row = next(row for row in tasks.make(task).facts.published if row.encoding == position)
+    return row.exact_match[-1]
+
+
+@pytest.mark.parametrize(("task", "position"), HOLDS)
+def test_what_holds(task: str, position: str, tmp_path) -> None:
+    assert published(task, position) >= 70
+    assert longest_bin(task, position, tmp_path).exact >= 0.95
+
+
+@pytest.mark.parametrize(("task", "position"), COLLAPSES)
+def test_what_collapses(task: str, position: str, tmp_path) -> None:
+    if position in ("none", "learned+offset"):
+        assert published(task, position) < 70
+    assert longest_bin(task, position, tmp_path).exact < 0.2
+
+
+@pytest.mark.parametrize(("task", "position"), GUESSES)
+def test_what_stays_near_chance(task: str, position: str, tmp_path) -> None:
+    """Parity is published at 62 and 63 % in the longest bin, with chance at 52 %."""
+    point = longest_bin(task, position, tmp_path)
+    assert published(task, position) < 70
+    assert point.exact < point.chance + 0.15
