@@ -86,6 +86,12 @@ def write_spread(spread: Spread) -> None:
             shown = (claim.value, *(claim.evidence.get(key) for key in ("sd", "low", "high")))
             cells = "  ".join(_cell(value, claim.unit) for value in shown)
             print(f"  {claim.name.rpartition(', ')[0]:<32}  {cells}  {claim.kind}")
+    if held := sum(bool(curve.reach().evidence["censored"]) for curve in curves):
+        print(
+            wrapped(
+                f"\n{held} of {len(curves)} seeds hold to the largest size measured: the mean reach is a lower bound"
+            )
+        )
 
 
 def _cell(value: object, unit: str) -> str:

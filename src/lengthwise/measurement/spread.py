@@ -56,7 +56,10 @@ class Spread:
         return table
 
     def claims(self) -> list[Claim]:
-        """Mean reach and mean exact match of every bin over the kept seeds, and over all seeds where they differ."""
+        """Mean reach and mean exact match of every bin over the kept seeds, and over all seeds where they differ.
+
+        `censored` in the evidence counts the seeds that hold to the largest size measured: with any of them, the mean
+        reach is a lower bound."""
         claims = []
         groups = [("kept seeds", self.kept)] if self.kept else []
         if self.discarded:
@@ -76,6 +79,7 @@ class Spread:
             "discarded": [curve.seed for curve in self.discarded],
             "rule": str(self.rule),
             "threshold": THRESHOLD,
+            "censored": sum(bool(curve.reach().evidence["censored"]) for curve in curves),
         }
         assumption = Assumption("seeds are exchangeable")
         return Claim(name, statistics.fmean(values), unit, "measured", assumptions=(assumption,), evidence=evidence)
