@@ -18,8 +18,8 @@ class EvenAs(NamedLanguage):
     """
 
     expression = "(aa)*"
-    # Narrow heads and weight decay: wide heads learn the training range by heart and lose the period beyond it.
-    preset = {"depth": 1, "heads": 16, "batch": 32, "rate": 2e-3, "weight_decay": 0.3, "steps": 8000}
+    # Narrow heads and much weight decay: without them the training range is learned by heart and the period lost.
+    preset = {"depth": 1, "heads": 16, "batch": 32, "rate": 2e-3, "weight_decay": 1.0, "steps": 8000}
     facts = huang(
         trained=100,
         circuit_class="AC0",
