@@ -52,7 +52,7 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int
     color = alt.Color("run:N", legend=legend, sort=shown, scale=alt.Scale(domain=shown, range=_cycle(PALETTE, shown)))
     dash = alt.StrokeDash("run:N", legend=None, sort=shown, scale=alt.Scale(domain=shown, range=_cycle(_DASHES, shown)))
     base = alt.Chart(alt.Data(values=rows))
-    lines = base.mark_line(point=alt.OverlayMarkDef(size=12), strokeWidth=2, clip=True).encode(
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=12), strokeWidth=2, strokeJoin="round").encode(
         x=x,
         y=y,
         color=color,
