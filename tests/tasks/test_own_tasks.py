@@ -40,7 +40,8 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.facts import Facts, Published
-from lengthwise.tasks.task import Axis, Chance, Task
+from lengthwise.tasks.chance import Chance
+from lengthwise.tasks.task import Axis, Task
 from lengthwise.records import Reference
 
 

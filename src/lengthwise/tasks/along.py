@@ -14,8 +14,9 @@ from lengthwise.registry import format_spec, nearest
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Readout, Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.task import Axis, Chance, Task
+from lengthwise.tasks.task import Axis, Task
 
 # Each pyright exception below is a class attribute of the contract that here is read from the base task.
 
@@ -91,6 +92,9 @@ class Along(Task):
     def part(self, role: Literal["train", "test"]) -> Self:
         part = self.base.part(role)
         return self if part == self.base else dataclasses.replace(self, task=format_spec(tasks.spec_of(part)))
+
+    def warnings(self) -> list[str]:
+        return self.base.warnings()
 
     def chance(self, size: int) -> Chance:
         return self.grown(size).chance(self.at)

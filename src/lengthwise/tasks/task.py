@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import abc
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints, Seeds
 from lengthwise.tasks.batch import NOTHING, SPECIALS, Batch, Readout, Samples, pack
+from lengthwise.tasks.chance import Chance, chance_of_answers, chance_of_numbers, chance_of_tags
 from lengthwise.tasks.facts import Facts
 
 
@@ -24,15 +22,6 @@ class Axis:
     meaning: str
     smallest: int = 1
     largest: int | None = None
-
-
-@dataclass(frozen=True)
-class Chance:
-    """What the best guess that ignores the input scores, on the whole answer and on a token of it: the same answer for
-    every item of a size, or, where every position is tagged, the same tag everywhere."""
-
-    exact: float
-    token: float
 
 
 class Task(abc.ABC):
@@ -79,17 +68,9 @@ class Task(abc.ABC):
     def chance(self, size: int) -> Chance:
         """Estimated on 1,000 fixed items; a task that knows better says so. O(1,000 x width)."""
         answers = self.draw(size, seed=0, items=range(1000), role="chance").answers
-        if self.readout == "tags":
-            flat = answers[answers != NOTHING]
-            best = int(np.bincount(flat).argmax())
-            alike = ((answers == best) | (answers == NOTHING)).all(axis=1)
-            return Chance(float(alike.mean()), float((flat == best).mean()))
         if self.readout == "numbers":
-            best = np.abs(answers - np.median(answers, axis=0)).max(axis=1) <= self.tolerance
-            return Chance(float(best.mean()), float(best.mean()))
-        count = Counter(map(bytes, np.ascontiguousarray(answers))).most_common(1)[0][1]
-        columns = [np.bincount(column[column != NOTHING]).max() for column in answers.T if (column != NOTHING).any()]
-        return Chance(count / 1000 if count > 1 else 0.0, float(sum(columns) / (answers != NOTHING).sum()))
+            return chance_of_numbers(answers, self.tolerance)
+        return (chance_of_tags if self.readout == "tags" else chance_of_answers)(answers)
 
     @property
     def vocabulary(self) -> tuple[str, ...]:

@@ -9,8 +9,9 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.facts import huang
-from lengthwise.tasks.task import Chance, Task
+from lengthwise.tasks.task import Task
 
 
 @tasks.register("copy_repeat")

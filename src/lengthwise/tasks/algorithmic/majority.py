@@ -13,8 +13,9 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.facts import huang
-from lengthwise.tasks.task import Chance, Task
+from lengthwise.tasks.task import Task
 
 _TRIES = 4  # strings drawn at once for every item: most items find theirs among the first few
 

@@ -11,9 +11,10 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.chomsky.shared import DELETANG, numerals, read, require
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.task import Axis, Chance, Task
+from lengthwise.tasks.task import Axis, Task
 
 _HOLE = 2
 

@@ -9,10 +9,11 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.chomsky.expressions import SIGNS, draw_expressions, evaluate
 from lengthwise.tasks.chomsky.shared import DELETANG, at_least, numerals
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.task import Chance, Task
+from lengthwise.tasks.task import Task
 
 
 @tasks.register("modular_arithmetic_brackets")

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.chomsky.shared import DELETANG, at_least, numerals, read
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.task import Chance, Task
+from lengthwise.tasks.task import Task
 
 
 @tasks.register("reverse_string")

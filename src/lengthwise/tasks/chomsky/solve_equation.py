@@ -11,10 +11,11 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.chomsky.expressions import SIGNS, draw_expressions, evaluate
 from lengthwise.tasks.chomsky.shared import DELETANG, at_least, numerals
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.task import Axis, Chance, Task
+from lengthwise.tasks.task import Axis, Task
 
 
 @tasks.register("solve_equation")

@@ -10,11 +10,12 @@ import numpy as np
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING, Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.columns import Change, Columns
 from lengthwise.tasks.formulations.formulation import EMPTY, State, symbol
 from lengthwise.tasks.formulations.rewriting import DROP, KEEP, Redex, Rewriting
-from lengthwise.tasks.task import Axis, Chance
+from lengthwise.tasks.task import Axis
 
 BITS = ("0", "1")
 AXES = (Axis("length", "bits whose parity is asked for"),)

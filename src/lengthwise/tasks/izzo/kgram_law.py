@@ -11,9 +11,8 @@ from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.izzo.guess import best_seen
 from lengthwise.tasks.retrieval.chain import check_chain, follower_counts, names, seen_before
-from lengthwise.tasks.task import Axis, Chance, Task
+from lengthwise.tasks.task import Axis, Task
 
 
 @tasks.register("kgram_law")
@@ -60,7 +59,3 @@ class KgramLaw(Task):
         if not after:
             raise UsageError(f"the last {self.k} letters of {' '.join(prompt)!r} do not occur before")
         return [after.count(letter) / len(after) for letter in self.symbols]
-
-    def chance(self, size: int) -> Chance:
-        """Estimated on 1,000 fixed items."""
-        return best_seen(self.draw(size, seed=0, items=range(1000), role="chance").answers, self.tolerance)

@@ -13,9 +13,10 @@ from lengthwise.records import Reference
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.izzo.guess import best_number
-from lengthwise.tasks.task import Chance, Task
+from lengthwise.tasks.task import Task
 
 
 @tasks.register("simple_task")

@@ -10,10 +10,11 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import SPECIALS, Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.languages.dfa import Dfa
 from lengthwise.tasks.languages.regular import RegularLanguage, read_language
 from lengthwise.tasks.languages.uniform import Walks
-from lengthwise.tasks.task import Chance, Task
+from lengthwise.tasks.task import Task
 
 _ANSWERS = ("yes", "no")
 

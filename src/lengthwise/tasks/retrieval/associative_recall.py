@@ -12,8 +12,9 @@ from lengthwise.records import Reference
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.task import Axis, Chance, Task
+from lengthwise.tasks.task import Axis, Task
 
 
 @tasks.register("associative_recall")
