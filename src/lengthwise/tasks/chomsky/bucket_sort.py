@@ -10,14 +10,13 @@ import numpy as np
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
-from lengthwise.tasks.chomsky.shared import DELETANG, at_least, numerals, read
+from lengthwise.tasks.chomsky.shared import DELETANG, StringTask, read
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.task import Task
 
 
 @tasks.register("bucket_sort")
 @dataclass(frozen=True)
-class BucketSort(Task):
+class BucketSort(StringTask):
     """Write a string of numbers below `alphabet` in increasing order, repeats included.
 
     `1 0 2 0 4 1 1 2` → `0 0 1 1 1 2 2 4`. The symbols are uniform. Context-sensitive. `sort` is the task with distinct
@@ -26,13 +25,6 @@ class BucketSort(Task):
 
     alphabet: int = 5
     facts = Facts(circuit_class="TC0, not AC0", references=(DELETANG,))
-
-    def __post_init__(self) -> None:
-        at_least(2, "alphabet", self.alphabet)
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return numerals(self.alphabet)
 
     def sample(self, size: int, draws: Draws) -> Samples:
         prompts = draws.integers(0, self.alphabet, size)

@@ -12,7 +12,7 @@ from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.chance import Chance
-from lengthwise.tasks.chomsky.shared import DELETANG, numerals, read, require
+from lengthwise.tasks.chomsky.shared import DELETANG, numerals, read
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.task import Axis, Task
 
@@ -39,7 +39,6 @@ class MissingDuplicateString(Task):
         return super().has(size) and size % 2 == 0
 
     def sample(self, size: int, draws: Draws) -> Samples:
-        require(self, size, "even length")
         bits = draws.integers(0, 2, size // 2)
         prompts = np.concatenate([bits, bits], axis=1)
         hole = draws.integers(0, size, 1)

@@ -12,7 +12,7 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
-from lengthwise.tasks.chomsky.shared import DELETANG, at_least, numerals, read, require
+from lengthwise.tasks.chomsky.shared import DELETANG, at_least, numerals, read
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.task import Axis, Task
 
@@ -45,7 +45,6 @@ class ModularArithmetic(Task):
         return super().has(size) and size % 2 == 1
 
     def sample(self, size: int, draws: Draws) -> Samples:
-        require(self, size, "odd length")
         digits = draws.integers(0, self.modulus, size // 2 + 1)
         operators = draws.integers(0, len(OPERATORS), size // 2)
         prompts = np.empty((len(draws), size), dtype=np.int64)

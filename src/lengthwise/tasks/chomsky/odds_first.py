@@ -11,14 +11,13 @@ from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.chance import Chance
-from lengthwise.tasks.chomsky.shared import DELETANG, at_least, numerals, read
+from lengthwise.tasks.chomsky.shared import DELETANG, StringTask, read
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.task import Task
 
 
 @tasks.register("odds_first")
 @dataclass(frozen=True)
-class OddsFirst(Task):
+class OddsFirst(StringTask):
     """Write the symbols at the places 1, 3, 5, … of a string, then those at 2, 4, 6, …
 
     `0 0 1 1 0 1 0 1` → `0 1 0 0 0 1 1 1`; `1 1 0` → `1 0 1`. Places are counted from one, as the description and the
@@ -26,15 +25,7 @@ class OddsFirst(Task):
     `1 1 0` with `1 1 0`). The symbols are uniform numbers below `alphabet`. Context-sensitive.
     """
 
-    alphabet: int = 2
     facts = Facts(circuit_class="AC0", references=(DELETANG,))
-
-    def __post_init__(self) -> None:
-        at_least(2, "alphabet", self.alphabet)
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return numerals(self.alphabet)
 
     def sample(self, size: int, draws: Draws) -> Samples:
         prompts = draws.integers(0, self.alphabet, size)

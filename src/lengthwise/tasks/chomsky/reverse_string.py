@@ -9,28 +9,19 @@ from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.chance import Chance
-from lengthwise.tasks.chomsky.shared import DELETANG, at_least, numerals, read
+from lengthwise.tasks.chomsky.shared import DELETANG, StringTask, read
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.task import Task
 
 
 @tasks.register("reverse_string")
 @dataclass(frozen=True)
-class ReverseString(Task):
+class ReverseString(StringTask):
     """Write a string of numbers below `alphabet` backwards.
 
     `0 1 1 0 1 0` → `0 1 0 1 1 0`. The symbols are uniform. Deterministic context-free.
     """
 
-    alphabet: int = 2
     facts = Facts(circuit_class="AC0", references=(DELETANG,))
-
-    def __post_init__(self) -> None:
-        at_least(2, "alphabet", self.alphabet)
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return numerals(self.alphabet)
 
     def sample(self, size: int, draws: Draws) -> Samples:
         prompts = draws.integers(0, self.alphabet, size)

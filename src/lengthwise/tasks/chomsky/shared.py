@@ -1,8 +1,9 @@
-"""What the tasks of the suite share: their reference, and how settings, sizes and prompts are checked."""
+"""What the tasks of the suite share: their reference, how settings and prompts are checked, strings of numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lengthwise.errors import UsageError
 from lengthwise.records import Reference
@@ -22,12 +23,6 @@ def at_least(least: int, setting: str, value: int) -> None:
         raise UsageError(f"{setting} must be at least {least}, not {value}")
 
 
-def require(task: Task, size: int, kind: str) -> None:
-    """Refuse to draw items of a size that does not exist, rather than draw items of another size."""
-    if not task.has(size):
-        raise UsageError(f"there are items of {kind} only, not of length {size}")
-
-
 def read(prompt: Sequence[str], count: int) -> list[int]:
     """A prompt of numerals below `count` as numbers."""
     known = numerals(count)
@@ -37,3 +32,17 @@ def read(prompt: Sequence[str], count: int) -> list[int]:
     if not prompt:
         raise UsageError("the prompt is empty; it holds at least one symbol")
     return [int(symbol) for symbol in prompt]
+
+
+@dataclass(frozen=True)
+class StringTask(Task):
+    """A task on strings of uniform numbers below `alphabet`."""
+
+    alphabet: int = 2
+
+    def __post_init__(self) -> None:
+        at_least(2, "alphabet", self.alphabet)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return numerals(self.alphabet)
