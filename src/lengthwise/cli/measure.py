@@ -82,7 +82,7 @@ def _load(folder: str, task: Task | None) -> Run:
 def _task_is_lost(folder: str) -> bool:
     """Whether what the run says about its task leads to no task any more."""
     from lengthwise.errors import UsageError
-    from lengthwise.models.folder import read_json
+    from lengthwise.files import read_json
     from lengthwise.runs.run import RUN
     from lengthwise.tasks import tasks
 

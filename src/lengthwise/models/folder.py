@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from lengthwise.errors import UsageError
+from lengthwise.files import read_json, replace_file, sha256, write_json, write_text, writing
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position, position_spec
@@ -69,7 +65,7 @@ def save_model(folder: Path, model: Transformer, card: str) -> None:
             "rows": model.interface.rows,
             "trained": model.interface.trained,
             "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
-            "weights_sha256": _sha256(folder / WEIGHTS),
+            "weights_sha256": sha256(folder / WEIGHTS),
         }
         write_json(folder / CONFIG, config)
 
@@ -90,7 +86,7 @@ def load_model(folder: Path, position: str | None = None) -> Transformer:
         raise UsageError(f"{folder / CONFIG} is not the config of a lengthwise model: {what}") from error
     if not (folder / WEIGHTS).is_file():
         raise UsageError(f"{folder} holds no {WEIGHTS}; a complete model folder has {CONFIG} and {WEIGHTS}")
-    if _sha256(folder / WEIGHTS) != expected:
+    if sha256(folder / WEIGHTS) != expected:
         raise UsageError(
             f"{folder / WEIGHTS} is not the file that was saved (its SHA-256 differs): truncated or changed"
         )
@@ -102,50 +98,3 @@ def load_model(folder: Path, position: str | None = None) -> Transformer:
         )
         raise UsageError(f"{folder}: {what}; a changed encoding must have the same parameters") from error
     return model.eval()
-
-
-def read_json(path: Path) -> Any:
-    """The content of a JSON file; a missing or broken one is a usage error that names it."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UsageError(
-            f"there is no {path.name} in {path.parent}; is it a folder that `lengthwise train` wrote?"
-        ) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as JSON: {error}") from error
-
-
-def write_json(path: Path, content: Any) -> None:
-    write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    with replace_file(path) as part:
-        part.write_text(text, encoding="utf-8")
-
-
-@contextlib.contextmanager
-def replace_file(path: Path) -> Iterator[Path]:
-    """A path to write to; when the block ends without an error it becomes `path` in one move."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Turn the operating system's refusals into one sentence about the folder."""
-    try:
-        yield
-    except (OSError, SafetensorError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"cannot write to {folder}: {reason}; give another one with --folder") from error
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -18,18 +18,10 @@ from typing import Any
 import torch
 
 from lengthwise.errors import UsageError
+from lengthwise.files import read_json, write_json, write_text, writing
 from lengthwise.measurement.curve import Curve, Point
 from lengthwise.measurement.evaluate import measure_model
-from lengthwise.models.folder import (
-    CARD,
-    architecture_config,
-    load_model,
-    read_json,
-    save_model,
-    write_json,
-    write_text,
-    writing,
-)
+from lengthwise.models.folder import CARD, architecture_config, load_model, save_model
 from lengthwise.models.transformer import Architecture, Transformer
 from lengthwise.positions import Position, make_position
 from lengthwise.runs.card import model_card

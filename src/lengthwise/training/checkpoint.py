@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from lengthwise.errors import UsageError
-from lengthwise.models.folder import replace_file, writing
+from lengthwise.files import replace_file, writing
 
 
 def save_checkpoint(
