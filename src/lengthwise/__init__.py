@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from lengthwise.version import __version__
 
 if TYPE_CHECKING:
     from lengthwise.measurement.curve import Curve
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from lengthwise.positions import Position, make_position
     from lengthwise.records import Assumption, Claim, Interval, Reference
     from lengthwise.runs.run import Listener, Run, load_run, measure, train
+    from lengthwise.studies.results import StudyResults, open_study, run_study
+    from lengthwise.studies.spec import Study
     from lengthwise.tasks import tasks
     from lengthwise.tasks.task import Task
     from lengthwise.training.loop import Recipe
@@ -38,12 +40,16 @@ _HOMES = {
     "Reference": "lengthwise.records",
     "Run": "lengthwise.runs.run",
     "Spread": "lengthwise.measurement.spread",
+    "Study": "lengthwise.studies.spec",
+    "StudyResults": "lengthwise.studies.results",
     "Task": "lengthwise.tasks.task",
     "Transformer": "lengthwise.models.transformer",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
     "measure": "lengthwise.runs.run",
+    "open_study": "lengthwise.studies.results",
     "over_seeds": "lengthwise.measurement.spread",
+    "run_study": "lengthwise.studies.results",
     "tasks": "lengthwise.tasks",
     "train": "lengthwise.runs.run",
 }
@@ -61,12 +67,17 @@ __all__ = [
     "Reference",
     "Run",
     "Spread",
+    "Study",
+    "StudyResults",
     "Task",
     "Transformer",
+    "__version__",
     "load_run",
     "make_position",
     "measure",
+    "open_study",
     "over_seeds",
+    "run_study",
     "tasks",
     "train",
 ]

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-import lengthwise
 from lengthwise.errors import UsageError
+from lengthwise.version import __version__
 
 _PACKAGES = ("torch", "numpy", "safetensors")
 
@@ -20,7 +20,7 @@ _PACKAGES = ("torch", "numpy", "safetensors")
 def environment() -> dict[str, Any]:
     """Versions, threads and host facts, as JSON-ready data."""
     return {
-        "lengthwise": lengthwise.__version__,
+        "lengthwise": __version__,
         "python": platform.python_version(),
         "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
         "threads": torch.get_num_threads(),

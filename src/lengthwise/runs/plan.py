@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
+import types
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from lengthwise.errors import UsageError
+from lengthwise.models.attention import attentions
 from lengthwise.models.folder import architecture_config, architecture_from
 from lengthwise.models.transformer import Architecture, Interface
-from lengthwise.registry import format_spec
+from lengthwise.positions import Position, make_position
+from lengthwise.registry import Registry, format_spec, nearest
 from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
 from lengthwise.training.lengths import SizeSchedule, schedules
 from lengthwise.training.loop import Recipe
 
 SCHEMA = 1
+
+S = TypeVar("S", Architecture, Recipe)
+
+# Settings that are objects: a text names one of a registry.
+_BY_NAME: dict[str, Registry[Any]] = {"attention": attentions, "sizes": schedules}
 
 
 @dataclass(frozen=True)
@@ -112,6 +122,73 @@ class Plan:
         content["rows"] = self.interface().rows
         text = json.dumps(content, sort_keys=True, default=str)
         return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def plan_for(
+    task: str | Mapping[str, Any] | Task,
+    position: str | Position,
+    *,
+    train_size: int,
+    test_size: int | None = None,
+    items: int = 200,
+    seed: int = 0,
+    model: Mapping[str, Any] = {},
+    training: Mapping[str, Any] = {},
+) -> Plan:
+    """The plan of a task with an encoding: the task's preset with `model` (fields of Architecture but the position)
+    and `training` (fields of Recipe) laid over it. An attention and a size schedule may be given by their specs.
+    Without a test size it is the usual one, three times the training size."""
+    for name, value in (("train-size", train_size), ("items", items), ("seed", seed), ("test-size", test_size)):
+        if type(value) is not int and not (value is None and name == "test-size"):
+            raise UsageError(f"{name} takes a whole number, not {value!r}")
+    task = task if isinstance(task, Task) else tasks.make(task)
+    architecture, recipe = preset(task)
+    architecture = _laid_over(architecture, model, "the model")
+    position = make_position(position) if isinstance(position, str) else position
+    if not isinstance(position, Position):
+        raise UsageError(f"an encoding is a text as learned+offset, or a Position, not {position!r}")
+    return Plan(
+        task=task,
+        architecture=dataclasses.replace(architecture, position=position),
+        recipe=_laid_over(recipe, training, "training"),
+        train_size=train_size,
+        test_size=default_test_size(task, train_size) if test_size is None else test_size,
+        items=items,
+        seed=seed,
+    )
+
+
+def _laid_over(usual: S, given: Mapping[str, Any], what: str) -> S:
+    """The usual settings with those given in their place; an unknown name or a wrong type is a usage error."""
+    kinds = _kinds(type(usual))
+    known = [f.name for f in dataclasses.fields(usual) if f.name != "position"]
+    for name in given:
+        if name not in known:
+            raise UsageError(f"{what} has no setting {name!r}; {nearest(str(name), known)}it has {', '.join(known)}")
+    return dataclasses.replace(usual, **{name: _typed(name, kinds[name], value) for name, value in given.items()})
+
+
+@functools.cache
+def _kinds(settings: type) -> dict[str, Any]:
+    """The types of the fields; looking them up takes longer than all the rest of a plan."""
+    return typing.get_type_hints(settings)
+
+
+def _typed(name: str, kind: Any, value: Any) -> Any:
+    """A setting in the type of its field: a whole number serves as a number, a spec as what it describes."""
+    if name in _BY_NAME and isinstance(value, str):
+        return _BY_NAME[name].make(value)
+    if typing.get_origin(kind) is types.UnionType:
+        if value is None:
+            return None
+        kind = typing.get_args(kind)[0]
+    kind = str if typing.get_origin(kind) is Literal else kind
+    if kind is float and type(value) is int:
+        return float(value)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        taken = {int: "a whole number", float: "a number", bool: "true or false"}.get(kind, "a text")
+        raise UsageError(f"{name.replace('_', '-')} takes {taken}, not {value!r}")
+    return value
 
 
 def name_of(task: Task) -> str:

@@ -1,0 +1,95 @@
+"""A job where it runs: import the function, call it, and say what came of it. JSON in, JSON out, for every executor."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import platform
+import sys
+import traceback
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from lengthwise.errors import Interrupted
+from lengthwise.executors.job import Outcome
+
+# Small models run best on one thread a process, and only equal thread counts give equal bits on every executor.
+ONE_THREAD: dict[str, str] = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+_OWN_PATH = tuple(sys.path)  # of this process, before any job
+_SENTENCE, _DETAIL = 400, 8000  # characters kept of a message and of a traceback
+
+
+def run_job(text: str) -> str:
+    """Run the job that `Job.text` gave; the outcome, without its key, as one line of JSON for `read_outcome`."""
+    job = json.loads(text)
+    try:
+        _touch(job["beat"])
+        return _plain("done", value=_function(job["call"])(**job["arguments"]), call=job["call"])
+    except (Interrupted, KeyboardInterrupt) as error:
+        return _plain("stopped", reason=sentence(error))
+    except BaseException as error:  # SystemExit too: a job does not end its worker by an exception
+        return _plain("failed", reason=sentence(error), detail=_shortened(traceback.format_exc()))
+
+
+def run_elsewhere(text: str, place: str) -> str:
+    """Run a job in another process as if it were where it was submitted: `here` gave that place."""
+    path, folder = json.loads(place)
+    os.environ.update(ONE_THREAD)
+    if not os.path.isdir(folder):
+        lost = f"the folder {folder} is not there on the node {platform.node()}; nodes must share the file system"
+        return _plain("failed", reason=lost)
+    os.chdir(folder)
+    sys.path[:] = [*path, *(entry for entry in _OWN_PATH if entry not in path)]
+    return run_job(text)
+
+
+def here() -> str:
+    """The places modules are found in and the current folder, as JSON."""
+    folder = os.getcwd()
+    return json.dumps([[entry or folder for entry in sys.path], folder])
+
+
+def read_outcome(key: str, text: str | bytes) -> Outcome:
+    """The outcome that `run_job` described; a ValueError or TypeError where the text is something else."""
+    return Outcome(key, **json.loads(text))
+
+
+def sentence(error: BaseException) -> str:
+    """An exception in one line: its kind and what it says, shortened."""
+    try:
+        message = " ".join(str(error).split())
+    except Exception:
+        message = "(an exception that cannot be printed)"
+    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return text if len(text) <= _SENTENCE else text[: _SENTENCE - 1] + "…"
+
+
+def _plain(kind: str, value: Any = None, reason: str = "", detail: str = "", call: str = "") -> str:
+    try:
+        return json.dumps({"kind": kind, "value": value, "reason": reason, "detail": detail})
+    except (TypeError, ValueError, RecursionError) as error:
+        told = f"{call} returned a {type(value).__name__} that is not JSON-ready: {error}"
+        return _plain("failed", reason=told[:_SENTENCE], detail=_shortened(repr(error)))
+
+
+def _function(call: str) -> Any:
+    module, _, name = call.partition(":")
+    importlib.invalidate_caches()  # the worker may be older than the file
+    return reduce(getattr, name.split("."), importlib.import_module(module))
+
+
+def _touch(beat: str | None) -> None:
+    if beat:
+        Path(beat).parent.mkdir(parents=True, exist_ok=True)
+        Path(beat).touch()
+
+
+def _shortened(text: str) -> str:
+    """The beginning and the end: what raised is at the end, what was called at the beginning."""
+    half = _DETAIL // 2
+    return text if len(text) <= _DETAIL else f"{text[:half]}\n…\n{text[-half:]}"

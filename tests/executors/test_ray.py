@@ -1,0 +1,97 @@
+"""Ray: the contract on a cluster of two node processes, one of which is then killed under a job."""
+
+import importlib.util
+import os
+import signal
+import socket
+import sys
+import time
+
+import pytest
+
+from lengthwise.errors import UsageError
+from lengthwise.executors import Job, executors
+from lengthwise.testing.executors import check_executor
+
+needs_ray = pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="Ray is not installed")
+
+WHERE = """
+import os, pathlib, time
+import ray
+
+def job(folder, seconds):
+    node = ray.get_runtime_context().get_node_id()
+    path = pathlib.Path(folder) / node
+    path.with_suffix(".new").write_text(str(os.getpid()))
+    path.with_suffix(".new").rename(path)
+    time.sleep(seconds)
+    return [node, os.environ["OMP_NUM_THREADS"], os.getcwd()]
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two nodes of one CPU each: a head, and one that can be lost."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        from ray.cluster_utils import Cluster
+
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        cluster.second = cluster.add_node(num_cpus=1)
+        yield cluster
+        cluster.shutdown()
+
+
+@needs_ray
+def test_keeps_the_contract(cluster, capfd):
+    before = signal.getsignal(signal.SIGTERM)
+    check_executor(lambda: executors.make(f"ray:address={cluster.address}"))
+    assert signal.getsignal(signal.SIGTERM) == before, "the caller's SIGTERM is left alone"
+    assert capfd.readouterr().out == "", "nothing is printed where results go"
+
+
+@needs_ray
+def test_killed_node_is_an_outcome_and_the_job_ends_on_the_other(cluster, collect, appears, write_module, tmp_path):
+    call = f"{write_module('on_a_ray_node', WHERE)}:job"
+    lost = cluster.second.node_id
+    with executors.make(f"ray:address={cluster.address}") as executor:
+        assert executor.slots == 2
+        for key in "ab":
+            executor.submit(Job(key, call, {"folder": str(tmp_path), "seconds": 2}))
+        appears(lambda: (tmp_path / lost).exists(), what="a job on the second node")
+        cluster.remove_node(cluster.second, allow_graceful=False)
+        ended = collect(executor, 2)
+        kinds = {key: outcome.kind for key, outcome in ended.items()}
+        assert sorted(kinds.values()) == ["died", "done"], ended
+        (dead,) = [key for key, kind in kinds.items() if kind == "died"]
+        assert "node" in ended[dead].reason and "NodeDiedError" in ended[dead].reason and "\n" not in ended[dead].reason
+        executor.submit(Job(dead, call, {"folder": str(tmp_path), "seconds": 0}))
+        node, threads, folder = collect(executor)[dead].value
+        assert node != lost and threads == "1" and folder == os.getcwd()
+        appears(lambda: executor.slots == 1, what="the loss of a slot")
+
+
+@needs_ray
+@pytest.mark.parametrize("address", ["nonsense", "127.0.0.1:99999", "ray://127.0.0.1:10001", "127.0.0.1:port"])
+def test_address_that_is_none_is_refused(address):
+    with pytest.raises(UsageError, match="Ray"), executors.make(f"ray:address={address}"):
+        pass
+
+
+@needs_ray
+def test_address_where_nothing_listens_is_refused_quickly():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    begun = time.monotonic()
+    with (
+        pytest.raises(UsageError, match=f"no Ray cluster answers at {address}"),
+        executors.make(f"ray:address={address}"),
+    ):
+        pass
+    assert time.monotonic() - begun < 5
+
+
+def test_without_ray_there_is_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UsageError, match=r"pip install 'lengthwise\[ray\]'"), executors.make("ray"):
+        pass
