@@ -34,7 +34,7 @@ the version of its layout, and `command`; with `--quiet` nothing but an error is
 def page() -> str:
     """The whole of docs/cli.md, its help 80 columns wide."""
     parts = [_HEAD, _section("lengthwise", [])]
-    parts += [_section(f"lengthwise {name}", [name]) for name in COMMANDS]
+    parts += [_section(f"lengthwise {name}", name.split()) for name in COMMANDS]
     return "\n".join(parts)
 
 

@@ -27,7 +27,7 @@ def test_importing_the_package_loads_no_heavy_library():
 
 
 def test_help_loads_no_heavy_library():
-    calls = [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)]
+    calls = [["--help"], ["--version"], *([*name.split(), "--help"] for name in COMMANDS)]
     code = f"from lengthwise.cli import main\nfor call in {calls}: assert main(call) == 0"
     assert not {"torch", "numpy", "rich", "altair"} & loaded_by(code)
 
@@ -46,7 +46,20 @@ def test_help_lists_every_command(cli, call):
     answer = cli(*call)
     assert answer.code == 0 and answer.err == ""
     for name, text in COMMANDS.items():
-        assert any(line.split()[:1] == [name] and text in line for line in answer.out.splitlines())
+        assert any(line.startswith(f"  {name}  ") and text in line for line in answer.out.splitlines())
+
+
+def test_help_of_a_command_lists_the_commands_below_it(cli):
+    below = [name for name in COMMANDS if name.startswith("study ")]
+    assert len(below) == 4
+    for name in below:
+        assert any(line.startswith(f"  {name}  ") for line in cli("study", "--help").out.splitlines())
+    assert "commands:" not in cli("study", "show", "--help").out
+
+
+def test_a_mistyped_command_of_two_words_is_suggested(cli):
+    answer = cli("study", "shwo", "quick")
+    assert answer.code == 2 and "'study show'" in answer.err
 
 
 def test_version(cli):
@@ -55,7 +68,7 @@ def test_version(cli):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_a_command_explains_every_option(cli, name):
-    answer = cli(name, "--help")
+    answer = cli(*name.split(), "--help")
     assert answer.code == 0 and answer.err == ""
     for action in parser_of(name)._actions:
         assert action.help, f"{action.dest} is not explained"
@@ -75,7 +88,7 @@ def test_every_command_has_the_common_options(name):
     assert {"--help", "--seed", "--json", "--quiet"} <= options
 
 
-@pytest.mark.parametrize("call", [[], *([name] for name in COMMANDS)])
+@pytest.mark.parametrize("call", [[], *(name.split() for name in COMMANDS)])
 def test_help_fits_80_columns_whatever_the_environment_says(cli, call, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     assert max(map(len, cli(*call, "--help").out.splitlines())) <= 80

@@ -11,7 +11,7 @@ from lengthwise.errors import UsageError
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Architecture
 from lengthwise.positions import make_position
-from lengthwise.runs.plan import Plan, name_of, preset
+from lengthwise.runs.plan import Plan, name_of, plan_for, preset
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.tasks.algorithmic.majority import Majority
@@ -198,3 +198,52 @@ def test_a_preset_fills_in_what_the_task_knows() -> None:
     architecture, recipe = preset(Preset())
     assert (architecture, recipe) == (Architecture(depth=5), Recipe(steps=77))
     assert preset(Majority()) == (Architecture(), Recipe())
+
+
+def test_plan_for_lays_settings_over_the_preset() -> None:
+    plan = plan_for(
+        "sort:alphabet=30", "rope", train_size=4, seed=3, items=7,
+        model={"width": 32, "attention": "log_length", "causal": False},
+        training={"rate": 1, "sizes": "increasing:share=0.3", "stop_at": 0.5, "steps": 9},
+    )  # fmt: skip
+    usual, usual_recipe = preset(tasks.make("sort:alphabet=30"))
+    shape = replace(
+        usual, width=32, causal=False, attention=attentions.make("log_length"), position=make_position("rope")
+    )
+    recipe = replace(usual_recipe, rate=1.0, sizes=Increasing(0.3), stop_at=0.5, steps=9)
+    assert plan == Plan(tasks.make("sort:alphabet=30"), shape, recipe, 4, 12, 7, 3)
+    assert type(plan.recipe.rate) is float, "a whole number would have another digest"
+    assert plan_for(Preset(), make_position("none"), train_size=4).recipe.steps == 77
+    assert plan_for("sort", "none", train_size=4, training={"stop_at": None}).recipe.stop_at is None
+    assert plan_for({"name": "sort", "alphabet": 30}, "none", train_size=9, test_size=10).test_size == 10
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"model": {"dept": 3}}, "the model has no setting 'dept'; did you mean 'depth'? it has depth, width"),
+        ({"model": {"position": "rope"}}, "the model has no setting 'position'"),
+        ({"training": {"step": 3}}, "training has no setting 'step'; did you mean 'steps'?"),
+        ({"model": {"depth": "two"}}, "depth takes a whole number, not 'two'"),
+        ({"model": {"depth": True}}, "depth takes a whole number, not True"),
+        ({"model": {"mlp_ratio": 2.0}}, "mlp-ratio takes a whole number, not 2.0"),
+        ({"model": {"causal": 1}}, "causal takes true or false, not 1"),
+        ({"model": {"attention": 5}}, "attention takes a text, not 5"),
+        ({"model": {"attention": "softmx"}}, "did you mean 'softmax'"),
+        ({"training": {"rate": "fast"}}, "rate takes a number, not 'fast'"),
+        ({"training": {"rate": True}}, "rate takes a number, not True"),
+        ({"training": {"rate": None}}, "rate takes a number, not None"),
+        ({"training": {"decay": 3}}, "decay takes a text, not 3"),
+        ({"training": {"decay": "lin"}}, "decay is one of linear"),
+        ({"training": {"stop_at": "x"}}, "stop-at takes a number, not 'x'"),
+        ({"train_size": "4"}, "train-size takes a whole number, not '4'"),
+        ({"test_size": 12.0}, "test-size takes a whole number, not 12.0"),
+        ({"items": None}, "items takes a whole number, not None"),
+        ({"seed": True}, "seed takes a whole number, not True"),
+        ({"position": 3}, "an encoding is a text as learned+offset, or a Position, not 3"),
+    ],
+)
+def test_plan_for_refuses(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError) as error:
+        plan_for(**{"task": "sort", "position": "none", "train_size": 4, **changes})
+    assert sentence in str(error.value)

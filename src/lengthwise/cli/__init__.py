@@ -1,4 +1,4 @@
-"""The command line: one file a command, loaded when it is asked for.
+"""The command line: one file a command, loaded when it is asked for; `study show` is in study_show.py.
 
 Results go to stdout, narration and progress to stderr. Exit codes: 0 done, 1 internal error, 2 usage or bad input,
 3 a required certificate was refused, 4 some runs failed, 130 interrupted.
@@ -12,11 +12,19 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from lengthwise.cli.options import Parser
 
 COMMANDS = {
-    "train": "train a model on a task at short sizes, measure how far it holds",
+    "train": "train a model at short sizes, measure how far it holds",
     "measure": "measure a saved run again, at other sizes or on other items",
+    "study": "carry out a study: a grid of tasks, encodings, models and seeds",
+    "study status": "where a study stands: done, running, failed, time left",
+    "study show": "the results of a study as a table of tasks and encodings",
+    "study export": "write the results of a study as Parquet or CSV",
+    "study rebuild": "make the index of a study anew from its run folders",
+    "report": "write the report of a study as one page that needs no network",
     "tasks": "list the tasks, or show one with worked samples",
     "positions": "list the position encodings, or show one in figures",
     "doctor": "versions, threads, speed, extras and what is missing",
@@ -71,33 +79,62 @@ def parser_of(name: str) -> Parser:
     """The parser of a command; its description is the docstring of the command's module."""
     from lengthwise.cli.options import Parser
 
-    command = importlib.import_module(f"lengthwise.cli.{name}")
+    command = _module_of(name)
     parser = Parser(f"lengthwise {name}", command.__doc__)
     command.add_options(parser)
     parser.add_common()
     return parser
 
 
+def _module_of(name: str) -> ModuleType:
+    return importlib.import_module(f"lengthwise.cli.{name.replace(' ', '_')}")
+
+
+def _split(arguments: list[str]) -> tuple[str, list[str]]:
+    """The command, of two words where there is such a one, and what follows it."""
+    words = 2 if " ".join(arguments[:2]) in COMMANDS else 1
+    return " ".join(arguments[:words]) or "--help", arguments[words:]
+
+
+def _below(name: str) -> dict[str, str]:
+    """The commands of two words that begin with this one."""
+    return {key: text for key, text in COMMANDS.items() if key.startswith(f"{name} ")}
+
+
+def _listed(commands: dict[str, str]) -> str:
+    wide = max(len(key) for key in commands)
+    return "\n".join(f"  {key:<{wide}}  {text}" for key, text in commands.items())
+
+
 def _run(arguments: list[str]) -> int:
-    name = arguments[0] if arguments else "--help"
+    name, rest = _split(arguments)
     if name in ("-h", "--help", "help"):
-        print(_HELP.format(commands="\n".join(f"  {key:<9}  {text}" for key, text in COMMANDS.items())), end="")
+        print(_HELP.format(commands=_listed(COMMANDS)), end="")
         return 0
     if name in ("-V", "--version"):
-        from lengthwise import __version__
+        from lengthwise.version import __version__
 
         print(f"lengthwise {__version__}")
         return 0
-    if name not in COMMANDS:
-        from lengthwise.errors import UnknownName
-        from lengthwise.registry import nearest
-
-        if name.startswith("-"):
-            raise UnknownName(f"a command comes before options such as {name}; `lengthwise --help` lists the commands")
-        raise UnknownName(f"unknown command {name!r}; {nearest(name, COMMANDS)}`lengthwise --help` lists them")
+    _check_known(name, rest)
     parser = parser_of(name)
-    if {"-h", "--help"} & set(arguments[1:]):
-        print(parser.format_help(), end="")
+    if {"-h", "--help"} & set(rest):
+        more = f"\ncommands:\n{_listed(_below(name))}\n" if _below(name) else ""
+        print(parser.format_help() + more, end="")
         return 0
-    options = parser.parse_intermixed_args(arguments[1:])
-    return importlib.import_module(f"lengthwise.cli.{name}").run(options)
+    return _module_of(name).run(parser.parse_intermixed_args(rest))
+
+
+def _check_known(name: str, rest: list[str]) -> None:
+    """Refuse a command that does not exist; `study shwo NAME` is one, as `study` takes one name alone."""
+    from lengthwise.errors import UnknownName
+    from lengthwise.registry import nearest
+
+    if name.startswith("-"):
+        raise UnknownName(f"a command comes before options such as {name}; `lengthwise --help` lists the commands")
+    if name not in COMMANDS:
+        raise UnknownName(f"unknown command {name!r}; {nearest(name, COMMANDS)}`lengthwise --help` lists them")
+    if _below(name) and len(rest) > 1 and not (rest[0].startswith("-") or rest[1].startswith("-")):
+        wrong = f"{name} {rest[0]}"
+        if near := nearest(wrong, _below(name)):
+            raise UnknownName(f"unknown command {wrong!r}; {near}`lengthwise {name} --help` lists them")

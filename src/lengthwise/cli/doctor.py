@@ -26,8 +26,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise import __version__
     from lengthwise.cli.output import write_object
+    from lengthwise.version import __version__
 
     core = {name: _version(name) for name in CORE}
     extras = {name: {package: _version(package) for package in packages} for name, packages in EXTRAS.items()}

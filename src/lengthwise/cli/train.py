@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from lengthwise.runs.plan import Plan
     from lengthwise.runs.run import Run
 
+_MODEL = ("depth", "width", "heads", "mlp_ratio", "attention")
+_TRAINING = ("steps", "batch", "rate", "warmup", "decay", "weight_decay", "clip", "sizes", "stop_at")
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_task_options(parser)
@@ -127,31 +130,24 @@ def _folder(plan: Plan, options: argparse.Namespace) -> Path:
 
 
 def _plan(options: argparse.Namespace, seed: int) -> Plan:
-    from dataclasses import replace
+    from lengthwise.runs.plan import plan_for
 
-    from lengthwise.models.attention import attentions
-    from lengthwise.positions import make_position
-    from lengthwise.runs.plan import Plan, default_test_size, preset
-    from lengthwise.tasks import tasks
-    from lengthwise.training.lengths import schedules
-
-    task = tasks.make(task_needed(options))
+    task = task_needed(options)
     at_least(1, options.test_size, "--test-size")
-    architecture, recipe = preset(task)
-    given = {k: v for k, v in vars(options).items() if v is not None}
-    shape = {k: given[k] for k in ("depth", "width", "heads", "mlp_ratio") if k in given}
-    if "attention" in given:
-        shape["attention"] = attentions.make(options.attention)
-    position = make_position(options.position)
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    model = {name: given[name] for name in _MODEL if name in given}
     if options.encoder or options.decoder:
-        shape["causal"] = options.decoder
-    architecture = replace(architecture, **shape, position=position)
-    names = ("steps", "batch", "rate", "warmup", "decay", "weight_decay", "clip", "stop_at")
-    changes = {k: given[k] for k in names if k in given}
-    if "sizes" in given:
-        changes["sizes"] = schedules.make(options.sizes)
-    test_size = options.test_size or default_test_size(task, options.train_size)
-    return Plan(task, architecture, replace(recipe, **changes), options.train_size, test_size, options.items, seed)
+        model["causal"] = options.decoder
+    return plan_for(
+        task,
+        options.position,
+        train_size=options.train_size,
+        test_size=options.test_size,
+        items=options.items,
+        seed=seed,
+        model=model,
+        training={name: given[name] for name in _TRAINING if name in given},
+    )
 
 
 def _show_plans(plans: list[Plan], options: argparse.Namespace) -> int:

@@ -1,0 +1,158 @@
+"""Carry out a study: many runs described in one short TOML file, or one of the studies that come with the package.
+
+The same command again goes on with what is left: finished runs are never repeated, interrupted ones go on from their
+checkpoints. The runs are kept in runs/NAME unless --folder says otherwise, with a report in one HTML file.
+
+Beside it: `lengthwise study status NAME` from another terminal, `study show NAME`, `study export NAME`,
+`study rebuild NAME`, and `lengthwise report NAME`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lengthwise.cli.options import Parser, number
+
+if TYPE_CHECKING:
+    from lengthwise.executors.executor import Executor
+    from lengthwise.studies.coordinator import Progress
+    from lengthwise.studies.spec import Study
+
+_FIRST = 4  # runs that a dry run prints
+
+
+def add_options(parser: Parser) -> None:
+    parser.add_argument("study", nargs="?", metavar="STUDY", help="a TOML file, or a name that --list prints")
+    add = parser.add_argument
+    add("--list", action="store_true", help="list the studies that come with the package")
+    add("--dry-run", action="store_true", help="print the number of runs, the time they may take and the first few")
+    add("--folder", metavar="DIR", help="where the study is kept (runs/NAME)")
+    add("--executor", default="local", metavar="SPEC", help="local:workers=4, ray, ray:address=…, slurm:… (local)")
+    add("--silence", type=number, default=600.0, metavar="S", help="seconds without a sign of life that end a run")
+    add("--track", metavar="NAME", help="mirror the runs to mlflow, trackio or tensorboard")
+    add("--no-report", action="store_true", help="do not write the report at the end")
+    parser.seed_help = "a number added to every seed of the study (0)"
+
+
+def run(options: argparse.Namespace) -> int:
+    from lengthwise.cli.output import write_object
+    from lengthwise.errors import RunsFailed, UsageError
+    from lengthwise.studies.spec import Study
+
+    if options.list:
+        return _list(options.json)
+    if options.study is None:
+        raise UsageError("say which study: a TOML file, or a name from `lengthwise study --list`")
+    if options.silence <= 0:
+        raise UsageError(f"--silence is a number of seconds above 0, not {options.silence:g}")
+    study = Study.read(options.study).with_seeds_from(options.seed or 0)
+    if options.dry_run:
+        return _dry_run(study, options)
+    folder = Path(options.folder) if options.folder else None
+    progress, folder = _carry_out(study, folder, options)
+    report = None if options.no_report or not progress.done else _report(folder)
+    if options.json:
+        counts = {name: getattr(progress, name) for name in ("total", "done", "failed", "waiting")}
+        write_object("study", {"name": study.name, "folder": str(folder), "report": report, **counts})
+    else:
+        _tell_results(progress, folder, report)
+    if progress.failed:
+        many = "1 run" if progress.failed == 1 else f"{progress.failed} runs"
+        raise RunsFailed(
+            f"{many} of {progress.total} failed; `lengthwise study status {folder}` says why, and the same command "
+            "tries them again"
+        )
+    return 0
+
+
+def _carry_out(study: Study, folder: Path | None, options: argparse.Namespace) -> tuple[Progress, Path]:
+    from lengthwise.cli.study_progress import study_progress
+    from lengthwise.studies.coordinator import carry_out_study, default_folder
+    from lengthwise.studies.track import check_tracker, mirror_all
+
+    if options.track:
+        check_tracker(options.track)
+    folder = folder or default_folder(study)
+    with study_progress(options.quiet) as listener:
+        executor = _executor(options)
+        progress = carry_out_study(study, folder, executor, listener, command=_command(options))
+    if options.track:
+        mirror_all(folder, options.track)
+    return progress, folder
+
+
+def _executor(options: argparse.Namespace) -> Executor:
+    from lengthwise.executors import executors
+
+    executor = executors.make(options.executor)
+    executor.silence = options.silence
+    return executor
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command that does it again."""
+    import shlex
+
+    words = ["lengthwise", "study", options.study]
+    for name, value in (("--folder", options.folder), ("--seed", options.seed)):
+        words += [name, str(value)] if value is not None else []
+    return shlex.join(words)
+
+
+def _report(folder: Path) -> str:
+    from lengthwise.reports.page import write_report
+
+    return str(write_report(folder))
+
+
+def _tell_results(progress: Progress, folder: Path, report: str | None) -> None:
+    from lengthwise.cli.study_show import write_table
+    from lengthwise.studies.store import Store
+
+    with Store.open(folder) as store:
+        write_table(store)
+    if progress.waiting:
+        print(f"\n{progress.waiting} of {progress.total} runs wait: the budget is spent; the same command goes on")
+    if report:
+        print(f"\nreport: {report}")
+
+
+def _list(as_json: bool) -> int:
+    from lengthwise.cli.output import write_object, write_rows
+    from lengthwise.studies.spec import Study, builtin_names
+
+    questions = {name: Study.read(name).question for name in builtin_names()}
+    if as_json:
+        write_object("study", {"studies": questions})
+    else:
+        write_rows(list(questions.items()))
+    return 0
+
+
+def _dry_run(study: Study, options: argparse.Namespace) -> int:
+    from lengthwise.cli.output import write_field, write_object
+    from lengthwise.cli.study_progress import clock
+    from lengthwise.studies.estimate import estimate
+    from lengthwise.studies.grid import plans
+    from lengthwise.studies.planned import planned_records
+
+    todo = plans(study)
+    with _executor(options) as executor:
+        workers = executor.slots
+    guess = estimate(todo, workers=workers)
+    records = planned_records(todo)
+    if options.json:
+        content: dict[str, Any] = {"runs": len(todo), "seconds": guess.seconds, "workers": workers}
+        write_object("study", {"dry_run": True, "name": study.name, **content, "plans": [p.plain() for p in todo]})
+        return 0
+    write_field("study", f"{study.name}: {study.question}" if study.question else study.name)
+    write_field("runs", str(len(todo)))
+    write_field("time", f"about {clock(guess.seconds)} with {workers} workers, from a calibration of two seconds")
+    for record, seconds in zip(records[:_FIRST], guess.per_plan, strict=False):
+        what = ", ".join(part for part in (record.task, f"position {record.position}", record.variant) if part)
+        write_field("", f"{what}, trained to {record.train_size}, seed {record.seed}: {clock(seconds)}")
+    if len(todo) > _FIRST:
+        write_field("", f"… and {len(todo) - _FIRST} more")
+    return 0

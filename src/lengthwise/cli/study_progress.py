@@ -1,0 +1,75 @@
+"""What a person sees while a study goes on: a live line on a terminal, a line for each run that ended elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lengthwise.studies.coordinator import Progress
+    from lengthwise.studies.record import RunRecord
+
+
+@contextlib.contextmanager
+def study_progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    """A listener of a coordinator that draws or prints."""
+    if quiet:
+        yield lambda _: None
+    elif not sys.stderr.isatty():
+        yield _print
+    else:
+        with _bar() as listener:
+            yield listener
+
+
+def _print(progress: Progress) -> None:
+    if progress.newest is not None:
+        print(f"{_counts(progress)}; {_ended(progress.newest)}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[Progress], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bars
+
+    columns: list[Any] = [BarColumn(bar_width=16), TextColumn("{task.fields[note]}")]
+    with Bars(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4) as bars:
+        bar = bars.add_task("study", total=None, note="")
+
+        def listen(progress: Progress) -> None:
+            bars.update(bar, total=progress.total, completed=progress.done + progress.failed, note=_counts(progress))
+            if progress.newest is not None and progress.newest.state == "failed":
+                bars.print(f"{_ended(progress.newest)}", markup=False, highlight=False)
+
+        yield listen
+
+
+def _counts(progress: Progress) -> str:
+    parts = [f"{progress.done} of {progress.total} runs done", f"{progress.running} running"]
+    if progress.failed:
+        parts.append(f"{progress.failed} failed")
+    if progress.seconds_left is not None and progress.done + progress.failed < progress.total:
+        parts.append(f"{clock(progress.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def _ended(run: RunRecord) -> str:
+    name = ", ".join(part for part in (run.task, run.position, run.variant, f"seed {run.seed}") if part)
+    if run.summary is None:
+        again = "; it is tried once more" if run.attempts < 2 else ""
+        return f"{name} failed: {run.reason}{again}"
+    at_least = "at least " if run.summary.censored else ""
+    return f"{name}: reach {at_least}{run.summary.reach} in {clock(run.seconds or 0.0)}"
+
+
+def clock(seconds: float) -> str:
+    """Seconds as a person says them: 42 s, 3:05 min, 2:10 h."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if seconds < 3600:
+        return f"{int(seconds) // 60}:{int(seconds) % 60:02} min"
+    return f"{minutes // 60}:{minutes % 60:02} h"

@@ -1,0 +1,37 @@
+"""Make the index of a study anew from its run folders, after it was lost or damaged.
+
+Every finished run is checked: its record, its curve, and its weights against their SHA-256. Damaged folders are named
+and left as they are; delete one to have its run trained again. An index that was damaged is kept beside the new one.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from lengthwise.cli.options import Parser
+
+
+def add_options(parser: Parser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the name of a study below runs/, or its folder")
+    parser.seed_help = "not used here: nothing is random"
+
+
+def run(options: argparse.Namespace) -> int:
+    from lengthwise.cli.output import complain, narrate, write_object
+    from lengthwise.errors import RunsFailed
+    from lengthwise.studies.folders import study_folder
+    from lengthwise.studies.rebuild import rebuild
+
+    folder = study_folder(options.name)
+    rebuilt = rebuild(folder)
+    for remark in rebuilt.remarks:
+        narrate(f"warning: {remark}", options.quiet)
+    for name, what in rebuilt.damaged.items():
+        complain(f"damaged: {name}: {what}")
+    counts, total = rebuilt.counts, sum(rebuilt.counts.values())
+    if options.json:
+        content = {"folder": str(folder), "counts": dict(counts), "damaged": dict(rebuilt.damaged)}
+        write_object("study rebuild", {**content, "remarks": list(rebuilt.remarks)})
+    else:
+        narrate(f"index of {folder} made anew: {counts['done']} of {total} runs are done", options.quiet)
+    return RunsFailed.exit_code if rebuilt.damaged else 0

@@ -1,0 +1,221 @@
+"""Show what a study came to: a table of tasks and encodings for each measure, with intervals over seeds.
+
+Shown are the reach (the largest size up to which exact match stays at 95 % or more) and the exact match on the second
+and on the third stretch of sizes as wide as the training range.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from lengthwise.cli.options import Parser
+
+if TYPE_CHECKING:
+    from lengthwise.studies.cells import Cell, Measure
+    from lengthwise.studies.record import RunRecord
+    from lengthwise.studies.store import Store
+    from lengthwise.studies.table import Table
+
+_TITLES = {
+    "reach": "reach, in sizes",
+    "in_range": "exact match in the training range, in %",
+    "twice": "exact match at 2 x the training size, in %",
+    "thrice": "exact match at 3 x the training size, in %",
+}
+_GAP = 2  # columns between two cells
+_LABEL = 26  # the widest label that stands beside its cells where there is no room to spare
+_HEADER = 18  # the widest line of an encoding's name
+_MOST = 20  # failed runs that are named
+
+
+def add_options(parser: Parser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the name of a study below runs/, or its folder")
+    names = ", ".join(_TITLES)
+    parser.add_argument("--measure", metavar="LIST", help=f"which of {names}, with commas between (reach,twice,thrice)")
+    parser.seed_help = "not used here: nothing is random"
+
+
+def run(options: argparse.Namespace) -> int:
+    from lengthwise.cli.output import write_object
+    from lengthwise.studies.folders import study_folder
+    from lengthwise.studies.store import Store
+    from lengthwise.studies.table import read_table
+
+    measures = chosen_measures(options.measure)
+    with Store.open(study_folder(options.name)) as store:
+        if options.json:
+            write_object("study show", read_table(store).plain(measures))
+        else:
+            write_table(store, measures)
+    return 0
+
+
+def chosen_measures(text: str | None) -> tuple[Measure, ...]:
+    """The measures that `--measure` names, in its order."""
+    from lengthwise.errors import UsageError
+    from lengthwise.registry import nearest
+    from lengthwise.studies.cells import MEASURES
+    from lengthwise.studies.table import SHOWN
+
+    if text is None:
+        return SHOWN
+    names = [name.strip().replace("-", "_") for name in text.split(",") if name.strip()]
+    known: dict[str, Measure] = {measure: measure for measure in MEASURES}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--measure names no {name!r}; {nearest(name, known)}it takes {', '.join(known)}")
+    if not names:
+        raise UsageError(f"--measure is empty; it takes {', '.join(known)}")
+    return tuple(known[name] for name in dict.fromkeys(names))
+
+
+def write_table(store: Store, measures: Sequence[Measure] | None = None) -> None:
+    """The tables of a study as text: by measure, then the notes that explain the marks, then what failed."""
+    from lengthwise.cli.output import wrapped
+    from lengthwise.studies.table import SHOWN, printable, read_table
+
+    table = read_table(store)
+    title = f"{table.name}: {table.question}" if table.question else table.name
+    print(wrapped(printable(title)))
+    print(wrapped(_counted(table)))
+    for measure in measures or SHOWN:
+        _write_measure(table, measure)
+    print()
+    for note in _notes(table, measures or SHOWN):
+        print(wrapped(note))
+    write_failures(table.failed)
+
+
+def write_failures(failed: Sequence[RunRecord]) -> None:
+    """The runs that failed, with their reasons; of very many the first."""
+    from lengthwise.cli.output import wrapped
+    from lengthwise.studies.table import printable, run_title
+
+    if failed:
+        print(f"\nfailed: {len(failed)}")
+    for run in failed[:_MOST]:
+        print(wrapped(printable(f"{run_title(run)}: {run.reason or 'no reason is known'}"), "  ", "    "))
+    if len(failed) > _MOST:
+        print(f"  … and {len(failed) - _MOST} more, which --json has too")
+
+
+def _counted(table: Table) -> str:
+    counts, total = table.counts, sum(table.counts.values())
+    parts = [f"{counts['done']} of {total} runs done"]
+    parts += [f"{counts[state]} {state}" for state in ("running", "failed", "waiting") if counts[state]]
+    sizes = ", ".join(map(str, table.train_sizes)) or "none"
+    return f"{', '.join(parts)}; seeds discarded: {table.discarded} ({table.rule}); trained to size {sizes}"
+
+
+def _write_measure(table: Table, measure: Measure) -> None:
+    """The table of one measure, in as many blocks of columns as the width asks for."""
+    from lengthwise.cli.output import width, wrapped
+    from lengthwise.studies.table import printable
+
+    print(f"\n{_TITLES[measure]} (measured)")
+    labels = [printable(label) for label in table.rows]
+    columns = [
+        _Column(printable(name), [_entry(row.get(name), measure) for row in table.rows.values()])
+        for name in table.columns
+    ]
+    most = max(_LABEL, width() - sum(_GAP + column.width for column in columns))
+    beside = max((len(label) for label in labels if len(label) <= most), default=0)
+    for number, block in enumerate(_blocks(columns, width() - beside)):
+        if number:
+            print()
+        for line in range(-max(len(column.header) for column in block), 0):
+            print(_line("", beside, [column.header_line(line) for column in block]))
+        for index, label in enumerate(labels):
+            cells = [column.cell(index) for column in block]
+            own_line = len(label) > beside  # a label of many settings has its lines to itself
+            if own_line:
+                print(wrapped(label))
+            print(_line("" if own_line else label, beside, cells))
+
+
+def _line(label: str, beside: int, cells: list[str]) -> str:
+    return (f"{label:<{beside}}" + "".join(" " * _GAP + cell for cell in cells)).rstrip()
+
+
+class _Column:
+    """An encoding: its name in short lines, and its entries with their parts below one another."""
+
+    def __init__(self, name: str, entries: list[tuple[str, str, str]]) -> None:
+        self.header = textwrap.wrap(name, _HEADER) or [""]
+        self._entries = entries
+        self._wide = [max((len(entry[part]) for entry in entries), default=0) for part in range(3)]
+        self.width = max(len(self.cell(0)) if entries else 0, *(len(line) for line in self.header))
+
+    def header_line(self, line: int) -> str:
+        """A line of the name, counted from the last, so that names of different heights stand on the same ground."""
+        text = self.header[line] if -line <= len(self.header) else ""
+        return f"{text:<{self.width}}"
+
+    def cell(self, index: int) -> str:
+        value, interval, seeds = self._entries[index]
+        one, two, three = self._wide
+        width = getattr(self, "width", 0)
+        middle = f" {interval:<{two}}" if two else ""  # no cell of the column has an interval
+        return f"{f'{value:>{one}}{middle} {seeds:>{three}}':<{width}}"
+
+
+def _blocks(columns: list[_Column], room: int) -> Iterator[list[_Column]]:
+    """The columns in groups that fit; a column that is wider than the room has a group of its own."""
+    block: list[_Column] = []
+    for column in columns:
+        if block and sum(_GAP + c.width for c in (*block, column)) > room:
+            yield block
+            block = []
+        block.append(column)
+    if block:
+        yield block
+
+
+def _entry(cell: Cell | None, measure: Measure) -> tuple[str, str, str]:
+    """What a cell says: the value with its marks, the interval, the seeds kept of all."""
+    if cell is None:
+        return "", "", ""
+    if not cell.done:
+        return "failed" if len(cell.failed) == len(cell.runs) else "…", "", ""
+    claim = cell.claim(measure)
+    seeds = f"{len(cell.kept)}/{len(cell.runs)}"
+    if not isinstance(claim.value, int | float):
+        return "–", "", seeds
+    marks = ("" if cell.learned else "×") + ("≥" if measure == "reach" and cell.censored else "")
+    value = f"{claim.value:.1f}".removesuffix(".0") if measure == "reach" else _percent(claim.value)
+    if claim.interval is None:
+        return marks + value, "", seeds
+    scale = 1 if measure == "reach" else 100
+    low, high = (round(scale * end, 6) for end in (claim.interval.low, claim.interval.high))
+    return marks + value, f"[{math.floor(low)}–{math.ceil(high)}]", seeds
+
+
+def _percent(share: float) -> str:
+    from lengthwise.cli.results import percent
+
+    return percent(share).strip().removesuffix("%").removesuffix(".0")
+
+
+def _notes(table: Table, measures: Sequence[Measure]) -> list[str]:
+    """What the marks mean, of those that occur."""
+    done = [cell for cell in table.cells if cell.done]
+    if not done:
+        return ["no run is done yet"]
+    notes = [
+        "mean over the kept seeds [95 % bootstrap interval over seeds, rounded outwards] seeds kept/all of the cell",
+    ]
+    if any(cell.censored for cell in done):
+        notes.append("≥ a lower bound: some of the seeds hold to the largest size measured")
+    if any(not cell.learned for cell in done):
+        notes.append("× not learned in range: no seed is kept, and the numbers are over all that are done")
+    if any(len(cell.shown) == 1 for cell in done):
+        notes.append("no interval: one seed shows no spread")
+    if any(cell.values(measure) == {} for cell in done for measure in measures):
+        notes.append("– nothing was measured there")
+    if any(not cell.done and len(cell.failed) < len(cell.runs) for cell in table.cells):
+        notes.append("… not finished yet")
+    return notes

@@ -1,0 +1,144 @@
+"""Show where a study stands: how many runs are done, running, failed and waiting, and how long it may still take.
+
+It can be asked from another terminal while the study goes on, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from lengthwise.cli.options import Parser
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lengthwise.studies.record import RunRecord
+    from lengthwise.studies.store import Store
+
+_BEAT = "beat.json"
+_NUMBERS = ("step", "steps", "loss", "size", "sizes")
+_MOST = 20  # running runs that are named
+
+
+def add_options(parser: Parser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the name of a study below runs/, or its folder")
+    parser.seed_help = "not used here: nothing is random"
+
+
+def run(options: argparse.Namespace) -> int:
+    from lengthwise.cli.output import write_object
+    from lengthwise.studies.folders import study_folder
+    from lengthwise.studies.store import Store
+    from lengthwise.studies.table import plain_failure
+
+    folder = study_folder(options.name)
+    with Store.open(folder) as store:
+        content = _status(store, folder)
+        running, failed = store.runs("running", detail=False), store.runs("failed", detail=False)
+    beats = [_beat(folder, run.key) for run in running]
+    if options.json:
+        now = [{**_plain(run), "beat": beat} for run, beat in zip(running, beats, strict=True)]
+        write_object("study status", {**content, "runs": now, "failures": [plain_failure(run) for run in failed]})
+    else:
+        _write(content, running, beats, failed)
+    return 0
+
+
+def _status(store: Store, folder: Path) -> dict[str, Any]:
+    """The study as a whole; the time left is told only while somebody works on it."""
+    from lengthwise.studies.lock import holder
+
+    counts, coordinator = store.counts(), holder(folder)
+    return {
+        "name": (store.fact("study") or {}).get("name") or folder.absolute().name,
+        "folder": str(folder),
+        "total": sum(counts.values()),
+        **counts,
+        "coordinator": coordinator,
+        "seconds_left": _seconds_left(store.fact("progress")) if coordinator else None,
+    }
+
+
+def _seconds_left(progress: Any) -> float | None:
+    """What the coordinator estimated, less the time that has gone by since."""
+    try:
+        return max(0.0, progress["seconds_left"] - max(0.0, time.time() - progress["at"]))
+    except (TypeError, KeyError):
+        return None
+
+
+def _beat(folder: Path, key: str) -> dict[str, float] | None:
+    """The last sign of life of a run; None where there is none, or none that can be read."""
+    from lengthwise.studies.store import RUNS
+
+    try:
+        content = json.loads((folder / RUNS / key / _BEAT).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict):
+        return None
+    return {name: content[name] for name in _NUMBERS if _is_number(content.get(name))} or None
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that can be shown and written as JSON."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+
+
+def _plain(run: RunRecord) -> dict[str, Any]:
+    names = ("key", "task", "position", "variant", "train_size", "seed", "attempts")
+    return {name: getattr(run, name) for name in names}
+
+
+def _write(
+    content: dict[str, Any],
+    running: list[RunRecord],
+    beats: list[dict[str, float] | None],
+    failed: list[RunRecord],
+) -> None:
+    from lengthwise.cli.output import wrapped, write_field
+    from lengthwise.cli.study_progress import clock
+    from lengthwise.cli.study_show import write_failures
+    from lengthwise.studies.table import printable, run_title
+
+    write_field("study", printable(f"{content['name']} in {content['folder']}"))
+    write_field("runs", f"{content['done']} of {content['total']} done, " + _others(content))
+    write_field("coordinator", _coordinator(content))
+    if content["seconds_left"] is not None:
+        write_field("time left", f"about {clock(content['seconds_left'])}")
+    if running:
+        print(f"\nrunning: {len(running)}")
+    for run, beat in list(zip(running, beats, strict=True))[:_MOST]:
+        print(wrapped(printable(f"{run_title(run)}: {_words(beat)}"), "  ", "    "))
+    if len(running) > _MOST:
+        print(f"  … and {len(running) - _MOST} more, which --json has too")
+    write_failures(failed)
+
+
+def _others(content: dict[str, Any]) -> str:
+    return ", ".join(f"{content[state]} {state}" for state in ("running", "failed", "waiting"))
+
+
+def _coordinator(content: dict[str, Any]) -> str:
+    if content["coordinator"]:
+        return f"at work: {content['coordinator']}"
+    if content["running"]:
+        return "none is at work: the one before ended in the midst of runs; the same `lengthwise study` goes on"
+    if content["waiting"]:
+        return "none is at work; the same `lengthwise study` goes on with the runs that wait"
+    return "none is at work"
+
+
+def _words(beat: dict[str, float] | None) -> str:
+    """A sign of life in words."""
+    if beat is None:
+        return "no sign of life yet"
+    if "size" in beat:
+        in_all = f" ({beat['sizes']:g} sizes in all)" if "sizes" in beat else ""
+        return f"measuring, at size {beat['size']:g}{in_all}"
+    parts = [f"step {beat['step']:g}" + (f" of {beat['steps']:g}" if "steps" in beat else "")] if "step" in beat else []
+    parts += [f"loss {beat['loss']:.4f}"] if "loss" in beat else []
+    return ", ".join(parts) or "alive"

@@ -1,0 +1,110 @@
+"""The cells of a study: the runs that differ in their seed alone, and what their seeds say together.
+
+A seed is kept by the study's rule, a share of items right in the training range; all of them are reported. Where no
+seed is kept the cell was not learned, and its numbers are over all seeds and say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from lengthwise.analysis.bootstrap import mean_over_seeds
+from lengthwise.measurement.spread import Keep
+from lengthwise.records import Claim
+from lengthwise.studies.record import RunRecord, Summary
+
+Measure = Literal["reach", "in_range", "twice", "thrice"]
+MEASURES: dict[Measure, str] = {
+    "reach": "reach",
+    "in_range": "exact match in the training range",
+    "twice": "exact match at 2 x",
+    "thrice": "exact match at 3 x",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Runs of one task, encoding, variant and training size, in the order of their seeds."""
+
+    task: str
+    position: str
+    variant: str
+    train_size: int
+    runs: tuple[RunRecord, ...]
+    rule: Keep
+
+    @cached_property
+    def done(self) -> tuple[RunRecord, ...]:
+        return tuple(run for run in self.runs if run.summary is not None)
+
+    @cached_property
+    def kept(self) -> tuple[RunRecord, ...]:
+        return tuple(run for run in self.done if _summary(run).in_range >= self.rule.in_range)
+
+    @property
+    def learned(self) -> bool:
+        """Whether any seed is kept."""
+        return bool(self.kept)
+
+    @property
+    def shown(self) -> tuple[RunRecord, ...]:
+        """The runs whose numbers stand for the cell: the kept ones, or all where none is kept."""
+        return self.kept or self.done
+
+    @property
+    def failed(self) -> tuple[RunRecord, ...]:
+        return tuple(run for run in self.runs if run.state == "failed")
+
+    @property
+    def row(self) -> str:
+        """What sets the cell apart from others of its encoding."""
+        return f"{self.task}, {self.variant}" if self.variant else self.task
+
+    @property
+    def test_size(self) -> int:
+        return max(run.test_size for run in self.runs)
+
+    @property
+    def censored(self) -> int:
+        """How many of the seeds shown hold to the largest size measured."""
+        return sum(_summary(run).censored for run in self.shown)
+
+    def values(self, measure: Measure) -> dict[int, float]:
+        """The measure of every seed shown that has it."""
+        found = {run.seed: getattr(run.summary, measure) for run in self.shown}
+        return {seed: float(value) for seed, value in found.items() if value is not None}
+
+    def claim(self, measure: Measure) -> Claim:
+        """The mean over the seeds shown, with a bootstrap interval; the others are in the evidence."""
+        shown = {run.key for run in self.shown}
+        others = {
+            run.seed: float(getattr(run.summary, measure))
+            for run in self.done
+            if run.key not in shown and getattr(run.summary, measure) is not None
+        }
+        rule = str(self.rule) if self.learned or not self.done else f"no seed is kept ({self.rule}); all are shown"
+        where = f"{self.row}, position {self.position}, trained to {self.train_size}"
+        return mean_over_seeds(
+            f"{MEASURES[measure]}: {where}",
+            self.values(measure),
+            discarded=others,
+            rule=rule,
+            unit="size" if measure == "reach" else "",
+            lower_bounds=self.censored if measure == "reach" else 0,
+        )
+
+
+def cells(runs: Iterable[RunRecord], rule: Keep) -> list[Cell]:
+    """The runs by cell, in the order in which the cells first occur."""
+    found: dict[tuple[str, str, str, int], list[RunRecord]] = {}
+    for run in runs:
+        found.setdefault((run.task, run.position, run.variant, run.train_size), []).append(run)
+    return [Cell(*key, tuple(sorted(group, key=lambda run: run.seed)), rule) for key, group in found.items()]
+
+
+def _summary(run: RunRecord) -> Summary:
+    assert run.summary is not None
+    return run.summary

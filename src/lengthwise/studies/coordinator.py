@@ -1,0 +1,233 @@
+"""The coordinator: gives the runs of a study to an executor, writes down what became of each, and survives.
+
+The run folders are the truth. A run is finished when its folder has a run.json, which the worker writes last; the
+index follows. So whatever moment the coordinator dies at, the same call again finds every finished run, goes on with
+the interrupted ones from their checkpoints, and repeats none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NoReturn
+
+from lengthwise.errors import Interrupted, LengthwiseError, UsageError
+from lengthwise.executors import executors
+from lengthwise.executors.executor import Executor, Job, Outcome
+from lengthwise.files import write_text, writing
+from lengthwise.runs.plan import Plan
+from lengthwise.studies.estimate import relative_cost
+from lengthwise.studies.grid import plans
+from lengthwise.studies.lock import locked
+from lengthwise.studies.planned import planned_records, run_key, study_facts
+from lengthwise.studies.record import RUN, RunRecord, read_finished
+from lengthwise.studies.spec import Study
+from lengthwise.studies.store import RUNS, Store
+from lengthwise.studies.worker import BEAT
+from lengthwise.training.stop import Stop
+
+SPECIFICATION, ERROR, SCRATCH = "study.toml", "error.txt", "executor"
+ATTEMPTS = 2
+_LOOK = 0.5  # seconds between two looks at the workers
+_NO_WORKERS = 120.0  # seconds after which a cluster without a single free place is given up
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a study stands. `newest` is the run that has just ended, if that is why the listener hears of it."""
+
+    total: int
+    done: int
+    running: int
+    failed: int
+    seconds_left: float | None = None
+    newest: RunRecord | None = None
+
+    @property
+    def waiting(self) -> int:
+        return self.total - self.done - self.running - self.failed
+
+
+Listener = Callable[[Progress], None]
+
+
+def default_folder(study: Study) -> Path:
+    return Path("runs") / study.name
+
+
+def carry_out_study(
+    study: Study,
+    folder: Path | None = None,
+    executor: str | Executor = "local",
+    listener: Listener = lambda _: None,
+    command: str = "",
+) -> Progress:
+    """Do what is left of a study. Returns where it stands when nothing is left to do or the budget is spent; failed
+    runs are counted there. One coordinator at a time works in a folder."""
+    todo = plans(study)
+    folder = folder or default_folder(study)
+    with writing(folder):
+        (folder / RUNS).mkdir(parents=True, exist_ok=True)
+    workers = executors.make(executor) if isinstance(executor, str) else executor
+    workers.scratch = folder / SCRATCH
+    with locked(folder, f"the study {study.name}"), Store.open(folder, write=True) as store:
+        with writing(folder):
+            write_text(folder / SPECIFICATION, study.toml())
+        for name, content in study_facts(todo).items():
+            store.note(name, content)
+        store.note("study", study.plain())
+        store.note("toml", study.toml())
+        store.note("command", command)
+        store.note("executor", executors.spec_of(workers).get("name", type(workers).__name__))
+        store.plan(planned_records(todo))
+        return _Work(study, folder, todo, store, listener).do(workers)
+
+
+class _Work:
+    """One sitting of a coordinator."""
+
+    def __init__(self, study: Study, folder: Path, todo: list[Plan], store: Store, listener: Listener) -> None:
+        self.study, self.folder, self.store, self.listener = study, folder, store, listener
+        self.plans = {run_key(plan): plan for plan in todo}
+        self.costs = {key: _cost(plan) for key, plan in self.plans.items()}
+        self.attempts = dict.fromkeys(self.plans, 0)
+        self.active: dict[str, float] = {}  # key → when it was given away
+        self.spent, self.earned = 0.0, 0.0  # seconds and costs of the runs that ended in this sitting
+        self.stopping = False
+        self.began, self.before = time.monotonic(), store.fact("seconds") or 0.0
+        self.known = {run.key: run for run in store.runs(detail=False)}
+        self.queue = deque(self._left())
+
+    def _left(self) -> list[str]:
+        """What is to be done, the longest first so that no core waits at the end. Finished folders are taken in; a
+        damaged one is a run that failed, and its reason names it."""
+        left, found = [], []
+        for key, plan in self.plans.items():
+            if self.known[key].state == "done" and (self._place(key) / RUN).exists():
+                continue
+            try:
+                record = self._finished(key, plan)
+            except UsageError as error:
+                self.store.mark(key, "failed", str(error))
+                continue
+            if record is not None:
+                found.append(record)
+            else:
+                left.append(key)
+                self.store.mark(key, "waiting")
+        self.store.finish_all(found)
+        return sorted(left, key=lambda key: -self.costs[key])
+
+    def _finished(self, key: str, plan: Plan) -> RunRecord | None:
+        """The finished run in a folder, if it is there and measured as asked."""
+        if not (self._place(key) / RUN).exists():
+            return None
+        record = read_finished(self._place(key))
+        return record if (record.test_size, record.items) == (plan.test_size, plan.items) else None
+
+    def do(self, workers: Executor) -> Progress:
+        if not self.queue:
+            return self._tell(1)
+        minutes = self.study.budget.minutes
+        idle_since = time.monotonic()
+        with Stop() as stop, workers:
+            while self.active or self.queue:
+                over = minutes is not None and time.monotonic() - self.began > 60 * minutes
+                if over and not self.active:
+                    break
+                while self.queue and not over and len(self.active) < workers.slots:
+                    self._give(self.queue.popleft(), workers)
+                if self.active:
+                    idle_since = time.monotonic()
+                elif time.monotonic() - idle_since > _NO_WORKERS:
+                    raise LengthwiseError(f"no worker was free for {_NO_WORKERS:.0f} s; is the cluster still there?")
+                for outcome in workers.wait(_LOOK):
+                    self._settle(outcome, workers.slots)
+                if stop.asked:
+                    self._stop(workers)
+        return self._tell(1)
+
+    def _give(self, key: str, workers: Executor) -> None:
+        place = self._place(key).absolute()
+        arguments = {"plan": self.plans[key].plain(), "folder": str(place), "threads": self.study.threads}
+        self.store.mark(key, "running", attempts=self.attempts[key])
+        workers.submit(Job(key, "lengthwise.studies.worker:work", arguments, place / BEAT))
+        self.active[key] = time.monotonic()
+        self._tell(workers.slots)
+
+    def _settle(self, outcome: Outcome, slots: int) -> None:
+        """Write down how a run ended; what failed once is tried once more."""
+        key, reason = outcome.key, outcome.reason
+        began = self.active.pop(key)
+        if outcome.kind == "done":
+            try:
+                record = read_finished(self._place(key))
+            except UsageError as error:
+                reason = f"the worker said it was done, but {error}"
+            else:
+                self.store.finish(record)
+                self.spent += time.monotonic() - began
+                self.earned += self.costs[key]
+                self._tell(slots, record)
+                return
+        if outcome.kind == "stopped" and self.stopping:
+            self.store.mark(key, "waiting", attempts=self.attempts[key])
+            return
+        self._fail(outcome, reason)
+        self._tell(slots, replace(self.known[key], state="failed", attempts=self.attempts[key], reason=reason))
+
+    def _fail(self, outcome: Outcome, reason: str) -> None:
+        key = outcome.key
+        self.attempts[key] += 1
+        if outcome.detail:
+            with contextlib.suppress(OSError):  # a disk that is full is no reason to stop the others
+                self._place(key).mkdir(parents=True, exist_ok=True)
+                write_text(self._place(key) / ERROR, outcome.detail)
+        again = self.attempts[key] < ATTEMPTS
+        self.store.mark(key, "waiting" if again else "failed", reason, self.attempts[key])
+        if again:
+            self.queue.append(key)
+
+    def _stop(self, workers: Executor) -> NoReturn:
+        """Let the workers save what they have, and go."""
+        self.stopping = True
+        workers.stop()
+        for outcome in workers.wait(0):
+            self._settle(outcome, 1)
+        for key in self.active:
+            self.store.mark(key, "waiting", attempts=self.attempts[key])
+        counts = self.store.counts()
+        done = f"{counts['done']} of {sum(counts.values())} runs are done"
+        raise Interrupted(f"stopped; {done}, and the same command goes on from there")
+
+    def _place(self, key: str) -> Path:
+        return self.folder / RUNS / key
+
+    def _progress(self, workers: int, newest: RunRecord | None = None) -> Progress:
+        counts = self.store.counts()
+        rate = self.spent / self.earned if self.earned else None
+        now, left = time.monotonic(), None
+        if rate is not None:
+            costs = sum(self.costs[key] for key in self.queue) * rate
+            costs += sum(max(0.0, self.costs[key] * rate - (now - began)) for key, began in self.active.items())
+            left = costs / max(1, min(workers, len(self.queue) + len(self.active)))
+        return Progress(len(self.plans), counts["done"], counts["running"], counts["failed"], left, newest)
+
+    def _tell(self, workers: int, newest: RunRecord | None = None) -> Progress:
+        progress = self._progress(workers, newest)
+        self.store.note("progress", {"seconds_left": progress.seconds_left, "at": time.time()})
+        self.store.note("seconds", self.before + time.monotonic() - self.began)
+        self.listener(progress)
+        return progress
+
+
+def _cost(plan: Plan) -> float:
+    """How long a run is beside others; a user's task that breaks when it is looked at counts as short."""
+    try:
+        return relative_cost(plan)
+    except Exception:  # its run will say how
+        return 1.0

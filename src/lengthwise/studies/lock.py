@@ -1,0 +1,67 @@
+"""One at a time: a lock that the operating system lets go of when its holder dies, however it dies."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import platform
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from lengthwise.errors import UsageError
+
+LOCK = ".lock"
+_MOMENT = 0.5  # seconds within which somebody who only looks at the lock (see `holder`) has let go of it again
+
+
+@contextlib.contextmanager
+def locked(folder: Path, what: str, patience: float = 0.0) -> Iterator[None]:
+    """Hold the folder's lock inside the block; when somebody else holds it for longer than `patience` seconds, refuse
+    with a sentence that names the holder. The file stays: removing it would let two holders in."""
+    with _opened(folder / LOCK) as file:
+        began = time.monotonic()
+        while not _taken(file, fcntl.LOCK_EX):
+            if time.monotonic() - began >= max(patience, _MOMENT):
+                raise UsageError(f"{what} in {folder} is in the hands of {_name(file)}; wait until it ends")
+            time.sleep(0.05)
+        file.seek(0)
+        file.truncate()
+        file.write(f"process {os.getpid()} on {platform.node()}")
+        file.flush()
+        yield
+
+
+def holder(folder: Path) -> str | None:
+    """Who holds the folder's lock now, or None; nothing is written, so it works where one may only read."""
+    try:
+        with (folder / LOCK).open(encoding="utf-8", errors="replace") as file:
+            return None if _taken(file, fcntl.LOCK_SH) else _name(file)
+    except OSError:  # no such file, or one that we may not open: nobody that we know of
+        return None
+
+
+def _taken(file: IO[str], way: int) -> bool:
+    try:
+        fcntl.flock(file, way | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _name(file: IO[str]) -> str:
+    file.seek(0)
+    return " ".join(file.read().split()) or "another process"
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[str]]:
+    """The lock file; what the file system refuses is told in one sentence, and errors of the block pass."""
+    try:
+        file = path.open("a+", encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UsageError(f"cannot lock {path.parent}: {error.strerror}; give a folder that can be written") from error
+    with file:
+        yield file

@@ -1,0 +1,84 @@
+"""The results of a study from Python: the same verbs as on the command line."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lengthwise.measurement.spread import Keep
+from lengthwise.records import Claim
+from lengthwise.studies.cells import MEASURES, Cell, Measure, cells
+from lengthwise.studies.folders import study_folder
+from lengthwise.studies.record import RunRecord
+from lengthwise.studies.store import Store
+
+
+@dataclass(frozen=True)
+class StudyResults:
+    """What is known of the study in a folder, read once when it is first asked for."""
+
+    folder: Path
+
+    @cached_property
+    def runs(self) -> list[RunRecord]:
+        """Every run of the grid, done or not, with its curve."""
+        with Store.open(self.folder) as store:
+            return store.runs()
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The runs that differ in their seed alone, together."""
+        with Store.open(self.folder) as store:
+            rule = Keep((store.fact("study") or {}).get("keep", 0.0))
+        return cells(self.runs, rule)
+
+    def claims(self, measure: Measure = "reach") -> list[Claim]:
+        """A measure of every cell: reach, in_range, twice or thrice."""
+        return [cell.claim(measure) for cell in self.cells if cell.done]
+
+    def _repr_html_(self) -> str:
+        """A table of the reach, for a notebook."""
+        positions = list(dict.fromkeys(cell.position for cell in self.cells))
+        rows: dict[tuple[str, int], dict[str, Claim]] = {}
+        for cell in self.cells:
+            if cell.done:
+                rows.setdefault((cell.row, cell.train_size), {})[cell.position] = cell.claim("reach")
+        head = "".join(f"<th>{html.escape(position)}</th>" for position in positions)
+        body = "".join(
+            f"<tr><th>{html.escape(row)}</th><td>{size}</td>"
+            + "".join(f"<td>{_number(found.get(position))}</td>" for position in positions)
+            + "</tr>"
+            for (row, size), found in rows.items()
+        )
+        caption = f"{html.escape(MEASURES['reach'])}, mean over seeds (measured)"
+        return f"<table><caption>{caption}</caption><tr><th></th><th>trained to</th>{head}</tr>{body}</table>"
+
+
+def run_study(study: Any, folder: str | Path | None = None, executor: Any = "local") -> StudyResults:
+    """Carry out a study (a `Study`, a TOML file or the name of a built-in one) or what is left of it.
+
+    >>> results = lw.run_study("quick")                                  # doctest: +SKIP
+    >>> results.claims("thrice")                                         # doctest: +SKIP
+    """
+    from lengthwise.studies.coordinator import carry_out_study, default_folder
+    from lengthwise.studies.spec import Study
+
+    asked = study if isinstance(study, Study) else Study.read(study)
+    place = Path(folder) if folder else default_folder(asked)
+    carry_out_study(asked, place, executor)
+    return StudyResults(place)
+
+
+def open_study(name: str | Path) -> StudyResults:
+    """The results of a study that was carried out before, by its name below runs/ or its folder."""
+    return StudyResults(study_folder(str(name)))
+
+
+def _number(claim: Claim | None) -> str:
+    if claim is None or claim.value is None:
+        return "–"
+    at_least = "≥ " if claim.evidence.get("lower_bounds") else ""
+    return f"{at_least}{claim.value:.0f}"

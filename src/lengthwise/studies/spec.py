@@ -1,0 +1,163 @@
+"""A study as it is written down: a TOML file, or the same as a Python object.
+
+    name = "depths"                       # the file's stem unless given
+    question = "Does depth help sorting?"
+    tasks = ["sort", "copy_repeat"]       # any task specs
+    positions = ["none", "learned+offset"]
+    train_size = 20                       # or a list; test_size is three times that unless given
+    seeds = 3                             # 0, 1 and 2; or a list
+
+    [model]                               # axes multiply; what is not named is the task's preset
+    depth = [1, 2, 4]
+
+    [[exclude]]                           # runs that match all keys are left out
+    task = "sort"
+    depth = 4
+
+    [[override]]                          # axes replaced for some tasks or encodings; later ones win
+    task = "copy_repeat"
+    training = { steps = 4000 }
+
+Only the form is checked here, so that a study can be read where its tasks are not at hand; `grid` makes the plans and
+finds names that do not exist. This module does not import torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from lengthwise.errors import UnknownName, UsageError
+from lengthwise.registry import nearest
+from lengthwise.studies.axes import Values, one_or_list, only_known, table
+from lengthwise.studies.form import Budget, TestSize, in_one_form, plain_override, plain_test_size
+from lengthwise.studies.paths import anchored_study
+from lengthwise.studies.toml import read_toml, read_toml_file, write_toml
+
+__all__ = ["Budget", "Study", "builtin_names", "builtin_questions"]
+
+_ENDING = ".toml"
+_NO_LIMIT = Budget()
+
+
+@dataclass(frozen=True, init=False)
+class Study:
+    """What is asked of which tasks with which encodings: axes that multiply, and where they do not.
+
+    Every argument takes what TOML takes: a value alone or a list of values for an axis, a number of seeds or a list of
+    them, one test size for all or one a training size. The fields are the same in one form, so that a study written in
+    Python equals the one written in TOML. `keep` is the share of in-range items a seed must have right to be kept in
+    summaries, `plateau` asks the report for the plateau of the test loss, `threads` is the torch threads of each run.
+    """
+
+    name: str
+    question: str
+    tasks: tuple[str, ...]
+    positions: tuple[str, ...]
+    train_size: tuple[int, ...]
+    test_size: TestSize
+    items: int
+    seeds: tuple[int, ...]
+    keep: float
+    plateau: bool
+    threads: int
+    budget: Budget
+    model: Mapping[str, Values] = field(hash=False)
+    training: Mapping[str, Values] = field(hash=False)
+    exclude: tuple[Mapping[str, Values], ...] = field(hash=False)
+    override: tuple[Mapping[str, Any], ...] = field(hash=False)
+
+    def __init__(
+        self,
+        name: str,
+        tasks: str | Sequence[str],
+        positions: str | Sequence[str] = "none",
+        *,
+        question: str = "",
+        train_size: int | Sequence[int] = 20,
+        test_size: int | Sequence[int] | None = None,
+        items: int = 200,
+        seeds: int | Sequence[int] = 1,
+        keep: float = 0.0,
+        plateau: bool = False,
+        threads: int = 1,
+        budget: Budget | Mapping[str, Any] = _NO_LIMIT,
+        model: Mapping[str, Any] = {},
+        training: Mapping[str, Any] = {},
+        exclude: Sequence[Mapping[str, Any]] = (),
+        override: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        given = locals()  # every argument is a field of the same name
+        for key, value in in_one_form(given).items():
+            object.__setattr__(self, key, value)
+
+    @classmethod
+    def read(cls, source: str | Path) -> Study:
+        """The study of a built-in name (`quick`) or of a TOML file. Paths in a file are relative to its folder."""
+        if source in builtin_names():
+            text = (_builtin() / f"{source}{_ENDING}").read_text(encoding="utf-8")
+            return cls.from_plain({"name": source, **read_toml(text, str(source))})
+        path = Path(source)
+        if isinstance(source, str) and not path.suffix and len(path.parts) < 2 and not path.is_file():
+            near, known = nearest(source, builtin_names()), ", ".join(builtin_names())
+            raise UnknownName(f"unknown study {source!r}; {near}it is one of {known}, or a file as my-study.toml")
+        content = read_toml_file(path)
+        try:
+            return cls.from_plain({"name": path.stem, **anchored_study(content, path.absolute().parent)})
+        except UsageError as error:
+            raise type(error)(f"{path}: {error}") from None
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any]) -> Study:
+        """The study that `plain` or a TOML file describes."""
+        only_known(table(data, "a study"), [f.name for f in fields(cls)], "a study")
+        for key, example in (("name", '"depths"'), ("tasks", '["sort"]')):
+            if key not in data:
+                raise UsageError(f"a study needs {key}, as in {key} = {example}")
+        return cls(**data)
+
+    def plain(self) -> dict[str, Any]:
+        """The study as data for JSON or TOML; `from_plain` reads it back."""
+        content = {f.name: getattr(self, f.name) for f in fields(self)}
+        for key in ("tasks", "positions", "train_size", "seeds"):
+            content[key] = list(content[key])
+        content["test_size"] = plain_test_size(self.test_size)
+        content["budget"] = self.budget.plain()
+        for key in ("model", "training"):
+            content[key] = {name: one_or_list(entries) for name, entries in content[key].items()}
+        content["exclude"] = [{key: one_or_list(entries) for key, entries in one.items()} for one in self.exclude]
+        content["override"] = [plain_override(one) for one in self.override]
+        return {key: value for key, value in content.items() if value not in (None, {}, [])}
+
+    def with_seeds_from(self, first: int) -> Study:
+        """The same study with a number added to every seed, in overrides and exclusions too."""
+        moved = self.plain()
+        moved["seeds"] = [first + seed for seed in self.seeds]
+        for key, inner in (("exclude", "seed"), ("override", "seeds")):
+            for own, plain in zip(getattr(self, key), moved.get(key, []), strict=True):
+                if inner in own:
+                    plain[inner] = [first + seed for seed in own[inner]]
+        return Study.from_plain(moved)
+
+    def toml(self) -> str:
+        """The TOML text that reads back to an equal study."""
+        return write_toml(self.plain())
+
+
+def builtin_names() -> tuple[str, ...]:
+    """The studies that come with the package."""
+    files = [file.name for file in _builtin().iterdir() if file.name.endswith(_ENDING)]
+    return tuple(sorted(name.removesuffix(_ENDING) for name in files))
+
+
+def builtin_questions() -> dict[str, str]:
+    """The built-in studies, each with the question it asks."""
+    return {name: Study.read(name).question for name in builtin_names()}
+
+
+def _builtin() -> Traversable:
+    return resources.files("lengthwise.studies") / "builtin"

@@ -1,0 +1,238 @@
+"""The index of a study folder: one SQLite file, written by the coordinator alone, made anew from the folders if lost.
+
+The run folders are the truth; the index is there so that a table of thousands of runs opens at once. A transaction is
+one run's change of state, so a coordinator that is killed leaves it whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Self
+
+from lengthwise.errors import UsageError
+from lengthwise.studies.record import RunRecord, State, Summary
+
+INDEX, RUNS = "index.sqlite", "runs"
+SCHEMA = 1
+_SUMMARY = tuple(f.name for f in dataclasses.fields(Summary))
+_PLAIN = tuple(f.name for f in dataclasses.fields(RunRecord) if f.name not in ("settings", "summary", "detail"))
+_COLUMNS = (*_PLAIN, "settings", *_SUMMARY)
+_TABLES = f"""
+create table if not exists facts (name text primary key, content text not null);
+create table if not exists runs (
+    {", ".join(f"{name}{' text primary key' if name == 'key' else ''}" for name in _COLUMNS)},
+    place integer, planned integer not null default 1, detail text, tracked text not null default ''
+);
+"""
+
+
+class Store:
+    """The runs of a study by state, with what is known of the whole study beside them (`facts`)."""
+
+    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+        self.folder, self._db = folder, connection
+
+    @classmethod
+    def open(cls, folder: str | Path, write: bool = False) -> Store:
+        """The index in a study folder; reading never changes a run, and waits for a writer at most some seconds."""
+        folder = Path(folder)
+        path = folder / INDEX
+        if not write and not path.is_file():
+            raise UsageError(
+                f"there is no study in {folder} (no {INDEX}); `lengthwise study --list` names some to begin with"
+                + (
+                    f", and `lengthwise study rebuild {folder}` makes the index anew"
+                    if (folder / RUNS).is_dir()
+                    else ""
+                )
+            )
+        with _explained(path):
+            store = cls(folder, _connected(path, write))
+        try:
+            store._check_schema(write)
+        except BaseException:
+            store._db.close()
+            raise
+        return store
+
+    def _check_schema(self, write: bool) -> None:
+        """Refuse an index of another version; a new one gets its tables."""
+        with _explained(self.folder / INDEX):
+            if write:
+                self._db.executescript(_TABLES)
+            if write and self.fact("schema") is None:
+                self.note("schema", SCHEMA)
+            schema = self.fact("schema")
+        if schema != SCHEMA:
+            raise UsageError(
+                f"{self.folder / INDEX} was written by another version (its schema is {schema}, not {SCHEMA}); "
+                f"`lengthwise study rebuild {self.folder}` makes it anew"
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+    # What is known of the whole study
+
+    def fact(self, name: str) -> Any:
+        """A fact about the study, such as `study` (its specification) or `tasks`; None if it was never noted."""
+        rows = self._read("select content from facts where name = ?", (name,))
+        with _explained(self.folder / INDEX):
+            return json.loads(rows[0][0]) if rows else None
+
+    def note(self, name: str, content: Any) -> None:
+        self._change("insert or replace into facts values (?, ?)", [(name, json.dumps(content, allow_nan=False))])
+
+    def facts(self) -> dict[str, Any]:
+        """All that was noted."""
+        rows = self._read("select name, content from facts")
+        with _explained(self.folder / INDEX):
+            return {name: json.loads(content) for name, content in rows}
+
+    def check(self) -> None:
+        """Read all of the file; a damaged one is a usage error."""
+        found = self._read("pragma integrity_check")
+        if found != [("ok",)]:
+            raise UsageError(f"the index {self.folder / INDEX} is damaged ({found[0][0]})")
+
+    # Runs
+
+    def counts(self) -> dict[str, int]:
+        """How many of the planned runs are in each state."""
+        rows = self._read("select state, count(*) from runs where planned group by state")
+        return {**dict.fromkeys(("waiting", "running", "done", "failed"), 0), **dict(rows)}
+
+    def runs(self, state: State | None = None, detail: bool = True) -> list[RunRecord]:
+        """The planned runs in the order of the grid; without `detail`, which is quicker, they have no curves."""
+        columns = ", ".join((*_COLUMNS, "detail" if detail else "null"))
+        where = "planned" + ("" if state is None else " and state = ?")
+        rows = self._read(f"select {columns} from runs where {where} order by place", (state,) if state else ())
+        return self._records(rows)
+
+    def plan(self, records: Iterable[RunRecord]) -> None:
+        """Make these the runs of the study. What is known of a run stays, unless it is now to be measured otherwise:
+        then it waits as if it were new. Runs no longer asked for are kept apart."""
+        known = {"state": "'waiting'", "attempts": "0", "reason": "''", "ended": "''", "seconds": "null"}
+        forgotten = {**known, "detail": "null", "tracked": "''"}
+        names = [name for name in _PLAIN if name not in known]
+        asked = ("variant", "test_size", "items", "settings")
+        same = "(test_size, items) = (excluded.test_size, excluded.items)"
+        sql = (
+            f"insert into runs ({', '.join(names)}, settings, place, planned, state, attempts, reason, ended) "
+            f"values ({', '.join('?' * len(names))}, ?, ?, 1, 'waiting', 0, '', '') on conflict (key) do update set "
+            "planned = 1, place = excluded.place, "
+            + ", ".join(f"{name} = iif({same}, {name}, {fresh})" for name, fresh in forgotten.items())
+            + "".join(f", {name} = excluded.{name}" for name in asked)
+        )
+        rows = [
+            (*(getattr(record, name) for name in names), json.dumps(record.settings), place)
+            for place, record in enumerate(records)
+        ]
+        with _explained(self.folder / INDEX), self._db:
+            self._db.execute("update runs set planned = 0")
+            self._db.executemany(sql, rows)
+
+    def mark(self, key: str, state: State, reason: str = "", attempts: int = 0) -> None:
+        """Note that a run is in a state now, and why."""
+        self._change(
+            "update runs set state = ?, reason = ?, attempts = ? where key = ?", [(state, reason, attempts, key)]
+        )
+
+    def finish(self, record: RunRecord) -> None:
+        """Note what a finished run came to."""
+        self.finish_all([record])
+
+    def finish_all(self, records: Iterable[RunRecord]) -> None:
+        values = ("seconds", "ended")
+        sql = (
+            "update runs set state = 'done', reason = '', detail = ?, "
+            + ", ".join(f"{name} = ?" for name in (*values, *_SUMMARY))
+            + " where key = ?"
+        )
+        rows = []
+        for record in records:
+            assert record.summary is not None
+            numbers = (*(getattr(record, name) for name in values), *dataclasses.astuple(record.summary))
+            rows.append((json.dumps(record.detail, allow_nan=False), *numbers, record.key))
+        self._change(sql, rows)
+
+    def untracked(self, tracker: str) -> list[RunRecord]:
+        """The finished runs that were not yet mirrored to a tracker."""
+        columns = ", ".join((*_COLUMNS, "detail"))
+        where = "planned and state = 'done' and instr(tracked, ?) = 0"
+        rows = self._read(f"select {columns} from runs where {where} order by place", (f"[{tracker}]",))
+        return self._records(rows)
+
+    def tracked(self) -> dict[str, str]:
+        """The trackers to which a run was mirrored, by its key, in square brackets."""
+        return dict(self._read("select key, tracked from runs where tracked != ''"))
+
+    def mark_tracked(self, key: str, tracker: str) -> None:
+        self._change("update runs set tracked = tracked || ? where key = ?", [(f"[{tracker}]", key)])
+
+    def _read(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """All rows at once: a damaged page is met while rows are fetched, not when they are asked for."""
+        with _explained(self.folder / INDEX):
+            return self._db.execute(sql, values).fetchall()
+
+    def _records(self, rows: list[tuple[Any, ...]]) -> list[RunRecord]:
+        with _explained(self.folder / INDEX):
+            return [_record(row) for row in rows]
+
+    def _change(self, sql: str, rows: list[tuple[Any, ...]]) -> None:
+        with _explained(self.folder / INDEX), self._db:
+            self._db.executemany(sql, rows)
+
+
+def _record(row: tuple[Any, ...]) -> RunRecord:
+    values = dict(zip((*_COLUMNS, "detail"), row, strict=True))
+    numbers = {name: values.pop(name) for name in _SUMMARY}
+    detail, settings = values.pop("detail"), values.pop("settings")
+    summary = None
+    if values["state"] == "done":
+        summary = Summary(**{**numbers, "censored": bool(numbers["censored"])})
+    return RunRecord(
+        **values,
+        settings=json.loads(settings),
+        summary=summary,
+        detail=json.loads(detail) if detail else {},
+    )
+
+
+def _connected(path: Path, write: bool) -> sqlite3.Connection:
+    """A connection to the index. A reader that may write undoes what a killed writer left half done, which SQLite asks
+    of whoever comes next; it can change nothing else, and where nothing may be written it only reads."""
+    may_write = write or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    mode = "rwc" if write else "rw" if may_write else "ro"
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=30)
+    if not write:
+        connection.execute("pragma query_only = on")
+    return connection
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's complaints, and content that is not what was written, into one sentence about the file."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+        text = str(error)
+        if "full" in text or "disk I/O" in text:
+            raise UsageError(
+                f"cannot write {path}: {text}; free some space, then give the same command again"
+            ) from error
+        if "readonly" in text or "unable to open" in text or "locked" in text:
+            raise UsageError(f"cannot use {path}: {text}") from error
+        again = f"`lengthwise study rebuild {path.parent}` makes it anew from the runs"
+        raise UsageError(f"the index {path} is damaged ({text}); {again}") from error

@@ -1,0 +1,116 @@
+"""The table of a study: a row for each task, variant and training size, a column for each encoding.
+
+Only the summaries of the runs are read, not their curves, so a table of thousands of runs is there at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from lengthwise.measurement.spread import Keep
+from lengthwise.studies.cells import Cell, Measure, cells
+from lengthwise.studies.record import RunRecord
+from lengthwise.studies.store import Store
+
+SHOWN: tuple[Measure, ...] = ("reach", "twice", "thrice")
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a study came to, as far as its runs are done."""
+
+    name: str
+    question: str
+    rule: Keep
+    counts: Mapping[str, int]
+    cells: tuple[Cell, ...]
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The encodings, in the order of the grid."""
+        return tuple(dict.fromkeys(cell.position for cell in self.cells))
+
+    @cached_property
+    def train_sizes(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(cell.train_size for cell in self.cells))
+
+    @cached_property
+    def rows(self) -> dict[str, dict[str, Cell]]:
+        """For every row its cells by encoding; the training size is named where there are several."""
+        several = len(self.train_sizes) > 1
+        rows: dict[str, dict[str, Cell]] = {}
+        for cell in self.cells:
+            label = f"{cell.row}, to {cell.train_size}" if several else cell.row
+            rows.setdefault(label, {})[cell.position] = cell
+        return rows
+
+    @property
+    def failed(self) -> tuple[RunRecord, ...]:
+        return tuple(run for cell in self.cells for run in cell.failed)
+
+    @property
+    def discarded(self) -> int:
+        """How many finished runs the rule discards."""
+        return sum(len(cell.done) - len(cell.kept) for cell in self.cells)
+
+    def plain(self, measures: Sequence[Measure] = SHOWN) -> dict[str, Any]:
+        """The table as JSON-ready data: every cell with its claims and the fate of its seeds, then the failed runs."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "rule": str(self.rule),
+            "counts": dict(self.counts),
+            "discarded": self.discarded,
+            "cells": [_plain_cell(cell, measures) for cell in self.cells],
+            "failed": [plain_failure(run) for run in self.failed],
+        }
+
+
+def read_table(store: Store) -> Table:
+    """The table of the study in a store."""
+    study = store.fact("study") or {}
+    rule = Keep(study.get("keep") or 0.0)
+    found = cells(store.runs(detail=False), rule)
+    name = study.get("name") or store.folder.absolute().name
+    return Table(name, study.get("question") or "", rule, store.counts(), tuple(found))
+
+
+def plain_failure(run: RunRecord) -> dict[str, Any]:
+    """A failed run as JSON-ready data."""
+    names = ("key", "task", "position", "variant", "train_size", "seed", "attempts", "reason")
+    return {name: getattr(run, name) for name in names}
+
+
+def run_title(run: RunRecord) -> str:
+    """A run in words, as in `sort, depth 2, position rope, trained to 20, seed 1`."""
+    parts = (run.task, run.variant, f"position {run.position}", f"trained to {run.train_size}", f"seed {run.seed}")
+    return ", ".join(part for part in parts if part)
+
+
+def printable(text: str) -> str:
+    """Text in one line that leaves a terminal alone: names and error messages may hold any characters."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in " ".join(text.split()))
+
+
+def _plain_cell(cell: Cell, measures: Sequence[Measure]) -> dict[str, Any]:
+    kept = {run.key for run in cell.kept}
+    return {
+        "task": cell.task,
+        "position": cell.position,
+        "variant": cell.variant,
+        "train_size": cell.train_size,
+        "test_size": cell.test_size,
+        "learned": cell.learned,
+        "censored": cell.censored,
+        "seeds": {
+            "total": len(cell.runs),
+            "kept": [run.seed for run in cell.kept],
+            "discarded": [run.seed for run in cell.done if run.key not in kept],
+            "failed": [run.seed for run in cell.failed],
+            "unfinished": [run.seed for run in cell.runs if run.state in ("waiting", "running")],
+        },
+        "claims": {measure: cell.claim(measure).plain() for measure in measures} if cell.done else {},
+    }

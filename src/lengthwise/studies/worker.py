@@ -1,0 +1,57 @@
+"""What a worker does: carry out one plan in its folder, alone there, with a sign of life now and then."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lengthwise.files import write_text, writing
+from lengthwise.measurement.curve import Point
+from lengthwise.runs.plan import Plan
+from lengthwise.runs.run import Listener, carry_out
+from lengthwise.studies.lock import LOCK, locked
+from lengthwise.training.loop import History
+
+BEAT = "beat.json"
+_PAUSE = 0.5  # seconds between two beats at least
+_PATIENCE = 30.0  # a worker whose coordinator was killed is gone after a second; on another node it may take longer
+
+
+class Beat:
+    """The sign of life of a run: a small file with how far it is, changed as the work gets on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._last = path, 0.0
+
+    def __call__(self, content: Mapping[str, Any]) -> None:
+        if time.monotonic() - self._last < _PAUSE:
+            return
+        with writing(self._path.parent):
+            write_text(self._path, json.dumps(content))
+        self._last = time.monotonic()
+
+
+def work(plan: Mapping[str, Any], folder: str, threads: int = 1) -> dict[str, float]:
+    """Train and measure what the plan says, or go on with what is in the folder. Returns the seconds of training."""
+    where = Path(folder)
+    with writing(where):
+        where.mkdir(parents=True, exist_ok=True)
+    beat = Beat(where / BEAT)
+    todo = Plan.from_plain(plan)
+    steps, sizes = todo.recipe.steps, len(todo.test_sizes)
+
+    def trained(history: History) -> None:
+        beat({"step": history.step, "steps": steps, "loss": history.losses[-1][1]})
+
+    def measured(point: Point) -> None:
+        beat({"step": steps, "steps": steps, "size": point.size, "sizes": sizes})
+
+    with locked(where, "the run", _PATIENCE):
+        beat({"step": 0, "steps": steps})
+        run = carry_out(todo, where, Listener(trained=trained, measured=measured), threads)
+        for name in (BEAT, LOCK):  # a run that is finished is found so by whoever locks it now
+            (where / name).unlink(missing_ok=True)
+    return {"seconds": run.history.seconds}

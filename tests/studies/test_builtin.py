@@ -1,0 +1,66 @@
+"""The studies that come with the package: they can be planned, and they ask what they say they ask."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lengthwise.positions import make_position, positions, wrappers
+from lengthwise.positions.offset import Offset
+from lengthwise.positions.randomized import Randomized
+from lengthwise.studies.grid import plans
+from lengthwise.studies.spec import Study, builtin_names, builtin_questions
+from lengthwise.tasks import tasks
+
+TABLE = Path(__file__).parents[1] / "data" / "huang2025.csv"
+
+
+def test_names_and_questions() -> None:
+    assert set(builtin_names()) == {"quick", "huang2025", "positions", "plateaus"}
+    for name, question in builtin_questions().items():
+        assert question.endswith("?") and "\n" not in question and len(question) < 120
+        assert Study.read(name).name == name
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_a_built_in_study_can_be_planned_and_written(name: str) -> None:
+    study = Study.read(name)
+    made = plans(study)
+    assert made and Study.from_plain(study.plain()) == study
+    assert {plan.task_name for plan in made} == set(study.tasks), "names as the registry writes them, none left out"
+    assert {plan.position_name for plan in made} == set(study.positions)
+
+
+def test_huang2025_has_the_published_tasks() -> None:
+    study = Study.read("huang2025")
+    assert len(study.tasks) == 25 and set(study.positions) == {"learned+offset", "none"} and len(study.seeds) == 3
+    with TABLE.open(newline="") as file:
+        rows = {
+            (row["exact_match_in_range"], row["exact_match_2x"], row["exact_match_3x"]) for row in csv.DictReader(file)
+        }
+    for task in study.tasks:
+        published = tasks.make(task).facts.published
+        curves = {curve.encoding: curve.exact_match for curve in published}
+        assert set(study.positions) <= set(curves)
+        assert all(any(tuple(map(float, row)) == curve for row in rows) for curve in curves.values())
+    assert len(plans(study)) == 150 and study.keep == 0.99
+
+
+def test_positions_has_every_encoding() -> None:
+    made = [make_position(text) for text in Study.read("positions").positions]
+    bases = {type(one.base if isinstance(one, Offset | Randomized) else one) for one in made}
+    assert bases == {positions.maker(name) for name in positions.names()}
+    assert {wrappers.maker(name) for name in wrappers.names()} <= {type(one) for one in made}
+
+
+def test_plateaus_gives_each_family_its_encoding() -> None:
+    study = Study.read("plateaus")
+    made = plans(study)
+    family = {"simple_task": ("none", 1), "modp_task": ("sinusoidal", 1), "kgram_law": ("learned+offset", 2)}
+    for plan in made:
+        assert (plan.position_name, plan.architecture.depth) == family[plan.task_name.partition(":")[0]]
+        assert plan.test_size == 128
+    assert study.plateau and Counter(plan.train_size for plan in made) == {8: 33, 16: 33, 32: 33}

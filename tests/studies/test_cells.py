@@ -1,0 +1,98 @@
+"""Cells: runs that differ in their seed alone, which of them are kept, and what they say together."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from lengthwise.measurement.spread import Keep
+from lengthwise.studies.cells import MEASURES, Cell, cells
+from lengthwise.studies.record import RunRecord, Summary
+
+
+def run(seed: int, in_range: float | None = 1.0, reach: int = 30, **changes: object) -> RunRecord:
+    """A run of one cell; without a share in range it is not done."""
+    given = {"task": "sort", "position": "none", "variant": "", "train_size": 20, "test_size": 60, "items": 200}
+    made = RunRecord(key=f"{seed}-{changes}", seed=seed, **{**given, **changes})
+    if in_range is None:
+        return made
+    return replace(made, state="done", summary=Summary(reach, reach == 60, in_range, 0.5, None, 0.1))
+
+
+def cell(*runs: RunRecord, keep: float = 0.9) -> Cell:
+    (only,) = cells(runs, Keep(keep))
+    return only
+
+
+def test_runs_are_together_that_differ_in_their_seed_alone():
+    runs = [
+        run(1),
+        run(0),
+        run(0, task="parity"),
+        run(0, position="rope"),
+        run(0, variant="depth 2"),
+        run(0, train_size=10),
+        run(2),
+    ]
+    found = cells(runs, Keep())
+    assert [len(one.runs) for one in found] == [3, 1, 1, 1, 1]
+    assert [one.seed for one in found[0].runs] == [0, 1, 2]
+    assert [one.row for one in found] == ["sort", "parity", "sort", "sort, depth 2", "sort"]
+
+
+def test_the_kept_seeds_stand_for_the_cell_and_the_others_are_stated():
+    one = cell(run(0, 1.0, 30), run(1, 0.9, 40), run(2, 0.8999, 50))
+    claim = one.claim("reach")
+    assert one.learned and [kept.seed for kept in one.kept] == [0, 1] and one.shown == one.kept
+    assert claim.value == 35 and claim.kind == "measured" and claim.interval is not None
+    assert claim.evidence["seeds"] == [0, 1] and claim.evidence["discarded"] == [2]
+    assert claim.evidence["rule"] == "exact match in the training range at least 90%"
+
+
+def test_where_no_seed_is_kept_all_are_shown_and_said_to_be():
+    one = cell(run(0, 0.1, 4), run(1, 0.2, 8))
+    assert not one.learned and one.shown == one.done and one.values("reach") == {0: 4.0, 1: 8.0}
+    assert one.claim("reach").value == 6
+    assert one.claim("reach").evidence["rule"].startswith("no seed is kept")
+
+
+def test_nothing_done_is_unknown():
+    one = cell(run(0, None), replace(run(1, None), state="failed", reason="broke"))
+    assert not one.learned and one.done == () and [failed.seed for failed in one.failed] == [1]
+    for measure in MEASURES:
+        assert one.claim(measure).status == "unknown" and one.claim(measure).value is None
+
+
+def test_without_a_rule_every_seed_is_kept():
+    one = cell(run(0, 0.0, 0), run(1, 1.0, 10), keep=0.0)
+    assert one.learned and len(one.kept) == 2 and one.claim("reach").value == 5
+
+
+def test_a_reach_that_ends_with_the_measurement_is_a_lower_bound():
+    one = cell(run(0, 1.0, 60), run(1, 1.0, 20), run(2, 0.0, 60))
+    assert one.censored == 1, "a seed that is not shown is not counted"
+    claim = one.claim("reach")
+    assert claim.evidence["lower_bounds"] == 1
+    assert any("lower bound" in a.statement and a.check == "violated" for a in claim.assumptions)
+    assert one.claim("twice").evidence["lower_bounds"] == 0
+
+
+def test_a_measure_that_no_seed_has_is_unknown():
+    claim = cell(run(0), run(1)).claim("thrice")
+    assert claim.value is None and claim.status == "unknown"
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_claim_says_what_it_is_about(measure):
+    claim = cell(run(0, variant="depth 2"), run(1, variant="depth 2")).claim(measure)
+    assert claim.name == f"{MEASURES[measure]}: sort, depth 2, position none, trained to 20"
+    assert claim.unit == ("size" if measure == "reach" else "")
+
+
+def test_five_thousand_runs_are_summed_up_quickly():
+    runs = [run(n % 5, 1.0, n % 61, task=f"task {n // 5}") for n in range(5000)]
+    began = time.process_time()
+    claims = [one.claim(measure) for one in cells(runs, Keep(0.9)) for measure in ("reach", "twice", "thrice")]
+    assert len(claims) == 3000 and time.process_time() - began < 3.0

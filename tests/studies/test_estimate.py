@@ -1,0 +1,168 @@
+"""The estimate of a study's time: against real runs, against schedules found by trying all, with broken tasks."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import nnls
+
+from lengthwise.errors import Interrupted, UsageError
+from lengthwise.runs.plan import Plan, plan_for
+from lengthwise.runs.run import carry_out
+from lengthwise.studies import calibration
+from lengthwise.studies.calibration import Timing, calibrate, fitted, non_negative
+from lengthwise.studies.costs import RUN, SIZE, STEP, plan_work, size_work, step_work
+from lengthwise.studies.estimate import estimate, relative_cost, wall_time
+from lengthwise.studies.grid import plans
+from lengthwise.studies.spec import Study
+
+
+@pytest.fixture
+def processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clocks that stand still while other programs have the core, so that their load does not decide a test."""
+    monkeypatch.setattr(time, "monotonic", time.process_time)
+
+
+def small(task: str = "sort", position: str = "none", train_size: int = 10, **model: int) -> Plan:
+    return plan_for(task, position, train_size=train_size, items=50, model=model, training={"steps": 100})
+
+
+@pytest.mark.usefixtures("processor_time")
+def test_within_a_factor_of_a_real_run(tmp_path: Path) -> None:
+    study = Study(
+        "x", ["sort", "tomita_4"], ["none", "rope"], train_size=10, items=50,
+        model={"width": [16, 64], "heads": 2}, training={"steps": 150},
+    )  # fmt: skip
+    made = plans(study)
+    guess = estimate(made, seconds=1.0)
+    asked = {index: guess.per_plan[index] for index in (1, 6)}  # one of each task, encoding and width
+    assert guess.calibrated >= 3
+    for index, seconds in asked.items():
+        began = time.process_time()
+        carry_out(made[index], tmp_path / str(index))
+        taken = time.process_time() - began
+        assert 1 / 2.5 < seconds / taken < 2.5, (made[index], seconds, taken)
+
+
+@pytest.mark.usefixtures("processor_time")
+def test_the_time_is_kept() -> None:
+    made = plans(Study("x", ["sort", "parity", "tomita_4"], ["none", "rope"], model={"depth": [1, 2, 3]}, seeds=3))
+    calibrate(made[:1], 0.01)  # torch is loaded
+    began = time.process_time()
+    assert 2 <= calibrate(made, 0.6).kinds < 18
+    assert time.process_time() - began < 3
+
+
+def test_workers_and_nothing_to_do() -> None:
+    assert estimate([], workers=2).seconds == 0
+    with pytest.raises(UsageError, match="at least 1 worker, not 0"):
+        estimate([small()], workers=0)
+    guess = estimate([small()] * 4, seconds=0, workers=2)
+    assert guess.calibrated == 0 and guess.seconds == pytest.approx(2 * guess.per_plan[0])
+    assert guess.per_plan[0] == pytest.approx(relative_cost(small()))
+
+
+def test_what_makes_a_run_longer() -> None:
+    base = relative_cost(small())
+    assert relative_cost(small(depth=4)) > base and relative_cost(small(width=256)) > base
+    assert relative_cost(small(train_size=20)) > base
+    assert relative_cost(plan_for("sort", "none", train_size=10, items=50, training={"steps": 200})) > base
+    assert relative_cost(plan_for("sort", "none", train_size=10, items=500, training={"steps": 100})) > base
+    assert relative_cost(plan_for("sort", "none", train_size=10, test_size=60, training={"steps": 100})) > base
+
+
+def test_work_is_the_formula() -> None:
+    plan = plan_for("sort", "none", train_size=4, model={"depth": 3, "width": 8, "heads": 1}, training={"batch": 5})
+    tokens = 2 * 4 + 2  # <bos> prompt <sep> answer
+    expected = [1, 3, 5 * 3 * tokens * 12 * 64, 5 * 3 * tokens**2 * 8, 5 * tokens]
+    assert step_work(plan, [4]).tolist() == expected
+    two = size_work(plan, [4, 4], 5).tolist()
+    assert two == [*(2 * part for part in expected), 2 * 1000 * tokens]
+    fixed = plan_for("sort", "none", train_size=4, training={"sizes": "fixed:size=2", "steps": 10})
+    assert plan_work(fixed).steps == pytest.approx(10 * step_work(fixed, [2]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=6), st.integers(1, 3))
+def test_longest_first_is_near_the_best_schedule(costs: list[int], workers: int) -> None:
+    best = min(
+        max(sum(c for c, at in zip(costs, where, strict=True) if at == worker) for worker in range(workers))
+        for where in itertools.product(range(workers), repeat=len(costs))
+    )
+    assert best <= wall_time(costs, workers) <= (4 / 3 - 1 / (3 * workers)) * best + 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    arrays(np.float64, (7, 4), elements=st.floats(-4, 4).map(lambda x: round(x, 2))),
+    arrays(np.float64, 7, elements=st.floats(-4, 4).map(lambda x: round(x, 2))),
+)
+def test_non_negative_least_squares_agrees_with_scipy(rows: np.ndarray, wanted: np.ndarray) -> None:
+    ours = non_negative(rows, wanted)
+    assert (ours >= 0).all()
+    assert np.linalg.norm(rows @ ours - wanted) == pytest.approx(nnls(rows, wanted)[1], abs=1e-6)
+
+
+def test_the_fit_finds_the_pace_of_another_machine() -> None:
+    """Five times as slow, one task twice as slow again, one encoding thrice: all of it is found from few timings."""
+    factors = {"sort": 1.0, "parity": 2.0}, {"none": 1.0, "rope": 3.0}
+    made = [small(t, p, n, depth=d) for t in factors[0] for p in factors[1] for n in (5, 10) for d in (1, 2, 3)]
+
+    def truth(plan: Plan) -> float:
+        return 5 * factors[0][plan.task_name] * factors[1][plan.position_name]
+
+    for usual, work in ((STEP, lambda p: step_work(p, [5])), (SIZE, lambda p: size_work(p, [5], 50))):
+        known = [p for p in made if (p.task_name, p.position_name) != ("parity", "rope")]
+        timings = [Timing(p.task_name, p.position_name, work(p), truth(p) * float(work(p) @ usual)) for p in known]
+        pace = fitted(timings, usual)
+        for plan in made:
+            guess = pace.factor(plan) * float(work(plan) @ pace.constants)
+            assert 1 / 1.5 < guess / (truth(plan) * float(work(plan) @ usual)) < 1.5
+
+
+def test_a_broken_task_does_not_stop_the_estimate(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat\n"
+        "@dataclass(frozen=True)\n"
+        "class Broken(CopyRepeat):\n"
+        "    def sample(self, size, draws):\n"
+        "        raise ValueError('it breaks')\n"
+    )
+    broken = plan_for(f"{tmp_path}/mine.py", "none", train_size=4)
+    assert estimate([broken], seconds=0.1).calibrated == 0
+    both = estimate([broken, small()], seconds=0.2)
+    assert both.calibrated == 1 and all(cost > RUN for cost in both.per_plan)
+
+
+def test_an_interruption_goes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise Interrupted("stopped")
+
+    monkeypatch.setattr(calibration, "train_model", interrupted)
+    with pytest.raises(Interrupted):
+        estimate([small()])
+
+
+def test_calibration_leaves_no_trace() -> None:
+    before, count = torch.random.get_rng_state(), torch.get_num_threads()
+    calibrate([small(position="learned+offset")], 0.05)
+    assert torch.equal(torch.random.get_rng_state(), before) and torch.get_num_threads() == count
+
+
+def test_every_task_and_encoding_is_met_early() -> None:
+    made = plans(
+        Study("x", ["sort", "parity", "tomita_4"], ["none", "rope", "alibi"], seeds=2, model={"depth": [1, 2]})
+    )
+    order = list(calibration._spread(made))
+    assert len(order) == 18, "seeds are of one kind"
+    assert {p.task_name for p in order[:3]} == {"sort", "parity", "tomita_4"}
+    assert {p.position_name for p in order[:3]} == {"none", "rope", "alibi"}
