@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 .PHONY: study test bench paper docs clean
 
 study: .venv/installed
-	$(BIN)/python examples/compare_encodings.py
+	$(BIN)/lengthwise study quick
 
 test: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -1,0 +1,1 @@
+"""What a study found, as one page that works without a network, made from the stored records alone."""

@@ -1,0 +1,315 @@
+"use strict";
+// The page's own script: it draws the figures when they come into sight, and builds the two long tables.
+// Whatever a user named reaches the document through textContent, or as data of a figure, never as markup.
+(() => {
+  const page = JSON.parse(document.getElementById("page-data").textContent);
+  const drawAllAtOnce = new URLSearchParams(location.search).has("all");
+  const idleLimit = 40; // up to so many figures are drawn unasked, so that printing finds them ready
+  const views = new Map();
+  const hidden = new Set();
+
+  // Figures
+
+  const rowsOf = (columns) => {
+    const names = Object.keys(columns);
+    const read = names.map((name) => {
+      const column = columns[name];
+      return Array.isArray(column) ? (at) => column[at] : (at) => column.texts[column.places[at]];
+    });
+    const first = names.length ? columns[names[0]] : [];
+    const length = Array.isArray(first) ? first.length : first.places.length;
+    return Array.from({ length }, (_, at) => Object.fromEntries(names.map((name, place) => [name, read[place](at)])));
+  };
+
+  const filled = (figure) => {
+    const spec = structuredClone(page.templates[figure.kind]);
+    spec.datasets = Object.fromEntries(Object.entries(figure.data).map(([name, columns]) => [name, rowsOf(columns)]));
+    for (const parameter of spec.params ?? []) {
+      if (parameter.name === "hidden") parameter.value = [...hidden];
+    }
+    return spec;
+  };
+
+  const widthIn = (room) => Math.max(220, Math.floor(room) - 2);
+  const fitted = (spec, room) => {
+    if (typeof spec.width === "number") {
+      spec.width = widthIn(room);
+      spec.autosize = { type: "fit-x", contains: "padding" };
+    } else if (spec.width?.step && room < 640) {
+      spec.width.step = Math.max(44, Math.min(spec.width.step, Math.floor((room - 170) / 3)));
+    }
+    return spec;
+  };
+
+  const embed = (place, spec, config) =>
+    vegaEmbed(place, spec, {
+      mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, config,
+      tooltip: { disableDefaultStyle: true },
+    });
+
+  // A window made wider, or a phone that is turned.
+  const resizing = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const view = views.get(target);
+      const width = widthIn(target.clientWidth);
+      if (view && target.clientWidth && Math.abs(view.width() - width) > 1) view.width(width).runAsync();
+    }
+  });
+
+  const draw = async (plot) => {
+    if (plot.dataset.begun) return;
+    plot.dataset.begun = "true";
+    const figure = page.figures[Number(plot.dataset.figure)];
+    try {
+      const made = await embed(plot, fitted(filled(figure), plot.clientWidth), page.config.page);
+      // The figure as a whole has a name for those who cannot see it; its parts would only be read twice.
+      plot.querySelector("svg")?.setAttribute("aria-hidden", "true");
+      views.set(plot, made.view);
+      if (typeof page.templates[figure.kind].width === "number") resizing.observe(plot);
+      plot.dataset.drawn = "true";
+    } catch (error) {
+      plot.textContent = `This figure could not be drawn: ${error.message}`;
+      plot.dataset.broken = "true";
+      console.error(error);
+    }
+  };
+
+  const plots = [...document.querySelectorAll(".plot")];
+  const drawAll = () => Promise.all(plots.map(draw));
+
+  const drawWhenSeen = () => {
+    // One figure at a time, and none that was only scrolled past: a hundred panels must not hold up the reader.
+    const near = new Set();
+    let drawing = false;
+    const drawNext = async () => {
+      if (drawing) return;
+      drawing = true;
+      for (let plot = near.values().next().value; plot; plot = near.values().next().value) {
+        near.delete(plot);
+        await draw(plot);
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+      drawing = false;
+    };
+    const observer = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) {
+        if (isIntersecting && !target.dataset.begun) near.add(target);
+        else near.delete(target);
+      }
+      setTimeout(drawNext, 60);
+    }, { rootMargin: "400px" });
+    for (const plot of plots) observer.observe(plot);
+    if (plots.length > idleLimit) return;
+    const whenIdle = window.requestIdleCallback ?? ((work) => setTimeout(work, 50));
+    const next = () => {
+      const waiting = plots.find((plot) => !plot.dataset.begun);
+      if (waiting) draw(waiting).then(() => whenIdle(next));
+    };
+    window.addEventListener("load", () => whenIdle(next));
+  };
+
+  const download = (address, name) => {
+    const link = document.createElement("a");
+    link.href = address;
+    link.download = name;
+    document.body.append(link);
+    link.click();
+    link.remove();
+  };
+
+  const save = async (figure, kind) => {
+    const place = document.createElement("div");
+    const spec = { ...filled(figure), background: "white", title: { text: figure.title, limit: 600 } };
+    const made = await embed(place, spec, page.config.paper);
+    const name = figure.name.replace(/[^A-Za-z0-9._+-]+/g, "-").slice(0, 100) || "figure";
+    if (kind === "png") {
+      download(await made.view.toImageURL("png", 2), `${name}.png`);
+    } else {
+      const address = URL.createObjectURL(new Blob([await made.view.toSVG()], { type: "image/svg+xml" }));
+      download(address, `${name}.svg`);
+      setTimeout(() => URL.revokeObjectURL(address), 1000);
+    }
+    made.finalize();
+  };
+
+  const encodings = [...new Set([...document.querySelectorAll(".filter")].map((button) => button.textContent))];
+  const toggle = (name) => {
+    if (!hidden.delete(name)) hidden.add(name);
+    for (const button of document.querySelectorAll(".filter")) {
+      button.setAttribute("aria-pressed", String(!hidden.has(encodings[Number(button.dataset.encoding)])));
+    }
+    for (const [plot, view] of views) {
+      const kind = page.figures[Number(plot.dataset.figure)].kind;
+      if ((page.templates[kind].params ?? []).some((parameter) => parameter.name === "hidden")) {
+        view.signal("hidden", [...hidden]).runAsync();
+      }
+    }
+  };
+
+  document.addEventListener("click", (event) => {
+    const saving = event.target.closest("[data-save]");
+    if (saving) {
+      const plot = saving.closest("figure").querySelector(".plot");
+      save(page.figures[Number(plot.dataset.figure)], saving.dataset.save);
+    }
+    const filter = event.target.closest(".filter");
+    if (filter) toggle(encodings[Number(filter.dataset.encoding)]);
+  });
+
+  // Tables
+
+  const element = (name, className, text) => {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+
+  const percent = (share) => {
+    const text = (100 * share).toFixed(1);
+    return `${text === "100.0" && share < 1 ? "99.9" : text === "0.0" && share > 0 ? "<0.1" : text} %`;
+  };
+
+  const readers = {
+    number: (column) => (at) => column.values[at],
+    share: (column) => (at) => column.values[at],
+    list: (column) => (at) => column.places[at].map((place) => column.texts[place]),
+    text: (column) => (at) => column.texts[column.places[at]],
+  };
+  const read = (column) => (readers[column.look] ?? readers.text)(column);
+  const isNumber = (column) => column.look === "number" || column.look === "share";
+
+  const cellOf = (column, value, at) => {
+    const cell = element("td", isNumber(column) ? "number" : "");
+    if (value === null || value === "") return cell;
+    if (column.look === "kind") cell.append(element("span", `kind kind-${value}`, value));
+    else if (column.look === "state") cell.append(element("span", `state-${value}`, value));
+    else if (column.look === "share") cell.textContent = percent(value);
+    else if (column.look === "number") cell.textContent = (column.bounds?.[at] ? "≥" : "") + value.toLocaleString("en");
+    else if (column.look === "list") {
+      const list = element("ul");
+      for (const text of value) list.append(element("li", text.startsWith("violated") ? "violated" : "", text));
+      if (value.length) cell.append(list);
+    } else cell.textContent = value;
+    return cell;
+  };
+
+  const compare = (one, other) =>
+    typeof one === "number" && typeof other === "number" ? one - other : String(one).localeCompare(String(other), "en", { numeric: true });
+  const isMissing = (value) => value === null || value === "" || (Array.isArray(value) && value.length === 0);
+
+  class Table {
+    constructor(box, columns) {
+      this.columns = columns;
+      this.readers = columns.map(read);
+      const first = columns[0];
+      this.length = first ? (first.values ?? first.places).length : 0;
+      this.order = Array.from({ length: this.length }, (_, at) => at);
+      this.found = this.order;
+      this.step = box.dataset.table === "claims" ? 25 : 50;
+      this.sorted = null;
+      this.build(box);
+      this.show(this.step);
+    }
+
+    build(box) {
+      const tools = element("div", "tools");
+      const label = element("label", "", "Search ");
+      this.input = element("input");
+      this.input.type = "search";
+      this.input.placeholder = `in all ${this.length.toLocaleString("en")} ${box.dataset.name}`;
+      label.append(this.input);
+      this.count = element("p", "found");
+      this.count.setAttribute("role", "status");
+      tools.append(label, this.count);
+      const scroll = element("div", "scroll");
+      scroll.tabIndex = 0;
+      scroll.setAttribute("role", "region");
+      scroll.setAttribute("aria-label", `Table of all ${box.dataset.name}`);
+      const table = element("table");
+      const head = element("tr");
+      this.headings = this.columns.map((column, place) => {
+        const heading = element("th", isNumber(column) ? "number" : "");
+        heading.scope = "col";
+        heading.setAttribute("aria-sort", "none");
+        const button = element("button", "", column.title);
+        button.type = "button";
+        button.addEventListener("click", () => this.sort(place));
+        heading.append(button);
+        head.append(heading);
+        return heading;
+      });
+      const thead = element("thead");
+      thead.append(head);
+      this.body = element("tbody");
+      table.append(thead, this.body);
+      scroll.append(table);
+      this.more = element("button", "more");
+      this.more.type = "button";
+      this.more.addEventListener("click", () => this.show(this.shown + 4 * this.step));
+      box.append(tools, scroll, this.more);
+      let timer = 0;
+      this.input.addEventListener("input", () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => this.search(), 120);
+      });
+    }
+
+    textOf(at) {
+      this.texts ??= new Array(this.length);
+      return (this.texts[at] ??= this.readers.map((reader) => {
+        const value = reader(at);
+        return Array.isArray(value) ? value.join(" ") : value ?? "";
+      }).join("\u0001").toLowerCase());
+    }
+
+    search() {
+      const words = this.input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      this.found = words.length ? this.order.filter((at) => words.every((word) => this.textOf(at).includes(word))) : this.order;
+      this.show(this.step);
+    }
+
+    sort(place) {
+      const down = this.sorted?.place === place && !this.sorted.down;
+      this.sorted = { place, down };
+      const reader = this.readers[place];
+      const values = Array.from({ length: this.length }, (_, at) => reader(at));
+      this.order = Array.from({ length: this.length }, (_, at) => at).sort((one, other) => {
+        const lacks = isMissing(values[one]) - isMissing(values[other]); // what is missing comes last either way
+        return lacks || (down ? -1 : 1) * compare(values[one], values[other]) || one - other;
+      });
+      this.headings.forEach((heading, index) => {
+        heading.setAttribute("aria-sort", index !== place ? "none" : down ? "descending" : "ascending");
+      });
+      this.search();
+    }
+
+    show(most) {
+      this.shown = Math.min(most, this.found.length);
+      const rows = document.createDocumentFragment();
+      for (const at of this.found.slice(0, this.shown)) {
+        const row = element("tr");
+        this.columns.forEach((column, place) => row.append(cellOf(column, this.readers[place](at), at)));
+        rows.append(row);
+      }
+      this.body.replaceChildren(rows);
+      const of = this.found.length < this.length ? `${this.found.length.toLocaleString("en")} found; ` : "";
+      this.count.textContent = `${of}${this.shown.toLocaleString("en")} of ${this.length.toLocaleString("en")} shown`;
+      this.more.hidden = this.shown >= this.found.length;
+      this.more.textContent = `Show ${Math.min(4 * this.step, this.found.length - this.shown).toLocaleString("en")} more`;
+    }
+  }
+
+  const tables = [...document.querySelectorAll(".table")].map((box) => new Table(box, page.tables[box.dataset.table]));
+
+  // Print: figures not yet seen are drawn, and tables show as much as one would still read on paper.
+  window.addEventListener("beforeprint", () => {
+    for (const table of tables) table.show(Math.max(table.shown, 300));
+    for (const details of document.querySelectorAll("details")) details.open = true;
+    drawAll();
+  });
+
+  if (drawAllAtOnce) drawAll();
+  else drawWhenSeen();
+  document.documentElement.dataset.ready = "true";
+})();

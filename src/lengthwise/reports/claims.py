@@ -1,0 +1,96 @@
+"""Every claim of a report, and the compact columns in which the page holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lengthwise.records import Claim
+from lengthwise.reports.answer import Answer
+from lengthwise.reports.comparisons import encoding_differences, trends
+from lengthwise.reports.content import Content
+from lengthwise.reports.plateaus import Plateau
+from lengthwise.reports.published import Comparison, agreement, predictions
+from lengthwise.reports.words import percent, short
+from lengthwise.studies.cells import MEASURES
+
+_LISTED = 6
+
+
+def all_claims(
+    content: Content, answered: Answer, compared: Sequence[Comparison], fits: Sequence[Plateau]
+) -> list[Claim]:
+    """What the report claims, from the general to the particular."""
+    return [
+        *answered.claims,
+        *agreement(compared),
+        *encoding_differences(content),
+        *trends(content),
+        *(fit.claim for fit in fits),
+        *predictions(compared),
+        *(cell.claim(measure) for measure in MEASURES for cell in content.cells if cell.values(measure)),
+    ]
+
+
+def claim_columns(claims: Sequence[Claim]) -> dict[str, list[Any]]:
+    """The claims by column, as text, ready for a table."""
+    rows = [_row(claim) for claim in claims]
+    return {name: [row[name] for row in rows] for name in _row(_EXAMPLE)}
+
+
+def _row(claim: Claim) -> dict[str, Any]:
+    interval = claim.interval
+    seeds = claim.evidence.get("seeds")
+    return {
+        "kind": claim.kind,
+        "claim": claim.name,
+        "value": _value(claim) + ("" if claim.status == "holds" else f" ({claim.status})"),
+        "interval": "" if interval is None else f"{_number(interval.low, claim)} to {_number(interval.high, claim)}",
+        "n": claim.evidence.get("n", len(seeds) if isinstance(seeds, list) else None),
+        "assumptions": [f"{a.check}: {a.statement}" for a in claim.assumptions],
+        "evidence": _evidence(claim),
+        "reference": "" if claim.reference is None else str(claim.reference),
+    }
+
+
+def _evidence(claim: Claim) -> str:
+    """The parts of the evidence that a reader asks for first."""
+    found = claim.evidence
+    parts = []
+    for key, title in (("discarded", "seeds discarded"), ("the others", "not"), ("decided", "decided")):
+        if found.get(key):
+            parts.append(f"{title} {_names(found[key])}")
+    if found.get("discarded") and found.get("rule"):
+        parts.append(f"rule: {found['rule']}")
+    if isinstance(p := found.get("p_value"), float):
+        parts.append(f"p = {p:.3g}")
+    if isinstance(tau := found.get("tau"), float):
+        parts.append(f"settles over {tau:.3g} sizes")
+    return "; ".join(parts)
+
+
+def _names(values: Any) -> str:
+    names = [str(value) for value in values]
+    return ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
+
+
+def _value(claim: Claim) -> str:
+    if claim.value is None:
+        return "–"
+    bound = "at least " if claim.evidence.get("lower_bounds") else ""
+    unit = f" {claim.unit}" if claim.unit and claim.unit != "size" else ""
+    return f"{bound}{_number(claim.value, claim)}{unit}"
+
+
+def _number(value: Any, claim: Claim) -> str:
+    """A size with one decimal, a share in per cent, other numbers with three digits."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if claim.unit == "size":
+        return short(value)
+    if claim.name.startswith("exact match"):
+        return percent(value)
+    return f"{value:.3g}" if isinstance(value, float) else f"{value:,}"
+
+
+_EXAMPLE = Claim("", "", "", "measured")

@@ -1,0 +1,133 @@
+"""What a report is made of: the stored records of a study, arranged into the rows and columns of its pictures.
+
+A row is a task with its variant and training size; a column is an encoding. Nothing here is trained or measured again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lengthwise.measurement.spread import Keep
+from lengthwise.studies.cells import Cell, cells
+from lengthwise.studies.record import RunRecord
+from lengthwise.studies.store import Store
+
+
+@dataclass(frozen=True)
+class Row:
+    """One task with one variant and training size; `label` is unlike that of every other row."""
+
+    label: str
+    task: str
+    variant: str
+    train_size: int
+
+
+@dataclass(frozen=True)
+class Content:
+    """A study as it stands on disk."""
+
+    name: str
+    runs: tuple[RunRecord, ...]
+    study: Mapping[str, Any] = field(default_factory=dict)
+    tasks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    toml: str = ""
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    command: str = ""
+    seconds: float | None = None
+    executor: str = ""
+
+    @cached_property
+    def rule(self) -> Keep:
+        """The rule by which seeds are kept."""
+        return Keep(float(self.study.get("keep") or 0.0))
+
+    @property
+    def question(self) -> str:
+        return str(self.study.get("question") or f"How far do the runs of {self.name} hold?")
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        return tuple(cells(self.runs, self.rule))
+
+    @cached_property
+    def encodings(self) -> tuple[str, ...]:
+        """The encodings in the order of the grid."""
+        return tuple(dict.fromkeys(run.position for run in self.runs))
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows in the order of the grid; the training size is part of the label where the study has several."""
+        keys = list(dict.fromkeys((cell.task, cell.variant, cell.train_size) for cell in self.cells))
+        several = len({train_size for _, _, train_size in keys}) > 1
+        rows, taken = [], Counter[str]()
+        for task, variant, train_size in keys:
+            parts = [task, *([variant] if variant else []), *([f"trained to {train_size}"] if several else [])]
+            label = ", ".join(parts)
+            taken[label] += 1  # "a, b" may be a task of that name, or the variant b of a
+            rows.append(Row(label if taken[label] == 1 else f"{label} ({taken[label]})", task, variant, train_size))
+        return tuple(rows)
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, str, int, str], Cell]:
+        return {(cell.task, cell.variant, cell.train_size, cell.position): cell for cell in self.cells}
+
+    def cell(self, row: Row, encoding: str) -> Cell | None:
+        """The cell of a row and an encoding; None where the grid has no such runs."""
+        return self._by_place.get((row.task, row.variant, row.train_size, encoding))
+
+    def row_cells(self, row: Row) -> dict[str, Cell]:
+        """The cells of a row by encoding."""
+        found = {encoding: self.cell(row, encoding) for encoding in self.encodings}
+        return {encoding: cell for encoding, cell in found.items() if cell is not None}
+
+    def label(self, cell: Cell) -> str:
+        """The label of the row a cell stands in."""
+        return self._labels[cell.task, cell.variant, cell.train_size]
+
+    @cached_property
+    def _labels(self) -> dict[tuple[str, str, int], str]:
+        return {(row.task, row.variant, row.train_size): row.label for row in self.rows}
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many runs are in each state."""
+        found = Counter(run.state for run in self.runs)
+        return {state: found[state] for state in ("done", "running", "waiting", "failed")}
+
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The keys of the runs whose seed is kept."""
+        return frozenset(run.key for cell in self.cells for run in cell.kept)
+
+    @property
+    def noun(self) -> str:
+        """What a row is called in a sentence."""
+        return "task" if len(self.rows) == len({row.task for row in self.rows}) else "task setting"
+
+    def facts(self, task: str) -> Mapping[str, Any]:
+        """What is known of a task from elsewhere."""
+        return self.tasks.get(task) or {}
+
+
+def read_content(folder: Path) -> Content:
+    """The content of the study in a folder."""
+    with Store.open(folder) as store:
+        study = store.fact("study") or {}
+        seconds = store.fact("seconds")
+        return Content(
+            name=str(study.get("name") or folder.resolve().name),
+            runs=tuple(store.runs()),
+            study=study,
+            tasks=store.fact("tasks") or {},
+            toml=str(store.fact("toml") or ""),
+            environment=store.fact("environment") or {},
+            command=str(store.fact("command") or ""),
+            seconds=float(seconds) if isinstance(seconds, int | float) else None,
+            executor=str(store.fact("executor") or ""),
+        )

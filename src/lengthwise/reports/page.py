@@ -1,0 +1,131 @@
+"""The page: one HTML file that holds all it needs, and in which names that users gave stay text.
+
+Text reaches the page by two ways only: through Jinja with every sign escaped, and as JSON in a block that is no script,
+which page.js reads and shows with `textContent`. The page allows no script but its own two, by their hashes, no
+evaluation of text and no network.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from lengthwise.errors import UsageError
+from lengthwise.files import write_text
+from lengthwise.reports.answer import answer
+from lengthwise.reports.claims import all_claims
+from lengthwise.reports.content import Content, read_content
+from lengthwise.reports.figure import PAGE_INK, PAPER_INK, Figure, config
+from lengthwise.reports.figures import figures_by_section
+from lengthwise.reports.plateaus import fit_plateaus
+from lengthwise.reports.published import agreement, compare
+from lengthwise.reports.sections import described
+from lengthwise.reports.table import claim_table, run_table
+from lengthwise.reports.words import percent
+
+REPORT = "report.html"
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def write_report(folder: Path, output: Path | None = None) -> Path:
+    """Write the report of the study in a folder, whole or not at all; the path it was written to."""
+    path = folder / REPORT if output is None else output
+    text = render(read_content(folder))
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the report {path}: {error.strerror or error}; give --output a file in a folder that exists"
+        ) from error
+    return path
+
+
+def render(content: Content) -> str:
+    """The page as text."""
+    import jinja2
+
+    answered, compared, fits = answer(content), compare(content), fit_plateaus(content)
+    claims = all_claims(content, answered, compared, fits)
+    sections = figures_by_section(content, fits)
+    drawn = [figure for group in sections.values() for figure in group]
+    data = {
+        "templates": {figure.kind: figure.template for figure in drawn},
+        "config": {"page": config(PAGE_INK), "paper": config(PAPER_INK)},
+        "figures": [_held(figure) for figure in drawn],
+        "tables": {
+            "runs": [column.plain() for column in run_table(content)],
+            "claims": [column.plain() for column in claim_table(claims)],
+        },
+    }
+    style, script, bundle = _asset("page.css"), _asset("page.js"), _bundle()
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.filters.update(pieces=pieces, percent=percent)
+    text = environment.from_string(_asset("page.html.jinja")).render(
+        content=content,
+        answer=answered,
+        compared=compared,
+        agreement=agreement(compared),
+        sections=sections,
+        places={figure.name: place for place, figure in enumerate(drawn)},
+        described=described(content, sections, fits),
+        claims_number=len(claims),
+        data=_marked(script_safe(data)),
+        style=_marked(style),
+        scripts=[_marked(bundle), _marked(script)],
+        policy=_policy(style, (bundle, script)),
+    )
+    # A lone surrogate, which a file's name may hold, cannot be written as UTF-8.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def script_safe(data: Any) -> str:
+    """JSON in which no sign can end the block it stands in."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign, escaped in _UNSAFE.items():
+        text = text.replace(sign, escaped)
+    return text
+
+
+def pieces(sentence: str) -> list[tuple[str, bool]]:
+    """A sentence cut at its backticks: each piece, and whether it stood between two of them."""
+    return [(piece, place % 2 == 1) for place, piece in enumerate(sentence.split("`"))]
+
+
+def _held(figure: Figure) -> dict[str, Any]:
+    return {"name": figure.name, "kind": figure.kind, "title": figure.title, "data": figure.columns()}
+
+
+def _asset(name: str) -> str:
+    return files("lengthwise.reports").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _bundle() -> str:
+    """Vega, Vega-Lite and their embedding, as one script."""
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]  # its stub lacks the default
+    return bundle.replace("</script", "<\\/script")
+
+
+def _marked(text: str) -> Any:
+    """Text that Jinja is to leave as it is, as it was made safe here or is our own."""
+    import markupsafe
+
+    return markupsafe.Markup(text)
+
+
+def _policy(style: str, scripts: tuple[str, ...]) -> str:
+    """What the browser may do: these scripts, this style, pictures made in the page."""
+    allowed = " ".join(f"'{_hash(script)}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src '{_hash(style)}'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,147 @@
+"""Published results, comparisons, trends and plateaus as claims."""
+
+from __future__ import annotations
+
+import pytest
+
+from lengthwise.reports.answer import answer
+from lengthwise.reports.claims import all_claims, claim_columns
+from lengthwise.reports.comparisons import encoding_differences, encoding_pairs, trends, varying_axes
+from lengthwise.reports.plateaus import fit_plateaus, mean_losses
+from lengthwise.reports.published import agreement, compare, predictions
+
+BINS = [[1, 50], [51, 100], [101, 150]]
+
+
+def known(**encodings):
+    """The facts of a task: encoding → (published share in the last bin in per cent, C-RASP program or not)."""
+    curves = [
+        {"encoding": name, "bins": BINS, "exact_match": [100, 90, last], "reference": "huang2025, Figure 1"}
+        for name, (last, _) in encodings.items()
+        if last is not None
+    ]
+    return {"axis": "length", "published": curves, "crasp": {name: crasp for name, (_, crasp) in encodings.items()}}
+
+
+def test_each_cell_is_compared_with_its_own_published_curve(content_of):
+    content = content_of(
+        {("a", "none"): [60, 60], ("a", "rope"): [60, 60], ("b", "none"): [20, 20], ("c", "none"): [60, 60]},
+        tasks={"a": known(none=(80, True)), "b": known(none=(99, False)), "c": {"axis": "length"}},
+    )
+    found = compare(content)
+    assert [(item.row.label, item.encoding, item.agrees, item.as_predicted) for item in found] == [
+        ("a", "none", True, True),
+        ("b", "none", False, True),
+    ]
+    assert found[1].share == pytest.approx(0.1) and found[1].published == 0.99 and found[1].stretch == "third stretch"
+    assert found[1].sentence == "b with `none`: 10 % here, 99 % published."
+    counts = {claim.name: (claim.value, claim.unit) for claim in agreement(found)}
+    assert counts == {
+        "on the published side of 70 %, encoding none": (1, "of 2"),
+        "on the side that C-RASP predicts, encoding none": (2, "of 2"),
+    }
+    assert agreement(found)[0].evidence["the others"] == ["b"]
+    assert [(claim.value, claim.kind) for claim in predictions(found)] == [
+        ("holds", "predicted"),
+        ("does not hold", "predicted"),
+    ]
+
+
+def test_the_bar_itself_is_on_the_upper_side(content_of):
+    content = content_of({("a", "none"): [60]}, tasks={"a": known(none=(70, None))})
+    (found,) = compare(content)
+    assert found.agrees is True and found.predicted is None and found.as_predicted is None
+    assert predictions([found]) == []
+
+
+def test_what_was_not_learned_is_said_in_the_agreement(content_of):
+    content = content_of({("a", "none"): [20]}, unlearned=[("a", "none")], tasks={"a": known(none=(99, True))})
+    (found,) = compare(content)
+    assert "no seed was kept" in found.sentence
+    assert any(one.check == "violated" and "1 of 1" in one.statement for one in agreement([found])[0].assumptions)
+
+
+def test_the_longest_stretch_that_was_measured_is_compared(content_of):
+    content = content_of({("a", "none"): [40]}, test_size=40, tasks={"a": known(none=(80, None))})
+    (found,) = compare(content)
+    assert found.stretch == "second stretch" and found.share == 1.0
+
+
+def test_encodings_are_compared_in_pairs(content_of):
+    content = content_of({("a", "x"): [60, 40], ("a", "y"): [20, 20], ("b", "x"): [40, 40], ("b", "y"): [40, 40]})
+    found = {claim.name: claim for claim in encoding_differences(content)}
+    assert set(found) == {"reach, x minus y, over tasks", "reach, x minus y, a", "reach, x minus y, b"}
+    assert found["reach, x minus y, over tasks"].value == pytest.approx((1.5 + 0) / 2)
+    assert found["reach, x minus y, a"].value == pytest.approx(1.5)
+    assert found["reach, x minus y, a"].unit == "training lengths"
+    assert all(claim.kind == "measured" for claim in found.values())
+
+
+def test_one_seed_is_not_compared_within_a_task(content_of):
+    content = content_of({("a", "x"): [60], ("a", "y"): [20], ("b", "x"): [40], ("b", "y"): [40]})
+    assert [claim.name for claim in encoding_differences(content)] == ["reach, x minus y, over tasks"]
+
+
+def test_many_encodings_are_compared_with_the_first(content_of):
+    content = content_of({("a", f"e{number}"): [20] for number in range(10)})
+    assert encoding_pairs(content) == [("e0", f"e{number}") for number in range(1, 10)]
+
+
+def test_a_setting_that_varies_has_a_trend(content_of):
+    variants = {f"depth {depth}": {"depth": depth, "width": 64} for depth in (1, 2, 4)}
+    table = {(f"{task}@depth {depth}", "none"): [15 * depth] for task in "ab" for depth in (1, 2, 4)}
+    content = content_of(table, variants=variants)
+    assert varying_axes(content) == ["depth"]
+    found = {claim.name: claim for claim in trends(content)}
+    assert found["reach rises with depth"].value == pytest.approx(1.0)
+    assert found["reach with depth, a, encoding none"].value == pytest.approx(1.0)
+
+
+def test_a_setting_of_two_values_is_compared_in_pairs(content_of):
+    variants = {f"depth {depth}": {"depth": depth} for depth in (1, 2)}
+    table = {(f"{task}@depth {depth}", "none"): [20 * depth] for task in "ab" for depth in (1, 2)}
+    (claim,) = trends(content_of(table, variants=variants))
+    assert claim.name == "reach, depth 2 minus depth 1" and claim.value == pytest.approx(1.0)
+
+
+def test_the_training_size_is_an_axis(content_of):
+    small, large = (
+        content_of({("a", "none"): [5], ("b", "none"): [5]}),
+        content_of({("a", "none"): [30], ("b", "none"): [30]}, train_size=30),
+    )
+    both = type(small)("both", (*small.runs, *large.runs))
+    assert [claim.name for claim in trends(both)] == ["reach, train size 30 minus train size 20"]
+
+
+def test_plateaus_are_fitted_only_when_asked_for(content_of):
+    table = {("a", "none"): [60, 60], ("b", "none"): [20]}
+    assert fit_plateaus(content_of(table)) == []
+    found = fit_plateaus(content_of(table, study={"plateau": True}))
+    assert [fit.claim.kind for fit in found] == ["heuristic", "heuristic"]
+    assert found[0].claim.value == pytest.approx(0.01) and found[1].claim.value == pytest.approx(0.91)
+    assert found[0].claim.evidence["seeds"] == [0, 1]
+
+
+def test_mean_losses_are_over_the_seeds_shown(content_of):
+    content = content_of({("a", "none"): [60, 20]}, study={"plateau": True})
+    sizes, losses = mean_losses(content.cells[0])
+    assert sizes == list(range(1, 61))
+    assert losses[0] == pytest.approx(0.01) and losses[-1] == pytest.approx((0.01 + 0.91) / 2)
+
+
+def test_every_claim_has_a_row_with_its_kind_interval_and_assumptions(content_of):
+    content = content_of(
+        {("a", "x"): [60, 50], ("a", "y"): [20, 30], ("b", "x"): [40, 45], ("b", "y"): [20, 21]},
+        tasks={"a": known(x=(80, True))},
+        study={"plateau": True},
+    )
+    claims = all_claims(content, answer(content), compare(content), fit_plateaus(content))
+    columns = claim_columns(claims)
+    assert {len(values) for values in columns.values()} == {len(claims)}
+    assert set(columns["kind"]) == {"measured", "predicted", "heuristic"}
+    place = columns["claim"].index("reach: a, position x, trained to 20")
+    row = {name: values[place] for name, values in columns.items()}
+    assert row["value"] == "at least 55" and row["interval"] == "50 to 60" and row["n"] == 2
+    assert any(text.startswith("violated: ") for text in row["assumptions"])
+    shares = columns["claim"].index("exact match in the training range: a, position x, trained to 20")
+    assert columns["value"][shares] == "100 %"
