@@ -64,8 +64,10 @@ def test_twenty_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
     for kill in range(20):
         began = time.time()
         process = started(spec, folder, "--quiet")
-        if kill % 3:  # two in three while runs are under way, however long the start takes on this machine
+        if kill % 3 == 1:  # soon after a worker has begun, however long that takes on this machine
             wait_until(lambda: beat_at(folder) > began)  # noqa: B023
+        elif kill % 3 == 2:  # soon after a run has ended
+            wait_until(lambda: len(list((folder / "runs").glob(f"*/{RUN}"))) > len(seen))  # noqa: B023
         time.sleep(moments.uniform(0, 1.5))
         process.kill()
         process.communicate()

@@ -1,0 +1,64 @@
+"""The same study gives the same curves wherever it runs, and is complete even if a node is lost on the way."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lengthwise.measurement.curve import Curve
+from lengthwise.studies.coordinator import Progress, carry_out_study
+from lengthwise.studies.spec import Study
+from lengthwise.studies.store import Store
+
+pytestmark = pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="Ray is not installed")
+
+STUDY = Study(
+    name="agree", tasks=["binary_majority", "sort:alphabet=20"], positions=["none", "learned+offset"], seeds=2,
+    train_size=4, test_size=8, items=20, model={"depth": 1, "width": 16, "heads": 1}, training={"steps": 60},
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two nodes of one CPU each: a head, and one that can be lost."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        from ray.cluster_utils import Cluster
+
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        cluster.second = cluster.add_node(num_cpus=1)  # pyright: ignore[reportAttributeAccessIssue]
+        yield cluster
+        cluster.shutdown()
+
+
+def curves(folder: Path) -> dict[str, Curve]:
+    with Store.open(folder) as store:
+        return {run.key: run.curve for run in store.runs("done")}
+
+
+def test_ray_with_two_nodes_and_local_workers_give_the_same_curves(cluster: Any, tmp_path: Path) -> None:
+    here = carry_out_study(STUDY, tmp_path / "local", "local:workers=2")
+    there = carry_out_study(STUDY, tmp_path / "ray", f"ray:address={cluster.address}")
+    assert here.done == there.done == 8
+    assert curves(tmp_path / "local") == curves(tmp_path / "ray")
+    for run in (tmp_path / "local" / "runs").iterdir():
+        weights = [(place / "model.safetensors").read_bytes() for place in (run, tmp_path / "ray" / "runs" / run.name)]
+        assert weights[0] == weights[1]
+
+
+def test_a_node_lost_on_the_way_leaves_the_study_complete(cluster: Any, tmp_path: Path) -> None:
+    lost: list[str] = []
+
+    def lose_a_node(progress: Progress) -> None:
+        if progress.done == 2 and not lost:
+            lost.append(cluster.second.node_id)
+            cluster.remove_node(cluster.second, allow_graceful=False)
+
+    progress = carry_out_study(STUDY, tmp_path / "ray", f"ray:address={cluster.address}", lose_a_node)
+    assert lost and (progress.done, progress.failed, progress.waiting) == (8, 0, 0)
+    carry_out_study(STUDY, tmp_path / "local", "local:workers=1")
+    assert curves(tmp_path / "local") == curves(tmp_path / "ray")
