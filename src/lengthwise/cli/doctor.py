@@ -14,9 +14,10 @@ EXTRAS = {
     "ray": ("ray",),
     "slurm": ("submitit",),
     "track": ("mlflow", "trackio", "tensorboard"),
+    "export": ("pyarrow",),
     "pdf": ("matplotlib",),
 }
-CORE = ("torch", "numpy", "rich", "safetensors", "altair", "vl-convert-python")
+CORE = ("torch", "numpy", "scipy", "rich", "safetensors", "altair", "vl-convert-python", "jinja2")
 
 TRIAL_SECONDS = 2.0
 
