@@ -133,7 +133,7 @@ def _list(as_json: bool) -> int:
 
 def _dry_run(study: Study, options: argparse.Namespace) -> int:
     from lengthwise.cli.output import write_field, write_object
-    from lengthwise.cli.study_progress import clock
+    from lengthwise.reports.words import duration
     from lengthwise.studies.estimate import estimate
     from lengthwise.studies.grid import plans
     from lengthwise.studies.planned import planned_records
@@ -149,10 +149,10 @@ def _dry_run(study: Study, options: argparse.Namespace) -> int:
         return 0
     write_field("study", f"{study.name}: {study.question}" if study.question else study.name)
     write_field("runs", str(len(todo)))
-    write_field("time", f"about {clock(guess.seconds)} with {workers} workers, from a calibration of two seconds")
+    write_field("time", f"about {duration(guess.seconds)} with {workers} workers, from a calibration of two seconds")
     for record, seconds in zip(records[:_FIRST], guess.per_plan, strict=False):
         what = ", ".join(part for part in (record.task, f"position {record.position}", record.variant) if part)
-        write_field("", f"{what}, trained to {record.train_size}, seed {record.seed}: {clock(seconds)}")
+        write_field("", f"{what}, trained to {record.train_size}, seed {record.seed}: {duration(seconds)}")
     if len(todo) > _FIRST:
         write_field("", f"… and {len(todo) - _FIRST} more")
     return 0

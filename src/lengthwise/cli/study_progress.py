@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from lengthwise.reports.words import duration
+
 if TYPE_CHECKING:
     from lengthwise.studies.coordinator import Progress
     from lengthwise.studies.record import RunRecord
@@ -52,7 +54,7 @@ def _counts(progress: Progress) -> str:
     if progress.failed:
         parts.append(f"{progress.failed} failed")
     if progress.seconds_left is not None and progress.done + progress.failed < progress.total:
-        parts.append(f"{clock(progress.seconds_left)} left")
+        parts.append(f"{duration(progress.seconds_left)} left")
     return ", ".join(parts)
 
 
@@ -62,14 +64,4 @@ def _ended(run: RunRecord) -> str:
         again = "; it is tried once more" if run.attempts < 2 else ""
         return f"{name} failed: {run.reason}{again}"
     at_least = "at least " if run.summary.censored else ""
-    return f"{name}: reach {at_least}{run.summary.reach} in {clock(run.seconds or 0.0)}"
-
-
-def clock(seconds: float) -> str:
-    """Seconds as a person says them: 42 s, 3:05 min, 2:10 h."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if seconds < 3600:
-        return f"{int(seconds) // 60}:{int(seconds) % 60:02} min"
-    return f"{minutes // 60}:{minutes % 60:02} h"
+    return f"{name}: reach {at_least}{run.summary.reach} in {duration(run.seconds or 0.0)}"

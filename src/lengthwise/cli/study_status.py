@@ -100,15 +100,15 @@ def _write(
     failed: list[RunRecord],
 ) -> None:
     from lengthwise.cli.output import wrapped, write_field
-    from lengthwise.cli.study_progress import clock
     from lengthwise.cli.study_show import write_failures
+    from lengthwise.reports.words import duration
     from lengthwise.studies.table import printable, run_title
 
     write_field("study", printable(f"{content['name']} in {content['folder']}"))
     write_field("runs", f"{content['done']} of {content['total']} done, " + _others(content))
     write_field("coordinator", _coordinator(content))
     if content["seconds_left"] is not None:
-        write_field("time left", f"about {clock(content['seconds_left'])}")
+        write_field("time left", f"about {duration(content['seconds_left'])}")
     if running:
         print(f"\nrunning: {len(running)}")
     for run, beat in list(zip(running, beats, strict=True))[:_MOST]:
