@@ -33,7 +33,7 @@ def test_each_cell_is_compared_with_its_own_published_curve(content_of):
         ("a", "none", True, True),
         ("b", "none", False, True),
     ]
-    assert found[1].share == pytest.approx(0.1) and found[1].published == 0.99 and found[1].stretch == "third stretch"
+    assert found[1].share == pytest.approx(0.1) and found[1].published == 0.99 and found[1].sizes == "41–60"
     assert found[1].sentence == "b with `none`: 10 % here, 99 % published."
     counts = {claim.name: (claim.value, claim.unit) for claim in agreement(found)}
     assert counts == {
@@ -64,7 +64,7 @@ def test_what_was_not_learned_is_said_in_the_agreement(content_of):
 def test_the_longest_stretch_that_was_measured_is_compared(content_of):
     content = content_of({("a", "none"): [40]}, test_size=40, tasks={"a": known(none=(80, None))})
     (found,) = compare(content)
-    assert found.stretch == "second stretch" and found.share == 1.0
+    assert found.sizes == "21–40" and found.share == 1.0
 
 
 def test_encodings_are_compared_in_pairs(content_of):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from lengthwise.measurement.spread import Keep
-from lengthwise.studies.cells import MEASURES, Cell, cells
+from lengthwise.studies.cells import MEASURES, Cell, cells, named_sizes
 from lengthwise.studies.record import RunRecord, Summary
 
 
@@ -96,3 +96,11 @@ def test_five_thousand_runs_are_summed_up_quickly():
     began = time.process_time()
     claims = [one.claim(measure) for one in cells(runs, Keep(0.9)) for measure in ("reach", "twice", "thrice")]
     assert len(claims) == 3000 and time.process_time() - began < 3.0
+
+
+def test_a_training_size_is_named_where_a_task_has_several_or_another_than_most():
+    one = [run(0), run(0, task="parity"), run(0, task="(aa)*", train_size=30)]
+    assert named_sizes(cells(one, Keep())) == {("(aa)*", 30)}
+    several = [*one, run(0, task="sort", train_size=10)]
+    assert named_sizes(cells(several, Keep())) == {("(aa)*", 30), ("sort", 20), ("sort", 10)}
+    assert named_sizes([]) == set()

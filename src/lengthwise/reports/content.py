@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.measurement.spread import Keep
-from lengthwise.studies.cells import Cell, cells
+from lengthwise.studies.cells import Cell, cells, named_sizes
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
 
@@ -62,13 +62,13 @@ class Content:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The rows in the order of the grid; the training size is part of the label where the study has several."""
+        """The rows in the order of the grid; the training size is part of the label where it is not the usual one."""
         keys = list(dict.fromkeys((cell.task, cell.variant, cell.train_size) for cell in self.cells))
-        several = len({train_size for _, _, train_size in keys}) > 1
+        named = named_sizes(self.cells)
         rows, taken = [], Counter[str]()
         for task, variant, train_size in keys:
-            parts = [task, *([variant] if variant else []), *([f"trained to {train_size}"] if several else [])]
-            label = ", ".join(parts)
+            size = f"trained to {train_size}" if (task, train_size) in named else ""
+            label = ", ".join(part for part in (task, variant, size) if part)
             taken[label] += 1  # "a, b" may be a task of that name, or the variant b of a
             rows.append(Row(label if taken[label] == 1 else f"{label} ({taken[label]})", task, variant, train_size))
         return tuple(rows)

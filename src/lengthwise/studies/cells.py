@@ -6,6 +6,7 @@ seed is kept the cell was not learned, and its numbers are over all seeds and sa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -103,6 +104,15 @@ def cells(runs: Iterable[RunRecord], rule: Keep) -> list[Cell]:
     for run in runs:
         found.setdefault((run.task, run.position, run.variant, run.train_size), []).append(run)
     return [Cell(*key, tuple(sorted(group, key=lambda run: run.seed)), rule) for key, group in found.items()]
+
+
+def named_sizes(found: Iterable[Cell]) -> set[tuple[str, int]]:
+    """The (task, training size) of which a label must say the size: where a task has several, and where a task has
+    another than most tasks have."""
+    pairs = {(cell.task, cell.train_size) for cell in found}
+    sizes, tasks = Counter(size for _, size in pairs), Counter(task for task, _ in pairs)
+    usual = max(sizes, key=lambda size: sizes[size], default=0)
+    return {(task, size) for task, size in pairs if tasks[task] > 1 or size != usual}
 
 
 def _summary(run: RunRecord) -> Summary:

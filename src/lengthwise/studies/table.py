@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from lengthwise.measurement.spread import Keep
-from lengthwise.studies.cells import Cell, Measure, cells
+from lengthwise.studies.cells import Cell, Measure, cells, named_sizes
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
 
@@ -39,11 +39,11 @@ class Table:
 
     @cached_property
     def rows(self) -> dict[str, dict[str, Cell]]:
-        """For every row its cells by encoding; the training size is named where there are several."""
-        several = len(self.train_sizes) > 1
+        """For every row its cells by encoding; the training size is named where it is not the usual one."""
+        named = named_sizes(self.cells)
         rows: dict[str, dict[str, Cell]] = {}
         for cell in self.cells:
-            label = f"{cell.row}, to {cell.train_size}" if several else cell.row
+            label = f"{cell.row}, to {cell.train_size}" if (cell.task, cell.train_size) in named else cell.row
             rows.setdefault(label, {})[cell.position] = cell
         return rows
 
