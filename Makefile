@@ -15,7 +15,7 @@ test: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 bench: .venv/installed-bench
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/run.py

@@ -71,7 +71,7 @@ def test_twenty_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
         time.sleep(moments.uniform(0, 1.5))
         process.kill()
         process.communicate()
-        time.sleep(1.2)  # workers whose coordinator is gone are gone within a second
+        time.sleep(0.5)  # workers whose coordinator is gone are gone at once
         now = finished_files(folder)
         assert {key: now[key] for key in seen} == seen, "a finished run was lost or repeated"
         seen = now
@@ -114,7 +114,7 @@ def test_ctrl_c_keeps_checkpoints_and_the_same_command_goes_on(tmp_path: Path) -
     spec, folder = tmp_path / "small.toml", tmp_path / "kept"
     study = Study(
         name="one", tasks="binary_majority", positions="none", train_size=4, test_size=6, items=20, model=TINY,
-        training={"steps": 3000},
+        training={"steps": 1500},
     )  # fmt: skip
     spec.write_text(study.toml(), encoding="utf-8")
     process = started(spec, folder)
@@ -237,8 +237,11 @@ def test_a_worker_that_stops_answering_is_noticed(tmp_path: Path) -> None:
 def test_interrupted_in_process_raises_and_marks_waiting(tmp_path: Path) -> None:
     study = small_study(seeds=1, steps=3000)
 
+    asked: list[int] = []
+
     def interrupt(progress: Progress) -> None:
-        if progress.running == 2:
+        if progress.running == 2 and not asked:
+            asked.append(1)
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(Interrupted):

@@ -147,6 +147,7 @@ class _Work:
                     raise LengthwiseError(f"no worker was free for {_NO_WORKERS:.0f} s; is the cluster still there?")
                 for outcome in workers.wait(_LOOK):
                     self._settle(outcome, workers.slots)
+                self.listener(self._progress(workers.slots))  # the time that is left goes down meanwhile
                 if stop.asked:
                     self._stop(workers)
         return self._tell(1)
