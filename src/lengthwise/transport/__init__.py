@@ -1,0 +1,1 @@
+"""How far two weighted samples are apart: exact Wasserstein-1 distances with a certificate."""

@@ -1,0 +1,1 @@
+"""One way to solve a transport problem a file."""
