@@ -1,7 +1,8 @@
 """Public contract suites: call them from your own tests to hold your own extension to the contract."""
 
 from lengthwise.testing.executors import check_executor
+from lengthwise.testing.metrics import check_metric
 from lengthwise.testing.positions import check_position
 from lengthwise.testing.tasks import check_task
 
-__all__ = ["check_executor", "check_position", "check_task"]
+__all__ = ["check_executor", "check_metric", "check_position", "check_task"]

@@ -1,0 +1,123 @@
+"""The contract of a ground metric, as a test that looks for counterexamples."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import numpy as np
+
+from lengthwise.seeds import Seeds
+from lengthwise.transport.trajectories import Sample, Trajectory
+
+_SLACK = 1e-9  # of the largest distance
+_RANDOM, _MUTANTS = 60, 3
+
+
+def check_metric(metric: Any, sample: Sample | None = None, seed: int = 0) -> None:
+    """Raise AssertionError unless `metric` keeps the contract of `lengthwise.transport.metrics.metric.Metric`.
+
+    Checked on all triples of some 250 trajectories (15 million): distances are finite, at least 0, symmetric, 0 from a
+    trajectory to itself and keep the triangle inequality up to rounding; with `identity`, different tokens are never at
+    distance 0; no distance is above the declared diameter; `fixed` means that another fitting sample changes nothing;
+    a distance does not depend on what else is measured. `sample` replaces the trajectories, which otherwise are all
+    words of up to four of two brackets and a letter, and random words with changed copies of them, where triangles are
+    tight.
+    """
+    doc = (type(metric).__doc__ or "").strip()
+    assert doc and len(doc.splitlines()[0]) <= 120, "the first line of the docstring describes the metric"
+    params = getattr(type(metric), "__dataclass_params__", None)
+    assert params is not None and params.frozen, "a metric is a frozen dataclass of its settings"
+    for name in ("identity", "tokens", "fixed"):
+        assert isinstance(getattr(metric, name, None), bool), f"{name} is declared, True or False"
+    words = sample if sample is not None else Sample.of(_words(seed), name="words")
+    fitted = metric.fit(words)
+    assert fitted.unit, "a fitted metric says what a distance of 1 is"
+    json.dumps(dict(fitted.facts), allow_nan=False)  # plain data, as it is part of every result
+    distances = fitted.distances(words, words)
+    check_axioms(distances, [" ".join(t.tokens) for t in words.trajectories])
+    _check_identity(metric, words, distances)
+    if metric.diameter is not None:
+        assert distances.max() <= metric.diameter + _SLACK, (
+            f"the declared diameter is {metric.diameter}, and {distances.max():.6g} was found"
+        )
+    _check_independence(metric, fitted, words, distances)
+
+
+def check_axioms(distances: Any, names: list[str] | None = None) -> None:
+    """Raise AssertionError, with a counterexample, unless a square matrix holds distances of a pseudo-metric.
+
+    O(n^3) time and O(n^2) memory.
+    """
+    matrix = np.asarray(distances, dtype=np.float64)
+    said = names or [f"number {index}" for index in range(len(matrix))]
+    assert matrix.ndim == 2 and len(matrix) == matrix.shape[1], f"distances are [n, n], not {matrix.shape}"
+    assert np.isfinite(matrix).all(), "distances are finite numbers"
+    slack = _SLACK * max(1e-300, float(np.abs(matrix).max(initial=0)))
+    assert matrix.min(initial=0) >= 0, "a distance is at least 0"
+    own = int(np.argmax(np.diag(matrix)))
+    assert matrix[own, own] <= slack, f"`{said[own]}` is at {matrix[own, own]:.6g} from itself"
+    x, y = np.unravel_index(np.argmax(np.abs(matrix - matrix.T)), matrix.shape)
+    assert abs(matrix[x, y] - matrix[y, x]) <= slack, (
+        f"`{said[x]}` is at {matrix[x, y]:.6g} from `{said[y]}`, but at {matrix[y, x]:.6g} the other way"
+    )
+    for middle, row in enumerate(matrix):
+        excess = matrix - (row[:, None] + row[None, :])
+        x, z = np.unravel_index(np.argmax(excess), excess.shape)
+        assert excess[x, z] <= slack, (
+            f"the triangle inequality fails: `{said[x]}` and `{said[z]}` are {matrix[x, z]:.6g} apart, but only "
+            f"{row[x]:.6g} + {row[z]:.6g} by way of `{said[middle]}`"
+        )
+
+
+def _check_identity(metric: Any, words: Sample, distances: Any) -> None:
+    tokens = [trajectory.tokens for trajectory in words.trajectories]
+    for x, y in zip(*np.nonzero(distances <= 0), strict=True):
+        assert not metric.identity or tokens[x] == tokens[y], (
+            f"identity is declared, yet `{' '.join(tokens[x])}` and `{' '.join(tokens[y])}` are at distance 0"
+        )
+
+
+def _check_independence(metric: Any, fitted: Any, words: Sample, distances: Any) -> None:
+    """Distances do not depend on their company, nor (where that is declared) on the sample that was fitted."""
+    slack = _SLACK * max(1e-300, float(distances.max()))
+    some = np.arange(0, len(words.trajectories), 3)
+    part = Sample.of([words.trajectories[index] for index in some], name="part")
+    alone = fitted.distances(part, words)
+    assert np.abs(alone - distances[some]).max() <= slack, "a distance depends on what else is measured with it"
+    cost = fitted.cost(part, words)
+    rows, columns = np.arange(len(some)), np.arange(len(some))
+    assert np.abs(cost.pairs(rows, columns) - alone[rows, columns]).max() <= slack, "the cost is not the distance"
+    if metric.fixed:
+        other = metric.fit(part).distances(words, words)
+        assert np.abs(other - distances).max() <= slack, "it is declared fixed, yet the sample it is fitted on matters"
+
+
+def _words(seed: int) -> list[Trajectory]:
+    """All short words of `(`, `)` and `a`, then long ones with copies in which some tokens are changed."""
+    short = [word for length in range(1, 5) for word in itertools.product("()a", repeat=length)]
+    rng = np.random.default_rng(Seeds(seed).key("words"))
+    long = []
+    for _ in range(_RANDOM // (1 + _MUTANTS) * 2):
+        word = [str(token) for token in rng.choice(list("()[]abc"), size=rng.integers(3, 30))]
+        long.append(tuple(word))
+        for _ in range(_MUTANTS):
+            word = _changed(word, rng)
+            long.append(tuple(word))
+    return [Trajectory(word) for word in dict.fromkeys([*short, *long])]
+
+
+def _changed(word: list[str], rng: np.random.Generator) -> list[str]:
+    """A copy with up to three tokens inserted, left out or replaced."""
+    copy = list(word)
+    for _ in range(rng.integers(1, 4)):
+        at = int(rng.integers(0, len(copy)))
+        change = rng.integers(0, 3)
+        if change == 0:
+            copy.insert(at, str(rng.choice(list("()ab"))))
+        elif change == 1 and len(copy) > 1:
+            del copy[at]
+        else:
+            copy[at] = str(rng.choice(list("()ab")))
+    return copy

@@ -1,0 +1,81 @@
+"""Distance between a few numbers that describe a trajectory, measured in spreads of the training sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lengthwise.errors import UsageError
+from lengthwise.registry import nearest
+from lengthwise.seeds import Floats
+from lengthwise.transport.metrics import metrics
+from lengthwise.transport.metrics.metric import Fitted, FittedVectors, Metric, Norm, Vectors
+from lengthwise.transport.metrics.statistics import table
+from lengthwise.transport.trajectories import Sample
+
+_CONSTANT = 1e-12  # of the largest value: a spread below this is rounding
+
+
+@metrics.register("features")
+@dataclass(frozen=True)
+class Features(Metric):
+    """How unlike length, depth, backtracks, branching and other numbers are, in spreads of the training sample.
+
+    Each number is divided by its standard deviation in the first sample. One that is constant there has no spread to be
+    measured in: it is divided by its value, so that 3 means three times as much again, or left as it is where that is
+    0; `facts` names these. `use` chooses among the numbers, as in use=length+max_depth; those that a user gives with
+    the trajectories count like ours. Trajectories with the same numbers are not told apart.
+    """
+
+    identity = False
+    tokens = False
+    fixed = False
+
+    use: str = "all"
+    norm: Norm = "euclidean"
+
+    def fit(self, reference: Sample) -> Fitted:
+        known, values = table(reference)
+        names = known if self.use == "all" else tuple(dict.fromkeys(part.strip() for part in self.use.split("+")))
+        for name in names:
+            if name not in known:
+                near = nearest(name, known)
+                raise UsageError(f"the metric features has no number {name!r}; {near}it has {', '.join(known)}")
+        values = values[:, [known.index(name) for name in names]]
+        scales, kinds = _scales(values, reference.weights)
+        facts = {
+            "standardised_on": reference.name,
+            "items": len(reference),
+            "scales": dict(zip(names, scales.tolist(), strict=True)),
+            "constant_there": [name for name, kind in zip(names, kinds, strict=True) if kind != "spread"],
+            "scaled_by": dict(zip(names, kinds, strict=True)),
+            "norm": self.norm,
+        }
+        return _FittedFeatures("spreads of the training sample", facts, names, tuple(scales), self.norm)
+
+
+def _scales(values: Floats, weights: Floats) -> tuple[Floats, list[str]]:
+    """What each column is divided by, and what that is: its spread, its value where it is constant, or one."""
+    mean = weights @ values
+    spread = np.sqrt(weights @ (values - mean) ** 2)
+    constant = spread <= _CONSTANT * np.abs(values).max(axis=0)
+    scales = np.where(~constant, spread, np.where(mean != 0, np.abs(mean), 1.0))
+    kinds = np.where(~constant, "spread", np.where(mean != 0, "value", "one"))
+    return scales, [str(kind) for kind in kinds]
+
+
+@dataclass(frozen=True)
+class _FittedFeatures(FittedVectors):
+    names: tuple[str, ...] = ()
+    scales: tuple[float, ...] = ()
+    norm: Norm = "euclidean"
+
+    def vectors(self, first: Sample, second: Sample) -> Vectors:
+        return Vectors(self._placed(first), self._placed(second), self.names, self.norm)
+
+    def _placed(self, sample: Sample) -> Floats:
+        known, values = table(sample)
+        if missing := sorted(set(self.names) - set(known)):
+            raise UsageError(f"{sample.name} has no feature {missing[0]!r}, which the first sample has")
+        return values[:, [known.index(name) for name in self.names]] / np.array(self.scales)
