@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
 import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from lengthwise.seeds import Ints
 from lengthwise.tasks.batch import NOTHING, SPECIALS
 
 LENGTHS = {"input length": "tokens in the input", "answer length": "tokens in the answer"}
+
+Split = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,13 +75,8 @@ class Items:
 
 @functools.lru_cache(maxsize=8)
 def load(path: str, rule: str, stamp: tuple[int, ...]) -> Items:  # noqa: ARG001  # the stamp changes with the file
-    """One rule for all texts: characters, until one holds white space; then the file is read again and split there."""
-    with open(path, "rb") as file:
-        try:
-            reader = _read(file, path, _Reader(rule, split=list))
-        except _WhiteSpaceFound:  # a mistake before it would have been one for words too, so it was right to report it
-            file.seek(0)  # not opened again, which would lose the beginning of a pipe without a word
-            reader = _read(file, path, _Reader(rule, split=str.split))
+    """The items of a file, its texts split alike."""
+    (reader,) = read_alike([path], lambda split: _Reader(rule, split))
     if not reader.lines:
         raise UsageError(f'{path} is empty; each line holds an item such as {{"input": "3 1 2", "answer": "1 2 3"}}')
     items = reader.items()
@@ -86,7 +84,32 @@ def load(path: str, rule: str, stamp: tuple[int, ...]) -> Items:  # noqa: ARG001
     return items
 
 
-def _read(file: BinaryIO, path: str, reader: _Reader) -> _Reader:
+class LineReader(Protocol):
+    """Takes the lines of a file, one after the other, without the empty ones."""
+
+    def take(self, text: str, line: int) -> None: ...
+
+
+R = TypeVar("R", bound=LineReader)
+
+
+def read_alike(paths: Sequence[str], reader_with: Callable[[Split], R]) -> list[R]:
+    """A reader for each file that has taken all its lines; a mistake it complains of is told with file and line.
+
+    One rule for all texts of all files: characters, until one holds white space; then the files are read again and
+    split there. `tokens_of` is where a reader finds that out.
+    """
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(open(path, "rb")) for path in paths]
+        try:
+            return [_read(file, path, reader_with(list)) for file, path in zip(files, paths, strict=True)]
+        except _WhiteSpaceFound:  # a mistake before it would have been one for words too, so it was right to report it
+            for file in files:
+                file.seek(0)  # not opened again, which would lose the beginning of a pipe without a word
+            return [_read(file, path, reader_with(str.split)) for file, path in zip(files, paths, strict=True)]
+
+
+def _read(file: BinaryIO, path: str, reader: R) -> R:
     for number, line in enumerate(file, 1):
         try:
             if text := line.decode("utf-8-sig" if number == 1 else "utf-8").strip():
@@ -102,22 +125,49 @@ class _WhiteSpaceFound(Exception):
     """A text that is to be split into characters holds white space."""
 
 
+def object_of(text: str, example: str) -> dict[str, Any]:
+    """The JSON object of a line."""
+    try:
+        item = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"this is not JSON ({error})") from None
+    if not isinstance(item, dict):
+        raise UsageError(f"an item is an object such as {example}, not {text[:40]}")
+    return item
+
+
+def tokens_of(value: Any, key: str, split: Split, known: Container[str] = ()) -> list[str]:
+    """The tokens of a text, split by the rule of its file, or of a list; those in `known` were looked at before."""
+    if isinstance(value, str):
+        if split is list and re.search(r"\s", value):
+            raise _WhiteSpaceFound
+        words = split(value)
+    elif isinstance(value, list):
+        words = [str(word) if type(word) is int else word for word in value]
+    else:
+        raise UsageError(f"the {key} is text or a list of tokens, not {json.dumps(value)[:40]}")
+    for word in words:
+        if isinstance(word, str) and word in known:
+            continue
+        if not isinstance(word, str) or not word:
+            shown = json.dumps(word)[:40]
+            raise UsageError(f"a token of the {key} is non-empty text or a whole number, not {shown}")
+        if word in SPECIALS:
+            raise UsageError(f"the {key} holds {word}, which is reserved for the layout")
+    return words
+
+
 class _Reader:
     """Takes a file line by line. Tokens are numbered as they come, and in sorted order at the end."""
 
-    def __init__(self, rule: str, split: Callable[[str], list[str]]) -> None:
+    def __init__(self, rule: str, split: Split) -> None:
         self.rule, self.split, self.numbers = rule, split, dict[str, int]()
         self.flat = {"input": array("i"), "answer": array("i")}
         self.starts = {"input": array("q", [0]), "answer": array("q", [0])}
         self.sizes, self.lines, self.digests = array("q"), array("q"), array("Q")
 
     def take(self, text: str, line: int) -> None:
-        try:
-            item = json.loads(text)
-        except ValueError as error:
-            raise UsageError(f"this is not JSON ({error})") from None
-        if not isinstance(item, dict):
-            raise UsageError(f'an item is an object such as {{"input": …, "answer": …}}, not {text[:40]}')
+        item = object_of(text, '{"input": …, "answer": …}')
         tokens = {key: self._tokens(item, key) for key in self.flat}
         if not tokens["answer"]:
             raise UsageError("the answer is empty")
@@ -131,24 +181,7 @@ class _Reader:
     def _tokens(self, item: dict[str, Any], key: str) -> list[str]:
         if key not in item:
             raise UsageError(f"the key {key!r} is missing; it has {', '.join(item) or 'none'}")
-        value = item[key]
-        if isinstance(value, str):
-            if self.split is list and re.search(r"\s", value):
-                raise _WhiteSpaceFound
-            words = self.split(value)
-        elif isinstance(value, list):
-            words = [str(word) if type(word) is int else word for word in value]
-        else:
-            raise UsageError(f"the {key} is text or a list of tokens, not {json.dumps(value)[:40]}")
-        for word in words:
-            if isinstance(word, str) and word in self.numbers:
-                continue  # it was looked at when it first came
-            if not isinstance(word, str) or not word:
-                shown = json.dumps(word)[:40]
-                raise UsageError(f"a token of the {key} is non-empty text or a whole number, not {shown}")
-            if word in SPECIALS:
-                raise UsageError(f"the {key} holds {word}, which is reserved for the layout")
-        return words
+        return tokens_of(item[key], key, self.split, self.numbers)
 
     def _size(self, item: dict[str, Any], tokens: dict[str, list[str]]) -> int:
         if self.rule in LENGTHS:
