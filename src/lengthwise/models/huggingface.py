@@ -1,0 +1,167 @@
+"""Other people's models, from a local folder in the layout of the Hugging Face Hub or from a GGUF file, as parts.
+
+Nothing is downloaded, no code of a model is run, and no pickle is read. The weights are read by `transformers`, and
+`lengthwise.models.layouts` says which of them is which part. A weight that is used nowhere is either listed with its
+reason (`Anatomy.skipped`) or the model is refused: the tests compare the logits of the parts with transformers' own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lengthwise.errors import UsageError
+from lengthwise.files import read_json
+from lengthwise.models.anatomy import check_finite
+from lengthwise.models.layouts.bert import anatomy_of_bert
+from lengthwise.models.layouts.gpt2 import anatomy_of_gpt2
+from lengthwise.models.layouts.llama import anatomy_of_llama
+from lengthwise.models.layouts.weights import Weights
+from lengthwise.models.parts import Anatomy
+
+DECODERS = ("gpt2", "llama", "mistral", "qwen2")
+ENCODERS = ("bert", "roberta", "xlm-roberta", "camembert")
+# Above so many parameters the parts are float32: float64 would take 8 bytes each and twice the time.
+DOUBLE_UP_TO = 300_000_000
+
+# Stored by some versions of transformers, and made anew from the config: masks, places and angles.
+_NO_WEIGHTS = (".position_ids", ".token_type_ids", ".attn.bias", ".attn.masked_bias", ".inv_freq")
+
+
+def load_huggingface(path: Path) -> Anatomy:
+    """The parts of the model in a folder (config.json and safetensors) or in a GGUF file."""
+    if path.is_dir() and not (path / "config.json").exists():
+        path = _only_gguf(path)
+    if path.is_file():
+        model, skipped = _load_gguf(path)
+    else:
+        model, skipped = _load_folder(path)
+    anatomy = anatomy_of_huggingface(model, path.name)
+    return dataclasses.replace(anatomy, skipped=(*anatomy.skipped, *skipped))
+
+
+def anatomy_of_huggingface(model: Any, name: str = "the model", dtype: torch.dtype | None = None) -> Anatomy:
+    """The parts of a model of `transformers`: float64, or float32 where there are over 300 million parameters."""
+    config, parameters = model.config, sum(parameter.numel() for parameter in model.parameters())
+    check_supported(config.model_type, name)
+    dtype = dtype or (torch.float64 if parameters <= DOUBLE_UP_TO else torch.float32)
+    tensors = {key: value for key, value in model.state_dict().items() if not key.endswith(_NO_WEIGHTS)}
+    weights = Weights(name, tensors, dtype)
+    if config.model_type == "gpt2":
+        anatomy = anatomy_of_gpt2(config, weights)
+    elif config.model_type in ENCODERS:
+        anatomy = anatomy_of_bert(config, weights)
+    else:
+        rotary = getattr(model, "model", model).rotary_emb
+        anatomy = anatomy_of_llama(config, weights, rotary.inv_freq, float(rotary.attention_scaling))
+    check_finite(anatomy)
+    return dataclasses.replace(anatomy, parameters=parameters)
+
+
+def check_supported(model_type: object, name: str) -> None:
+    """Refuse a kind of model whose layout is not known."""
+    if model_type not in (*DECODERS, *ENCODERS):
+        raise UsageError(
+            f"{name} is a model of the type {model_type!r}, whose layout is not known; "
+            f"those of {', '.join((*DECODERS, *ENCODERS))} are"
+        )
+
+
+def _only_gguf(folder: Path) -> Path:
+    found = sorted(folder.glob("*.gguf"))
+    if len(found) != 1:
+        raise UsageError(
+            f"{folder} is no model: it holds neither a config.json nor exactly one GGUF file ({len(found)} are there); "
+            "give the folder of a run, a folder with config.json and safetensors, or a GGUF file"
+        )
+    return found[0]
+
+
+def _load_folder(folder: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
+    config = read_json(folder / "config.json")
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    check_supported(kind, str(folder))
+    if not list(folder.glob("*.safetensors")):
+        pickled = any(folder.glob("*.bin")) or any(folder.glob("*.pt"))
+        why = "only pickled weights, which are not read as they can run code" if pickled else "no weights"
+        raise UsageError(f"{folder} holds {why}; a model.safetensors is needed")
+    transformers = _transformers()
+    named = "".join(config.get("architectures") or [])
+    causal = kind in DECODERS and named.endswith(("ForCausalLM", "LMHeadModel"))
+    loader = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
+    return _load(folder, lambda: loader.from_pretrained(folder, use_safetensors=True, **_plainly()))
+
+
+def _load_gguf(path: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
+    with path.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise UsageError(f"{path} is not a GGUF file; a folder with config.json and safetensors would do as well")
+    transformers = _transformers()
+    try:
+        import gguf  # noqa: F401
+    except ImportError:
+        raise UsageError(f"reading {path} needs gguf; `pip install lengthwise[hf]` installs it") from None
+    loader = transformers.AutoModelForCausalLM
+    return _load(path, lambda: loader.from_pretrained(path.parent, gguf_file=path.name, **_plainly()))
+
+
+def _plainly() -> dict[str, Any]:
+    """Local files, no code from them, and a full account of what did not fit, which `_load` judges."""
+    account = {"output_loading_info": True, "ignore_mismatched_sizes": True}
+    return {"local_files_only": True, "trust_remote_code": False, "dtype": torch.float32, **account}
+
+
+def _transformers() -> Any:
+    try:
+        import transformers
+    except ImportError:
+        raise UsageError(
+            "models of other libraries need transformers; `pip install lengthwise[hf]` installs it"
+        ) from None
+    return transformers
+
+
+def _load(path: Path, load: Callable[[], Any]) -> tuple[Any, tuple[tuple[str, str], ...]]:
+    """The model, and the weights of the file that it has no place for. Weights that the file lacks would be drawn at
+    random by transformers: that is refused, unless nothing here reads them."""
+    from safetensors import SafetensorError
+
+    with _silence(), torch.random.fork_rng(devices=[]):
+        try:
+            model, info = load()
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError, ImportError) as error:
+            said = " ".join(str(error).split())
+            raise UsageError(f"{path} could not be loaded: {said[:200]}") from error
+    wrong = sorted(str(key[0] if isinstance(key, tuple | list) else key) for key in info["mismatched_keys"])
+    missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler.") and key not in wrong)
+    if missing or wrong:
+        what = f"{len(missing)} weights are missing" if missing else f"{len(wrong)} weights have another shape"
+        raise UsageError(
+            f"{path} is not complete: {what} ({[*missing, *wrong][0]} is one); all weights that its config.json "
+            "describes are needed"
+        )
+    unused = sorted({key.split(".")[0] for key in info["unexpected_keys"] if not key.endswith(_NO_WEIGHTS)})
+    return model.eval(), tuple((name, "weights in the file that the model has no place for") for name in unused)
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """No bars and warnings of transformers: what matters in them is said by us."""
+    from transformers.utils import logging
+
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):  # the bar of GGUF files does not ask the settings
+            yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
