@@ -1,0 +1,6 @@
+"""What is guaranteed: numbers in, `Claim`s out. Nothing here needs torch.
+
+lipschitz      how much a model can stretch distances, certified
+kantorovich    what a risk can grow to when the data shift, term by term
+sampling       what a finite sample can hide
+"""

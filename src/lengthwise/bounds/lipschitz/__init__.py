@@ -1,0 +1,45 @@
+"""How much a part of a model, or all of it, can stretch distances: certified upper bounds on stated sets.
+
+Numbers in, `PartBound`s out, each of which gives a `Claim`. The statements and their proofs are in docs/bounds.md.
+
+    attention_bound, Head, Sight        softmax attention on a ball: token-wise and Frobenius
+    local_attention_constant            softmax attention near given sequences
+    l2_attention_bound                  attention by distance, everywhere
+    plain_mlp_bound, gated_mlp_bound    MLPs
+    norm_bound                          LayerNorm and RMSNorm
+    residual, chained                   parts put together
+    spectral_norm                       a norm that is certainly not too small
+"""
+
+from lengthwise.bounds.lipschitz.attention import Sight, attention_bound
+from lengthwise.bounds.lipschitz.bound import PartBound, Region
+from lengthwise.bounds.lipschitz.composition import chained, residual
+from lengthwise.bounds.lipschitz.heads import Head, HeadNorms
+from lengthwise.bounds.lipschitz.l2_attention import gibbs_mean, l2_attention_bound
+from lengthwise.bounds.lipschitz.local_attention import LocalNumbers, Seen, local_attention_constant, local_numbers
+from lengthwise.bounds.lipschitz.mlp import SLOPES, gated_mlp_bound, plain_mlp_bound
+from lengthwise.bounds.lipschitz.normalisation import norm_bound
+from lengthwise.bounds.lipschitz.rounding import MARGIN, spectral_norm
+
+__all__ = [
+    "MARGIN",
+    "SLOPES",
+    "Head",
+    "HeadNorms",
+    "LocalNumbers",
+    "PartBound",
+    "Region",
+    "Seen",
+    "Sight",
+    "attention_bound",
+    "chained",
+    "gated_mlp_bound",
+    "gibbs_mean",
+    "l2_attention_bound",
+    "local_attention_constant",
+    "local_numbers",
+    "norm_bound",
+    "plain_mlp_bound",
+    "residual",
+    "spectral_norm",
+]
