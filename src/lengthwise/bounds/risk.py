@@ -55,8 +55,8 @@ def read_quantity(quantity: Quantity, what: str) -> Read:
 
 @dataclass(frozen=True)
 class RiskBound:
-    """The target risk is at most the sum of the terms. `ceiling` is what the risk can never exceed: a sum that reaches it
-    says nothing and is called vacuous."""
+    """The target risk is at most the sum of the terms. `ceiling` is what the risk can never exceed: a sum that reaches
+    it says nothing and is called vacuous."""
 
     name: str
     terms: tuple[Term, ...]

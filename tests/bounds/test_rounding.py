@@ -1,0 +1,67 @@
+"""Norms that are certified are never below the true ones."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from lengthwise.bounds.lipschitz.heads import product_norm
+from lengthwise.bounds.lipschitz.rounding import largest_row, spectral_norm, up, vector_norm
+from lengthwise.errors import UsageError
+
+
+def stretched(matrix: np.ndarray, vector: np.ndarray) -> Fraction:
+    """(|M v| / |v|)² in exact arithmetic."""
+    exact = [[Fraction(float(entry)) for entry in row] for row in matrix]
+    direction = [Fraction(float(entry)) for entry in vector]
+    image = [sum((a * b for a, b in zip(row, direction, strict=True)), Fraction(0)) for row in exact]
+    return sum((a * a for a in image), Fraction(0)) / sum((b * b for b in direction), Fraction(0))
+
+
+@given(
+    arrays.arrays(
+        np.float64,
+        st.tuples(st.integers(1, 6), st.integers(1, 6)),
+        elements=st.floats(-1e3, 1e3, allow_subnormal=False),
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_no_vector_is_stretched_more_in_exact_arithmetic(matrix):
+    bound = Fraction(spectral_norm(matrix)) ** 2
+    _, _, directions = np.linalg.svd(matrix)
+    for vector in [*directions, *np.random.default_rng(0).normal(size=(3, matrix.shape[1]))]:
+        assert stretched(matrix, vector) <= bound
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 7), (64, 16), (16, 300), (120, 130)])
+@pytest.mark.parametrize("kind", ["normal", "orthogonal", "rank one", "tiny", "huge"])
+def test_norm_is_close_to_the_computed_one(shape, kind):
+    rng = np.random.default_rng(1)
+    matrix = rng.normal(size=shape)
+    if kind == "orthogonal":
+        left, _, right = np.linalg.svd(matrix, full_matrices=False)
+        matrix = left @ right
+    elif kind == "rank one":
+        matrix = np.outer(matrix[:, 0], matrix[0])
+    elif kind in ("tiny", "huge"):
+        matrix *= 1e-180 if kind == "tiny" else 1e180
+    computed = np.linalg.norm(matrix, 2)
+    assert computed * (1 + 1e-10) < spectral_norm(matrix) < computed * (1 + 1e-8)
+
+
+def test_products_rows_and_vectors():
+    rng = np.random.default_rng(2)
+    left, right = rng.normal(size=(5, 9)), rng.normal(size=(9, 4))
+    assert np.linalg.norm(left @ right, 2) < product_norm(left, right) < np.linalg.norm(left @ right, 2) * (1 + 1e-8)
+    assert np.linalg.norm(left, axis=1).max() < largest_row(left) < np.linalg.norm(left, axis=1).max() * (1 + 1e-8)
+    assert vector_norm(None) == 0 and vector_norm([3.0, 4.0]) == up(5.0) > 5.0
+    assert spectral_norm(np.zeros((3, 2))) == 0
+
+
+@pytest.mark.parametrize("bad", [np.zeros(3), np.zeros((0, 2)), [[np.nan]], [[np.inf, 1.0]]])
+def test_bad_matrices_are_refused(bad):
+    with pytest.raises(UsageError, match=r"two axes|NaN or infinity"):
+        spectral_norm(bad)
