@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, Any
 from lengthwise.version import __version__
 
 if TYPE_CHECKING:
+    from lengthwise.inspection.inspect import inspect
     from lengthwise.measurement.curve import Curve
     from lengthwise.measurement.spread import Keep, Spread, over_seeds
     from lengthwise.models.transformer import Architecture, Transformer
     from lengthwise.positions import Position, make_position
     from lengthwise.records import Assumption, Claim, Interval, Reference
     from lengthwise.runs.run import Listener, Run, load_run, measure, train
+    from lengthwise.shift.compare import measure_shift
+    from lengthwise.shift.result import Shift
+    from lengthwise.shift.sampling import task_sample
     from lengthwise.studies.results import StudyResults, open_study, run_study
     from lengthwise.studies.spec import Study
     from lengthwise.tasks import tasks
@@ -39,17 +43,21 @@ _HOMES = {
     "Recipe": "lengthwise.training.loop",
     "Reference": "lengthwise.records",
     "Run": "lengthwise.runs.run",
+    "Shift": "lengthwise.shift.result",
     "Spread": "lengthwise.measurement.spread",
     "Study": "lengthwise.studies.spec",
     "StudyResults": "lengthwise.studies.results",
     "Task": "lengthwise.tasks.task",
     "Transformer": "lengthwise.models.transformer",
+    "inspect": "lengthwise.inspection.inspect",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
     "measure": "lengthwise.runs.run",
+    "measure_shift": "lengthwise.shift.compare",
     "open_study": "lengthwise.studies.results",
     "over_seeds": "lengthwise.measurement.spread",
     "run_study": "lengthwise.studies.results",
+    "task_sample": "lengthwise.shift.sampling",
     "tasks": "lengthwise.tasks",
     "train": "lengthwise.runs.run",
 }
@@ -66,18 +74,22 @@ __all__ = [
     "Recipe",
     "Reference",
     "Run",
+    "Shift",
     "Spread",
     "Study",
     "StudyResults",
     "Task",
     "Transformer",
     "__version__",
+    "inspect",
     "load_run",
     "make_position",
     "measure",
+    "measure_shift",
     "open_study",
     "over_seeds",
     "run_study",
+    "task_sample",
     "tasks",
     "train",
 ]

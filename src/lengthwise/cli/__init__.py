@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 COMMANDS = {
     "train": "train a model at short sizes, measure how far it holds",
     "measure": "measure a saved run again, at other sizes or on other items",
+    "inspect": "look inside a model: norms, shift gap, margins, constants",
     "study": "carry out a study: a grid of tasks, encodings, models and seeds",
     "study status": "where a study stands: done, running, failed, time left",
     "study show": "the results of a study as a table of tasks and encodings",
     "study export": "write the results of a study as Parquet or CSV",
     "study rebuild": "make the index of a study anew from its run folders",
+    "shift": "how far test trajectories are from training ones, and why",
     "report": "write the report of a study as one page that needs no network",
     "tasks": "list the tasks, or show one with worked samples",
     "positions": "list the position encodings, or show one in figures",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lengthwise.seeds import Seeds
+from lengthwise.transport.metrics.axioms import broken_axiom
 from lengthwise.transport.trajectories import Sample, Trajectory
 
 _SLACK = 1e-9  # of the largest distance
@@ -36,39 +37,14 @@ def check_metric(metric: Any, sample: Sample | None = None, seed: int = 0) -> No
     assert fitted.unit, "a fitted metric says what a distance of 1 is"
     json.dumps(dict(fitted.facts), allow_nan=False)  # plain data, as it is part of every result
     distances = fitted.distances(words, words)
-    check_axioms(distances, [" ".join(t.tokens) for t in words.trajectories])
+    broken = broken_axiom(distances, [" ".join(t.tokens) for t in words.trajectories])
+    assert not broken, broken
     _check_identity(metric, words, distances)
     if metric.diameter is not None:
         assert distances.max() <= metric.diameter + _SLACK, (
             f"the declared diameter is {metric.diameter}, and {distances.max():.6g} was found"
         )
     _check_independence(metric, fitted, words, distances)
-
-
-def check_axioms(distances: Any, names: list[str] | None = None) -> None:
-    """Raise AssertionError, with a counterexample, unless a square matrix holds distances of a pseudo-metric.
-
-    O(n^3) time and O(n^2) memory.
-    """
-    matrix = np.asarray(distances, dtype=np.float64)
-    said = names or [f"number {index}" for index in range(len(matrix))]
-    assert matrix.ndim == 2 and len(matrix) == matrix.shape[1], f"distances are [n, n], not {matrix.shape}"
-    assert np.isfinite(matrix).all(), "distances are finite numbers"
-    slack = _SLACK * max(1e-300, float(np.abs(matrix).max(initial=0)))
-    assert matrix.min(initial=0) >= 0, "a distance is at least 0"
-    own = int(np.argmax(np.diag(matrix)))
-    assert matrix[own, own] <= slack, f"`{said[own]}` is at {matrix[own, own]:.6g} from itself"
-    x, y = np.unravel_index(np.argmax(np.abs(matrix - matrix.T)), matrix.shape)
-    assert abs(matrix[x, y] - matrix[y, x]) <= slack, (
-        f"`{said[x]}` is at {matrix[x, y]:.6g} from `{said[y]}`, but at {matrix[y, x]:.6g} the other way"
-    )
-    for middle, row in enumerate(matrix):
-        excess = matrix - (row[:, None] + row[None, :])
-        x, z = np.unravel_index(np.argmax(excess), excess.shape)
-        assert excess[x, z] <= slack, (
-            f"the triangle inequality fails: `{said[x]}` and `{said[z]}` are {matrix[x, z]:.6g} apart, but only "
-            f"{row[x]:.6g} + {row[z]:.6g} by way of `{said[middle]}`"
-        )
 
 
 def _check_identity(metric: Any, words: Sample, distances: Any) -> None:

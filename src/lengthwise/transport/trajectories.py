@@ -26,11 +26,15 @@ _WEIGHT_SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Tokens, and what else is known of them; two trajectories are equal when all of it is."""
+    """Tokens, and what else is known of them; two trajectories are equal when all of it is.
+
+    `asked` is how many of the tokens are the question, where the rest is its answer; None where nothing divides them.
+    """
 
     tokens: tuple[str, ...]
     depth: tuple[float, ...] | None = None
     features: tuple[tuple[str, float], ...] = ()
+    asked: int | None = None
 
     def __post_init__(self) -> None:
         if not self.tokens:
@@ -100,12 +104,15 @@ class Sample:
     @property
     def weights(self) -> Floats:
         """The weight of each distinct trajectory; they sum to one."""
-        return self.weights_of(np.arange(len(self)))
+        mass = np.bincount(self.owner, self.item_weights, len(self.trajectories))
+        return mass / math.fsum(mass)
 
-    def weights_of(self, items: Ints) -> Floats:
-        """The weights of the distinct trajectories in a sample of these items alone (0 for those not among them)."""
-        mass = np.bincount(self.owner[items], self.item_weights[items], len(self.trajectories))
-        return mass / mass.sum()
+    def part(self, items: Ints, name: str = "") -> Sample:
+        """The sample of these items alone, their weights raised to sum to one; an item may be there several times."""
+        kept, owner = np.unique(self.owner[items], return_inverse=True)
+        weights = self.item_weights[items] / self.item_weights[items].sum()
+        chosen = tuple(self.trajectories[index] for index in kept)
+        return Sample(name or self.name, chosen, owner.astype(np.int64), weights, self.glue, self.weighted)
 
     def text(self, index: int) -> str:
         """A distinct trajectory as a reader would write it."""

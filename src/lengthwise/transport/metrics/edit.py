@@ -22,7 +22,7 @@ class Edit(Metric):
 
     With d the Levenshtein distance and |x| the number of tokens,
 
-        D(x, y) = 2 d(x, y) / (|x| + |y| + d(x, y))                          (yujian2007, equation 5 with unit costs)
+        D(x, y) = 2 d(x, y) / (|x| + |y| + d(x, y))                                                     (yujian2007)
 
     Dividing d by the longer length is not a metric: `ab` and `ba` are at 1, but each is at 1/3 from `aba`.
 

@@ -52,7 +52,7 @@ class Features(Metric):
             "scaled_by": dict(zip(names, kinds, strict=True)),
             "norm": self.norm,
         }
-        return _FittedFeatures("spreads of the training sample", facts, names, tuple(scales), self.norm)
+        return _FittedFeatures(_unit(kinds), facts, names, tuple(scales), self.norm)
 
 
 def _scales(values: Floats, weights: Floats) -> tuple[Floats, list[str]]:
@@ -60,9 +60,16 @@ def _scales(values: Floats, weights: Floats) -> tuple[Floats, list[str]]:
     mean = weights @ values
     spread = np.sqrt(weights @ (values - mean) ** 2)
     constant = spread <= _CONSTANT * np.abs(values).max(axis=0)
-    scales = np.where(~constant, spread, np.where(mean != 0, np.abs(mean), 1.0))
-    kinds = np.where(~constant, "spread", np.where(mean != 0, "value", "one"))
+    value = np.abs(values[0])  # of a constant column
+    scales = np.where(~constant, spread, np.where(value > 0, value, 1.0))
+    kinds = np.where(~constant, "spread", np.where(value > 0, "value", "one"))
     return scales, [str(kind) for kind in kinds]
+
+
+def _unit(kinds: list[str]) -> str:
+    if "value" not in kinds:
+        return "training spreads"
+    return "training spreads and values" if "spread" in kinds else "training values"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from lengthwise.errors import UsageError
@@ -18,7 +20,8 @@ STATISTICS = {
 }
 
 
-def statistics(trajectory: Trajectory) -> list[float]:
+@functools.lru_cache(maxsize=65536)
+def statistics(trajectory: Trajectory) -> tuple[float, ...]:
     """The values of STATISTICS, in their order.
 
     The profile is read as a walk that starts at depth 0. Every level of a rise visits a new child, and the child is its
@@ -34,7 +37,7 @@ def statistics(trajectory: Trajectory) -> list[float]:
     inner = risen - turns_up
     branching = risen / inner if inner > 0 else 0.0
     tokens = trajectory.tokens
-    return [len(tokens), len(set(tokens)), float(profile.max()), float(profile.mean()), turns_down, branching]
+    return len(tokens), len(set(tokens)), float(profile.max()), float(profile.mean()), turns_down, branching
 
 
 def table(sample: Sample) -> tuple[tuple[str, ...], Floats]:

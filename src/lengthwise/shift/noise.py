@@ -1,0 +1,145 @@
+"""How far apart two samples of one distribution are: the noise beside which a distance has to be read.
+
+The W1 between two finite samples is too large on average, also when both come from one distribution, and the fewer the
+items the larger it is. So the null and what is compared with it have the same size. Of the first sample two halves A
+and B of k items each are drawn, and k items C of the second:
+
+    null         W1(A, B)      mean over the splits
+    shifted      W1(A, C)      mean over the same splits
+    excess       shifted - null
+
+A sample is the average of its parts and W1 is convex in both samples, so on average two samples as large as the whole
+ones are no further apart than the null says. The p-value is that of a permutation test at the same size: the items of A
+and C are pooled and parted anew; if they come from one distribution, all partings are equally likely, so the test is
+exact whatever the metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lengthwise.records import Assumption, Claim
+from lengthwise.seeds import Floats, Ints, Seeds
+from lengthwise.shift.ground import Ground, pooled_distances
+from lengthwise.transport.problem import MatrixCost, Problem
+from lengthwise.transport.solve import solve
+from lengthwise.transport.trajectories import Sample
+
+RESAMPLES = 100
+_MOST = 200  # items of a half: what is resampled is small, so that resampling is quick
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """Distances of resampled parts of `size` items each, one of each kind a split; and those of permuted pools."""
+
+    size: int
+    null: Floats
+    shifted: Floats
+    observed: float
+    permuted: Floats
+    refused: int  # solves whose certificate was refused
+    largest: float  # the largest distance seen between any two points
+
+
+def noise_of(ground: Ground, seed: int, resamples: int = RESAMPLES) -> Noise | None:
+    """The null, the shifted distances and the permutations; None where a sample is too small to be split."""
+    one, two = ground.first.sample, ground.second.sample
+    size = min(len(one) // 2, len(two), _MOST)
+    if size < 2:
+        return None
+    rng = np.random.default_rng(Seeds(seed).key("noise"))
+    first, second = (_some(sample, 2 * size, rng) for sample in (one, two))
+    distances, place, other = pooled_distances(ground.fitted, first, second)
+    weigh = (first.item_weights * len(first), second.item_weights * len(second))
+    parts = _Parts(distances, np.concatenate([place, other]), np.concatenate(weigh))
+    null, shifted = [], []
+    for a, b, c in _splits(len(first), len(second), size, resamples, rng):
+        null.append(parts.distance(a, b))
+        shifted.append(parts.distance(a, len(first) + c))
+    a, c = np.arange(len(first))[:size], len(first) + np.arange(len(second))[:size]
+    observed, pool = parts.distance(a, c), np.concatenate([a, c])
+    permuted = []
+    for _ in range(resamples - 1):
+        order = rng.permutation(pool)
+        permuted.append(parts.distance(order[:size], order[size:]))
+    largest = float(distances.max())
+    return Noise(size, np.array(null), np.array(shifted), observed, np.array(permuted), parts.refused, largest)
+
+
+def noise_claims(noise: Noise | None, unit: str) -> list[Claim]:
+    """The null, the distance at the same size, the excess, and the p-value."""
+    names = ("null W1", "W1 at the size of the null", "excess over the null", "p-value of no shift")
+    units = (unit, unit, unit, "")
+    if noise is None:
+        why = Assumption("the first sample has 4 items and the second 2, or more", "violated")
+        return [
+            Claim(name, None, u, "measured", "unknown", assumptions=(why,))
+            for name, u in zip(names, units, strict=True)
+        ]
+    exchangeable = Assumption("the items of a sample are drawn independently, with their weights")
+    evidence = {"items": noise.size, "splits": len(noise.null), "refused": noise.refused}
+
+    def claim(name: str, values: Floats, more: str) -> Claim:
+        found = {**evidence, "of": more, "sd": float(values.std(ddof=1)), **_quantiles(values)}
+        return Claim(name, float(values.mean()), unit, "measured", assumptions=(exchangeable,), evidence=found)
+
+    reached = int((noise.permuted >= noise.observed * (1 - 1e-9)).sum())
+    tested = {
+        "items": noise.size,
+        "permutations": len(noise.permuted),
+        "reached": reached,
+        "observed": noise.observed,
+        "refused": noise.refused,
+    }
+    return [
+        claim(names[0], noise.null, "two halves of the first sample"),
+        claim(names[1], noise.shifted, "half of the first sample and as many items of the second"),
+        claim(names[2], noise.shifted - noise.null, "the difference of the two, split by split"),
+        Claim(
+            names[3],
+            (1 + reached) / (1 + len(noise.permuted)),
+            "",
+            "measured",
+            assumptions=(exchangeable,),
+            evidence=tested,
+        ),
+    ]
+
+
+class _Parts:
+    """W1 between parts of a pool of items, given by their numbers."""
+
+    def __init__(self, distances: Floats, point: Ints, weights: Floats) -> None:
+        self.distances, self.point, self.weights, self.refused = distances, point, weights, 0
+
+    def distance(self, one: Ints, two: Ints) -> float:
+        a, b = (np.bincount(self.point[items], self.weights[items], len(self.distances)) for items in (one, two))
+        rows, columns = np.flatnonzero(a), np.flatnonzero(b)
+        costs, a, b = self.distances[np.ix_(rows, columns)], a[rows] / a.sum(), b[columns] / b.sum()
+        if len(rows) == 1 or len(columns) == 1:
+            return float(a @ costs @ b)  # there is one plan only
+        found = solve(Problem(MatrixCost(costs), a, b))
+        self.refused += found.certificate.status == "refused"
+        return found.certificate.primal
+
+
+def _some(sample: Sample, most: int, rng: np.random.Generator) -> Sample:
+    """The whole sample in a random order, or as many of its items."""
+    return sample.part(rng.permutation(len(sample))[:most])
+
+
+def _splits(
+    first: int, second: int, size: int, count: int, rng: np.random.Generator
+) -> Iterator[tuple[Ints, Ints, Ints]]:
+    for _ in range(count):
+        order = rng.permutation(first)
+        yield order[:size], order[size : 2 * size], rng.permutation(second)[:size]
+
+
+def _quantiles(values: Floats) -> dict[str, float]:
+    low, middle, high = np.quantile(values, [0.025, 0.5, 0.975])
+    return {"low": float(low), "median": float(middle), "high": float(high)}

@@ -1,0 +1,204 @@
+"""A shift as a picture: what the plan pairs with what, and the potential along the number that moved most.
+
+Altair is imported when a picture is drawn, not before.
+"""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lengthwise.errors import UsageError
+from lengthwise.figures.curves import PALETTE
+from lengthwise.seeds import Floats
+from lengthwise.shift.explanation import potentials
+from lengthwise.shift.ground import Points
+from lengthwise.shift.result import Shift
+from lengthwise.transport.metrics.statistics import table
+
+_LINES = 150  # of the plan, those that move most
+_WIDE, _TALL = 360, 300
+_LABELS = {
+    "length": "length in tokens",
+    "distinct": "different tokens",
+    "max_depth": "greatest depth in levels",
+    "mean_depth": "mean depth in levels",
+    "branching": "children of an inner node",
+}
+_COLOURS, _SHAPES = PALETTE[:2], ["circle", "triangle-up"]
+
+
+def picture(shift: Shift) -> Any:
+    """An altair chart: pairs of the plan over the two numbers that moved most, and the potential over the first."""
+    import altair as alt
+
+    axes = _axes(shift)
+    points, lines = _rows(shift, axes)
+    panels = [_potential(points, axes[0] if axes else None)]
+    if len(axes) > 1:
+        panels.insert(0, _coupling(points, lines, axes[0], axes[1]))
+    subtitle = [f"metric {shift.metric}", f"first: {shift.first.name}; second: {shift.second.name}"]
+    title = alt.TitleParams(_title(shift), subtitle=subtitle, anchor="start", limit=900, offset=12)
+    chart = alt.hconcat(*panels, title=title, spacing=70, bounds="flush")
+    text: dict[str, Any] = {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
+    return chart.configure_axis(**text).configure_legend(**text).configure_view(stroke=None)
+
+
+def save_picture(path: str | Path, shift: Shift) -> None:
+    """Write the picture as .svg, .png or .html, by the file's ending."""
+    import vl_convert
+
+    path = Path(path)
+    spec = picture(shift).to_json(indent=None)
+    kind = path.suffix.lower()
+    if kind == ".svg":
+        path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+    elif kind == ".png":
+        path.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+    elif kind == ".html":
+        path.write_text(_page(shift, spec), encoding="utf-8")
+    else:
+        raise UsageError(f"a picture is written to a .svg, .png or .html file, not to {path.name!r}")
+
+
+def _axes(shift: Shift) -> list[str]:
+    """The names of the numbers that vary at all, the one with the largest share (or the most moved) first."""
+    moved = [number.name for number in shift.numbers if number.distance > 0]
+    return sorted(moved, key=lambda name: -shift.shares.get(name, 0.0))[:2]
+
+
+def _title(shift: Shift) -> str:
+    if shift.distance.value is None:
+        return "W1 was not certified"
+    null = shift.noise[0].value
+    beside = "" if null is None else f"; halves of the first sample are {float(null):.4g} apart"
+    return f"W1 = {float(shift.distance.value):.4g} {shift.unit} ({shift.distance.kind}){beside}"
+
+
+def _rows(shift: Shift, axes: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The points of both samples, those in one place together, and the pairs of the plan that move most mass."""
+    placed = [_values(points, axes) for points in (shift.ground.first, shift.ground.second)]
+    heights = potentials(shift.ground, shift.transported)
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for which, points, values, height in zip(
+        ("first", "second"), (shift.ground.first, shift.ground.second), placed, heights, strict=True
+    ):
+        for point, weight in enumerate(points.weights):
+            at = {axis: float(value) for axis, value in zip(axes, values[point], strict=True)}
+            key = (which, *at.values(), round(float(height[point]), 9))
+            row = rows.setdefault(key, {"sample": which, **at, "potential": float(height[point]), "weight": 0.0})
+            row["weight"] += float(weight)
+            row.setdefault("text", points.sample.text(int(points.shown[point]))[:60])
+    plan = shift.transported.solution
+    order = np.argsort(-plan.mass * shift.ground.cost.pairs(plan.rows, plan.columns), kind="stable")[:_LINES]
+    lines = []
+    for k in order if len(axes) > 1 else ():
+        (x, y), (x2, y2) = placed[0][plan.rows[k]], placed[1][plan.columns[k]]
+        lines.append({"x": float(x), "y": float(y), "x2": float(x2), "y2": float(y2), "mass": float(plan.mass[k])})
+    return list(rows.values()), lines
+
+
+def _values(points: Points, axes: list[str]) -> Floats:
+    known, values = table(points.sample)
+    return values[points.shown][:, [known.index(name) for name in axes]]
+
+
+def _encodings() -> dict[str, Any]:
+    import altair as alt
+
+    legend = alt.Legend(title="sample", orient="bottom", symbolOpacity=1, symbolSize=80)
+    names = ["first", "second"]
+    return {
+        "color": alt.Color("sample:N", scale=alt.Scale(domain=names, range=_COLOURS), legend=legend),
+        "shape": alt.Shape("sample:N", scale=alt.Scale(domain=names, range=_SHAPES), legend=legend),
+        "size": alt.Size("weight:Q", scale=alt.Scale(range=[25, 260], domainMin=0), legend=None),
+    }
+
+
+def _coupling(points: list[dict[str, Any]], lines: list[dict[str, Any]], x: str, y: str) -> Any:
+    import altair as alt
+
+    across = alt.X("x:Q", title=_label(x), scale=alt.Scale(zero=False, padding=14))
+    up = alt.Y("y:Q", title=_label(y), scale=alt.Scale(zero=False, padding=14))
+    moved = (
+        alt.Chart(alt.Data(values=lines))
+        .mark_rule(color="#888", opacity=0.35)
+        .encode(x=across, y=up, x2="x2:Q", y2="y2:Q")
+    )
+    shown = [{**row, "x": row[x], "y": row[y]} for row in points]
+    marks = (
+        alt.Chart(alt.Data(values=shown))
+        .mark_point(filled=True, opacity=0.75)
+        .encode(x=across, y=up, tooltip=_tooltip(), **_encodings())
+    )
+    title = "what the plan pairs with what"
+    return alt.layer(moved, marks).properties(width=_WIDE, height=_TALL, title=title)
+
+
+def _potential(points: list[dict[str, Any]], x: str | None) -> Any:
+    """The potential over a number; over the samples themselves where no number differs."""
+    import altair as alt
+
+    shown = [{**row, "x": row["sample"] if x is None else row[x]} for row in points]
+    across = (
+        alt.X("x:N", title="sample", axis=alt.Axis(labelAngle=0))
+        if x is None
+        else alt.X("x:Q", title=_label(x), scale=alt.Scale(zero=False, padding=14))
+    )
+    up = alt.Y("potential:Q", title="potential, in the unit of W1", scale=alt.Scale(zero=False, padding=14))
+    marks = (
+        alt.Chart(alt.Data(values=shown))
+        .mark_point(filled=True, opacity=0.75)
+        .encode(x=across, y=up, tooltip=_tooltip(), **_encodings())
+    )
+    title = "potential" if x is None else f"potential along {_label(x)}"
+    return marks.properties(width=_WIDE, height=_TALL, title=title)
+
+
+def _tooltip() -> list[Any]:
+    import altair as alt
+
+    shown = [alt.Tooltip("sample:N"), alt.Tooltip("potential:Q", format=".4g"), alt.Tooltip("weight:Q", format=".3g")]
+    return [*shown, alt.Tooltip("text:N", title="such as")]
+
+
+def _label(name: str) -> str:
+    return _LABELS.get(name, name)
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Shift</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; padding: 0 1rem; color: #222; }}
+#figure {{ overflow-x: auto; }}
+</style>
+</head>
+<body>
+<h1>Shift</h1>
+<p>{verdict}</p>
+<p>Left: every mark is a place where trajectories lie, its area how much they weigh; lines join what the optimal plan
+pairs. Right: the potential falls along every pair by as much as the pair is apart.</p>
+<div id="figure"></div>
+<script>{bundle}</script>
+<script>
+vegaEmbed("#figure", {spec}, {{actions: {{export: true, source: false, compiled: false, editor: false}}}});
+</script>
+</body>
+</html>
+"""
+
+
+def _page(shift: Shift, spec: str) -> str:
+    """A page that needs no network; no `<` of a trajectory reaches it unescaped."""
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]  # its stub lacks the default
+    bundle = bundle.replace("</script", "<\\/script")
+    return _PAGE.format(verdict=html.escape(shift.verdict()), bundle=bundle, spec=spec.replace("<", "\\u003c"))

@@ -1,0 +1,92 @@
+"""What is known about a shift once it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lengthwise.records import Claim
+from lengthwise.shift.explanation import Example, Number, Pair
+from lengthwise.shift.ground import Ground
+from lengthwise.transport.solve import Transported
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two samples, in numbers."""
+
+    name: str
+    items: int
+    distinct: int
+    points: int  # after merging what the metric does not tell apart
+    weighted: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Shift:
+    """The distance of two samples beside its noise, and what makes it up. `claims` has all conclusions by name."""
+
+    first: Side
+    second: Side
+    metric: str
+    unit: str
+    facts: Mapping[str, Any]
+    distance: Claim
+    noise: tuple[Claim, ...]
+    expected: Claim
+    distributions: Claim
+    shares: Mapping[str, float]
+    numbers: tuple[Number, ...]
+    pairs: tuple[Pair, ...]
+    extremes: tuple[Example, ...]
+    unseen: float  # share of the second sample's tokens that the first never has
+    ground: Ground
+    transported: Transported
+
+    @property
+    def claims(self) -> dict[str, Claim]:
+        from lengthwise.shift.explanation import share_claims
+
+        found = (self.distance, *self.noise, self.expected, self.distributions, *share_claims(dict(self.shares)))
+        return {claim.name: claim for claim in found}
+
+    def verdict(self) -> str:
+        """One sentence: how far, and beside which noise."""
+        if self.distance.value is None:
+            why = self.distance.evidence["why_refused"]
+            return f"The distance was not certified ({why}), so nothing is said about the shift."
+        value = float(self.distance.value)
+        how = "exactly" if self.distance.kind == "certified" else "about"
+        start = f"{self.second.name} is {how} {value:.4g} from {self.first.name} ({self.unit})"
+        null, shifted, _, test = self.noise
+        if null.value is None or shifted.value is None or test.value is None:
+            return f"{start}; a sample is too small to say what noise alone would give."
+        size, noise, moved = null.evidence["items"], float(null.value), float(shifted.value)
+        beside = f"at {size} items each it is {moved:.4g}, where two halves of the first sample are {noise:.4g} apart"
+        return f"{start}; {beside}: {_words(moved, noise, float(test.value))}."
+
+    def plain(self) -> dict[str, Any]:
+        """Everything but the plan, as JSON-ready data."""
+        return {
+            "first": asdict(self.first),
+            "second": asdict(self.second),
+            "metric": {"name": self.metric, "unit": self.unit, "facts": dict(self.facts)},
+            "verdict": self.verdict(),
+            "claims": [claim.plain() for claim in self.claims.values()],
+            "shares": dict(self.shares),
+            "numbers": [asdict(number) for number in self.numbers],
+            "pairs": [asdict(pair) for pair in self.pairs],
+            "extremes": [asdict(example) for example in self.extremes],
+            "unseen_tokens": self.unseen,
+        }
+
+
+def _words(moved: float, noise: float, chance: float) -> str:
+    """What the comparison with the null says; 5 % is the usual level, and is said."""
+    if chance > 0.05:
+        return f"no shift is to be seen (p = {chance:.2g})"
+    tested = f"p = {chance:.2g}"
+    if noise <= 0:
+        return f"a shift where noise gives none ({tested})"
+    return f"{moved / noise:.3g} times the noise ({tested})"

@@ -1,0 +1,62 @@
+"""A sample of trajectories from a task at a size, or at a range of sizes."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from lengthwise.errors import UsageError
+from lengthwise.registry import format_spec
+from lengthwise.seeds import Ints, Seeds
+from lengthwise.tasks import tasks
+from lengthwise.tasks.task import Task
+from lengthwise.transport.trajectories import Sample, Trajectory
+
+ITEMS = 200
+
+
+def task_sample(task: str | Task, sizes: int | str, items: int = ITEMS, seed: int = 0, role: str = "first") -> Sample:
+    """Items 0, 1, ... of a task; item i is the same however many are drawn, and samples of two roles are independent.
+
+    `sizes` is one size, or a range as "5-20" of which each item has any size with the same chance. A trajectory is the
+    prompt followed by its answer; tags and numbers are not written after a prompt, so there it is the prompt alone.
+    The role "second" draws from what the task keeps for testing, any other from what it has for training.
+    """
+    made = tasks.make(task) if isinstance(task, str) else task
+    if items < 1:
+        raise UsageError(f"a sample has 1 item or more, not {items}")
+    known = _sizes(made, str(sizes))
+    numbers = np.arange(items)
+    drawn = np.array(known)[Seeds(seed).draws(f"size of {role}", items=numbers).integers(0, len(known), 1)[:, 0]]
+    trajectories: list[Trajectory | None] = [None] * items
+    for size in np.unique(drawn):
+        of_size = numbers[drawn == size]
+        for item, trajectory in zip(of_size, _drawn(made, int(size), seed, of_size, role), strict=True):
+            trajectories[item] = trajectory
+    spec = tasks.spec_of(made)
+    name = format_spec(spec) if spec else type(made).__name__
+    return Sample.of([t for t in trajectories if t is not None], name=f"{name} at {sizes}")
+
+
+def _drawn(task: Task, size: int, seed: int, items: Ints, role: str) -> list[Trajectory]:
+    part = task.part("test" if role == "second" else "train")
+    samples = part.draw(size, seed, items, role)
+    if part.readout != "answer":
+        return [Trajectory(part.spelled(prompt)) for prompt in samples.prompts]
+    pairs = ((part.spelled(p), part.spelled(a)) for p, a in zip(samples.prompts, samples.answers, strict=True))
+    return [Trajectory((*prompt, *answer), asked=len(prompt)) for prompt, answer in pairs]
+
+
+def _sizes(task: Task, text: str) -> list[int]:
+    found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
+    if not found:
+        raise UsageError(f"sizes are a whole number as 10, or a range as 5-20, not {text!r}")
+    low, high = int(found[1]), int(found[2] or found[1])
+    if low > high:
+        raise UsageError(f"a range of sizes goes upwards, as {high}-{low}, not {text}")
+    sizes = task.sizes(low, high)
+    if not sizes:
+        task.draw(low, 0, [0])  # says which sizes there are
+        raise UsageError(f"the task has no items of the sizes {text}")
+    return sizes

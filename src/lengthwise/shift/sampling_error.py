@@ -1,0 +1,169 @@
+"""What two samples say about the distributions they come from.
+
+Write P, Q for the distributions, P_n, Q_m for samples of n and m items, D for the diameter of what they can hold.
+
+*Interval of the expected distance.* The potentials f, g of an optimal plan are kept and the items are drawn anew: the
+sum of the means of f and g then varies as W1(P_n, Q_m) does. (delbarrio2021 prove that, for the p-th power of the
+distance with p > 1, the cost is asymptotically normal around its mean with the variance of the potentials; for p = 1
+it is measured here.) The interval is for the mean of W1(P_n, Q_m), which is above W1(P, Q), the more so in many
+dimensions. How often 95 % intervals held it, of 150 pairs of normal samples a shift apart:
+
+    dimension, shift, n      1, 0, 50   1, 2, 50   2, 1, 50   5, 0, 50   5, 1, 50   5, 3, 50   5, 1, 150   16, 2, 50
+    mean of W1(P_n, Q_m)        94 %       94 %       97 %       99 %       94 %       94 %        97 %        96 %
+    W1(P, Q) itself             33 %       94 %       93 %        0 %        0 %       67 %         0 %         0 %
+
+Solving again for every redrawn sample and taking percentiles, the usual bootstrap, held W1(P, Q) in 0, 92, 82, 0, 0,
+34, 0 and 0 %; mirrored at the estimate in 79, 91, 87, 0, 1, 75, 1 and 0 %. So no bootstrap here is an interval of
+W1(P, Q).
+
+*Bounds on W1(P, Q), whatever the dimension.* Exchanging one item of P_n moves W1(P_n, Q_m) by at most D/n, so with
+probability 1 - delta it is at least its mean less t = D sqrt((1/n + 1/m) log(1/delta) / 2) (mcdiarmid1989, lemma 1.2).
+And W1(P, Q) is at most that mean: a supremum of expectations is at most the expectation of the supremum, taken over
+1-Lipschitz functions. Hence W1(P, Q) <= W1(P_n, Q_m) + t; no rate of convergence is needed. From below, a potential
+found on one part of the items, extended to all trajectories by phi(x) = min_j c(x, y_j) - g_j, is 1-Lipschitz by the
+triangle inequality. On the other items, which it has not seen, the difference of its means is at most W1(P, Q) on
+average, and deviates by more than t (with their n and m) with probability delta at most.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lengthwise.records import Assumption, Claim, Interval, Reference
+from lengthwise.seeds import Floats, Seeds
+from lengthwise.shift.ground import Ground
+from lengthwise.transport.problem import Problem
+from lengthwise.transport.solve import Transported, solve
+from lengthwise.transport.trajectories import Sample
+
+_REDRAWN = 2000
+_AT_ONCE = 2_000_000
+_SEEN = 400  # items of either sample on which the potential of the lower bound is found, at most half of them
+
+
+def expected_distance(ground: Ground, found: Transported, seed: int, level: float = 0.95) -> Claim:
+    """The distance with the interval of its mean over samples of this size."""
+    reference = Reference("delbarrio2024", "theorem 1.1")
+    name, unit, sizes = (
+        "mean W1 of such samples",
+        ground.fitted.unit,
+        [len(ground.first.sample), len(ground.second.sample)],
+    )
+    evidence = {"items": sizes, "redrawn": _REDRAWN, "level": level, "gap": found.certificate.gap}
+    if min(sizes) < 2:
+        why = (Assumption("one item shows no spread", "violated"),)
+        return Claim(name, None, unit, "measured", "unknown", None, why, reference, evidence)
+    if found.certificate.status == "refused":
+        why = (Assumption("the potentials are optimal", "violated"),)
+        return Claim(name, None, unit, "measured", "refused", None, why, reference, evidence)
+    rng = np.random.default_rng(Seeds(seed).key("redrawn"))
+    value = found.certificate.primal
+    moves = sum(
+        _redrawn_means(potential[points.of_item], points.sample.item_weights, rng)
+        for potential, points in ((found.solution.f, ground.first), (found.solution.g, ground.second))
+    )
+    tail = (1 - level) / 2
+    low, high = np.quantile(moves, [tail, 1 - tail])
+    method = f"bootstrap of the potentials, {_REDRAWN} resamples"
+    interval = Interval(max(0.0, value + float(low)), max(0.0, value + float(high), value), level, method)
+    assumptions = (
+        Assumption("the items of a sample are drawn independently"),
+        Assumption("W1 varies from sample to sample as its potentials do, which was simulated and not proved"),
+    )
+    return Claim(name, value, unit, "measured", "holds", interval, assumptions, reference, evidence)
+
+
+def _redrawn_means(values: Floats, weights: Floats, rng: np.random.Generator) -> Floats:
+    """How far the weighted mean moves when the items are drawn anew, with replacement."""
+    count, mean = len(values), float(values @ weights)
+    means = []
+    for start in range(0, _REDRAWN, rows := max(1, _AT_ONCE // count)):
+        items = rng.integers(0, count, (min(rows, _REDRAWN - start), count))
+        drawn = weights[items]
+        means.append((values[items] * drawn).sum(axis=1) / drawn.sum(axis=1) - mean)
+    return np.concatenate(means)
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    low: float
+    high: float
+    evidence: dict[str, float | int | str]
+
+
+def distribution_distance(
+    ground: Ground, found: Transported, seed: int, largest: float, independent: bool, level: float = 0.95
+) -> Claim:
+    """Bounds on the distance of the two distributions. `largest` is the largest distance seen, which stands in for the
+    diameter where the metric has none; `independent` says that the metric was fitted on other items."""
+    name, unit = "W1 of the distributions", ground.fitted.unit
+    one, two = ground.first.sample, ground.second.sample
+    reference = Reference("mcdiarmid1989", "lemma 1.2")
+    needs = [
+        ("the items of a sample weigh the same", not (one.weighted or two.weighted)),
+        ("both samples have 4 items or more", min(len(one), len(two)) >= 4),
+        ("the distance is certified", found.certificate.status == "holds"),
+    ]
+    missing = tuple(Assumption(text, "violated") for text, met in needs if not met)
+    if missing:
+        return Claim(name, None, unit, "proved", "unknown", None, missing, reference, {"level": level})
+    bounded = ground.metric.diameter is not None
+    diameter = ground.metric.diameter if ground.metric.diameter is not None else largest
+    bounds = _bounds(ground, found, seed, float(diameter), level)
+    fitted_apart = ground.metric.fixed or independent
+    assumptions = (
+        Assumption("the items of a sample are drawn independently"),
+        Assumption(f"no two trajectories are further apart than {diameter:.4g}", "checked" if bounded else "assumed"),
+        Assumption("the metric does not depend on these samples", "checked" if fitted_apart else "violated"),
+    )
+    proved = bounded and fitted_apart
+    vacuous = bounds.low <= 0 and bounds.high >= diameter
+    interval = Interval(bounds.low, min(bounds.high, max(diameter, bounds.low)), level, "McDiarmid, held-out witness")
+    return Claim(
+        name,
+        None if vacuous else found.certificate.primal,
+        unit,
+        "proved" if proved else "heuristic",
+        "vacuous" if vacuous else "holds",
+        interval,
+        assumptions,
+        reference,
+        {**bounds.evidence, "level": level, "diameter": diameter, "diameter_is": "proved" if bounded else "observed"},
+    )
+
+
+def _bounds(ground: Ground, found: Transported, seed: int, diameter: float, level: float) -> _Bounds:
+    one, two = ground.first.sample, ground.second.sample
+    delta = (1 - level) / 2
+    above = deviation(len(one), len(two), diameter, delta)
+    rng = np.random.default_rng(Seeds(seed).key("witness"))
+    seen, held = [], []
+    for sample in (one, two):
+        order = rng.permutation(len(sample))
+        cut = min(_SEEN, len(sample) // 2)
+        seen.append(sample.part(order[:cut]))
+        held.append(sample.part(order[cut:]))
+    witnessed = held_out_difference(ground, seen[0], seen[1], held[0], held[1])
+    below = deviation(len(held[0]), len(held[1]), diameter, delta)
+    evidence = {"added_above": above, "witnessed": witnessed, "taken_off_below": below, "held_out": len(held[0])}
+    return _Bounds(max(0.0, witnessed - below), found.certificate.upper + above, evidence)
+
+
+def deviation(n: int, m: int, diameter: float, delta: float) -> float:
+    """t = D sqrt((1/n + 1/m) log(1/delta) / 2): W1(P_n, Q_m), or a difference of means of one 1-Lipschitz function, is
+    further than this to one side of its expectation with probability delta at most."""
+    return diameter * math.sqrt((1 / n + 1 / m) * math.log(1 / delta) / 2)
+
+
+def held_out_difference(ground: Ground, one: Sample, two: Sample, held_one: Sample, held_two: Sample) -> float:
+    """The difference of the means, over held-out items, of the potential found on `one` and `two`."""
+    fitted = ground.fitted
+    solution = solve(Problem(fitted.cost(one, two), one.weights, two.weights)).solution
+    means = []
+    for sample in (held_one, held_two):
+        potential = (fitted.distances(sample, two) - solution.g).min(axis=1)
+        means.append(float(potential @ sample.weights))
+    return means[0] - means[1]
