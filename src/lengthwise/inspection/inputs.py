@@ -1,0 +1,193 @@
+"""What a model is shown: items of a task, sequences of a file, or sequences that are made up and say nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lengthwise.errors import UsageError
+from lengthwise.inspection.subject import Subject
+from lengthwise.registry import format_spec
+from lengthwise.seeds import Ints, Seeds
+from lengthwise.tasks import tasks
+from lengthwise.tasks.batch import NOTHING, Samples, pack
+from lengthwise.tasks.task import Task
+
+LONGEST = 64  # tokens of a text that are read
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Sequences of one length, [B, T], and where they come from in words."""
+
+    tokens: Tensor
+    described: str
+
+
+def inputs_for(
+    subject: Subject, task: str | Task | None, data: str | Path | None, size: int | None, items: int, seed: int
+) -> Inputs:
+    """What was asked for; else the run's own task; else made-up sequences."""
+    if task is not None and data is not None:
+        raise UsageError("the inputs are given twice, by a task and by a file; give one of them")
+    if items < 1:
+        raise UsageError(f"at least 1 sequence is needed, not {items}")
+    if data is not None:
+        found = _from_file(subject, Path(data), size, items, seed)
+    elif task is not None or subject.task is not None:
+        found = _from_task(subject, task, size, items, seed)
+    elif size is not None:
+        raise UsageError("a size goes with a task, and this model has none of its own; name one")
+    else:
+        found = _made_up(subject, items, seed)
+    if found.tokens.shape[1] < 2:
+        raise UsageError("the inputs have one token each, and what is measured lies between tokens; two are needed")
+    return found
+
+
+def _from_task(subject: Subject, asked: str | Task | None, size: int | None, items: int, seed: int) -> Inputs:
+    task = subject.task if asked is None else tasks.make(asked) if isinstance(asked, str) else asked
+    assert task is not None
+    known, anatomy = subject.task, subject.anatomy
+    if known is not None and task.vocabulary != known.vocabulary:
+        _refuse_symbols(task, f"the model was trained on the symbols of {_name(known)}")
+    if len(task.vocabulary) != len(anatomy.embed):
+        _refuse_symbols(task, f"{anatomy.name} reads {len(anatomy.embed)} tokens and not {len(task.vocabulary)}")
+    size = _size(task, subject.train_size) if size is None else size
+    causal = anatomy.blocks[0].attention.causal
+    batch = task.part("test").batch(size, seed, range(items), role="test", causal=causal)
+    own = "the run's own task" if asked is None else "the task"
+    return Inputs(torch.from_numpy(batch.inputs), f"{items} items of size {size} of {own} {_name(task)}")
+
+
+def _size(task: Task, trained: int | None) -> int:
+    """The largest size at which the model was trained; else the first from 10 on."""
+    within = task.sizes(1, trained) if trained else task.sizes(10, 30)[:1] or task.sizes(1, 10)
+    if not within:
+        raise UsageError(f"the task {_name(task)} has no items of size 1 to {trained or 30}; give a size")
+    return within[-1]
+
+
+def _refuse_symbols(task: Task, why: str) -> None:
+    raise UsageError(
+        f"the task {_name(task)} has another vocabulary than the model: {why}; give a task with the same symbols, "
+        'or a file of lines {"tokens": [3, 1, 2]}'
+    )
+
+
+def _name(task: Task) -> str:
+    spec = tasks.spec_of(task)
+    return format_spec(spec) if spec else type(task).__name__
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def _from_file(subject: Subject, path: Path, size: int | None, items: int, seed: int) -> Inputs:
+    first = _lines(path, 1)[0]
+    if "tokens" in first:
+        return _from_rows(path, items, lambda line: _whole_numbers(line.get("tokens")), "lists of tokens")
+    if subject.task is not None:
+        return _from_items(subject, subject.task, path, size, items, seed)
+    if subject.lost:
+        raise UsageError(f'{subject.lost}, so the texts of {path} cannot be read; lines {{"tokens": [3, 1, 2]}} can')
+    return _from_texts(subject, path, items)
+
+
+def _from_items(subject: Subject, own: Task, path: Path, size: int | None, items: int, seed: int) -> Inputs:
+    """Items of a file, their symbols turned into those of the run's task."""
+    task = tasks.make({"name": "jsonl", "path": str(path)})
+    strange = [symbol for symbol in task.symbols if symbol not in own.symbols]
+    if strange:
+        raise UsageError(
+            f"{path} holds the symbol {strange[0]!r}, which is not one of those that the model was trained on "
+            f"({_name(own)})"
+        )
+    if size is None:
+        known = task.sizes(1, 1_000_000)
+        near = [s for s in known if subject.train_size is None or s <= subject.train_size]
+        size = near[-1] if near else known[0]
+    number = np.array([own.symbols.index(symbol) for symbol in task.symbols])
+    drawn = task.draw(size, seed, range(items), "test")
+    samples = Samples(_renamed(drawn.prompts, number), _renamed(drawn.answers, number))  # pyright: ignore
+    batch = pack(samples, task.readout, subject.anatomy.blocks[0].attention.causal)
+    return Inputs(torch.from_numpy(batch.inputs), f"{items} items of size {size} drawn from {path}")
+
+
+def _renamed(rows: Ints, number: Ints) -> Ints:
+    return np.where(rows == NOTHING, NOTHING, number[np.maximum(rows, 0)])
+
+
+def _from_texts(subject: Subject, path: Path, items: int) -> Inputs:
+    """Texts, cut into tokens by the tokenizer.json beside the model."""
+    place = None if subject.folder is None else subject.folder / "tokenizer.json"
+    if place is None or not place.exists():
+        raise UsageError(
+            f"there is no tokenizer.json beside the model to cut the texts of {path} into tokens; lines "
+            '{"tokens": [3, 1, 2]} need none'
+        )
+    from tokenizers import Tokenizer
+
+    cutter = Tokenizer.from_file(str(place))
+    cutter.no_padding()
+
+    def cut(line: dict[str, Any]) -> list[int]:
+        text = next((line[key] for key in ("text", "input") if isinstance(line.get(key), str)), None)
+        if text is None:
+            raise UsageError(f'{path}: a line has neither "tokens", "text" nor "input"; each needs one of them')
+        return cutter.encode(text).ids[:LONGEST]
+
+    return _from_rows(path, items, cut, f"texts, of each at most {LONGEST} tokens")
+
+
+def _from_rows(path: Path, items: int, read: Callable[[dict[str, Any]], list[int]], what: str) -> Inputs:
+    rows = [read(line) for line in _lines(path, items)]
+    shortest = min(map(len, rows))
+    if shortest < 2:
+        raise UsageError(f"{path} has a sequence of {shortest} tokens; two or more are needed")
+    cut = "" if all(len(row) == shortest for row in rows) else f", cut to the {shortest} tokens of the shortest"
+    return Inputs(torch.tensor([row[:shortest] for row in rows]), f"the first {len(rows)} {what} in {path}{cut}")
+
+
+def _whole_numbers(row: Any) -> list[int]:
+    if not isinstance(row, list) or not all(type(token) is int for token in row):
+        raise UsageError(f'"tokens" is a list of whole numbers, as in {{"tokens": [3, 1, 2]}}, not {str(row)[:60]}')
+    return row
+
+
+def _lines(path: Path, most: int) -> list[dict[str, Any]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            found = [json.loads(line) for _, line in zip(range(most), filter(str.strip, file), strict=False)]
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{path} is not JSONL, one JSON object a line: {error}") from None
+    if not found:
+        raise UsageError(f'{path} is empty; a line is {{"tokens": [3, 1, 2]}} or {{"text": "…"}}')
+    if not all(isinstance(line, dict) for line in found):
+        raise UsageError(f'{path} holds a line that is no JSON object; a line is {{"tokens": [3, 1, 2]}}')
+    return found
+
+
+# --- sequences that say nothing -------------------------------------------------------------------------------------
+
+
+def _made_up(subject: Subject, items: int, seed: int) -> Inputs:
+    """Tokens drawn evenly from the whole vocabulary; every second sequence says its first half twice."""
+    anatomy = subject.anatomy
+    length = min(subject.trained or 32, 32, max(2, (anatomy.longest or 64) // 2))
+    draws = Seeds(seed).draws("neutral", items=range(items))
+    tokens = draws.integers(0, len(anatomy.embed), length)
+    half = length // 2
+    tokens[1::2, half : 2 * half] = tokens[1::2, :half]
+    why = f" ({subject.lost})" if subject.lost else ""
+    said = f"{items} made-up sequences of {length} tokens: drawn evenly from the vocabulary, every second one with its "
+    return Inputs(torch.from_numpy(tokens), f"{said}first half said twice; they are no text{why}")

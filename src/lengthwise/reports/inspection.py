@@ -1,0 +1,110 @@
+"""The page of an inspection: one HTML file without a script, its pictures drawn in it, in the look of the reports."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from lengthwise.errors import UsageError
+from lengthwise.files import write_text
+from lengthwise.inspection.content import Cell, Inspection, Picture, Table
+from lengthwise.reports.claims import claim_columns
+from lengthwise.reports.figure import PAGE_INK, config
+from lengthwise.reports.page import _asset, _marked, _policy, pieces
+
+_COLUMNS = ("kind", "claim", "value", "assumptions", "reference")
+
+
+def write_inspection(inspection: Inspection, path: Path) -> Path:
+    """Write the page, whole or not at all."""
+    try:
+        write_text(path, render_inspection(inspection))
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the page {path}: {error.strerror or error}; give --page a file in a folder that exists"
+        ) from error
+    return path
+
+
+def render_inspection(inspection: Inspection) -> str:
+    """The page as text. All text of it is escaped by Jinja; pictures are drawn by Vega, which escapes theirs."""
+    import jinja2
+
+    style = _asset("page.css")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.filters.update(pieces=pieces, shown=shown, pythonid=id)
+    text = environment.from_string(_asset("inspection.html.jinja")).render(
+        inspection=inspection,
+        claims={section.name: _claims(section.claims) for section in inspection.sections},
+        numeric={id(table): _numeric(table) for s in inspection.sections for table in (*s.tables, *s.details)},
+        drawings={id(picture): _drawn(picture) for s in inspection.sections for picture in s.pictures},
+        style=_marked(style),
+        policy=_policy(style, ()).replace("script-src ; ", ""),
+    )
+    return text.encode("utf-8", "replace").decode("utf-8")  # a file's name may hold what UTF-8 cannot
+
+
+def shown(cell: Cell) -> str:
+    """A cell as a reader sees it."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, float):
+        return f"{cell:.4g}"
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def _numeric(table: Table) -> list[bool]:
+    """Which columns hold no text."""
+    return [not any(isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))]
+
+
+def _claims(claims: Any) -> list[dict[str, Any]]:
+    columns = claim_columns(claims)
+    return [{name: columns[name][row] for name in _COLUMNS} for row in range(len(claims))]
+
+
+def _drawn(picture: Picture) -> Any:
+    """The picture as SVG that takes its ink from the page."""
+    import vl_convert
+
+    chart = _lines(picture) if picture.kind == "lines" else _heat(picture)
+    spec = {**chart.to_dict(validate=False), "config": config(PAGE_INK)}
+    drawn = vl_convert.vegalite_to_svg(spec)
+    # A style attribute is not allowed by the page's policy, and Vega uses one for the pointer alone.
+    return _marked(re.sub(r' style="[^"]*"', "", drawn))
+
+
+def _lines(picture: Picture) -> Any:
+    import altair as alt
+
+    rows = [row for row in picture.rows if not picture.logarithmic or (row["y"] or 0) > 0]  # type: ignore[operator]
+    series = list(dict.fromkeys(str(row["series"]) for row in rows))
+    scale = alt.Scale(type="log", nice=False) if picture.logarithmic else alt.Scale(zero=True)
+    legend = alt.Legend(title=None, orient="bottom") if len(series) > 1 else None
+    return (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("x:Q", title=picture.x, scale=alt.Scale(nice=False)),
+            y=alt.Y("y:Q", title=picture.y, scale=scale),
+            color=alt.Color("series:N", legend=legend, sort=series),
+        )
+        .properties(width=560, height=220)
+    )
+
+
+def _heat(picture: Picture) -> Any:
+    import altair as alt
+
+    across = {row["x"] for row in picture.rows}
+    return (
+        alt.Chart(alt.Data(values=list(picture.rows)))
+        .mark_rect()
+        .encode(
+            x=alt.X("x:O", title=picture.x, axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("y:O", title=picture.y),
+            color=alt.Color("value:Q", title="", scale=alt.Scale(scheme="viridis", zero=True)),
+        )
+        .properties(width=max(120, min(560, 34 * len(across))), height=alt.Step(14))
+    )
