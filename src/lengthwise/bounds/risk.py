@@ -33,22 +33,25 @@ class Read:
 def read_quantity(quantity: Quantity, what: str) -> Read:
     """The number of a quantity and the assumption under which it is an upper bound.
 
-    A certified or proved claim is checked. A measured Lipschitz constant is a lower bound, and an estimate may be too
-    small: a bound made from one is called heuristic. A bare number is taken at its word and listed as assumed.
+    A certified or proved claim is checked, and so is one whose interval is certain (level 1): its upper end is taken. A
+    measured Lipschitz constant is a lower bound, and an estimate may be too small: a bound made from one is called
+    heuristic. A bare number is taken at its word and listed as assumed.
     """
     if not isinstance(quantity, Claim):
         if not (isinstance(quantity, int | float) and 0 <= quantity < math.inf):
             raise UsageError(f"{what} is a finite number of 0 or more, or a claim, not {quantity!r}")
         return Read(float(quantity), Assumption(f"{what} is at most {quantity:.6g}"), "proved")
-    sure = quantity.kind in ("certified", "proved")
+    certain = quantity.interval is not None and quantity.interval.level == 1
+    sure = certain or quantity.kind in ("certified", "proved")
     number = quantity.value if isinstance(quantity.value, int | float) else None
     if number is None or quantity.status != "holds":
         text = f"{what}: {quantity.name} is {quantity.status} and gives no number"
         return Read(None, Assumption(text, "violated"), quantity.kind)
+    if certain and quantity.interval is not None:
+        number = max(number, quantity.interval.high)
     if sure:
-        return Read(
-            float(number), Assumption(f"{what} is at most {number:.6g}: {quantity.name}", "checked"), "certified"
-        )
+        text = f"{what} is at most {number:.6g}: {quantity.name}"
+        return Read(float(number), Assumption(text, "checked"), "certified")
     text = f"{what} ({number:.6g}) is {quantity.kind}, not certified, and may be too small: {quantity.name}"
     return Read(float(number), Assumption(text, "violated"), "heuristic")
 
