@@ -1,8 +1,8 @@
 """What is asked and what is answered: two weighted samples with a cost between them, and a plan with its potentials.
 
-The distance is `W1 = min sum_ij P_ij c_ij` over plans P >= 0 whose rows sum to `a` and whose columns sum to `b`. Its dual is
-`max sum_i a_i f_i + sum_j b_j g_j` over potentials with `f_i + g_j <= c_ij` (villani2009, theorem 5.10). A cost is asked
-for in blocks, so that nobody needs to hold all n x m of it.
+The distance is `W1 = min sum_ij P_ij c_ij` over plans P >= 0 whose rows sum to `a` and whose columns sum to `b`. Its
+dual is `max sum_i a_i f_i + sum_j b_j g_j` over potentials with `f_i + g_j <= c_ij` (villani2009, theorem 5.10). A cost
+is asked for in blocks, so that nobody needs to hold all n x m of it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SUM = 1e-9  # weights whose sum is this near to one were meant to sum to one
 
 
 class Cost(abc.ABC):
-    """The cost of moving one unit from item i of the first sample to item j of the second; finite and never negative."""
+    """What moving one unit from item i of the first sample to item j of the second costs; finite and never negative."""
 
     @property
     @abc.abstractmethod
@@ -41,6 +41,20 @@ class Cost(abc.ABC):
     @abc.abstractmethod
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
         """The costs of the pairs (rows[k], columns[k]), [k]."""
+
+    def ceiling(self) -> float:
+        """A number that no cost exceeds; this looks at all of them in blocks."""
+        n, m = self.shape
+        high = max(1, _PAIRS_AT_ONCE // m)
+        return max(float(self.block(slice(top, top + high), slice(None)).max()) for top in range(0, n, high))
+
+    def part(self, rows: Ints, columns: Ints) -> Cost:
+        """The cost between some items of both samples."""
+        return _Part(self, rows, columns)
+
+    def flipped(self) -> Cost:
+        """The cost with the samples exchanged."""
+        return _Flipped(self)
 
 
 class MatrixCost(Cost):
@@ -68,6 +82,9 @@ class MatrixCost(Cost):
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
         return self.matrix[rows, columns]
 
+    def ceiling(self) -> float:
+        return float(self.matrix.max())
+
 
 class VectorCost(Cost):
     """The distance between vectors x [n, d] and y [m, d] in a norm; the n x m distances are never stored.
@@ -78,7 +95,8 @@ class VectorCost(Cost):
     def __init__(self, x: ArrayLike, y: ArrayLike, norm: Norm = "euclidean") -> None:
         if norm not in ("euclidean", "cityblock"):
             raise UsageError(f"the norm is 'euclidean' or 'cityblock', not {norm!r}")
-        self.x, self.y, self.norm = _vectors(x, "first"), _vectors(y, "second"), norm
+        self.x, self.y = _vectors(x, "first"), _vectors(y, "second")
+        self.norm: Norm = norm
         if self.x.shape[1] != self.y.shape[1]:
             raise UsageError(
                 f"both samples need vectors of the same dimension; the first has {self.x.shape[1]} "
@@ -99,7 +117,18 @@ class VectorCost(Cost):
         return self.dimension == 1
 
     def block(self, rows: Any, columns: Any) -> Floats:
-        return cdist(self.x[rows], self.y[columns], self.norm)
+        return np.asarray(cdist(self.x[rows], self.y[columns], metric=self.norm), dtype=np.float64)
+
+    def ceiling(self) -> float:
+        """The diagonal of the box that holds all vectors."""
+        low, high = np.minimum(self.x.min(0), self.y.min(0)), np.maximum(self.x.max(0), self.y.max(0))
+        return float(np.linalg.norm(high - low, ord=2 if self.norm == "euclidean" else 1))
+
+    def part(self, rows: Ints, columns: Ints) -> VectorCost:
+        return VectorCost(self.x[rows], self.y[columns], self.norm)
+
+    def flipped(self) -> VectorCost:
+        return VectorCost(self.y, self.x, self.norm)
 
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
         order = 2 if self.norm == "euclidean" else 1
@@ -108,6 +137,39 @@ class VectorCost(Cost):
             some = slice(start, start + _PAIRS_AT_ONCE)
             costs[some] = np.linalg.norm(self.x[rows[some]] - self.y[columns[some]], ord=order, axis=1)
         return costs
+
+
+@dataclass(frozen=True, eq=False)
+class _Part(Cost):
+    whole: Cost
+    rows: Ints
+    columns: Ints
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.columns)
+
+    def block(self, rows: Any, columns: Any) -> Floats:
+        return self.whole.block(self.rows[rows], self.columns[columns])
+
+    def pairs(self, rows: Ints, columns: Ints) -> Floats:
+        return self.whole.pairs(self.rows[rows], self.columns[columns])
+
+
+@dataclass(frozen=True, eq=False)
+class _Flipped(Cost):
+    other: Cost
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, m = self.other.shape
+        return m, n
+
+    def block(self, rows: Any, columns: Any) -> Floats:
+        return self.other.block(columns, rows).T
+
+    def pairs(self, rows: Ints, columns: Ints) -> Floats:
+        return self.other.pairs(columns, rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,24 @@ from dataclasses import dataclass
 
 from lengthwise.errors import UsageError
 from lengthwise.records import Assumption, Claim, Interval, Reference
-from lengthwise.transport.problem import Problem, Solution
+from lengthwise.transport.problem import Cost, Problem, Solution, VectorCost
 from lengthwise.transport.solvers.dense import solve_dense
+from lengthwise.transport.solvers.engine import INSTALL, compiled
+from lengthwise.transport.solvers.entropic import solve_entropic
+from lengthwise.transport.solvers.line import solve_line
+from lengthwise.transport.solvers.merge import merged
+from lengthwise.transport.solvers.sliced import solve_sliced
+from lengthwise.transport.solvers.sparse import ALL_PAIRS, solve_sparse
 from lengthwise.transport.verify import Certificate, verify
 
+METHODS = {
+    "line": solve_line,
+    "dense": solve_dense,
+    "sparse": solve_sparse,
+    "sliced": solve_sliced,
+    "entropic": solve_entropic,
+}
+POINTS_WITHOUT = 6000  # in both samples, up to which the exact methods are worth their time without numba
 DUALITY = Reference("villani2009", "theorem 5.10")
 
 
@@ -59,8 +73,43 @@ class Transported:
 
 
 def solve(problem: Problem, method: str = "auto", tolerance: float = 1e-7, limit: int | None = None) -> Transported:
-    """The distance with its certificate. `limit` cuts the iterations of the method; a cut answer is refused."""
-    if method not in ("auto", "dense"):
-        raise UsageError(f"the method is 'auto' or 'dense', not {method!r}")
-    solution = solve_dense(problem, limit)
-    return Transported(solution, verify(problem, solution, tolerance), "dense", "it is exact for any cost")
+    """The distance with its certificate.
+
+    `method` is 'auto', which is always exact, or one of 'line', 'dense', 'sparse' (exact), 'sliced' and 'entropic'
+    (approximations). `limit` cuts pivots, directions or iterations. A certificate whose relative gap exceeds
+    `tolerance`, or whose solver was cut, is refused. Time and memory are those of the method (see its file) and of
+    `verify`.
+    """
+    if method != "auto" and method not in METHODS:
+        raise UsageError(f"the method is one of auto, {', '.join(METHODS)}, not {method!r}")
+    if not tolerance > 0:
+        raise UsageError(f"the tolerance is a positive number such as 1e-7, not {tolerance}")
+    if limit is not None and limit < 0:
+        raise UsageError(f"the limit is a number of iterations that is not negative, or None, not {limit}")
+    name, because = choose(problem.cost) if method == "auto" else (method, "it was asked for")
+    if name in ("dense", "sparse"):
+        small = merged(problem)
+        _affordable(small.problem.cost)
+        solution = small.spread(METHODS[name](small.problem, limit))
+    else:
+        solution = METHODS[name](problem, limit)
+    return Transported(solution, verify(problem, solution, tolerance), name, because)
+
+
+def choose(cost: Cost) -> tuple[str, str]:
+    """The exact method for a cost, and why."""
+    n, m = cost.shape
+    if isinstance(cost, VectorCost) and cost.line:
+        return "line", "the vectors have one coordinate, so sorting solves the problem"
+    if n * m <= ALL_PAIRS:
+        return "dense", f"{n} x {m} pairs are few enough to look at all of them"
+    return "sparse", f"{n} x {m} pairs are many, and few of them can be part of an optimal plan"
+
+
+def _affordable(cost: Cost) -> None:
+    n, m = cost.shape
+    if not compiled() and n + m > POINTS_WITHOUT:
+        raise UsageError(
+            f"{n + m:,} different points need the compiled solver: {INSTALL}; without it up to {POINTS_WITHOUT:,} are "
+            "solved exactly, and method='sliced' gives bounds for any number"
+        )

@@ -5,10 +5,10 @@ potentials, `e` the sum of all deviations of P's row and column sums from a and 
 and C the largest cost.
 
 - Lower: the potentials f - v, g are feasible and a sums to one, so `sum a f + sum b g - v <= W1` (weak duality).
-- Upper: shrink the rows of P that carry too much, then its columns that do, to a plan P' that exceeds neither a nor b.
-  This removes at most the surplus of the rows and that of the columns, and `1 - |P|` is what rows miss less their surplus;
-  so the mass still to be moved, `1 - |P'|`, is at most what rows miss plus the surplus of the columns, which is at most
-  e. Moved anyhow it costs at most C a unit: `W1 <= sum P c + e C`.
+- Upper: shrink the rows of P that carry too much, then its columns that do, to a plan P' that exceeds neither a nor
+  b. This removes at most the surplus of the rows and that of the columns, and `1 - |P|` is what rows miss less their
+  surplus; so the mass still to be moved, `1 - |P'|`, is at most what rows miss plus the surplus of the columns, which
+  is at most e. Moved anyhow it costs at most C a unit: `W1 <= sum P c + e C`.
 
 The gap is the distance between the two, so neither broken marginals nor broken constraints can hide: a solver that
 scales costs or weights to integers is judged on the real ones. Sums are taken exactly (`math.fsum`); what remains is
