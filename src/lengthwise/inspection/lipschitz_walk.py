@@ -203,10 +203,13 @@ class Walk:
     # What the steps share
 
     def _here(self) -> Region:
-        """The region of the residual stream: as tracked, or around the given inputs where they are followed."""
+        """The region of the residual stream: as tracked and, where given inputs are followed, also around them."""
         if self.x is None or not math.isfinite(self.moved):
             return self.region
-        return region_of(self.x, self.moved)
+        around = region_of(self.x, self.moved)
+        smaller = around if around.reach <= self.region.reach else self.region
+        spread, size = max(around.spread, self.region.spread), max(around.size, self.region.size)
+        return Region(smaller.radius, spread, size, smaller.center)
 
     def _row(self, bound: PartBound) -> None:
         self.rows.append(PartRow(bound.part, bound, dataclasses.replace(bound, norm="frobenius")))
