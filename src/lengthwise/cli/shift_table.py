@@ -21,13 +21,11 @@ def write_shift(shift: Shift) -> None:
     for label, side in (("first", shift.first), ("second", shift.second)):
         print(_side(label, side))
     print(f"\n{'distance':<{_LABEL}}{'value':>9}  {'95 % interval':^21}  kind")
-    distance = shift.transported.certificate
-    print(_row("W1", shift.distance, f"{shift.distance.kind}, gap {distance.gap:.1e}", interval=False))
-    for claim in shift.noise[:-1]:
-        print(_row(f"  {claim.name}", claim, claim.kind, interval=False))
-    print(_row("  " + shift.noise[-1].name, shift.noise[-1], shift.noise[-1].kind, interval=False))
+    print(_row("W1", shift.distance, interval=False))
+    for claim in shift.noise:
+        print(_row(f"  {claim.name}", claim))
     for claim in (shift.expected, shift.distributions):
-        print(_row(claim.name, claim, claim.kind if claim.status == "holds" else f"{claim.kind}, {claim.status}"))
+        print(_row(claim.name, claim))
     _write_notes(shift)
     _write_carriers(shift)
     _write_examples(shift)
@@ -38,16 +36,19 @@ def _side(label: str, side: Side) -> str:
     return f"{label:<8}{side.items:>8,}{side.distinct:>10,}{side.points:>8,}  {name}"
 
 
-def _row(label: str, claim: Claim, kind: str, interval: bool = True) -> str:
+def _row(label: str, claim: Claim, interval: bool = True) -> str:
     value = "–" if claim.value is None else f"{float(claim.value):.4g}"
     ends = f"{claim.interval.low:.4g} to {claim.interval.high:.4g}" if interval and claim.interval else ""
+    kind = claim.kind if claim.status == "holds" else claim.status
     return f"{label:<{_LABEL}}{value:>9}  {ends:^21}  {kind}".rstrip()
 
 
 def _write_notes(shift: Shift) -> None:
     """What the numbers rest on, a line each."""
     found = shift.transported
-    notes = [f"metric {shift.metric}, in {shift.unit}; method {found.method}: {found.chosen_because}"]
+    gap = max(0.0, found.certificate.gap)
+    notes = [f"metric {shift.metric}, in {shift.unit}"]
+    notes.append(f"method {found.method}, as {found.chosen_because}; gap of its certificate {gap:.1e}")
     if constant := shift.facts.get("constant_there"):
         scaled = shift.facts["scaled_by"]
         by_value = [name for name in constant if scaled[name] == "value"]

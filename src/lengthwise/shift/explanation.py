@@ -161,7 +161,7 @@ def extremes(ground: Ground, found: Transported, most: int = 2) -> list[Example]
 def potentials(ground: Ground, found: Transported) -> tuple[Floats, Floats]:
     """The potential at the points of the first sample and at those of the second."""
     middle = float(ground.first.weights @ found.solution.f)
-    return found.solution.f - middle, -found.solution.g - middle
+    return found.solution.f - middle + 0.0, -found.solution.g - middle + 0.0  # no -0
 
 
 def _examples(points: Points, potential: Floats, which: str, most: int) -> list[Example]:

@@ -11,6 +11,8 @@ from lengthwise.shift.explanation import Example, Number, Pair
 from lengthwise.shift.ground import Ground
 from lengthwise.transport.solve import Transported
 
+_TESTABLE = 4  # items a side: three can be parted in 10 ways, and a chance of 1 in 10 is no sign
+
 
 @dataclass(frozen=True)
 class Side:
@@ -57,14 +59,14 @@ class Shift:
             why = self.distance.evidence["why_refused"]
             return f"The distance was not certified ({why}), so nothing is said about the shift."
         value = float(self.distance.value)
-        how = "exactly" if self.distance.kind == "certified" else "about"
-        start = f"{self.second.name} is {how} {value:.4g} from {self.first.name} ({self.unit})"
+        how = "" if self.distance.kind == "certified" else "at most "  # the cost of a plan that need not be the best
+        start = f"{self.second.name} is {how}{value:.4g} {self.unit} from {self.first.name} ({self.distance.kind})"
         null, shifted, _, test = self.noise
         if null.value is None or shifted.value is None or test.value is None:
             return f"{start}; a sample is too small to say what noise alone would give."
         size, noise, moved = null.evidence["items"], float(null.value), float(shifted.value)
         beside = f"at {size} items each it is {moved:.4g}, where two halves of the first sample are {noise:.4g} apart"
-        return f"{start}; {beside}: {_words(moved, noise, float(test.value))}."
+        return f"{start}; {beside}: {_words(moved, noise, float(test.value), size)}."
 
     def plain(self) -> dict[str, Any]:
         """Everything but the plan, as JSON-ready data."""
@@ -82,8 +84,10 @@ class Shift:
         }
 
 
-def _words(moved: float, noise: float, chance: float) -> str:
-    """What the comparison with the null says; 5 % is the usual level, and is said."""
+def _words(moved: float, noise: float, chance: float, size: int) -> str:
+    """What the comparison with the null says, at the usual level of 5 %."""
+    if size < _TESTABLE:
+        return "too few items to tell a shift from noise"
     if chance > 0.05:
         return f"no shift is to be seen (p = {chance:.2g})"
     tested = f"p = {chance:.2g}"

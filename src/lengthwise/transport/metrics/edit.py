@@ -12,6 +12,7 @@ from lengthwise.transport.metrics import metrics
 from lengthwise.transport.metrics.metric import Fitted, Metric
 from lengthwise.transport.trajectories import Sample
 
+_MOST = 200_000_000  # distances in memory: 1.6 GB
 _FIRST, _SURROGATES, _LAST = 0x20, range(0xD800, 0xE000), 0x10FFFF
 
 
@@ -47,6 +48,9 @@ class _FittedEdit(Fitted):
         from rapidfuzz.distance import Levenshtein
         from rapidfuzz.process import cdist
 
+        pairs = len(first.trajectories) * len(second.trajectories)
+        if pairs > _MOST:
+            raise UsageError(f"the metric edit compares up to {_MOST:,} pairs, not {pairs:,}; take fewer trajectories")
         signs = _signs(first.vocabulary | second.vocabulary)
         one, two = ([_word(t.tokens, signs) for t in sample.trajectories] for sample in (first, second))
         edits = cdist(one, two, scorer=Levenshtein.distance, dtype=np.int32).astype(np.float64)
