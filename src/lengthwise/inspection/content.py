@@ -35,7 +35,7 @@ class Picture:
     x: str
     y: str
     rows: tuple[Mapping[str, Cell], ...]
-    logarithmic: bool = False
+    logarithmic: Literal["", "x", "y"] = ""  # the axis that is
 
 
 @dataclass(frozen=True)

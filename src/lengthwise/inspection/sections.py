@@ -107,7 +107,7 @@ def _radius_picture(lengths: list[Radius]) -> Picture:
     )
     words = f"Hidden states are {lengths[0].median:.3g} long at the median when they enter and "
     words += f"{lengths[-2].median:.3g} when they leave the last block."
-    return Picture("lines", "Lengths of hidden states", words, "places in the forward pass", "norm", rows, True)
+    return Picture("lines", "Lengths of hidden states", words, "places in the forward pass", "norm", rows, "y")
 
 
 @section("lipschitz")
@@ -117,29 +117,33 @@ def lipschitz(look: Look) -> Section:
         raise UsageError("certificates are computed from float64 parts, and those of so large a model are float32")
     large = look.anatomy.parameters > LARGE
     tokens = look.inputs.tokens[:1, :16] if large else look.inputs.tokens
-    length = tokens.shape[1]
-    sets = {
-        "any input in the ball": certify(look.anatomy, length),
-        "near the inputs": certify_near(look.anatomy, tokens),
-    }
-    sets["any two token sequences"] = certify(look.anatomy, length, "tokens")
-    seen = {"near the inputs": lower_bound_near(look.anatomy, tokens, steps=3 if large else 20, seed=look.seed)}
+    length, near, ball = tokens.shape[1], "near the inputs", "any input in the ball"
+    sets = {near: certify_near(look.anatomy, tokens)}
+    seen = {near: lower_bound_near(look.anatomy, tokens, steps=3 if large else 20, seed=look.seed)}
     if not large:
-        seen["any input in the ball"] = lower_bound(look.anatomy, length, attempts=8, steps=20, seed=look.seed)
+        sets[ball] = certify(look.anatomy, length)
+        sets["any two token sequences"] = certify(look.anatomy, length, "tokens")
+        seen[ball] = lower_bound(look.anatomy, length, attempts=8, steps=20, seed=look.seed)
     rows = []
     for name, certificate in sets.items():
         least, most = _number(seen.get(name)), _number(certificate.token)
         if least is not None and most is not None and least > most * (1 + 1e-9):
             raise AssertionError(f"{name}: {least} was seen where at most {most} is certified")
         rows.append((name, least, most, _number(certificate.frobenius)))
-    parts = sets["near the inputs"].rows
+    least, most = rows[0][1:3]
+    parts = sets[near].rows
     text = (
         f"How much the output can change for a change of what the first block reads, on sequences of {length} tokens. "
         "Token: the longest change of a token; Frobenius: of all tokens together. What was seen is a lower bound, what "
         "is certified an upper one; near the inputs, both are about the derivative there.",
     )
+    if least and most and most > 1e6 * least:
+        text += (f"Near the inputs {most / least:.1g} times more is certified than was seen: too much to be of use.",)
     if large:
-        text += (f"The model is large, so one sequence of {length} tokens was attacked, and the ball was not.",)
+        text += (
+            f"As the model is large, this was done for the first {length} tokens of the first sequence alone, and not "
+            "for all inputs there are.",
+        )
     return Section(
         "lipschitz",
         "Lipschitz constants",
@@ -185,6 +189,7 @@ def shift(look: Look) -> Section:
         "shift",
         "gap / output",
         tuple({"x": r.shift, "y": r.share, "series": "gap / output"} for r in found.rows),
+        "x",
     )
     pictures = () if found.invariant or len(rows) < 2 else (picture,)
     return Section("shift gap", "Shift gap", text, tuple(found.claims()), (table,), pictures=pictures)

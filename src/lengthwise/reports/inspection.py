@@ -31,7 +31,7 @@ def render_inspection(inspection: Inspection) -> str:
     """The page as text. All text of it is escaped by Jinja; pictures are drawn by Vega, which escapes theirs."""
     import jinja2
 
-    style = _asset("page.css")
+    style = _asset("page.css") + _asset("inspection.css")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters.update(pieces=pieces, shown=shown, pythonid=id)
     text = environment.from_string(_asset("inspection.html.jinja")).render(
@@ -78,16 +78,17 @@ def _drawn(picture: Picture) -> Any:
 def _lines(picture: Picture) -> Any:
     import altair as alt
 
-    rows = [row for row in picture.rows if not picture.logarithmic or (row["y"] or 0) > 0]  # type: ignore[operator]
+    rows = [row for row in picture.rows if picture.logarithmic != "y" or float(row["y"] or 0.0) > 0]
     series = list(dict.fromkeys(str(row["series"]) for row in rows))
-    scale = alt.Scale(type="log", nice=False) if picture.logarithmic else alt.Scale(zero=True)
+    across = alt.Scale(type="log", base=2, nice=False) if picture.logarithmic == "x" else alt.Scale(nice=False)
+    upward = alt.Scale(type="log", nice=False) if picture.logarithmic == "y" else alt.Scale(zero=True)
     legend = alt.Legend(title=None, orient="bottom") if len(series) > 1 else None
     return (
         alt.Chart(alt.Data(values=rows))
         .mark_line(point=True)
         .encode(
-            x=alt.X("x:Q", title=picture.x, scale=alt.Scale(nice=False)),
-            y=alt.Y("y:Q", title=picture.y, scale=scale),
+            x=alt.X("x:Q", title=picture.x, scale=across, axis=alt.Axis(tickMinStep=1, format="d")),
+            y=alt.Y("y:Q", title=picture.y, scale=upward),
             color=alt.Color("series:N", legend=legend, sort=series),
         )
         .properties(width=560, height=220)

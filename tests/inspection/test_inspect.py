@@ -1,0 +1,178 @@
+"""One call: every kind of model, every kind of input, and sections that fail in their place."""
+
+import json
+import math
+
+import pytest
+import torch
+import transformers
+
+import lengthwise as lw
+from lengthwise.errors import UsageError
+from lengthwise.inspection.sections import SECTIONS, Look, section
+from lengthwise.models.folder import save_model
+from lengthwise.models.transformer import Architecture, Interface, Transformer
+from lengthwise.positions import make_position
+from lengthwise.tasks import tasks
+
+QUICK = ["layers", "shift gap", "margins"]
+
+
+def ours(task: str = "sort", position: str = "rope") -> Transformer:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        vocabulary = len(tasks.make(task).vocabulary)
+        architecture = Architecture(1, 8, 2, 2, position=make_position(position))
+        return Transformer(architecture, Interface(vocabulary, vocabulary, 40, 12))
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory):
+    """What a run leaves, as far as an inspection reads it."""
+    folder = tmp_path_factory.mktemp("runs") / "sorting"
+    save_model(folder, ours(), "a model")
+    (folder / "run.json").write_text(json.dumps({"plan": {"task": {"name": "sort"}, "train_size": 5}}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def llama_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "llama"
+    sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=31, **sizes)).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(run_folder):
+    return lw.inspect(run_folder)
+
+
+def test_a_run_is_shown_its_own_task(whole):
+    found = whole
+    assert found.model == "sorting" and "8 items of size 5 of the run's own task sort" in found.inputs
+    assert [s.name for s in found.sections] == list(SECTIONS) and not any(s.failed for s in found.sections)
+    assert {claim.kind for claim in found.claims} >= {"measured", "proved", "certified"}
+    json.dumps(found.plain(), allow_nan=False)
+
+
+def test_bounds_from_below_stay_under_those_from_above(whole):
+    (table,) = whole.section("lipschitz").tables
+    both = [(row[1], row[2]) for row in table.rows if row[1] is not None]
+    assert len(both) == 2 and all(0 < seen <= certified for seen, certified in both)
+
+
+def test_other_models_are_shown_made_up_sequences_and_that_is_said(llama_folder):
+    found = lw.inspect(llama_folder, sections=QUICK)
+    assert "made-up sequences" in found.inputs and "no text" in found.inputs
+    assert found.section("shift gap").claims[0].value <= 1e-10
+    assert (
+        lw.inspect(llama_folder, sections=["margins"], seed=1).plain()
+        != lw.inspect(llama_folder, sections=["margins"], seed=2).plain()
+    )
+
+
+def test_a_model_object_is_inspected_as_well():
+    assert lw.inspect(ours("sort", "learned"), sections=QUICK).section("shift gap").claims[-1].value == "unbounded"
+
+
+def test_items_of_a_file_are_read_in_the_symbols_of_the_run(run_folder, tmp_path):
+    path = tmp_path / "items.jsonl"
+    path.write_text('{"input": "5 3 9", "answer": "3 5 9"}\n{"input": "7 3 1", "answer": "1 3 7"}\n')
+    found = lw.inspect(run_folder, data=path, items=2, sections=["margins"])
+    assert "2 items of size 3" in found.inputs
+    path.write_text('{"input": "5 x 9", "answer": "5 9 x"}\n')
+    with pytest.raises(UsageError, match="the symbol 'x', which is not one of those"):
+        lw.inspect(run_folder, data=path)
+
+
+def test_tokens_of_a_file_are_cut_to_the_shortest(llama_folder, tmp_path):
+    path = tmp_path / "tokens.jsonl"
+    path.write_text('{"tokens": [1, 2, 3, 4]}\n{"tokens": [5, 6, 7]}\n')
+    found = lw.inspect(llama_folder, data=path, sections=["margins"])
+    assert "cut to the 3 tokens of the shortest" in found.inputs
+    assert found.section("margins").claims[0].evidence["tokens"] == 3
+
+
+def test_texts_need_the_tokenizer_beside_the_model(llama_folder, tmp_path):
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"text": "a b a c"}\n{"text": "b b"}\n')
+    with pytest.raises(UsageError, match=r"no tokenizer\.json beside the model"):
+        lw.inspect(llama_folder, data=path)
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    cutter = Tokenizer(models.WordLevel({"a": 3, "b": 4, "c": 5}))
+    cutter.pre_tokenizer = pre_tokenizers.Whitespace()  # pyright: ignore[reportAttributeAccessIssue]
+    (llama_folder / "tokenizer.json").write_text(cutter.to_str())
+    try:
+        assert "cut to the 2 tokens" in lw.inspect(llama_folder, data=path, sections=["margins"]).inputs
+    finally:
+        (llama_folder / "tokenizer.json").unlink()
+
+
+BAD = {
+    '{"tokens": [1, 99]}': "reads the tokens 0 to 30, and 99 is not one",
+    '{"tokens": ["a"]}': "list of whole numbers",
+    '{"tokens": [1]}': "a sequence of 1 tokens",
+    "": "is empty",
+    "[1, 2]": "no JSON object",
+    "{": "is not JSONL",
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_bad_data_is_one_sentence(llama_folder, tmp_path, line):
+    path = tmp_path / "bad.jsonl"
+    path.write_text(line + "\n")
+    with pytest.raises(UsageError, match=BAD[line]):
+        lw.inspect(llama_folder, data=path, sections=QUICK)
+
+
+def test_bad_choices_are_one_sentence(run_folder, llama_folder, tmp_path):
+    with pytest.raises(UsageError, match="another vocabulary"):
+        lw.inspect(run_folder, task="parity")
+    with pytest.raises(UsageError, match="another vocabulary"):
+        lw.inspect(llama_folder, task="sort")
+    with pytest.raises(UsageError, match="given twice"):
+        lw.inspect(run_folder, task="sort", data="x.jsonl")
+    with pytest.raises(UsageError, match="did you mean 'margins'"):
+        lw.inspect(run_folder, sections=["margin"])
+    with pytest.raises(UsageError, match=r"there is no .*nowhere"):
+        lw.inspect(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="is no model"):
+        lw.inspect(tmp_path)
+    with pytest.raises(UsageError, match="a path or a model, not a int"):
+        lw.inspect(3)
+    broken = ours()
+    broken.norm.weight.data[0] = math.nan
+    with pytest.raises(UsageError, match="NaN or infinite"):
+        lw.inspect(broken)
+
+
+def test_a_section_that_fails_says_why_in_its_place(run_folder, monkeypatch):
+    def refuses(look: Look):
+        raise UsageError("there is nothing to see")
+
+    def breaks(look: Look):
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setitem(SECTIONS, "shift gap", refuses)
+    monkeypatch.setitem(SECTIONS, "margins", breaks)
+    found = lw.inspect(run_folder, sections=QUICK)
+    assert found.section("layers").failed == ""
+    assert found.section("shift gap").failed == "there is nothing to see" and not found.section("shift gap").broken
+    assert found.section("margins").failed == "internal error: ZeroDivisionError: by zero"
+    assert found.section("margins").broken
+    with pytest.raises(ValueError, match="already"):
+        section("margins")(breaks)
+
+
+def test_a_lost_task_is_said(run_folder, tmp_path):
+    import shutil
+
+    folder = tmp_path / "lost"
+    shutil.copytree(run_folder, folder)
+    (folder / "run.json").write_text(json.dumps({"plan": {"task": {"name": "gone.py::Task"}, "train_size": 5}}))
+    assert "the task of the run is not found" in lw.inspect(folder, sections=["margins"]).inputs
