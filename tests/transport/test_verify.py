@@ -1,0 +1,99 @@
+"""The certificate finds what is wrong with a plan or its potentials, and its sandwich holds the true value."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from lengthwise.transport.problem import Problem, Solution, VectorCost
+from lengthwise.transport.solve import solve
+from lengthwise.transport.verify import verify
+from transport.instances import highs, instance
+
+
+@pytest.fixture
+def problem() -> Problem:
+    r = np.random.default_rng(3)
+    return Problem(VectorCost(r.normal(size=(30, 3)), r.normal(size=(40, 3)) + 1))
+
+
+@pytest.fixture
+def solution(problem: Problem) -> Solution:
+    return solve(problem, "dense").solution
+
+
+def test_an_optimum_holds(problem: Problem, solution: Solution) -> None:
+    found = verify(problem, solution)
+    assert found.status == "holds" and found.why == ""
+    assert found.primal == pytest.approx(highs(problem), rel=1e-9)
+    assert found.lower <= found.dual + 1e-12 and found.upper >= found.primal and found.relative_gap < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("mass", lambda mass: mass * 0.999),
+        ("mass", lambda mass: mass * 1.001),
+        ("f", lambda f: f * 1.01),
+        ("g", lambda g: np.where(np.arange(len(g)) == 5, g + 0.5, g)),
+        ("f", lambda f: f - 1e-3),
+        ("columns", lambda columns: columns[::-1].copy()),
+        ("mass", lambda mass: np.where(np.arange(len(mass)) == 0, np.nan, mass)),
+        ("mass", lambda mass: -mass),
+        ("rows", lambda rows: rows + 1),
+        ("f", lambda f: f[:-1]),
+        ("finished", lambda finished: False),
+    ],
+)
+def test_a_spoilt_solution_is_refused(problem: Problem, solution: Solution, name: str, change) -> None:
+    spoilt = dataclasses.replace(solution, **{name: change(getattr(solution, name))})
+    found = verify(problem, spoilt)
+    assert found.status == "refused" and found.why
+    assert found.lower <= highs(problem) * (1 + 1e-9) and found.upper >= highs(problem) * (1 - 1e-9)
+
+
+def test_the_sandwich_holds_for_any_plan_and_potentials() -> None:
+    """Attack: random plans with wrong marginals and random potentials must never exclude the true value."""
+    for seed in range(60):
+        problem = instance(seed, largest=12)
+        r = np.random.default_rng(seed)
+        n, m = problem.cost.shape
+        value, good = highs(problem), solve(problem).solution
+        for noise in (1e-6, 1e-2, 1.0):
+            size = len(good.mass)
+            worse = dataclasses.replace(
+                good,
+                mass=good.mass * np.exp(noise * r.normal(size=size)),
+                rows=np.where(r.random(size) < noise / 2, r.integers(n, size=size), good.rows),
+                f=good.f + noise * r.normal(size=n),
+                g=good.g + noise * r.normal(size=m),
+            )
+            found = verify(problem, worse)
+            slack = 1e-9 * max(value, 1e-3 * problem.cost.ceiling())
+            assert found.lower <= value + slack and found.upper >= value - slack, seed
+
+
+def test_on_a_line_the_quick_check_sees_what_the_full_one_sees() -> None:
+    r = np.random.default_rng(0)
+    for _ in range(50):
+        n, m = r.integers(1, 20, size=2)
+        x, y = r.integers(0, 6, size=(n, 1)) / 1.0, r.integers(0, 6, size=(m, 1)) / 1.0
+        f, g = r.normal(size=n), r.normal(size=m)
+        nothing = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+        guess = Solution(*nothing, f, g, "guess", True, True)
+        line = verify(Problem(VectorCost(x, y)), guess)
+        # A second coordinate that is always 0 leaves the costs as they are and makes the check look at all pairs.
+        plane = verify(Problem(VectorCost(np.pad(x, ((0, 0), (0, 1))), np.pad(y, ((0, 0), (0, 1))))), guess)
+        assert line.dual_violation == pytest.approx(plane.dual_violation, abs=1e-12)
+        assert line.upper == pytest.approx(plane.upper)
+
+
+def test_equal_samples_are_at_distance_zero() -> None:
+    r = np.random.default_rng(1)
+    x = r.normal(size=(50, 4))
+    found = solve(Problem(VectorCost(x, x[::-1]))).certificate
+    assert found.status == "holds" and found.primal == pytest.approx(0, abs=1e-12)
+    same = solve(Problem(VectorCost(np.zeros((5, 2)), np.zeros((7, 2))))).certificate
+    assert same.status == "holds" and same.primal == same.relative_gap == 0
