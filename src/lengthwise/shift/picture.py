@@ -134,7 +134,7 @@ def _coupling(points: list[dict[str, Any]], lines: list[dict[str, Any]], x: str,
         .mark_point(filled=True, opacity=0.75)
         .encode(x=across, y=up, tooltip=_tooltip(), **_encodings())
     )
-    title = "what the plan pairs with what"
+    title = alt.TitleParams("what the plan pairs with what", frame="group")
     return alt.layer(moved, marks).properties(width=_WIDE, height=_TALL, title=title)
 
 
@@ -154,7 +154,7 @@ def _potential(points: list[dict[str, Any]], x: str | None) -> Any:
         .mark_point(filled=True, opacity=0.75)
         .encode(x=across, y=up, tooltip=_tooltip(), **_encodings())
     )
-    title = "potential" if x is None else f"potential along {_label(x)}"
+    title = alt.TitleParams("potential" if x is None else f"potential along {_label(x)}", frame="group")
     return marks.properties(width=_WIDE, height=_TALL, title=title)
 
 
