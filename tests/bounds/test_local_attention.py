@@ -117,3 +117,30 @@ def test_keys_whose_turning_is_unknown_count_with_their_length():
     assert np.all(numbers.by_query >= known.by_query)
     expected = np.linalg.norm(head.query, 2) * longest * value_spread  # the scale is 1
     assert numbers.by_query == pytest.approx(expected, rel=1e-6)
+
+
+def selector(strength):
+    """logit_ij = strength x_i[2] x_j[1]: tokens with a third coordinate ask, and the second says how loud a key is."""
+    ask, loud = np.array([[0.0, 0.0, strength]]), np.array([[0.0, 1.0, 0.0]])
+    return Head(ask, loud, np.eye(3), np.eye(3))
+
+
+def test_attention_that_can_tip_over_within_the_widening():
+    """One key has all the weight, but both have as much once they have moved: the actual covariance is not enough."""
+    head, gap, step = selector(50.0), 0.1, 1e-3
+    x = np.array([[0.0, 0.0, 1.0], [1.0, gap, 0.0], [-1.0, -gap, 0.0]])
+    one, other = x.copy(), x.copy()
+    one[1:, 1], other[1:, 1] = [step, -step], [-step, step]
+    found = stretches([head], one, other, False)[0]
+    here, around = constants([head], x, 0.0, False)[0], constants([head], x, gap + 2 * step, False)[0]
+    assert here < found < around
+
+
+def test_tokens_that_are_equal_can_come_apart_within_the_widening():
+    head, widening, step = selector(100.0), 0.1, 1e-4
+    x = np.array([[0.0, 0.0, 1.0]] * 2)
+    apart, loud = np.array([[0.09, 0.0, 0.0], [-0.09, 0.0, 0.0]]), np.array([[0.0, step, 0.0], [0.0, -step, 0.0]])
+    one, other = x + apart + loud, x + apart - loud
+    found = stretches([head], one, other, False)[0]
+    assert constants([head], x, 0.0, False)[0] == pytest.approx(1.0)
+    assert 5 < found < constants([head], x, widening, False)[0]

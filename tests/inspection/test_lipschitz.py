@@ -204,6 +204,43 @@ def test_one_attention_layer_is_nearly_attained():
         assert 0.99 <= float(found[0]) / bound.constant <= 1.0
 
 
+def linear_model(mix, inner, norm=None):
+    """Uniform attention that passes on `mix` times the mean, an MLP in its linear range that gives inner² z."""
+    one = torch.eye(4, dtype=torch.float64)
+    part = AttentionPart(
+        0 * one[None], one[None], mix * one[None], one[None], None, None, None, None, scale=1.0, causal=False
+    )
+    high = torch.full((4,), 1e3, dtype=torch.float64)
+    mlp = MlpPart("plain", inner * one, high, None, inner * one, -inner * high, "relu")
+    embedding = torch.zeros(3, 4, dtype=torch.float64)
+    embedding[:, 0] = 2.0
+    block = BlockPart("pre", norm, part, norm, mlp)
+    return Anatomy("a linear model", embedding, None, None, (block, block), None, 3 * one, None)
+
+
+def test_composition_is_exact_where_nothing_is_lost():
+    """All tokens moved alike are stretched by ((1 + mix)(1 + inner²))² times the head, and so it is certified."""
+    anatomy = linear_model(0.5, 1.5)
+    true = ((1 + 0.5) * (1 + 1.5**2)) ** 2 * 3
+    for norm in ("token", "frobenius"):
+        for found in (certify(anatomy, 4), certify_near(anatomy, torch.zeros(1, 4, dtype=torch.long), 0.1)):
+            assert getattr(found, norm).value == pytest.approx(true, rel=1e-6)
+        assert lower_bound(anatomy, 4, norm, attempts=2, steps=5).value == pytest.approx(true, rel=1e-3)
+
+
+def test_composition_with_norms_is_exact_across_the_token():
+    """RMSNorm divides what is across a token by its root mean square, which every sub-layer makes larger."""
+    mix, inner, true, size_now = 0.5, 1.5, 3.0, 1.0  # a token is (2, 0, 0, 0): its root mean square is 1
+    for _ in range(2):
+        for gain in (mix, inner**2):  # a normalised token has the root mean square 1, and `gain` of it is added
+            true *= 1 + gain / size_now
+            size_now += gain
+    norm = NormPart("rms", torch.ones(4, dtype=torch.float64), None, 0.0)
+    anatomy, tokens = linear_model(mix, inner, norm), torch.zeros(1, 3, dtype=torch.long)
+    assert certify_near(anatomy, tokens).token.value == pytest.approx(true, rel=1e-6)
+    assert lower_bound_near(anatomy, tokens, steps=20).value == pytest.approx(true, rel=1e-3)
+
+
 def test_attack_finds_the_constant_of_a_linear_map():
     """Where the true constant is known: the largest singular value, in both norms as every token has its own."""
     generator = torch.Generator().manual_seed(0)

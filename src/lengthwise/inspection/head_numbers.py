@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lengthwise.bounds.lipschitz.attention import Sight
-from lengthwise.bounds.lipschitz.heads import Head, HeadNorms
+from lengthwise.bounds.lipschitz.heads import Head
 from lengthwise.bounds.lipschitz.local_attention import Seen, local_attention_constant, local_numbers
 from lengthwise.bounds.lipschitz.rounding import spectral_norm
 from lengthwise.models.forward import apply_attention, turned
@@ -69,7 +69,7 @@ def near_constants(
         if part.rotary is not None and part.scores is None:
             k = turned(k[:, None], at, part.rotary)[:, 0]
         seen = Seen(array(q), array(k), array(v), array(weights[:, h]), turned=part.scores is None)
-        numbers.append(local_numbers(head, HeadNorms.of(head), seen, moved, sight.most_received()))
+        numbers.append(local_numbers(head, head.norms, seen, moved, sight.most_received()))
     out = spectral_norm(np.concatenate([head.out for head in heads], axis=1))
     return (
         local_attention_constant(numbers, out, "token"),

@@ -79,7 +79,7 @@ def attention_bound(
         raise UsageError("attention has at least one head")
     if region.center is not None:
         heads = [head.behind_norm(bias=region.center) for head in heads]
-    norms = [HeadNorms.of(head) for head in heads]
+    norms = [head.norms for head in heads]
     factors = [head_factor(each, region.radius, norm, sight) for each in norms]
     out = spectral_norm(np.concatenate([head.out for head in heads], axis=1))
     constant = combined(norms, factors, out)
