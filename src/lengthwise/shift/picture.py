@@ -121,8 +121,8 @@ def _encodings() -> dict[str, Any]:
 def _coupling(points: list[dict[str, Any]], lines: list[dict[str, Any]], x: str, y: str) -> Any:
     import altair as alt
 
-    across = alt.X("x:Q", title=_label(x), scale=alt.Scale(zero=False, padding=14))
-    up = alt.Y("y:Q", title=_label(y), scale=alt.Scale(zero=False, padding=14))
+    across = alt.X("x:Q", title=_label(x), scale=alt.Scale(zero=False, nice=False, padding=14))
+    up = alt.Y("y:Q", title=_label(y), scale=alt.Scale(zero=False, nice=False, padding=14))
     moved = (
         alt.Chart(alt.Data(values=lines))
         .mark_rule(color="#888", opacity=0.35)
@@ -146,9 +146,9 @@ def _potential(points: list[dict[str, Any]], x: str | None) -> Any:
     across = (
         alt.X("x:N", title="sample", axis=alt.Axis(labelAngle=0))
         if x is None
-        else alt.X("x:Q", title=_label(x), scale=alt.Scale(zero=False, padding=14))
+        else alt.X("x:Q", title=_label(x), scale=alt.Scale(zero=False, nice=False, padding=14))
     )
-    up = alt.Y("potential:Q", title="potential, in the unit of W1", scale=alt.Scale(zero=False, padding=14))
+    up = alt.Y("potential:Q", title="potential, in the unit of W1", scale=alt.Scale(zero=False, nice=False, padding=14))
     marks = (
         alt.Chart(alt.Data(values=shown))
         .mark_point(filled=True, opacity=0.75)
