@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-QUICK = ["--sections", "layers,shift gap,margins"]
+QUICK = ["--sections", "layers,shift,margins"]
 
 
 def test_text_fits_80_columns(cli, sorting_run):
@@ -22,7 +22,7 @@ def test_one_object(cli, learned_run):
     found = json.loads(answer.out)
     assert found["command"] == "inspect" and [s["name"] for s in found["sections"]] == QUICK[1].split(",")
     assert found["sections"][1]["claims"][-1]["value"] == "unbounded"
-    assert answer.err.splitlines() == ["reading the model …", "layers …", "shift gap …", "margins …"]
+    assert answer.err.splitlines() == ["reading the model …", "layers …", "shift …", "margins …"]
 
 
 def test_the_page_holds_all_it_needs(cli, learned_run, tmp_path):

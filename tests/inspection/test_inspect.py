@@ -15,7 +15,7 @@ from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
 from lengthwise.tasks import tasks
 
-QUICK = ["layers", "shift gap", "margins"]
+QUICK = ["layers", "shift", "margins"]
 
 
 def ours(task: str = "sort", position: str = "rope") -> Transformer:
@@ -67,7 +67,7 @@ def test_bounds_from_below_stay_under_those_from_above(whole):
 def test_other_models_are_shown_made_up_sequences_and_that_is_said(llama_folder):
     found = lw.inspect(llama_folder, sections=QUICK)
     assert "made-up sequences" in found.inputs and "no text" in found.inputs
-    assert found.section("shift gap").claims[0].value <= 1e-10
+    assert found.section("shift").claims[0].value <= 1e-10
     assert (
         lw.inspect(llama_folder, sections=["margins"], seed=1).plain()
         != lw.inspect(llama_folder, sections=["margins"], seed=2).plain()
@@ -75,7 +75,7 @@ def test_other_models_are_shown_made_up_sequences_and_that_is_said(llama_folder)
 
 
 def test_a_model_object_is_inspected_as_well():
-    assert lw.inspect(ours("sort", "learned"), sections=QUICK).section("shift gap").claims[-1].value == "unbounded"
+    assert lw.inspect(ours("sort", "learned"), sections=QUICK).section("shift").claims[-1].value == "unbounded"
 
 
 def test_items_of_a_file_are_read_in_the_symbols_of_the_run(run_folder, tmp_path):
@@ -158,11 +158,11 @@ def test_a_section_that_fails_says_why_in_its_place(run_folder, monkeypatch):
     def breaks(look: Look):
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setitem(SECTIONS, "shift gap", refuses)
+    monkeypatch.setitem(SECTIONS, "shift", refuses)
     monkeypatch.setitem(SECTIONS, "margins", breaks)
     found = lw.inspect(run_folder, sections=QUICK)
     assert found.section("layers").failed == ""
-    assert found.section("shift gap").failed == "there is nothing to see" and not found.section("shift gap").broken
+    assert found.section("shift").failed == "there is nothing to see" and not found.section("shift").broken
     assert found.section("margins").failed == "internal error: ZeroDivisionError: by zero"
     assert found.section("margins").broken
     with pytest.raises(ValueError, match="already"):

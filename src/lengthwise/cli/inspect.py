@@ -28,7 +28,7 @@ def add_options(parser: Parser) -> None:
     add("--data", metavar="FILE", help='show it a JSONL file: {"tokens": […]}, {"text": …} or {"input": …}')
     add("--size", type=whole, metavar="N", help="the size of the items (the largest it was trained on)")
     add("--items", type=whole, metavar="N", help="how many sequences (8; 2 for a model of over 20 million)")
-    add("--sections", metavar="NAMES", help="only these, with commas between: layers,lipschitz,shift gap,margins")
+    add("--sections", metavar="NAMES", help="only these, with commas between: layers,lipschitz,shift,margins")
     add("--page", metavar="FILE", help="also write all of it as one HTML page")
     parser.seed_help = "the seed of the inputs (0)"
 

@@ -37,7 +37,7 @@ def inspect(
     sequences. `items` is how many (8, or 2 for a model of over 20 million parameters). `listener` is told what is being
     done. A section that cannot be made says why in its place.
 
-    >>> lw.inspect("runs/sort-rope-s0-1234abcd").section("shift gap").claims        # doctest: +SKIP
+    >>> lw.inspect("runs/sort-rope-s0-1234abcd").section("shift").claims        # doctest: +SKIP
     """
     listener = listener or (lambda _: None)
     chosen = _chosen(sections)

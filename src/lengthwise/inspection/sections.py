@@ -164,7 +164,7 @@ def _number(claim: Claim | None) -> float | None:
     return float(claim.value) if claim is not None and isinstance(claim.value, int | float) else None
 
 
-@section("shift gap")
+@section("shift")
 def shift(look: Look) -> Section:
     """What moving all positions does."""
     found = shift_gap(look.anatomy, look.inputs.tokens)
@@ -192,7 +192,7 @@ def shift(look: Look) -> Section:
         "x",
     )
     pictures = () if found.invariant or len(rows) < 2 else (picture,)
-    return Section("shift gap", "Shift gap", text, tuple(found.claims()), (table,), pictures=pictures)
+    return Section("shift", "Shift gap", text, tuple(found.claims()), (table,), pictures=pictures)
 
 
 @section("margins")
