@@ -47,9 +47,9 @@ def falling(fits: Sequence[Plateau]) -> Claim:
     several = [levels for levels in found.values() if len(levels) > 1]
     lower = sum(levels[max(levels)] < levels[min(levels)] for levels in several)
     return Claim(
-        name="settings whose plateau of the test loss is lower after training to greater sizes",
+        name="plateau of the test loss that is lower after training to greater sizes",
         value=lower if several else None,
-        unit=f"of {len(several)} with a plateau at two training lengths or more",
+        unit=f"of {len(several)} settings with a plateau at two training lengths or more",
         kind="heuristic",
         status="holds" if several else "unknown",
         assumptions=(Assumption("the fitted plateaus are where the loss settles"),),
