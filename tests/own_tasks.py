@@ -12,6 +12,16 @@ BLOCKS = {kind: re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S) for kind in ("py
 REPEAT = next(block for block in BLOCKS["python"] if "class Repeat" in block)
 
 
+BROKEN = """
+from dataclasses import dataclass
+from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+@dataclass(frozen=True)
+class Broken(CopyRepeat):
+    def sample(self, size, draws):
+        raise ValueError('it breaks')
+"""
+
+
 def written(path: Path, text: str) -> str:
     path.write_text(text)
     return str(path)

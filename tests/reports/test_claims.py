@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lengthwise.reports.answer import answer
 from lengthwise.reports.claims import all_claims, claim_columns
 from lengthwise.reports.comparisons import encoding_differences, encoding_pairs, trends, varying_axes
-from lengthwise.reports.plateaus import fit_plateaus, mean_losses
+from lengthwise.reports.plateaus import falling, fit_plateaus, mean_losses
 from lengthwise.reports.published import agreement, compare, predictions
 
 BINS = [[1, 50], [51, 100], [101, 150]]
@@ -120,6 +122,25 @@ def test_plateaus_are_fitted_only_when_asked_for(content_of):
     assert [fit.claim.kind for fit in found] == ["heuristic", "heuristic"]
     assert found[0].claim.value == pytest.approx(0.01) and found[1].claim.value == pytest.approx(0.91)
     assert found[0].claim.evidence["seeds"] == [0, 1]
+
+
+def test_a_study_of_plateaus_is_answered_by_its_plateaus(content_of):
+    """Real-valued answers are measured in squared errors; plateaus of two training ranges are compared."""
+    table = {("a", "none"): [60, 60], ("b", "none"): [20]}
+    small, large = (content_of(table, study={"plateau": True}, train_size=size) for size in (10, 20))
+    both = replace(small, runs=(*small.runs, *large.runs), tasks={"a": {"readout": "numbers"}})
+    fits = fit_plateaus(both)
+    assert {fit.cell.task: fit.unit for fit in fits} == {"a": "mean squared error", "b": "nats a token"}
+    lower = replace(fits[-1], claim=replace(fits[-1].claim, value=0.5))
+    fall = falling([*fits[:-1], lower])
+    assert (fall.value, fall.unit.split()[1]) == (1, "2") and fall.evidence["cells"] == 4
+    first, second = answer(both, [*fits[:-1], lower]).sentences
+    assert first.startswith(
+        "A plateau of the test loss was found in 4 of 4 cells; after training to greater sizes it is"
+    )
+    assert "lower for 1 of 2" in first and "hold" in second
+    assert falling(fits[:1]).status == "unknown"
+    assert "for no setting at two training lengths" in answer(small, fit_plateaus(small)).sentences[0]
 
 
 def test_mean_losses_are_over_the_seeds_shown(content_of):

@@ -30,7 +30,15 @@ def test_every_template_fits_the_schema(content_of):
     table = {("a", "x"): [60, 50], ("a", "y"): [20, 30], ("b", "x"): [20, 20]}
     content = content_of(table, tasks={"a": facts}, study={"plateau": True})
     figures = {figure.kind: figure for figure in all_figures(content)}
-    kinds = {"heat map", "curves", "curves beside published", "seeds", "training loss", "training share", "plateaus"}
+    kinds = {
+        "heat map",
+        "curves",
+        "curves beside published",
+        "seeds",
+        "training loss",
+        "training share",
+        "plateaus, nats a token",
+    }
     assert set(figures) == kinds
     for figure in figures.values():
         alt.LayerChart.from_dict(dict(figure.template))  # raises where the schema is not met

@@ -23,6 +23,7 @@ from lengthwise.studies.costs import RUN, SIZE, STEP, plan_work, size_work, step
 from lengthwise.studies.estimate import estimate, relative_cost, wall_time
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study
+from own_tasks import BROKEN, written
 
 
 @pytest.fixture
@@ -129,14 +130,7 @@ def test_the_fit_finds_the_pace_of_another_machine() -> None:
 
 
 def test_a_broken_task_does_not_stop_the_estimate(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(
-        "from dataclasses import dataclass\n"
-        "from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat\n"
-        "@dataclass(frozen=True)\n"
-        "class Broken(CopyRepeat):\n"
-        "    def sample(self, size, draws):\n"
-        "        raise ValueError('it breaks')\n"
-    )
+    written(tmp_path / "mine.py", BROKEN)
     broken = plan_for(f"{tmp_path}/mine.py", "none", train_size=4)
     assert estimate([broken], seconds=0.1).calibrated == 0
     both = estimate([broken, small()], seconds=0.2)

@@ -15,6 +15,7 @@ from lengthwise.errors import UnknownName, UsageError
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study
+from own_tasks import BROKEN, written
 
 SMALL: dict[str, Any] = {"train_size": 4, "test_size": 6, "items": 10}
 
@@ -173,17 +174,7 @@ def test_the_budget_counts_what_is_left() -> None:
 
 def test_a_task_of_the_users(tmp_path: Path) -> None:
     """It is found from the file's folder; one that breaks is planned, so that its run can say how."""
-    (tmp_path / "mine.py").write_text(
-        "from dataclasses import dataclass\n"
-        "from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat\n"
-        "@dataclass(frozen=True)\n"
-        "class Broken(CopyRepeat):\n"
-        "    def sample(self, size, draws):\n"
-        "        raise ValueError('it breaks')\n"
-        "@dataclass(frozen=True)\n"
-        "class Fine(CopyRepeat):\n"
-        "    pass\n"
-    )
+    written(tmp_path / "mine.py", BROKEN + "@dataclass(frozen=True)\nclass Fine(CopyRepeat):\n    pass\n")
     (tmp_path / "my.toml").write_text(
         'tasks = ["mine.py::Fine", "mine.py::Broken"]\ntrain_size = 4\n'
         '[[override]]\ntask = "mine.py::Fine"\nitems = 5\n'

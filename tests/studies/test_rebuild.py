@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import sqlite3
 from pathlib import Path
 
 import pytest
 
+from half_write import half_write
 from lengthwise.errors import UsageError
 from lengthwise.studies import rebuild as module
 from lengthwise.studies.lock import locked
@@ -174,13 +173,7 @@ def test_nothing_to_make_an_index_from(tmp_path):
 def test_what_a_killed_writer_left_does_not_reach_the_new_index(trained_study, contents):
     """A journal of the old index would be played back into the new one by the next reader."""
     before = contents(trained_study)["runs"]
-    child = os.fork()
-    if child == 0:
-        db = sqlite3.connect(trained_study / INDEX)
-        db.execute("pragma cache_size = 1")
-        db.execute("update runs set detail = detail || detail, state = 'failed'")
-        os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(child, 0)
+    half_write(trained_study / INDEX)
     journal = trained_study / f"{INDEX}-journal"
     assert journal.stat().st_size > 0
     content = bytearray((trained_study / INDEX).read_bytes())

@@ -6,7 +6,6 @@ import os
 import random
 import resource
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from half_write import half_write
 from lengthwise.errors import UsageError
 from lengthwise.measurement.curve import Curve, Point
 from lengthwise.studies.lock import LOCK, holder, locked
@@ -201,13 +201,7 @@ def test_reading_changes_nothing_and_cannot(tmp_path):
 
 def test_a_reader_undoes_what_a_killed_writer_left(tmp_path):
     before = everything(filled(tmp_path, "".join(map(chr, range(97, 397)))))
-    child = os.fork()
-    if child == 0:
-        db = sqlite3.connect(tmp_path / INDEX)
-        db.execute("pragma cache_size = 1")
-        db.execute("update runs set state = 'failed', detail = detail || detail")
-        os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(child, 0)
+    half_write(tmp_path / INDEX)
     assert (tmp_path / f"{INDEX}-journal").stat().st_size > 0, "nothing was half done"
     assert everything(tmp_path) == before
 

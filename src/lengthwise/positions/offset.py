@@ -18,7 +18,8 @@ from lengthwise.seeds import Seeds
 class Offset(Position):
     """In training every item starts at a random position; in testing at position 0 (Huang et al. 2025).
 
-    The offset is uniform over all that keep the item inside the `rows` the model is meant for.
+    The offset is uniform over all that keep the item inside the `rows` the model is meant for. (As published it goes up
+    to the longest test, from a table that goes on beyond that; what this changes is in docs/log.md.)
     """
 
     base: Position = field(default_factory=NoPosition)

@@ -6,11 +6,13 @@ Encodings stand between backticks, as one of them is called `none`.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lengthwise.measurement.curve import THRESHOLD
 from lengthwise.records import Assumption, Claim
 from lengthwise.reports.content import Content, Row
+from lengthwise.reports.plateaus import Plateau, falling
 from lengthwise.reports.verdicts import RULE, Verdicts, mean_reach
 from lengthwise.reports.words import counted, listed, times
 
@@ -27,8 +29,8 @@ class Answer:
     claims: tuple[Claim, ...]
 
 
-def answer(content: Content) -> Answer:
-    """The answer as far as the runs on disk give one."""
+def answer(content: Content, fits: Sequence[Plateau] = ()) -> Answer:
+    """The answer as far as the runs on disk give one; where plateaus were fitted, they are what was asked."""
     if not content.counts["done"]:
         return _no_answer(content)
     verdicts = Verdicts(content)
@@ -40,7 +42,18 @@ def answer(content: Content) -> Answer:
         done = f"{content.counts['done']:,} of {counted(len(content.runs), 'run')} done"
         first = f"So far, with {done}, {begin}{first[1:]}"
     claims = [_holding_claim(verdicts), *([_deciding_claim(verdicts)] if several else [])]
+    if fits:
+        fall = falling(fits)
+        return Answer(content.question, (_levels_off(fall), first), (fall, *claims))
     return Answer(content.question, (first, second), tuple(claims))
+
+
+def _levels_off(fall: Claim) -> str:
+    found, cells = fall.evidence["with a plateau"], fall.evidence["cells"]
+    start = f"A plateau of the test loss was found in {found} of {counted(cells, 'cell')}"
+    if fall.value is None:
+        return f"{start}, and for no setting at two training lengths, which would show whether it falls."
+    return f"{start}; after training to greater sizes it is lower for {fall.value} {fall.unit}."
 
 
 def _who_holds(verdicts: Verdicts) -> str:

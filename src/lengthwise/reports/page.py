@@ -48,7 +48,8 @@ def render(content: Content) -> str:
     """The page as text."""
     import jinja2
 
-    answered, compared, fits = answer(content), compare(content), fit_plateaus(content)
+    compared, fits = compare(content), fit_plateaus(content)
+    answered = answer(content, fits)
     claims = all_claims(content, answered, compared, fits)
     sections = figures_by_section(content, fits)
     drawn = [figure for group in sections.values() for figure in group]

@@ -13,14 +13,13 @@ KIND = "plateaus"
 
 def plateau_panels(fits: Sequence[Plateau]) -> list[Figure]:
     """A panel for every family with a plateau; `simple_task:omega=2` is of the family simple_task."""
-    template = _template()
-    families: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    families: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for fit in fits:
         if fit.claim.value is None or fit.claim.interval is None:
             continue
         family, _, settings = fit.cell.task.partition(":")
         names = [name for name in (settings, fit.cell.variant) if name]
-        families.setdefault((family, fit.cell.position), []).append(
+        families.setdefault((family, fit.cell.position, fit.unit), []).append(
             {
                 "setting": ", ".join(names) or family,
                 "trained": fit.cell.train_size,
@@ -29,15 +28,17 @@ def plateau_panels(fits: Sequence[Plateau]) -> list[Figure]:
                 "high": fit.claim.interval.high,
             }
         )
+    templates = {unit: _template(unit) for _, _, unit in families}
     panels = []
-    for place, ((family, position), rows) in enumerate(families.items()):
+    for place, ((family, position, unit), rows) in enumerate(families.items()):
         title = f"{family}, encoding {position}"
         words = f"Fitted plateau of the test loss against the training length for {title}, a line a setting."
-        panels.append(Figure(f"plateaus-{place + 1}-{family}", KIND, title, words, template, {"plateaus": rows}))
+        kind = f"{KIND}, {unit}"  # figures of one kind share a template
+        panels.append(Figure(f"plateaus-{place + 1}-{family}", kind, title, words, templates[unit], {"plateaus": rows}))
     return panels
 
 
-def _template() -> dict[str, Any]:
+def _template(unit: str) -> dict[str, Any]:
     import altair as alt
 
     picked = alt.selection_point(name="picked", fields=["setting"], bind="legend")
@@ -51,7 +52,7 @@ def _template() -> dict[str, Any]:
     colour = alt.Color("setting:N", legend=legend)
     faded = alt.condition(picked, alt.value(1.0), alt.value(0.1))
     base = alt.Chart(alt.NamedData("plateaus"))
-    title = "plateau of the test loss (nats a token)"
+    title = f"plateau of the test loss ({unit})"
     hover = [
         alt.Tooltip("setting:N"),
         alt.Tooltip("trained:Q", title="training length"),

@@ -50,6 +50,7 @@ def study_facts(plans: Sequence[Plan]) -> dict[str, Any]:
         facts = plan.task.facts
         tasks[plan.task_name] = {
             "axis": plan.task.axes[0].name,
+            "readout": plan.task.readout,
             "circuit_class": facts.circuit_class,
             "crasp": dict(facts.crasp),
             "published": [
