@@ -9,15 +9,15 @@ import os
 import platform
 
 EXTRAS = {
-    "ot": ("POT", "ortools"),
-    "hf": ("transformers", "datasets", "gguf"),
+    "ot": ("numba",),
+    "hf": ("transformers", "gguf"),
     "ray": ("ray",),
     "slurm": ("submitit",),
     "track": ("mlflow", "trackio", "tensorboard"),
     "export": ("pyarrow",),
     "pdf": ("matplotlib",),
 }
-CORE = ("torch", "numpy", "scipy", "rich", "safetensors", "altair", "vl-convert-python", "jinja2")
+CORE = ("torch", "numpy", "scipy", "rich", "safetensors", "altair", "vl-convert-python", "jinja2", "rapidfuzz")
 
 TRIAL_SECONDS = 2.0
 
