@@ -2,6 +2,9 @@
 
 import json
 import math
+import re
+import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -170,9 +173,19 @@ def test_a_section_that_fails_says_why_in_its_place(run_folder, monkeypatch):
 
 
 def test_a_lost_task_is_said(run_folder, tmp_path):
-    import shutil
-
     folder = tmp_path / "lost"
     shutil.copytree(run_folder, folder)
     (folder / "run.json").write_text(json.dumps({"plan": {"task": {"name": "gone.py::Task"}, "train_size": 5}}))
     assert "the task of the run is not found" in lw.inspect(folder, sections=["margins"]).inputs
+
+
+def test_the_section_of_the_page_about_inspecting_works(run_folder):
+    """The example of docs/inspect.md, as it stands there."""
+    page = (Path(__file__).parents[2] / "docs" / "inspect.md").read_text(encoding="utf-8")
+    (example,) = [code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "@section" in code]
+    try:
+        exec(example, {})
+        (found,) = lw.inspect(run_folder, sections=["sinks"]).sections
+    finally:
+        SECTIONS.pop("sinks", None)
+    assert re.fullmatch(r"block 0: [01]\.\d\d", found.text[0]) and not found.failed

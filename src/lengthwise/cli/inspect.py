@@ -37,7 +37,6 @@ def run(options: argparse.Namespace) -> int:
     at_least(1, options.items, "--items")
     at_least(1, options.size, "--size")
     from lengthwise.inspection.inspect import inspect
-    from lengthwise.reports.inspection import write_inspection
 
     if options.page is not None:
         _check_page(Path(options.page))
@@ -53,6 +52,8 @@ def run(options: argparse.Namespace) -> int:
         listener=lambda doing: narrate(f"{doing} …", options.quiet),
     )
     if options.page is not None:
+        from lengthwise.reports.inspection import write_inspection
+
         write_inspection(found, Path(options.page))
     if options.json:
         write_object("inspect", {**found.plain(), "page": options.page})
