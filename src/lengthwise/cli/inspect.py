@@ -37,7 +37,7 @@ def add_options(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     at_least(1, options.items, "--items")
     at_least(1, options.size, "--size")
-    # Before numpy and torch are loaded: on a shared machine thousands of small matrices took twice as long on two threads.
+    # Before numpy and torch are loaded: on a shared machine many small matrices took twice as long on two threads.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from lengthwise.inspection.inspect import inspect
 
