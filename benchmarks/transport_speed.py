@@ -96,7 +96,7 @@ def write_picture(growth: list[dict[str, Any]]) -> None:
 
 def rows(quick: bool = False) -> list[Row]:
     if any(importlib.util.find_spec(name) is None for name in ("ot", "numba")):
-        raise UsageError("this benchmark needs POT and numba: pip install 'lengthwise[ot]'")
+        raise UsageError("this benchmark needs POT and numba: pip install 'lengthwise[bench,ot]'")
     counts, alone, wide = ([500, 1000], 2000, 500) if quick else ([1000, 2000, 5000, 10_000], 30_000, 5000)
     growth, table = [], []
     for count in counts:
