@@ -11,7 +11,7 @@ from lengthwise.files import write_text
 from lengthwise.inspection.content import Cell, Inspection, Picture, Table
 from lengthwise.reports.claims import claim_columns
 from lengthwise.reports.figure import PAGE_INK, config
-from lengthwise.reports.page import _asset, _marked, _policy, pieces
+from lengthwise.reports.page import asset, marked, pieces, policy
 
 _COLUMNS = ("kind", "claim", "value", "assumptions", "reference")
 
@@ -31,16 +31,16 @@ def render_inspection(inspection: Inspection) -> str:
     """The page as text. All text of it is escaped by Jinja; pictures are drawn by Vega, which escapes theirs."""
     import jinja2
 
-    style = _asset("page.css") + _asset("inspection.css")
+    style = asset("page.css") + asset("inspection.css")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters.update(pieces=pieces, shown=shown, pythonid=id)
-    text = environment.from_string(_asset("inspection.html.jinja")).render(
+    text = environment.from_string(asset("inspection.html.jinja")).render(
         inspection=inspection,
         claims={section.name: _claims(section.claims) for section in inspection.sections},
         numeric={id(table): _numeric(table) for s in inspection.sections for table in (*s.tables, *s.details)},
         drawings={id(picture): _drawn(picture) for s in inspection.sections for picture in s.pictures},
-        style=_marked(style),
-        policy=_policy(style, ()).replace("script-src ; ", ""),
+        style=marked(style),
+        policy=policy(style, ()).replace("script-src ; ", ""),
     )
     return text.encode("utf-8", "replace").decode("utf-8")  # a file's name may hold what UTF-8 cannot
 
@@ -72,7 +72,7 @@ def _drawn(picture: Picture) -> Any:
     spec = {**chart.to_dict(validate=False), "config": config(PAGE_INK)}
     drawn = vl_convert.vegalite_to_svg(spec)
     # A style attribute is not allowed by the page's policy, and Vega uses one for the pointer alone.
-    return _marked(re.sub(r' style="[^"]*"', "", drawn))
+    return marked(re.sub(r' style="[^"]*"', "", drawn))
 
 
 def _lines(picture: Picture) -> Any:

@@ -62,10 +62,10 @@ def render(content: Content) -> str:
             "claims": [column.plain() for column in claim_table(claims)],
         },
     }
-    style, script, bundle = _asset("page.css"), _asset("page.js"), _bundle()
+    style, script, bundle = asset("page.css"), asset("page.js"), _bundle()
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters.update(pieces=pieces, percent=percent)
-    text = environment.from_string(_asset("page.html.jinja")).render(
+    text = environment.from_string(asset("page.html.jinja")).render(
         content=content,
         answer=answered,
         compared=compared,
@@ -74,10 +74,10 @@ def render(content: Content) -> str:
         places={figure.name: place for place, figure in enumerate(drawn)},
         described=described(content, sections, fits),
         claims_number=len(claims),
-        data=_marked(script_safe(data)),
-        style=_marked(style),
-        scripts=[_marked(bundle), _marked(script)],
-        policy=_policy(style, (bundle, script)),
+        data=marked(script_safe(data)),
+        style=marked(style),
+        scripts=[marked(bundle), marked(script)],
+        policy=policy(style, (bundle, script)),
     )
     # A lone surrogate, which a file's name may hold, cannot be written as UTF-8.
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -100,7 +100,7 @@ def _held(figure: Figure) -> dict[str, Any]:
     return {"name": figure.name, "kind": figure.kind, "title": figure.title, "data": figure.columns()}
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return files("lengthwise.reports").joinpath("assets", name).read_text(encoding="utf-8")
 
 
@@ -112,14 +112,14 @@ def _bundle() -> str:
     return bundle.replace("</script", "<\\/script")
 
 
-def _marked(text: str) -> Any:
+def marked(text: str) -> Any:
     """Text that Jinja is to leave as it is, as it was made safe here or is our own."""
     import markupsafe
 
     return markupsafe.Markup(text)
 
 
-def _policy(style: str, scripts: tuple[str, ...]) -> str:
+def policy(style: str, scripts: tuple[str, ...]) -> str:
     """What the browser may do: these scripts, this style, pictures made in the page."""
     allowed = " ".join(f"'{_hash(script)}'" for script in scripts)
     return (
