@@ -32,7 +32,7 @@ def many_levels(monkeypatch: pytest.MonkeyPatch) -> None:
 def _agrees(problem: Problem, method: str, value: float) -> None:
     found = solve(problem, method).certificate
     # Equal samples have no relative error; rounding is then judged against the largest cost.
-    scale = max(value, 1e-6 * problem.cost.ceiling())
+    scale = max(value, 1e-9 * problem.cost.ceiling())
     assert found.status == "holds", found.why
     assert abs(found.primal - value) <= 1e-9 * scale
     assert found.relative_gap <= 1e-7
@@ -68,7 +68,7 @@ def test_a_cut_is_never_silent(many_levels: None) -> None:
             for limit in (0, 1, 5, 25, 125):
                 found = solve(problem, method, limit=limit)
                 certificate, claim = found.certificate, found.claim()
-                scale = max(value, 1e-6 * problem.cost.ceiling())
+                scale = max(value, 1e-9 * problem.cost.ceiling())
                 if certificate.status == "refused":
                     refused += 1
                     assert claim.value is None and claim.status == "refused" and certificate.why
