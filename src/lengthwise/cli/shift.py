@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.output import narrate, write_object
 
     at_least(20, options.resamples, "--resamples")
-    at_least(1, options.items, "--items")
+    at_least(2, options.items, "--items")
     check_figure(options.picture)
     shift = _measured(options)
     if options.picture is not None:

@@ -71,7 +71,13 @@ def _samples(first: str | Path | Sample, second: str | Path | Sample) -> tuple[S
         return first, second
     if isinstance(first, Sample) or isinstance(second, Sample):
         raise UsageError("two files or two samples are compared, as texts of both are split by one rule")
-    return read_samples(str(first), str(second))
+    samples = read_samples(str(first), str(second))
+    for sample in samples:
+        if len(sample) == 1:
+            raise UsageError(
+                f"{sample.name} holds one trajectory, which shows no distribution; a file holds two or more"
+            )
+    return samples
 
 
 def _side(points: Points) -> Side:
