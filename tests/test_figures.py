@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.figures import curve_chart, curve_html, curve_svg
+from lengthwise.figures import curve_chart, curve_svg
+from lengthwise.figures.chart_files import chart_html
 from lengthwise.figures.curves import save_figure
 from lengthwise.measurement.curve import Curve, Point
 
@@ -79,8 +80,9 @@ def test_more_curves_than_colours() -> None:
 
 
 def test_a_page_needs_no_network() -> None:
-    page = curve_html({"one": [plain("rope")], "two": [plain("alibi")]}, "a < b & c")
+    page = chart_html(curve_chart([plain("rope"), plain("alibi")], "<script>"), "a < b & c", ["d < e"])
     assert "<h1>a &lt; b &amp; c</h1>" in page and "<title>a &lt; b &amp; c</title>" in page
+    assert "<p>d &lt; e</p>" in page and page.count("<script>") == 2, "names and words stay text"
     assert not re.search(r"<script[^>]+src=|<link[^>]+href=", page), "nothing is fetched by a tag"
     assert not re.search(r"import\s*\(?\s*[\"']https?:", page), "nor by a script"
     assert "vegaEmbed" in page and '"rope"' in page and '"alibi"' in page

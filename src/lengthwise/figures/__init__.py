@@ -1,5 +1,5 @@
 """Plain data in, Vega-Lite out: figures for notebooks, files and reports."""
 
-from lengthwise.figures.curves import curve_chart, curve_html, curve_svg
+from lengthwise.figures.curves import curve_chart, curve_svg
 
-__all__ = ["curve_chart", "curve_html", "curve_svg"]
+__all__ = ["curve_chart", "curve_svg"]

@@ -6,16 +6,19 @@ Altair is imported when a figure is drawn, not before.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lengthwise.errors import UsageError
+from lengthwise.figures.chart_files import save_chart
 
 # Okabe and Ito's palette, told apart by colour-blind readers; the order puts the most distinct first.
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
 _DASHES = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2]]
+_WORDS = (
+    "Exact match by size with 95\u00a0% Wilson intervals. Grey: the sizes trained on; dashed: 95\u00a0%; dotted: the "
+    "best guess that ignores the input. Hover for figures; the menu at the right saves the picture."
+)
 
 
 def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int = 460, height: int = 240) -> Any:
@@ -88,58 +91,9 @@ def curve_svg(curves: Sequence[Mapping[str, Any]], title: str = "") -> str:
     return vl_convert.vegalite_to_svg(curve_chart(curves, title).to_json())
 
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{heading}</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; padding: 0 1rem; color: #222; }}
-#figure {{ overflow-x: auto; }}
-</style>
-</head>
-<body>
-<h1>{heading}</h1>
-<p>Exact match by size with 95&nbsp;% Wilson intervals. Grey: the sizes trained on; dashed: 95&nbsp;%; dotted: the best
-guess that ignores the input. Hover for figures; the menu at the right saves the picture.</p>
-<div id="figure"></div>
-<script>{bundle}</script>
-<script>
-vegaEmbed("#figure", {spec}, {{actions: {{export: true, source: false, compiled: false, editor: false}}}});
-</script>
-</body>
-</html>
-"""
-
-
-def curve_html(panels: Mapping[str, Sequence[Mapping[str, Any]]], heading: str, columns: int = 2) -> str:
-    """A page that needs no network: one panel a title, with the curves given for it. Names stay text: no `<` of theirs
-    reaches the page unescaped."""
-    import altair as alt
-    import vl_convert
-
-    charts = [curve_chart(curves, title, width=380, height=210) for title, curves in panels.items()]
-    chart = alt.concat(*charts, columns=columns).resolve_scale(color="independent", strokeDash="independent")
-    spec = chart.to_json(indent=None).replace("<", "\\u003c")
-    bundle = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]  # its stub lacks the default
-    bundle = bundle.replace("</script", "<\\/script")
-    return _PAGE.format(heading=html.escape(heading), bundle=bundle, spec=spec)
-
-
 def save_figure(path: Path, curves: Sequence[Mapping[str, Any]], title: str = "") -> None:
     """Write the figure as .svg, .png or .html, by the file's ending."""
-    import vl_convert
-
-    kind = path.suffix.lower()
-    if kind == ".html":
-        path.write_text(curve_html({title or _title(curves): curves}, "Accuracy by size", columns=1), encoding="utf-8")
-    elif kind == ".png":
-        path.write_bytes(vl_convert.vegalite_to_png(curve_chart(curves, title).to_json(), scale=2))
-    elif kind == ".svg":
-        path.write_text(curve_svg(curves, title), encoding="utf-8")
-    else:
-        raise UsageError(f"a figure is written to a .svg, .png or .html file, not to {path.name!r}")
+    save_chart(path, curve_chart(curves, title), "Accuracy by size", [_WORDS])
 
 
 def _names(curves: Sequence[Mapping[str, Any]]) -> list[str]:

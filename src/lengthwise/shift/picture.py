@@ -5,13 +5,12 @@ Altair is imported when a picture is drawn, not before.
 
 from __future__ import annotations
 
-import html
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lengthwise.errors import UsageError
+from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import PALETTE
 from lengthwise.seeds import Floats
 from lengthwise.shift.explanation import potentials
@@ -28,6 +27,10 @@ _LABELS = {
     "mean_depth": "mean depth in levels",
     "branching": "children of an inner node",
 }
+_WORDS = (
+    "Left: every mark is a place where trajectories lie, its area how much they weigh; lines join what the optimal "
+    "plan pairs. Right: the potential falls along every pair by as much as the pair is apart."
+)
 _COLOURS, _SHAPES = PALETTE[:2], ["circle", "triangle-up"]
 
 
@@ -49,19 +52,7 @@ def picture(shift: Shift) -> Any:
 
 def save_picture(path: str | Path, shift: Shift) -> None:
     """Write the picture as .svg, .png or .html, by the file's ending."""
-    import vl_convert
-
-    path = Path(path)
-    spec = picture(shift).to_json(indent=None)
-    kind = path.suffix.lower()
-    if kind == ".svg":
-        path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-    elif kind == ".png":
-        path.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
-    elif kind == ".html":
-        path.write_text(_page(shift, spec), encoding="utf-8")
-    else:
-        raise UsageError(f"a picture is written to a .svg, .png or .html file, not to {path.name!r}")
+    save_chart(Path(path), picture(shift), "Shift", [shift.verdict(), _WORDS])
 
 
 def _axes(shift: Shift) -> list[str]:
@@ -167,38 +158,3 @@ def _tooltip() -> list[Any]:
 
 def _label(name: str) -> str:
     return _LABELS.get(name, name)
-
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Shift</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; padding: 0 1rem; color: #222; }}
-#figure {{ overflow-x: auto; }}
-</style>
-</head>
-<body>
-<h1>Shift</h1>
-<p>{verdict}</p>
-<p>Left: every mark is a place where trajectories lie, its area how much they weigh; lines join what the optimal plan
-pairs. Right: the potential falls along every pair by as much as the pair is apart.</p>
-<div id="figure"></div>
-<script>{bundle}</script>
-<script>
-vegaEmbed("#figure", {spec}, {{actions: {{export: true, source: false, compiled: false, editor: false}}}});
-</script>
-</body>
-</html>
-"""
-
-
-def _page(shift: Shift, spec: str) -> str:
-    """A page that needs no network; no `<` of a trajectory reaches it unescaped."""
-    import vl_convert
-
-    bundle = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]  # its stub lacks the default
-    bundle = bundle.replace("</script", "<\\/script")
-    return _PAGE.format(verdict=html.escape(shift.verdict()), bundle=bundle, spec=spec.replace("<", "\\u003c"))
