@@ -136,12 +136,16 @@ class Slurm(Executor):
 
     def _kill(self, keys: Sequence[str]) -> None:
         killed = [self._given.pop(key) for key in keys]
+        # On this machine a job's number is that of a process which kills its tasks and does not wait for their end.
+        tasks = [] if self.cluster == "slurm" else _children({int(given.job_id) for given in killed})
         for given in killed:
             given.cancel(check=False)
         deadline = time.monotonic() + _GONE
         while time.monotonic() < deadline:
             _state(killed[0], "force")
-            if not any(_state(given, "cache") in _ALIVE - {"UNKNOWN"} for given in killed):
+            if not any(_state(given, "cache") in _ALIVE - {"UNKNOWN"} for given in killed) and not any(
+                map(_parent, tasks)
+            ):
                 return
             time.sleep(self._look)
 
@@ -165,6 +169,20 @@ def _state(given: Any, mode: str) -> str:
     """The state of a submitit job, one word in capitals; "CANCELLED by 1000" is CANCELLED."""
     info = given.get_info(mode=mode)
     return (info.get("State") or info.get("jobState") or "UNKNOWN").split()[0].rstrip("+").upper()
+
+
+def _children(parents: set[int]) -> list[int]:
+    """The processes that these started, where the system shows them."""
+    numbers = [int(place.name) for place in Path("/proc").glob("[0-9]*")]
+    return [number for number in numbers if _parent(number) in parents]
+
+
+def _parent(number: int) -> int | None:
+    """The parent of a process; None when it has ended."""
+    with contextlib.suppress(OSError):
+        state, parent = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[:2]
+        return None if state in "ZX" else int(parent)
+    return None
 
 
 def _last_words(path: Path) -> str:
