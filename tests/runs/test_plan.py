@@ -11,10 +11,11 @@ from lengthwise.errors import UsageError
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Architecture
 from lengthwise.positions import make_position
-from lengthwise.runs.plan import Plan, name_of, plan_for, preset
+from lengthwise.runs.plan import Plan, plan_for, preset
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.tasks.algorithmic.majority import Majority
+from lengthwise.tasks.sizes import name_of
 from lengthwise.training.lengths import Fixed, Increasing, SizeSchedule
 from lengthwise.training.loop import Recipe
 

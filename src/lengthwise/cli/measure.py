@@ -34,9 +34,9 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.output import warn, write_object
     from lengthwise.cli.progress import progress
     from lengthwise.cli.results import write_curve
-    from lengthwise.runs.plan import check_reaches
     from lengthwise.runs.run import measure
     from lengthwise.tasks import tasks
+    from lengthwise.tasks.sizes import check_reaches
 
     at_least(1, options.items, "--items")
     check_figure(options.figure)

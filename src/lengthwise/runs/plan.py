@@ -19,6 +19,7 @@ from lengthwise.models.transformer import Architecture, Interface
 from lengthwise.positions import Position, make_position
 from lengthwise.registry import Registry, format_spec, nearest
 from lengthwise.tasks import tasks
+from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.lengths import SizeSchedule, schedules
 from lengthwise.training.loop import Recipe
@@ -191,12 +192,6 @@ def _typed(name: str, kind: Any, value: Any) -> Any:
     return value
 
 
-def name_of(task: Task) -> str:
-    """The text a task is asked for by; the name of its class where nobody registered it."""
-    spec = tasks.spec_of(task)
-    return format_spec(spec) if spec else type(task).__name__
-
-
 def _unregistered(task: Task) -> dict[str, Any]:
     """What stands for a task object that no name leads to; its settings are there to tell it from another."""
     settings = {"settings": repr(task)} if dataclasses.is_dataclass(task) else {}
@@ -216,21 +211,3 @@ def preset(task: Task) -> tuple[Architecture, Recipe]:
     own = dict(task.preset)
     shape = {f.name: own.pop(f.name) for f in dataclasses.fields(Architecture) if f.name in own}
     return Architecture(**shape), Recipe(**own)
-
-
-def default_test_size(task: Task, train_size: int) -> int:
-    """Three times the training size, or where the task ends if that comes first."""
-    known = task.sizes(1, 3 * train_size)
-    return max(train_size, known[-1]) if known and _ends_at(known[-1], task, 3 * train_size) else 3 * train_size
-
-
-def check_reaches(task: Task, size: int) -> None:
-    """Refuse a size beyond the end of a task; a size in a gap between two others is fine."""
-    known = task.sizes(1, size)
-    if known and _ends_at(known[-1], task, size):
-        more = ": a larger alphabet=… goes further" if isinstance(getattr(task, "alphabet", None), int) else ""
-        raise UsageError(f"the task {name_of(task)} ends at size {known[-1]}, below the test size {size}{more}")
-
-
-def _ends_at(last: int, task: Task, size: int) -> bool:
-    return last < size and not task.sizes(size + 1, 2 * size + 10)

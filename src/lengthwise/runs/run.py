@@ -26,9 +26,10 @@ from lengthwise.models.transformer import Architecture, Transformer
 from lengthwise.positions import Position, make_position
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
-from lengthwise.runs.plan import SCHEMA, Plan, check_reaches, default_test_size, name_of, preset
+from lengthwise.runs.plan import SCHEMA, Plan, preset
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
+from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.loop import History, Recipe, train_model
 

@@ -23,11 +23,12 @@ from lengthwise.models.folder import architecture_config
 from lengthwise.models.transformer import Architecture
 from lengthwise.positions import Position, Shape, make_position, position_spec
 from lengthwise.registry import format_spec, nearest
-from lengthwise.runs.plan import Plan, default_test_size, name_of, plan_for, preset
+from lengthwise.runs.plan import Plan, plan_for, preset
 from lengthwise.studies.axes import MODEL, TRAINING, Scalar, Values
 from lengthwise.studies.form import TestSize, paired_test_sizes
 from lengthwise.studies.spec import Study
 from lengthwise.tasks import tasks
+from lengthwise.tasks.sizes import default_test_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.lengths import schedules
 from lengthwise.training.loop import Recipe
