@@ -206,11 +206,26 @@ def test_shrunken_states_are_laid_out_for_a_model() -> None:
 
 
 def test_times_are_uniform() -> None:
-    """Every time of the chain is drawn, as often as the others: 2,000 items over 5 times, within 5 sigma."""
-    for name, blank in (("parity_leftmost", NOTHING), ("parity_columns", None)):
-        prompts = make(name).draw(6 if blank else 5, 0, range(2000)).prompts
-        times = (prompts == NOTHING).sum(axis=1) if blank else (prompts % 3 > 0).sum(axis=1)
-        assert np.abs(np.bincount(times, minlength=5) - 400).max() < 5 * 18 and times.max() == 4
+    """Every time of the chain is drawn, its end too, as often as the others: 2,500 items over 5 times, in 5 sigma."""
+    for name, size in (("parity_leftmost", 5), ("parity_columns", 4), ("arithmetic_flat_leftmost", 4)):
+        prompts = make(name).draw(size, 0, range(2500)).prompts
+        if name == "parity_columns":
+            times = (prompts % 3 > 0).sum(axis=1)
+        else:
+            times = (prompts == NOTHING).sum(axis=1) // (2 if name == "arithmetic_flat_leftmost" else 1)
+        assert np.abs(np.bincount(times, minlength=5) - 500).max() < 5 * 20 and times.max() == 4
+
+
+@pytest.mark.parametrize("name", [name for name in ANSWERS if make(name).readout == "tags"])
+def test_finished_states_are_asked_for_themselves(name: str) -> None:
+    task, finished = make(name), 0
+    for size in (1, 2, 4):
+        samples = task.draw(size, 3, range(200))
+        for prompt, answer in zip(samples.prompts, samples.answers, strict=True):
+            state = task.read(task.spelled(prompt))
+            assert task.apply(state, task.spelled(answer)) == (task.step(state) or state)
+            finished += task.step(state) is None
+    assert finished > 20
 
 
 WORKED = [

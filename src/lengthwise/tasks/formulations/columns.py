@@ -66,10 +66,13 @@ class Columns(Formulation):
         return tuple(changes[place].sources if place in changes else (place,) for place in range(len(state)))
 
     def sample(self, size: int, draws: Draws) -> Samples:
-        """A random instance at a time drawn uniformly from its chain."""
-        rows = self.some(size, draws)
-        times = draws.integers(0, self.steps(size), 1)
-        return Samples(self.frames(rows, times), self.frames(rows, times + 1))
+        """A random instance at a time drawn uniformly from its chain, its end included.
+
+        The finished state is asked for itself: that is how a model that is run to the end knows where to stop.
+        """
+        rows, last = self.some(size, draws), self.steps(size)
+        times = draws.integers(0, last + 1, 1)
+        return Samples(self.frames(rows, times), self.frames(rows, np.minimum(times + 1, last)))
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         try:

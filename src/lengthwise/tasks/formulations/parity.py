@@ -107,14 +107,15 @@ class ParityLeftmost(Rewriting):
     def sample(self, size: int, draws: Draws) -> Samples:
         """As in `Rewriting`, for all items at once: after t steps the first bit is the parity of the first t + 1."""
         bits = self.some(size, draws)
-        time = (draws.uniform(1) * max(1, size - 1)).astype(np.int64)
+        time = (draws.uniform(1) * size).astype(np.int64)
         places = time + np.arange(size)
         prompts = np.where(places < size, np.take_along_axis(bits, places % size, axis=1), NOTHING)
         prompts[:, :1] = np.take_along_axis(np.cumsum(bits, axis=1) % 2, time, axis=1)
         answers = np.where(places < size, self.symbols.index(KEEP), NOTHING)
         if size > 1:
-            answers[:, 0] = prompts[:, 0] ^ prompts[:, 1]
-            answers[:, 1] = self.symbols.index(DROP)
+            going = time[:, 0] < size - 1  # one bit is the end, and is kept
+            answers[going, 0] = prompts[going, 0] ^ prompts[going, 1]
+            answers[going, 1] = self.symbols.index(DROP)
         return Samples(prompts, answers)
 
 

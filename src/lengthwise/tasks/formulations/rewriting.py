@@ -84,14 +84,17 @@ class Rewriting(Formulation):
         return _tokens(state)
 
     def sample(self, size: int, draws: Draws) -> Samples:
-        """A random instance at a uniform time of its chain, which is run in Python: O(steps x length) an item."""
+        """A random instance at a uniform time of its chain, its end included, which keeps every token.
+
+        The chain is run in Python: O(steps x length) an item.
+        """
         index = {symbol: number for number, symbol in enumerate(self.symbols)}
         starts, when = self.starts(size, draws), draws.uniform(1)[:, 0]
         prompts = np.full((len(starts), self.length(size)), NOTHING)
         answers = prompts.copy()
         for row, start in enumerate(starts):
             states = list(self.chain(start))
-            state = states[int(when[row] * max(1, len(states) - 1))]
+            state = states[int(when[row] * len(states))]
             prompts[row, : len(state)] = [index[token] for (token,) in state]
             answers[row, : len(state)] = [index[str(label)] for label in self.labels(state)]
         return Samples(prompts, answers)
