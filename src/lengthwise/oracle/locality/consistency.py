@@ -1,0 +1,233 @@
+"""(n, r)-consistency of given steps: whether n windows of r columns, the anchor among them, settle every label.
+
+A position of a state is settled by n windows when some n - 1 windows of the state, together with the window around the
+position (the anchor), occur in no state in which the same anchor bears another label. Where windows lie does not count,
+nor how often they occur: a state is its set of windows [xiao2024, (n, r)-consistency]. For given r either some n is
+enough, or two places refute every n: the same anchor, different labels, and all windows of one state occur in the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lengthwise.oracle.locality.certificates import Refuted, certificates
+from lengthwise.oracle.locality.steps import Steps, check_width, written
+from lengthwise.oracle.locality.windows import Numbering, Place, Table, windows_of
+from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.formulations.formulation import State
+
+Verdict = Literal["REFUTED", "CONSISTENT", "PROVED"]
+XIAO = Reference("xiao2024", "(n, r)-consistency, Theorems 3.5 to 3.7")
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Two places with the same anchor window and different labels, and every window of the first state in the second."""
+
+    r: int
+    state: State
+    position: int
+    label: str
+    other_state: State
+    other_position: int
+    other_label: str
+
+    def holds(self) -> bool:
+        """Looked at from the beginning, on the states themselves."""
+        one, other = windows_of(self.state, self.r), windows_of(self.other_state, self.r)
+        same_anchor = one[self.position] == other[self.other_position]
+        return same_anchor and self.label != self.other_label and set(one) <= set(other)
+
+    def explain(self) -> list[str]:
+        return [
+            f"`{written(self.state, self.position)}` needs {self.label!r} at the place in brackets, and",
+            f"`{written(self.other_state, self.other_position)}` needs {self.other_label!r} there;",
+            f"the {self.r} columns around both places are the same, and every window of {self.r} columns of the first "
+            "occurs in the second, so no number of windows tells them apart.",
+        ]
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "r": self.r,
+            "state": written(self.state, self.position),
+            "label": self.label,
+            "other_state": written(self.other_state, self.other_position),
+            "other_label": self.other_label,
+        }
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """What given steps say about windows of r columns.
+
+    `n` is the least number of windows, None when refuted or when more than `most` are needed; `by_size` gives it for
+    the steps up to each size. `pairs` counts the (anchor window, label) pairs, and `least_size` is the size after which
+    no new one comes (None when the last size still brought one).
+    """
+
+    name: str
+    verdict: Verdict
+    n: int | None
+    r: int
+    up_to: int
+    least_size: int | None
+    pairs: int
+    pairs_by_size: tuple[tuple[int, int], ...]
+    by_size: tuple[tuple[int, int | None], ...]
+    states: int
+    exhaustive: bool
+    most: int
+    witness: Witness | None = None
+
+    @property
+    def growing(self) -> bool:
+        """Whether no n can be named: more than `most` are needed, n rose although no new pair came, or it rose last.
+
+        An n that settles every size is reached with some finite set of states; one that still rises when every anchor
+        and label is known is driven by the size itself.
+        """
+        if self.verdict == "REFUTED":
+            return False
+        numbers = {size: n for size, n in self.by_size}
+        known = [size for size in numbers if size >= (self.least_size or self.up_to)]
+        before = numbers[known[0]] if self.least_size else ([self.n, *numbers.values()][-2] if numbers else None)
+        return self.n is None or self.n > max(2, before or 1)
+
+    @property
+    def scope(self) -> str:
+        return f"{'all' if self.exhaustive else 'a sample of'} states up to size {self.up_to}"
+
+    def claim(self) -> Claim:
+        name = f"{self.name}: windows of {self.r}"
+        evidence = {"states": self.states, "up_to": self.up_to, "n_by_size": dict(self.by_size), "pairs": self.pairs}
+        if self.witness is not None:
+            evidence["witness"] = self.witness.plain()
+            given = (Assumption("the step function is the intended one"),)
+            return Claim(name, "REFUTED", "", "proved", "refuted", assumptions=given, reference=XIAO, evidence=evidence)
+        assumptions = (
+            Assumption("larger sizes bring no clash"),
+            Assumption("the sizes are much larger than the window", "checked" if self.up_to > self.r else "violated"),
+        )
+        status = "unknown" if self.growing else "holds"
+        value = f"({self.n}, {self.r})" if self.n else f"more than {self.most} windows"
+        return Claim(name, value, "", "measured", status, assumptions=assumptions, reference=XIAO, evidence=evidence)
+
+    def explain(self) -> list[str]:
+        if self.witness is not None:
+            return [f"REFUTED: no number of windows of {self.r} columns settles a step.", *self.witness.explain()]
+        if self.growing:
+            numbers = ", ".join(f"{n or f'more than {self.most}'} at {size}" for size, n in self.by_size)
+            return [f"Unknown, growing: the number of windows of {self.r} columns that are needed is {numbers}."]
+        enough = f"from size {self.least_size} on no new one comes" if self.least_size else "new ones still come"
+        count = "one window" if self.n == 1 else f"{self.n} windows"
+        return [
+            f"CONSISTENT: {count} of {self.r} columns settle{'s' if self.n == 1 else ''} every step in {self.scope}.",
+            f"There are {self.pairs} windows with their labels; {enough}.",
+        ]
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "verdict": self.verdict,
+            "n": self.n,
+            "r": self.r,
+            "up_to": self.up_to,
+            "least_size": self.least_size,
+            "pairs": self.pairs,
+            "n_by_size": [list(pair) for pair in self.by_size],
+            "states": self.states,
+            "exhaustive": self.exhaustive,
+            "growing": self.growing,
+            "witness": None if self.witness is None else self.witness.plain(),
+        }
+
+
+def consistency(steps: Steps, r: int, sizes: Iterable[int], most: int = 4) -> Consistency:
+    """Decide (n, r)-consistency of the steps of these sizes, for n up to `most`; a refutation is for every n.
+
+    Time is mainly that of entering the windows, O(states x length), and of the certificates of anchors that bear two
+    labels.
+    """
+    check_width(r)
+    table = Table(Numbering(r))
+    needs: dict[int, int | None] = {}
+    by_size: list[tuple[int, int | None]] = []
+    pairs: list[tuple[int, int]] = []
+    refuted: tuple[int, str, Refuted] | None = None
+    for size in sizes:
+        changed = {anchor for move in steps.moves(size) for anchor in table.add(move, size)}
+        refuted = _update(needs, table, changed, most)
+        pairs.append((size, table.pairs))
+        by_size.append((size, None if refuted else _largest(needs)))
+        if refuted:
+            break
+    return _result(steps, r, most, table, by_size, pairs, refuted)
+
+
+def _update(
+    needs: dict[int, int | None], table: Table, changed: set[int], most: int
+) -> tuple[int, str, Refuted] | None:
+    """How many windows each changed anchor needs, or the anchor, label and sets that refute every number."""
+    for anchor in changed:
+        labels = table.found[anchor]
+        needs[anchor] = 1
+        for label, sets in labels.items() if len(labels) > 1 else ():
+            others = {other for name, found in labels.items() if name != label for other in found}
+            certified = certificates(sets, others, most - 1)
+            if isinstance(certified, Refuted):
+                return anchor, label, certified
+            needs[anchor] = _most(needs[anchor], certified.values())
+    return None
+
+
+def _most(before: int | None, certified: Iterable[int | None]) -> int | None:
+    for certificate in certified:
+        if before is None or certificate is None:
+            return None
+        before = max(before, 1 + certificate.bit_count())
+    return before
+
+
+def _largest(needs: dict[int, int | None]) -> int | None:
+    """None, more than is looked for, is the largest."""
+    numbers = list(needs.values())
+    return None if None in numbers else max((n for n in numbers if n is not None), default=1)
+
+
+def _result(
+    steps: Steps,
+    r: int,
+    most: int,
+    table: Table,
+    by_size: list[tuple[int, int | None]],
+    pairs: list[tuple[int, int]],
+    refuted: tuple[int, str, Refuted] | None,
+) -> Consistency:
+    up_to = by_size[-1][0] if by_size else 0
+    newest = max(table.first.values(), default=0)
+    return Consistency(
+        steps.name,
+        "REFUTED" if refuted else "CONSISTENT",
+        by_size[-1][1] if by_size else None,
+        r,
+        up_to,
+        None if refuted or newest == up_to else newest,
+        table.pairs,
+        tuple(pairs),
+        tuple(by_size),
+        table.states,
+        steps.exhaustive,
+        most,
+        _witness(table, r, *refuted) if refuted else None,
+    )
+
+
+def _witness(table: Table, r: int, anchor: int, label: str, sets: Refuted) -> Witness:
+    labels = table.found[anchor]
+    one: Place = labels[label][sets.own]
+    other_label, other = next(
+        (name, found[sets.other]) for name, found in labels.items() if name != label and sets.other in found
+    )
+    return Witness(r, one.state, one.position, label, other.state, other.position, other_label)

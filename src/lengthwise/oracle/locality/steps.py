@@ -1,0 +1,123 @@
+"""Where steps come from: chains of moves by size, all of a size or a sample."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from lengthwise.errors import UsageError
+from lengthwise.seeds import Seeds
+from lengthwise.tasks.batch import NOTHING
+from lengthwise.tasks.formulations.appending import EQUALS, Appending
+from lengthwise.tasks.formulations.formulation import Formulation, Move, State, symbol
+
+Chains = Callable[[int], Iterable[Iterable[Move]]]
+Form = Literal["step", "decoder"]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a formulation, chain by chain.
+
+    `chains(size)` gives the instances of a size, each as its moves in order. `exhaustive` says that these are all
+    instances of the size, and `sourced` that the moves say from where each column was computed. In the form "step" a
+    model maps a state to the next; in the form "decoder" it writes one token after all it has seen so far.
+    """
+
+    name: str
+    chains: Chains
+    exhaustive: bool = True
+    sourced: bool = True
+    form: Form = "step"
+
+    def moves(self, size: int) -> Iterator[Move]:
+        """All moves of a size."""
+        return itertools.chain.from_iterable(self.chains(size))
+
+
+def formulation_steps(
+    formulation: Formulation, items: int | None = None, seed: int = 0, finished: bool = False, name: str = ""
+) -> Steps:
+    """The steps of a formulation: all instances of a size, or `items` random ones.
+
+    With `finished` the last state of each chain is a move as well, the one that leaves it as it is: a model that has to
+    find the end by itself must know it.
+    """
+
+    def chains(size: int) -> Iterator[Iterator[Move]]:
+        if not formulation.has(size):
+            return
+        if items is None:
+            starts: Iterable[State] = formulation.instances(size)
+        else:
+            starts = formulation.starts(size, Seeds(seed).draws("locality", size, items=range(items)))
+        for start in starts:
+            yield _to_the_end(formulation, start) if finished else formulation.moves(start)
+
+    form = "decoder" if isinstance(formulation, Appending) else "step"
+    return Steps(name or _name(formulation), chains, exhaustive=items is None, form=form)
+
+
+def drawn_steps(formulation: Formulation, items: int, seed: int = 0, role: str = "train") -> Steps:
+    """The very items a model is trained on: `items` of each size as the task draws them, one state each.
+
+    An item of an appending formulation is a prompt with its whole answer, so it gives every step of its chain.
+    """
+
+    def chains(size: int) -> Iterator[Iterator[Move]]:
+        if not formulation.has(size):
+            return
+        samples = formulation.draw(size, seed, range(items), role)
+        for row in samples.prompts:
+            state = formulation.read([formulation.symbols[index] for index in row if index != NOTHING])
+            if isinstance(formulation, Appending):
+                yield formulation.moves((*state, (EQUALS,)))
+            else:
+                yield iter([_move(formulation, state)])
+
+    form = "decoder" if isinstance(formulation, Appending) else "step"
+    return Steps(f"{items} drawn items of {_name(formulation)}", chains, exhaustive=False, form=form)
+
+
+def kept_steps(name: str, moves: Iterable[tuple[int, Move]], exhaustive: bool = False, sourced: bool = False) -> Steps:
+    """Steps that lie in memory, each with its size and a chain of its own."""
+    by_size: dict[int, list[Move]] = {}
+    for size, move in moves:
+        by_size.setdefault(size, []).append(move)
+    form: Form = "step"
+    if by_size and all(label is None for group in by_size.values() for move in group for label in move.labels[:-1]):
+        form = "decoder"
+    return Steps(name, lambda size: ([move] for move in by_size.get(size, ())), exhaustive, sourced, form)
+
+
+def written(state: State, mark: int | None = None) -> str:
+    """A state as text, with one position in brackets."""
+    return " ".join(f"[{symbol(column)}]" if place == mark else symbol(column) for place, column in enumerate(state))
+
+
+def check_width(r: int) -> int:
+    """The radius of windows of r columns, which have a middle."""
+    if r < 1 or r % 2 == 0:
+        raise UsageError(f"a window has a middle column, so its width is an odd number, not {r}")
+    return r // 2
+
+
+
+def _to_the_end(formulation: Formulation, start: State) -> Iterator[Move]:
+    for state in formulation.chain(start):
+        yield _move(formulation, state)
+
+
+def _move(formulation: Formulation, state: State) -> Move:
+    after = formulation.step(state)
+    return Move(state, state if after is None else after, formulation.labels(state), formulation.sources(state))
+
+
+def _name(formulation: Formulation) -> str:
+    from lengthwise.registry import format_spec
+    from lengthwise.tasks import tasks
+
+    spec = tasks.spec_of(formulation)
+    return format_spec(spec) if spec else type(formulation).__name__

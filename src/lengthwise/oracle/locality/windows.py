@@ -1,0 +1,120 @@
+"""Windows as numbers, sets of windows as bits, and the table of what each anchor window was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lengthwise.oracle.locality.steps import check_width
+from lengthwise.tasks.formulations.formulation import Column, Move, State
+
+PAD: Column = ("<pad>",)  # what stands beyond the borders of a state
+
+
+def windows_of(state: State, r: int) -> list[State]:
+    """The window of r columns around each position, filled with PAD beyond the borders."""
+    radius = check_width(r)
+    padded = (PAD,) * radius + state + (PAD,) * radius
+    return [padded[place : place + r] for place in range(len(state))]
+
+
+class Numbering:
+    """Numbers the windows of r columns in the order in which they come."""
+
+    def __init__(self, r: int) -> None:
+        self.radius = check_width(r)
+        self._columns: dict[Column, int] = {PAD: 0}
+        self._numbers: dict[tuple[int, ...], int] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def anchors(self, state: State) -> list[int]:
+        """The number of the window around each position. O(length x r)."""
+        columns, numbers, radius = self._columns, self._numbers, self.radius
+        edge = (0,) * radius
+        line = (*edge, *[columns.setdefault(column, len(columns)) for column in state], *edge)
+        return [numbers.setdefault(line[at : at + 2 * radius + 1], len(numbers)) for at in range(len(state))]
+
+    def known(self, state: State) -> list[int | None]:
+        """The number of the window around each position where it has one; nothing is numbered anew."""
+        line = (0,) * self.radius + tuple(self._columns.get(column, -1) for column in state) + (0,) * self.radius
+        return [self._numbers.get(line[at : at + 2 * self.radius + 1]) for at in range(len(state))]
+
+    def window(self, number: int) -> State:
+        """The window that has a number."""
+        if number not in self._windows:
+            columns = list(self._columns)
+            self._windows.update(
+                (number, tuple(columns[column] for column in codes)) for codes, number in self._numbers.items()
+            )
+        return self._windows[number]
+
+    @property
+    def _windows(self) -> dict[int, State]:
+        return self.__dict__.setdefault("_by_number", {})
+
+
+@dataclass(frozen=True)
+class Place:
+    """A position of a state, met at a size."""
+
+    state: State
+    position: int
+    size: int
+
+
+@dataclass
+class Table:
+    """What was asked of each anchor window: anchor → label → set of windows of the state (as bits) → one such place.
+
+    Equal triples (anchor, label, set) are kept once, so the table grows with the variety of states and not with their
+    number. `first` is the least size at which an anchor bore a label.
+    """
+
+    numbering: Numbering
+    found: dict[int, dict[str, dict[int, Place]]] = field(default_factory=dict)
+    first: dict[tuple[int, str], int] = field(default_factory=dict)
+    states: int = 0
+
+    def add(self, move: Move, size: int) -> Iterator[int]:
+        """Enter a move; gives the anchors whose entry is new."""
+        self.states += 1
+        anchors = self.numbering.anchors(move.state)
+        asked = [place for place, label in enumerate(move.labels) if label is not None]
+        together = bits_of(anchors) if asked else 0
+        for position in asked:
+            anchor, label = anchors[position], str(move.labels[position])
+            labels = self.found.get(anchor)
+            if labels is None:
+                labels = self.found[anchor] = {}
+            sets = labels.get(label)
+            if sets is None:
+                sets = labels[label] = {}
+                self.first[anchor, label] = size
+            if together not in sets:
+                sets[together] = Place(move.state, position, size)
+                yield anchor
+
+    @property
+    def pairs(self) -> int:
+        """How many (anchor window, label) pairs there are."""
+        return len(self.first)
+
+
+def bits_of(numbers: list[int]) -> int:
+    """A set of numbers as the bits of a whole number."""
+    bits = 0
+    for number in numbers:
+        bits |= 1 << number
+    return bits
+
+
+def numbers_in(bits: int) -> list[int]:
+    """The numbers whose bits are set."""
+    numbers = []
+    while bits:
+        low = bits & -bits
+        numbers.append(low.bit_length() - 1)
+        bits ^= low
+    return numbers
