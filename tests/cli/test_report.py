@@ -22,7 +22,7 @@ def test_another_file_and_figures(cli, study, tmp_path):
     answer = cli("report", study, "--output", "page.html", "--figures", "figures", "--json", "--quiet")
     found = json.loads(answer.out)
     assert answer.code == 0 and answer.err == "" and found["report"] == "page.html"
-    assert len(found["figures"]) == len(list((tmp_path / "figures").iterdir())) == 12
+    assert len(found["figures"]) == len(list((tmp_path / "figures").iterdir())) == 15
     assert (tmp_path / "page.html").exists() and not (study / "report.html").exists()
 
 

@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 from lengthwise.measurement.curve import Curve, Point
+from lengthwise.oracle.check import Card
+from lengthwise.oracle.opinion import Opinion, Verdict
+from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.reports.content import Content
 from lengthwise.reports.page import write_report
 from lengthwise.studies.record import RunRecord, Summary, pack_points
@@ -84,6 +87,40 @@ def _finished(record: RunRecord, reach: int, learned: bool) -> RunRecord:
     return RunRecord(**{**vars(record), **made})
 
 
+class ToldOracle:
+    """An oracle that was told what to say of each (task, encoding), and notes what it is asked."""
+
+    def __init__(self, told: Mapping[tuple[str, str], str]) -> None:
+        self.told, self.asked = told, []
+
+    def __call__(self, task, positions, *, train_size, test_size, name, quick) -> Card:
+        self.asked.append((name, tuple(positions), train_size, test_size))
+        assert quick and task.symbols
+        found = {position: self._verdict(name, position) for position in positions}
+        return Card(name, train_size, test_size, found)
+
+    def _verdict(self, name: str, position: str) -> Verdict:
+        outlook = self.told.get((name, position), "unknown")
+        status = "unknown" if outlook == "unknown" else "holds"
+        claim = Claim(
+            "a program exists",
+            None if outlook == "unknown" else outlook == "will hold",
+            "",
+            "certified",
+            status,
+            assumptions=(Assumption("softmax attention"),),
+            reference=Reference("huang2025", "Theorem 7"),
+        )
+        why = f"nobody knows about {position}" if outlook == "unknown" else f"a witness says that {name} {outlook}"
+        return Verdict(position, (Opinion("C-RASP", outlook, why, claim),))
+
+
+@pytest.fixture(scope="session")
+def told() -> Callable[..., ToldOracle]:
+    """`told({("sort", "none"): "will hold"})`: an oracle that says this, and that it does not know the rest."""
+    return ToldOracle
+
+
 @pytest.fixture(scope="session")
 def study(tmp_path_factory, synthetic_study) -> Path:
     """A study of the usual shape: two tasks, three encodings, three seeds, one failed run."""
@@ -100,7 +137,8 @@ def large_study(tmp_path_factory, synthetic_study) -> Path:
 
 @pytest.fixture(scope="session")
 def report(study) -> Path:
-    return write_report(study)
+    """The report, with one cell decided."""
+    return write_report(study, oracle=ToldOracle({("sort", "none"): "will hold"}))
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ def rich_report(tmp_path_factory, synthetic_study):
 
 
 def test_every_figure_renders_without_a_complaint(visit, report, rich_report):
-    for path, kinds in ((report, 6), (rich_report, 7)):
+    for path, kinds in ((report, 7), (rich_report, 8)):
         opened = visit(path, "?all")
         found = opened.ask(MARKS)
         assert len({figure["kind"] for figure in found}) == kinds

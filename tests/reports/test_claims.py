@@ -10,61 +10,53 @@ from lengthwise.reports.answer import answer
 from lengthwise.reports.claims import all_claims, claim_columns
 from lengthwise.reports.comparisons import encoding_differences, encoding_pairs, trends, varying_axes
 from lengthwise.reports.plateaus import falling, fit_plateaus, mean_losses
-from lengthwise.reports.published import agreement, compare, predictions
+from lengthwise.reports.predictions import predict
+from lengthwise.reports.published import agreement, compare
 
 BINS = [[1, 50], [51, 100], [101, 150]]
 
 
 def known(**encodings):
-    """The facts of a task: encoding → (published share in the last bin in per cent, C-RASP program or not)."""
+    """The facts of a task: encoding → published share in the last bin, in per cent."""
     curves = [
         {"encoding": name, "bins": BINS, "exact_match": [100, 90, last], "reference": "huang2025, Figure 1"}
-        for name, (last, _) in encodings.items()
-        if last is not None
+        for name, last in encodings.items()
     ]
-    return {"axis": "length", "published": curves, "crasp": {name: crasp for name, (_, crasp) in encodings.items()}}
+    return {"axis": "length", "published": curves}
 
 
 def test_each_cell_is_compared_with_its_own_published_curve(content_of):
     content = content_of(
         {("a", "none"): [60, 60], ("a", "rope"): [60, 60], ("b", "none"): [20, 20], ("c", "none"): [60, 60]},
-        tasks={"a": known(none=(80, True)), "b": known(none=(99, False)), "c": {"axis": "length"}},
+        tasks={"a": known(none=80), "b": known(none=99), "c": {"axis": "length", "crasp": {"none": True}}},
     )
     found = compare(content)
-    assert [(item.row.label, item.encoding, item.agrees, item.as_predicted) for item in found] == [
-        ("a", "none", True, True),
-        ("b", "none", False, True),
+    assert [(item.row.label, item.encoding, item.agrees) for item in found] == [
+        ("a", "none", True),
+        ("b", "none", False),
     ]
     assert found[1].share == pytest.approx(0.1) and found[1].published == 0.99 and found[1].sizes == "41–60"
     assert found[1].sentence == "b with `none`: 10 % here, 99 % published."
-    counts = {claim.name: (claim.value, claim.unit) for claim in agreement(found)}
-    assert counts == {
-        "on the published side of 70 %, encoding none": (1, "of 2"),
-        "on the side that C-RASP predicts, encoding none": (2, "of 2"),
-    }
-    assert agreement(found)[0].evidence["the others"] == ["b"]
-    assert [(claim.value, claim.kind) for claim in predictions(found)] == [
-        ("holds", "predicted"),
-        ("does not hold", "predicted"),
-    ]
+    (count,) = agreement(found)
+    assert (count.name, count.value, count.unit) == ("on the published side of 70 %, encoding none", 1, "of 2")
+    assert count.evidence["the others"] == ["b"]
 
 
 def test_the_bar_itself_is_on_the_upper_side(content_of):
-    content = content_of({("a", "none"): [60]}, tasks={"a": known(none=(70, None))})
+    content = content_of({("a", "none"): [60]}, tasks={"a": known(none=70)})
     (found,) = compare(content)
-    assert found.agrees is True and found.predicted is None and found.as_predicted is None
-    assert predictions([found]) == []
+    assert found.agrees is True
 
 
 def test_what_was_not_learned_is_said_in_the_agreement(content_of):
-    content = content_of({("a", "none"): [20]}, unlearned=[("a", "none")], tasks={"a": known(none=(99, True))})
+    content = content_of({("a", "none"): [20]}, unlearned=[("a", "none")], tasks={"a": known(none=99)})
     (found,) = compare(content)
     assert "no seed was kept" in found.sentence
     assert any(one.check == "violated" and "1 of 1" in one.statement for one in agreement([found])[0].assumptions)
 
 
 def test_the_longest_stretch_that_was_measured_is_compared(content_of):
-    content = content_of({("a", "none"): [40]}, test_size=40, tasks={"a": known(none=(80, None))})
+    content = content_of({("a", "none"): [40]}, test_size=40, tasks={"a": known(none=80)})
     (found,) = compare(content)
     assert found.sizes == "21–40" and found.share == 1.0
 
@@ -150,13 +142,14 @@ def test_mean_losses_are_over_the_seeds_shown(content_of):
     assert losses[0] == pytest.approx(0.01) and losses[-1] == pytest.approx((0.01 + 0.91) / 2)
 
 
-def test_every_claim_has_a_row_with_its_kind_interval_and_assumptions(content_of):
+def test_every_claim_has_a_row_with_its_kind_interval_and_assumptions(content_of, told):
     content = content_of(
-        {("a", "x"): [60, 50], ("a", "y"): [20, 30], ("b", "x"): [40, 45], ("b", "y"): [20, 21]},
-        tasks={"a": known(x=(80, True))},
+        {("a", "x"): [60, 50], ("a", "y"): [20, 30], ("sort", "x"): [40, 45], ("sort", "y"): [20, 21]},
+        tasks={"a": known(x=80)},
         study={"plateau": True},
     )
-    claims = all_claims(content, answer(content), compare(content), fit_plateaus(content))
+    foretold = predict(content, told({("sort", "x"): "will hold"}))
+    claims = all_claims(content, answer(content), compare(content), fit_plateaus(content), foretold)
     columns = claim_columns(claims)
     assert {len(values) for values in columns.values()} == {len(claims)}
     assert set(columns["kind"]) == {"measured", "predicted", "heuristic"}
@@ -166,3 +159,8 @@ def test_every_claim_has_a_row_with_its_kind_interval_and_assumptions(content_of
     assert any(text.startswith("violated: ") for text in row["assumptions"])
     shares = columns["claim"].index("exact match in the training range: a, position x, trained to 20")
     assert columns["value"][shares] == "100 %"
+    accuracy = columns["claim"].index("cells that did as the oracle predicted, of those it decided")
+    assert (columns["value"][accuracy], columns["interval"][accuracy]) == ("0 %", "0 % to 79.3 %")
+    outlook = columns["claim"].index("beyond the training range: sort, encoding x")
+    assert columns["kind"][outlook] == "predicted" and columns["value"][outlook] == "will hold"
+    assert "a witness says that sort will hold" in columns["evidence"][outlook]

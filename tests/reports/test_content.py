@@ -9,6 +9,7 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.reports.content import read_content
+from lengthwise.reports.predictions import predict
 from lengthwise.reports.sections import described
 from lengthwise.reports.words import counted, duration, listed, percent, times
 
@@ -53,7 +54,7 @@ def test_reading_a_study_needs_no_torch(study, tmp_path):
 
 def test_what_failed_is_told_by_reason(content_of):
     content = content_of({("a", "none"): [None, None, 60], ("b", "none"): [None]})
-    said = described(content, {"curves": [], "seeds": []}, [])
+    said = described(content, {"curves": [], "seeds": []}, [], predict(content))
     assert said.failures == [("ValueError: it broke", "a, none, seed 0, a, none, seed 1 and b, none, seed 0")]
     assert said.counts[0] == "1 of 4 runs done, 3 failed"
     assert said.counts[1] == "1 seed kept, 0 discarded (rule: exact match in the training range at least 90%)"

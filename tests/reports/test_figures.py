@@ -16,12 +16,13 @@ from lengthwise.reports.figure import rounded, thinned
 from lengthwise.reports.figures import figures_by_section, safe_name, save_figures
 from lengthwise.reports.heat_map import LIGHT_FROM, heat_map
 from lengthwise.reports.plateaus import fit_plateaus
+from lengthwise.reports.predictions import predict
 from lengthwise.reports.seed_strips import seed_strips
 from lengthwise.reports.training_panels import MOST_LINES, drawn_runs, training_panels
 
 
 def all_figures(content):
-    sections = figures_by_section(content, fit_plateaus(content))
+    sections = figures_by_section(content, fit_plateaus(content), predict(content))
     return [figure for group in sections.values() for figure in group]
 
 
@@ -34,6 +35,7 @@ def test_every_template_fits_the_schema(content_of):
         "heat map",
         "curves",
         "curves beside published",
+        "predictions",
         "seeds",
         "training loss",
         "training share",
@@ -56,7 +58,7 @@ def test_a_template_holds_no_name_but_in_the_lists_of_its_scales(content_of, hos
 
     content = content_of({(name, name): [60, 20] for name in hostile}, study={"plateau": True})
     templates = {figure.kind: dict(figure.template) for figure in all_figures(content)}
-    assert len(templates) == 6 and [found for template in templates.values() for found in stray(template)] == []
+    assert len(templates) == 7 and [found for template in templates.values() for found in stray(template)] == []
     assert stray({"field": [hostile[0]]}) == [hostile[0]]
 
 
@@ -125,7 +127,9 @@ def test_long_curves_are_thinned_and_it_is_said(content_of):
     content = content_of({("a", "x"): [60]}, test_size=500)
     sizes = [share.size for share in cell_curve(content.cells[0])]
     assert len(sizes) == MOST_SIZES and sizes[0] == 1 and sizes[-1] == 500
-    assert f"{MOST_SIZES} evenly spaced" in described(content, figures_by_section(content, []), []).curves
+    foretold = predict(content)
+    said = described(content, figures_by_section(content, [], foretold), [], foretold)
+    assert f"{MOST_SIZES} evenly spaced" in said.curves
 
 
 def test_published_bins_are_in_training_lengths(content_of):
@@ -194,7 +198,7 @@ def test_a_study_without_runs_has_no_figures():
 def test_figures_are_written_as_svg_png_and_pdf(tmp_path, synthetic_study, hostile):
     folder = synthetic_study(tmp_path / "s", [hostile[1]], ["none", hostile[0]], seeds=1, failed=0)
     paths = save_figures(folder, tmp_path / "figures" / "deep")
-    assert len(paths) == 3 * 4 and sorted((tmp_path / "figures" / "deep").iterdir()) == sorted(paths)
+    assert len(paths) == 3 * 5 and sorted((tmp_path / "figures" / "deep").iterdir()) == sorted(paths)
     starts = {".svg": b"<svg", ".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-"}
     for path in paths:
         assert path.read_bytes().startswith(starts[path.suffix]) and path.stat().st_size > 2000

@@ -56,9 +56,9 @@ def without_bundle(content: Content) -> str:
         return render(content)
 
 
-def test_the_page_is_written_beside_the_study_or_where_one_says(study, report, tmp_path):
+def test_the_page_is_written_beside_the_study_or_where_one_says(study, report, tmp_path, told):
     assert report == study / "report.html"
-    other = write_report(study, tmp_path / "other.html")
+    other = write_report(study, tmp_path / "other.html", told({("sort", "none"): "will hold"}))
     assert other == tmp_path / "other.html" and other.read_bytes() == report.read_bytes()
     assert [path.name for path in tmp_path.iterdir()] == ["other.html"]
 
@@ -114,11 +114,18 @@ def test_hostile_names_stay_text(content_of, hostile):
     assert data["tables"]["runs"][0]["texts"] == list(hostile)
 
 
-def named_figures(content: Content, fits: object) -> dict[str, list[Figure]]:
+def named_figures(content: Content, fits: object, foretold: object) -> dict[str, list[Figure]]:
     """One figure in place of all, as it takes altair half a second to make those."""
     label = content.rows[0].label
     figure = Figure(label, "curves", label, label, {}, {"lines": [{"encoding": content.encodings[0], "exact": 1.0}]})
-    return {"overview": [figure], "curves": [figure], "seeds": [], "training": [], "plateaus": []}
+    return {
+        "overview": [figure],
+        "curves": [figure],
+        "predictions": [figure],
+        "seeds": [],
+        "training": [],
+        "plateaus": [],
+    }
 
 
 @functools.cache
@@ -173,6 +180,7 @@ def test_sentences_are_cut_at_backticks():
         ({("a", "none"): [60]}, {"study": {"plateau": True}}),
         ({("a", "none"): [3]}, {"test_size": 20}),
         ({("a", "x"): [60], ("b", "y"): [60]}, {"tasks": {"a": {"crasp": {"x": True}}}}),
+        ({("sort", "none"): [60], ("gone.py::Task", "none"): [60]}, {}),
     ],
 )
 def test_odd_shapes_have_a_page(content_of, table, more):

@@ -10,7 +10,8 @@ from lengthwise.reports.answer import Answer
 from lengthwise.reports.comparisons import encoding_differences, trends
 from lengthwise.reports.content import Content
 from lengthwise.reports.plateaus import Plateau
-from lengthwise.reports.published import Comparison, agreement, predictions
+from lengthwise.reports.predictions import Predictions
+from lengthwise.reports.published import Comparison, agreement
 from lengthwise.reports.words import percent, short
 from lengthwise.studies.cells import MEASURES
 
@@ -18,16 +19,21 @@ _LISTED = 6
 
 
 def all_claims(
-    content: Content, answered: Answer, compared: Sequence[Comparison], fits: Sequence[Plateau]
+    content: Content,
+    answered: Answer,
+    compared: Sequence[Comparison],
+    fits: Sequence[Plateau],
+    foretold: Predictions,
 ) -> list[Claim]:
     """What the report claims, from the general to the particular."""
     return [
         *answered.claims,
+        *foretold.claims(),
         *agreement(compared),
         *encoding_differences(content),
         *trends(content),
         *(fit.claim for fit in fits),
-        *predictions(compared),
+        *foretold.cell_claims(),
         *(cell.claim(measure) for measure in MEASURES for cell in content.cells if cell.values(measure)),
     ]
 
@@ -66,6 +72,8 @@ def _evidence(claim: Claim) -> str:
         parts.append(f"p = {p:.3g}")
     if isinstance(tau := found.get("tau"), float):
         parts.append(f"settles over {tau:.3g} sizes")
+    if isinstance(why := found.get("why"), str):
+        parts.append(why)
     return "; ".join(parts)
 
 
@@ -78,7 +86,7 @@ def _value(claim: Claim) -> str:
     if claim.value is None:
         return "–"
     bound = "at least " if claim.evidence.get("lower_bounds") else ""
-    unit = f" {claim.unit}" if claim.unit and claim.unit != "size" else ""
+    unit = f" {claim.unit}" if claim.unit and claim.unit not in ("size", "share") else ""
     return f"{bound}{_number(claim.value, claim)}{unit}"
 
 
@@ -88,7 +96,7 @@ def _number(value: Any, claim: Claim) -> str:
         return str(value)
     if claim.unit == "size":
         return short(value)
-    if claim.name.startswith("exact match"):
+    if claim.name.startswith("exact match") or claim.unit == "share":
         return percent(value)
     return f"{value:.3g}" if isinstance(value, float) else f"{value:,}"
 

@@ -9,23 +9,26 @@ from pathlib import Path
 
 from lengthwise.errors import UsageError
 from lengthwise.files import replace_file
+from lengthwise.reports.agreement_matrix import agreement_matrix
 from lengthwise.reports.content import Content, read_content
 from lengthwise.reports.curve_panels import curve_panels
 from lengthwise.reports.figure import Figure
 from lengthwise.reports.heat_map import heat_map
 from lengthwise.reports.plateau_panels import plateau_panels
 from lengthwise.reports.plateaus import Plateau, fit_plateaus
+from lengthwise.reports.predictions import Predictions, predict
 from lengthwise.reports.seed_strips import seed_strips
 from lengthwise.reports.training_panels import training_panels
 
 _LONGEST_NAME = 100
 
 
-def figures_by_section(content: Content, fits: Sequence[Plateau]) -> dict[str, list[Figure]]:
+def figures_by_section(content: Content, fits: Sequence[Plateau], foretold: Predictions) -> dict[str, list[Figure]]:
     """The figures of each section of the page, in its order; a section may have none."""
     return {
         "overview": [heat_map(content)] if content.rows else [],
         "curves": curve_panels(content),
+        "predictions": [agreement_matrix(content, foretold)] if content.counts["done"] else [],
         "seeds": seed_strips(content),
         "training": training_panels(content),
         "plateaus": plateau_panels(fits),
@@ -35,7 +38,7 @@ def figures_by_section(content: Content, fits: Sequence[Plateau]) -> dict[str, l
 def save_figures(folder: Path, directory: Path) -> list[Path]:
     """Every figure of the study in a folder as SVG, PNG and PDF; the paths of the files written."""
     content = read_content(folder)
-    sections = figures_by_section(content, fit_plateaus(content))
+    sections = figures_by_section(content, fit_plateaus(content), predict(content))
     try:
         directory.mkdir(parents=True, exist_ok=True)
         taken: set[str] = set()

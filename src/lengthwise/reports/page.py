@@ -16,12 +16,16 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.files import write_text
+from lengthwise.oracle.check import check
 from lengthwise.reports.answer import answer
 from lengthwise.reports.claims import all_claims
 from lengthwise.reports.content import Content, read_content
 from lengthwise.reports.figure import PAGE_INK, PAPER_INK, Figure, config
 from lengthwise.reports.figures import figures_by_section
+from lengthwise.reports.oracle_cards import Oracle
 from lengthwise.reports.plateaus import fit_plateaus
+from lengthwise.reports.prediction import OUTLOOKS
+from lengthwise.reports.predictions import predict
 from lengthwise.reports.published import agreement, compare
 from lengthwise.reports.sections import described
 from lengthwise.reports.table import claim_table, run_table
@@ -31,10 +35,10 @@ REPORT = "report.html"
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def write_report(folder: Path, output: Path | None = None) -> Path:
+def write_report(folder: Path, output: Path | None = None, oracle: Oracle = check) -> Path:
     """Write the report of the study in a folder, whole or not at all; the path it was written to."""
     path = folder / REPORT if output is None else output
-    text = render(read_content(folder))
+    text = render(read_content(folder), oracle)
     try:
         write_text(path, text)
     except OSError as error:
@@ -44,14 +48,14 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
     return path
 
 
-def render(content: Content) -> str:
-    """The page as text."""
+def render(content: Content, oracle: Oracle = check) -> str:
+    """The page as text; `oracle` says what was to be expected of each cell."""
     import jinja2
 
-    compared, fits = compare(content), fit_plateaus(content)
+    compared, fits, foretold = compare(content), fit_plateaus(content), predict(content, oracle)
     answered = answer(content, fits)
-    claims = all_claims(content, answered, compared, fits)
-    sections = figures_by_section(content, fits)
+    claims = all_claims(content, answered, compared, fits, foretold)
+    sections = figures_by_section(content, fits, foretold)
     drawn = [figure for group in sections.values() for figure in group]
     data = {
         "templates": {figure.kind: figure.template for figure in drawn},
@@ -70,9 +74,11 @@ def render(content: Content) -> str:
         answer=answered,
         compared=compared,
         agreement=agreement(compared),
+        foretold=foretold,
+        outlooks=OUTLOOKS,
         sections=sections,
         places={figure.name: place for place, figure in enumerate(drawn)},
-        described=described(content, sections, fits),
+        described=described(content, sections, fits, foretold),
         claims_number=len(claims),
         data=marked(script_safe(data)),
         style=marked(style),

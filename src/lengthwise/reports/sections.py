@@ -11,11 +11,13 @@ from lengthwise.reports.content import Content
 from lengthwise.reports.curve_panels import MOST_SIZES
 from lengthwise.reports.figure import Figure
 from lengthwise.reports.plateaus import MOST_FITS, Plateau
+from lengthwise.reports.predictions import Predictions
 from lengthwise.reports.training_panels import drawn_runs
 from lengthwise.reports.words import counted, duration, listed
 
 _MOST_REASONS = 20
 _ROWS_IN_SIGHT = 26  # of the heat map, in a window of 800 pixels
+_ROWS_OF_MATRIX = 36  # in the height the page gives it
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Described:
     failures: list[tuple[str, str]]
     heat_map: str
     curves: str
+    predictions: str
+    undecided: list[tuple[str, str]]
     seeds: str
     training: str
     plateaus: str
@@ -33,13 +37,17 @@ class Described:
     facts: list[tuple[str, str]]
 
 
-def described(content: Content, sections: Mapping[str, Sequence[Figure]], fits: Sequence[Plateau]) -> Described:
+def described(
+    content: Content, sections: Mapping[str, Sequence[Figure]], fits: Sequence[Plateau], foretold: Predictions
+) -> Described:
     """What is to be said beside the figures."""
     return Described(
         counts=_counts(content),
         failures=_failures(content),
         heat_map=_heat_map(content),
         curves=_curves(content),
+        predictions=_predictions(content, foretold),
+        undecided=_undecided(foretold),
         seeds=_seeds(content, sections["seeds"]),
         training=_training(content),
         plateaus=_plateaus(content, fits),
@@ -100,6 +108,25 @@ def _curves(content: Content) -> str:
     if any(len(run.detail["curve"]["size"]) > MOST_SIZES for run in content.runs if run.summary):
         parts.append(f"Of curves with more than {MOST_SIZES} sizes, {MOST_SIZES} evenly spaced ones are drawn.")
     return " ".join(parts)
+
+
+def _predictions(content: Content, foretold: Predictions) -> str:
+    """The legend in words, of the frames that occur."""
+    parts = []
+    if foretold.apart("not learned"):
+        parts.append("× in a dashed frame: not learned in the training range, so that nothing can be judged.")
+    if foretold.apart("not measured"):
+        parts.append("– in a dashed frame: no run has finished, or none was measured beyond the training range.")
+    if len(content.rows) > _ROWS_OF_MATRIX:
+        parts.append(f"Scroll inside the picture to see all {len(content.rows):,} rows.")
+    return " ".join(parts)
+
+
+def _undecided(foretold: Predictions) -> list[tuple[str, str]]:
+    """Each reason why the oracle did not decide, with the cells it holds for."""
+    found = [(why, listed([row.where for row in rows], 3)) for why, rows in foretold.undecided.items()]
+    left = len(found) - _MOST_REASONS
+    return found[:_MOST_REASONS] + ([(f"{left} other reasons", "hovering over a cell tells")] if left > 0 else [])
 
 
 def _seeds(content: Content, strips: Sequence[Figure]) -> str:

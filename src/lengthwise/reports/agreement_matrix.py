@@ -1,0 +1,119 @@
+"""The picture of the predictions: tasks by encodings, each cell by what was foretold and what came.
+
+Colour and sign say the same, so that neither is needed alone: ✓ as predicted, ✗ not as predicted, ? not decided, and ×
+in a dashed frame where the cell was not learned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lengthwise.reports.content import Content
+from lengthwise.reports.figure import PAGE_INK, Figure, template_of
+from lengthwise.reports.prediction import JUDGED, Prediction
+from lengthwise.reports.predictions import Predictions
+
+KIND = "predictions"
+WORDS = (
+    "Matrix of the predictions: a row a task, a column an encoding. Each cell says whether the task was predicted to "
+    "hold beyond the training range and whether it did."
+)
+# (agrees, outcome) → the name in the legend, the colour of the cell and the ink of its sign, after Okabe and Ito
+LOOKS: dict[tuple[bool | None, str], tuple[str, str, str]] = {
+    (True, "held"): ("✓ predicted to hold, held", "#0072B2", "#ffffff"),
+    (True, "fell"): ("✓ predicted to fail, fell", "#56B4E9", "#000000"),
+    (False, "fell"): ("✗ predicted to hold, fell", "#D55E00", "#000000"),
+    (False, "held"): ("✗ predicted to fail, held", "#E69F00", "#000000"),
+    (None, "held"): ("? not decided", "#999999", "#000000"),
+    (None, "fell"): ("? not decided", "#999999", "#000000"),
+}
+_SIGNS = {True: "✓", False: "✗", None: "?"}
+_TALL, _WIDE = 420, 840
+
+
+def agreement_matrix(content: Content, foretold: Predictions) -> Figure:
+    """Every cell of a study, coloured by prediction and measurement."""
+    rows = [_shown(row) for row in foretold.rows]
+    data = {
+        "judged": [row for row in rows if row["outcome"] in JUDGED],
+        "others": [row for row in rows if row["outcome"] not in JUDGED],
+    }
+    title = "What was predicted, and what came"
+    return Figure("predictions", KIND, title, f"{WORDS} {foretold.headline}", _template(content, foretold), data)
+
+
+def _shown(row: Prediction) -> dict[str, Any]:
+    """What a cell says, and what a reader finds by hovering."""
+    if row.outcome in JUDGED:
+        look, _, ink = LOOKS[row.agrees, row.outcome]
+        text = f"{_SIGNS[row.agrees]} {row.outcome}"
+    else:
+        look, ink, text = row.outcome, PAGE_INK, "×" if row.outcome == "not learned" else "–"
+    return {
+        "row": row.label,
+        "encoding": row.cell.position,
+        "look": look,
+        "ink": ink,
+        "text": text,
+        "predicted": row.verdict.outlook,
+        "outcome": row.outcome,
+        "measured": f"{row.outcome}: {row.found}",
+        "why": row.verdict.why,
+        "theory": row.verdict.deciding.theory if row.verdict.deciding else "–",
+    }
+
+
+def _template(content: Content, foretold: Predictions) -> dict[str, Any]:
+    import altair as alt
+
+    labels, columns = [row.label for row in content.rows], list(content.encodings)
+    wide = max(46, min(150, _WIDE // max(1, len(columns))))
+    tall = max(17, min(42, _TALL // max(1, len(labels))))
+    tilted = max(map(len, columns), default=0) * 6.5 > wide
+    x = alt.X(
+        "encoding:N",
+        title=None,
+        scale=alt.Scale(domain=columns, paddingInner=0.03),
+        axis=alt.Axis(
+            orient="top", labelAngle=-30 if tilted else 0, domain=False, ticks=False, grid=False, labelFontSize=12
+        ),
+    )
+    y = alt.Y(
+        "row:N",
+        title=None,
+        scale=alt.Scale(domain=labels, paddingInner=0.06),
+        axis=alt.Axis(domain=False, ticks=False, grid=False, labelLimit=300, labelPadding=8, labelFontSize=12),
+    )
+    hover = [
+        alt.Tooltip(f"{name}:N", title=title)
+        for name, title in (
+            ("row", "task"),
+            ("encoding", "encoding"),
+            ("predicted", "predicted"),
+            ("why", "why"),
+            ("theory", "theory"),
+            ("measured", "measured"),
+        )
+    ]
+    judged = alt.Chart(alt.NamedData("judged")).encode(x=x, y=y, tooltip=hover)
+    others = alt.Chart(alt.NamedData("others")).encode(x=x, y=y, tooltip=hover)
+    size = 13 if tall >= 20 and wide >= 60 else 11
+    inks = alt.Color("ink:N", scale=None, legend=None)
+    layers = [
+        judged.mark_rect(cornerRadius=2).encode(color=_colour(foretold)),
+        others.mark_rect(filled=False, stroke="#888888", strokeDash=[3, 3], cornerRadius=2, fill="transparent"),
+        judged.mark_text(fontSize=size).encode(text="text:N", color=inks),
+        others.mark_text(fontSize=size, color=PAGE_INK).encode(text="text:N"),
+    ]
+    chart = alt.layer(*layers).resolve_scale(color="independent")
+    return template_of(chart.properties(width={"step": wide}, height={"step": tall}))
+
+
+def _colour(foretold: Predictions) -> Any:
+    """The colours, with a legend of those that occur."""
+    import altair as alt
+
+    found = {(row.agrees, row.outcome) for row in foretold.judged}
+    looks = {name: colour for key, (name, colour, _) in LOOKS.items() if key in found}
+    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=2, symbolType="square", offset=8)
+    return alt.Color("look:N", scale=alt.Scale(domain=list(looks), range=list(looks.values())), legend=legend)
