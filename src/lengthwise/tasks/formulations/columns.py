@@ -10,7 +10,7 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
-from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.formulations.formulation import Column, Formulation, Labels, Sources, State, column, symbol
 
 
@@ -60,6 +60,11 @@ class Columns(Formulation):
         if len(labels) != len(state) or None in labels:
             raise UsageError(f"a state of {len(state)} columns takes as many labels, not {len(labels)}")
         return tuple(column(label) for label in labels if label is not None)
+
+    def advance(self, states: Ints, labels: Ints) -> list[Ints | None]:
+        if type(self).apply is not Columns.apply:
+            return super().advance(states, labels)
+        return [None if lost else row for row, lost in zip(labels, (labels == NOTHING).any(axis=1), strict=True)]
 
     def sources(self, state: State) -> Sources:
         changes = self.changes(state)

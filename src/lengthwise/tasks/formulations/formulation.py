@@ -12,6 +12,7 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.records import Reference
 from lengthwise.seeds import Draws, Ints
+from lengthwise.tasks.batch import NOTHING
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.task import Task
 
@@ -68,6 +69,25 @@ class Formulation(Task):
     @abc.abstractmethod
     def apply(self, state: State, labels: Labels) -> State:
         """The next state, from the labels of this one."""
+
+    def advance(self, states: Ints, labels: Ints) -> list[Ints | None]:
+        """`apply` for a batch of equally long states with the labels a model gave, both indices into `symbols`.
+
+        A label that is no symbol is `NOTHING`. None stands where there is no next state: a model may say anything, and
+        a formulation may answer a state that no chain holds in any way, so whatever `apply` raises is meant.
+        """
+        index = {text: number for number, text in enumerate(self.symbols)}
+
+        def following(state: Ints, given: Ints) -> Ints | None:
+            if NOTHING in given:
+                return None
+            try:
+                after = self.apply(tuple(column(text) for text in self.spelled(state)), self.spelled(given))
+                return np.array([index[symbol(each)] for each in after], dtype=np.int64) if after else None
+            except Exception:
+                return None
+
+        return [following(state, given) for state, given in zip(states, labels, strict=True)]
 
     @abc.abstractmethod
     def sources(self, state: State) -> Sources:

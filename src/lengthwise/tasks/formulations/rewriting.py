@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lengthwise.errors import UsageError
-from lengthwise.seeds import Draws
+from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.formulations.formulation import Formulation, Labels, Sources, State
 
@@ -70,6 +70,15 @@ class Rewriting(Formulation):
             raise UsageError(f"a state of {len(state)} tokens takes as many labels, not {len(labels)}")
         pairs = zip(state, labels, strict=True)
         return tuple(same if label == KEEP else (str(label),) for same, label in pairs if label != DROP)
+
+    def advance(self, states: Ints, labels: Ints) -> list[Ints | None]:
+        if type(self).apply is not Rewriting.apply:
+            return super().advance(states, labels)
+        keep, drop = (self.symbols.index(label) for label in (KEEP, DROP))
+        stays = labels != drop
+        after = np.where(labels == keep, states, labels)
+        lost = (labels == NOTHING).any(axis=1) | ~stays.any(axis=1)
+        return [None if gone else row[here] for row, here, gone in zip(after, stays, lost, strict=True)]
 
     def sources(self, state: State) -> Sources:
         begins = {redex.first: redex for redex in self.redexes(_tokens(state))}
