@@ -1,0 +1,173 @@
+"""Limit transformers that can be run: one or two layers, periodic positions, local attention terms, three modes.
+
+A token s at place i (counted from 1) begins as y_i = E_s + p_i with p_(i + period) = p_i. A head gives the key j <= i
+the logit a_ij = y_j · M y_i + phi(i - j), where M = KᵀQ and phi(t) = 0 for t > locality, and adds the mean of V y_j
+under its weights; all heads are added to the residual stream, then B psi(A y + b) is. The answer is U y at the last
+place.
+
+    "finite"     weight n^(a - max a) for an input of n tokens (logits times log n), and 0 where that is at most 2^-bits
+    "hardmax"    its limit: the plain mean over the keys with the largest logit
+    "infinite"   weight exp(y_j · M y_i + log(i) phi(i - j)): only the positional part is scaled, nothing is rounded
+
+The rounding of "finite" is of a weight before normalisation, where the largest is 1: after it, the weights 1/n of
+uniform attention would themselves vanish at n >= 2^bits. Where every number is rational, "hardmax" is exact, and so is
+"finite" when the differences of logits are whole or rounded away; what is rounded away is always decided exactly.
+Everything else is in double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+import numpy as np
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.limit.attention import head_weights
+from lengthwise.oracle.limit.numbers import Array, as_floats, is_exact, written_rows
+from lengthwise.oracle.limit.parts import Activation, Layer, Mode, activated, float_head, float_mlp, plain_layer
+from lengthwise.seeds import Ints
+
+CHUNK = 1 << 22  # entries of an attention matrix held at once
+
+
+@dataclass(frozen=True, eq=False)
+class LimitTransformer:
+    """A limit transformer; `positions` has one row a phase, the first for the first place; `bits` is for "finite"."""
+
+    symbols: tuple[str, ...]
+    embeddings: Array
+    positions: Array
+    layers: tuple[Layer, ...]
+    readout: Array
+    mode: Mode = "hardmax"
+    bits: int = 16
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def period(self) -> int:
+        return len(self.positions)
+
+    @property
+    def locality(self) -> int:
+        """The largest distance at which some head has a positional term."""
+        reach = [t for layer in self.layers for head in layer.heads for t, phi in enumerate(head.local) if phi != 0]
+        return max(reach, default=0)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every number is rational and the mode keeps them so where it can."""
+        smooth = any(layer.mlp is not None and layer.mlp.activation == "sin" for layer in self.layers)
+        return self.mode != "infinite" and not smooth and all(is_exact(array) for array in _arrays(self))
+
+    @property
+    def exact_logits(self) -> bool:
+        """Whether the logits of the first layer are rational."""
+        heads = [array for head in self.layers[0].heads for array in (head.match, head.local)]
+        return all(is_exact(array) for array in (self.embeddings, self.positions, *heads))
+
+    def in_mode(self, mode: Mode, bits: int | None = None) -> LimitTransformer:
+        return replace(self, mode=mode, bits=self.bits if bits is None else bits)
+
+    def in_floats(self) -> LimitTransformer:
+        """The same transformer in double precision, which is many times faster on long inputs."""
+        layers = tuple(Layer(tuple(map(float_head, layer.heads)), float_mlp(layer.mlp)) for layer in self.layers)
+        arrays = [as_floats(array) for array in (self.embeddings, self.positions, self.readout)]
+        return replace(self, embeddings=arrays[0], positions=arrays[1], readout=arrays[2], layers=layers)
+
+    def read(self, word: Sequence[str]) -> Ints:
+        """A word as numbers of symbols, one row."""
+        if not len(word):
+            raise UsageError("a limit transformer answers a word of at least one symbol, not the empty one")
+        if unknown := [symbol for symbol in word if symbol not in self.symbols]:
+            raise UsageError(f"the symbols are {' '.join(self.symbols)}; {unknown[0]!r} is none of them")
+        return np.array([[self.symbols.index(symbol) for symbol in word]], dtype=np.int64)
+
+    def answer(self, word: Sequence[str]) -> tuple[Any, ...]:
+        """The output vector for one word of symbols."""
+        return tuple(self.answers(self.read(word))[0])
+
+    def answers(self, words: Ints) -> Array:
+        """The outputs for words of one length, [words, outputs]. O(words · length · width²) for one layer, O(length²)
+        for two."""
+        model = self if self.exact else self.in_floats()
+        length = words.shape[1]
+        states = model.embeddings[words] + model.positions[np.arange(length) % model.period]
+        for layer in model.layers[:-1]:
+            states = _through(layer, states, np.arange(length), model)
+        last = _through(model.layers[-1], states, np.array([length - 1]), model)
+        return last[:, 0] @ model.readout.T
+
+    def plain(self) -> dict[str, Any]:
+        """JSON-ready data from which `reading.limit_from` makes an equal transformer."""
+        return {
+            "symbols": list(self.symbols),
+            "embeddings": written_rows(self.embeddings),
+            "positions": written_rows(self.positions),
+            "layers": [plain_layer(layer) for layer in self.layers],
+            "readout": written_rows(self.readout),
+            "mode": self.mode,
+            "bits": self.bits,
+        }
+
+
+def _through(layer: Layer, states: Array, queries: Ints, model: LimitTransformer) -> Array:
+    """The states at the queried places (0-based) after a layer, [words, queries, width]."""
+    step = max(1, CHUNK // (states.shape[0] * states.shape[1]))
+    parts = []
+    for begin in range(0, len(queries), step):
+        some = queries[begin : begin + step]
+        mixed = states[:, some]
+        for head in layer.heads:
+            mixed = mixed + head_weights(head, states, some, model.mode, model.bits) @ (states @ head.value.T)
+        parts.append(mixed)
+    result = np.concatenate(parts, axis=1)
+    return result if layer.mlp is None else result + activated(layer.mlp, result) @ layer.mlp.outer.T
+
+
+def _arrays(model: LimitTransformer) -> list[Array]:
+    arrays = [model.embeddings, model.positions, model.readout]
+    for layer in model.layers:
+        arrays += [array for head in layer.heads for array in (head.match, head.local, head.value)]
+        arrays += [layer.mlp.inner, layer.mlp.offset, layer.mlp.outer] if layer.mlp else []
+    return arrays
+
+
+def _check(model: LimitTransformer) -> None:
+    """Known modes, at most two layers, and shapes that fit."""
+    if not model.symbols or len(set(model.symbols)) != len(model.symbols):
+        raise UsageError(f"symbols are at least one and all different, not {list(model.symbols)}")
+    if not 1 <= len(model.layers) <= 2 or not all(layer.heads for layer in model.layers):
+        raise UsageError(f"a limit transformer here has one or two layers, each with a head, not {len(model.layers)}")
+    if model.mode not in get_args(Mode):
+        raise UsageError(f"mode is one of {', '.join(get_args(Mode))}, not {model.mode!r}")
+    if not 1 <= model.bits <= 4096:
+        raise UsageError(f"bits lie between 1 and 4096, not at {model.bits}")
+    width = model.embeddings.shape[-1]
+    _fits("embeddings", model.embeddings, len(model.symbols), width)
+    _fits("positions", model.positions, None, width)
+    _fits("readout", model.readout, None, width)
+    for number, layer in enumerate(model.layers, start=1):
+        for head in layer.heads:
+            _fits(f"layer {number}: match", head.match, width, width)
+            _fits(f"layer {number}: value", head.value, width, width)
+            _fits(f"layer {number}: local", head.local, None)
+        if (mlp := layer.mlp) is not None:
+            _fits(f"layer {number}: inner", mlp.inner, None, width)
+            _fits(f"layer {number}: offset", mlp.offset, len(mlp.inner))
+            _fits(f"layer {number}: outer", mlp.outer, width, len(mlp.inner))
+            if mlp.activation not in get_args(Activation):
+                raise UsageError(f"activation is one of {', '.join(get_args(Activation))}, not {mlp.activation!r}")
+
+
+def _fits(name: str, array: Array, *shape: int | None) -> None:
+    """The array has this shape; None stands for any size of one or more."""
+    fits = array.ndim == len(shape) and all(
+        have >= 1 if want is None else have == want for have, want in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        need = " x ".join("any" if want is None else str(want) for want in shape)
+        raise UsageError(f"{name} has the shape {' x '.join(map(str, array.shape))} where {need} is needed")
