@@ -1,0 +1,154 @@
+"""The decision with positions: a search over periods and windows, and a refutation of all of them.
+
+No procedure is known that decides C-RASP[periodic, local] for every regular language. The search proves membership, the
+refutation proves the contrary, and what neither reaches is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.crasp.decide import decide
+from lengthwise.oracle.crasp.decision import THEOREM, Decision
+from lengthwise.oracle.crasp.product import size_estimate
+from lengthwise.oracle.crasp.refutation import Refutation, refute
+from lengthwise.oracle.crasp.verify import verify_refutation
+from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.languages.dfa import Dfa
+
+PERIODS = (1, 2, 3, 4, 6)
+LOCALITIES = (0, 1, 2, 3)
+MOST_STATES = 3_000  # of a product that the search looks at
+LEMMA = Reference("docs/crasp.md", "blocks of one length that end alike")
+NAME = "the language is in C-RASP[periodic, local]"
+
+Outcome = Literal["passes", "not found", "too large"]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One period and window, and what came of it."""
+
+    period: int
+    locality: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Search:
+    """The smallest period and window that pass, if any did, and all that were looked at."""
+
+    found: Decision | None
+    tried: tuple[Attempt, ...]
+
+
+def search(
+    dfa: Dfa,
+    *,
+    periods: Sequence[int] = PERIODS,
+    localities: Sequence[int] = LOCALITIES,
+    most_states: int = MOST_STATES,
+) -> Search:
+    """Try periods and windows from the smallest product on until one passes; larger products than `most_states` are
+    left out and said so."""
+    if not periods or not localities:
+        raise UsageError("a search needs at least one period and one locality")
+    minimal = dfa.minimised()
+    pairs = sorted(
+        {(p, w) for p in periods for w in localities}, key=lambda pair: (size_estimate(minimal, *pair), pair)
+    )
+    tried = []
+    for period, window in pairs:
+        if size_estimate(minimal, period, window) > most_states:
+            tried.append(Attempt(period, window, "too large"))
+            continue
+        decision = decide(minimal, period=period, locality=window)
+        tried.append(Attempt(period, window, "passes" if decision.member else "not found"))
+        if decision.member:
+            return Search(decision, tuple(tried))
+    return Search(None, tuple(tried))
+
+
+@dataclass(frozen=True)
+class AbsoluteDecision:
+    """Whether a language is in C-RASP[periodic, local], as far as can be told."""
+
+    dfa: Dfa
+    verdict: Literal["member", "refuted", "unknown"]
+    found: Decision | None
+    refutation: Refutation | None
+    tried: tuple[Attempt, ...]
+    reason: str = ""
+
+    @property
+    def member(self) -> bool | None:
+        """None where it is unknown."""
+        return {"member": True, "refuted": False, "unknown": None}[self.verdict]
+
+    def claim(self) -> Claim:
+        """The conclusion. The witness is checked again here, without what found it."""
+        if self.found is not None:
+            inner = self.found.claim()
+            evidence = {**inner.evidence, "period": self.found.period, "window": self.found.locality}
+            return Claim(NAME, True, "", "proved", "holds", None, inner.assumptions, inner.reference, evidence)
+        if self.refutation is not None:
+            if faults := verify_refutation(self.refutation):
+                raise AssertionError(f"the refutation does not hold: {faults[0]}")
+            seen = Assumption("the words have one length and act as said, and every block is forced", "checked")
+            evidence = {
+                "idempotent": list(self.refutation.idempotent),
+                "letters": [*map(list, self.refutation.letters)],
+            }
+            return Claim(NAME, False, "", "proved", "refuted", None, (THEOREM, seen), LEMMA, evidence)
+        return Claim(NAME, None, "", "proved", "unknown", reference=LEMMA, evidence={"tried": self._tried()})
+
+    def explain(self) -> list[str]:
+        """Sentences for a person."""
+        if self.refutation is not None:
+            return self.refutation.explain()
+        if self.found is not None:
+            return self.found.explain()
+        looked = [f"period {a.period}, window {a.locality}" for a in self.tried if a.outcome == "not found"]
+        return [
+            "It is not known whether a C-RASP[periodic, local] program exists.",
+            f"None was found with {'; '.join(looked)}, and the refutation found nothing ({self.reason}).",
+        ]
+
+    def plain(self) -> dict[str, Any]:
+        """The decision as JSON-ready data."""
+        return {
+            "class": "C-RASP[periodic, local]",
+            "verdict": self.verdict,
+            "found": None if self.found is None else self.found.plain(),
+            "refutation": None if self.refutation is None else self.refutation.plain(),
+            "tried": self._tried(),
+            "explanation": self.explain(),
+        }
+
+    def _tried(self) -> list[list[int | str]]:
+        return [[attempt.period, attempt.locality, attempt.outcome] for attempt in self.tried]
+
+
+def decide_absolute(
+    dfa: Dfa, *, localities: Sequence[int] = LOCALITIES, most_states: int = MOST_STATES
+) -> AbsoluteDecision:
+    """Without positions first; then the refutation; then the search.
+
+    The periods searched are the divisors of the period with which the actions of words of length 1, 2, 3, ... repeat
+    (a longer one sees nothing more in the automaton, though that is not proved here), or PERIODS where that is unknown.
+    """
+    minimal = dfa.minimised()
+    plainly = search(minimal, periods=(1,), localities=(0,), most_states=max(most_states, len(minimal.transitions)))
+    if plainly.found is not None:
+        return AbsoluteDecision(minimal, "member", plainly.found, None, plainly.tried)
+    refuted = refute(minimal)
+    if refuted.found is not None:
+        return AbsoluteDecision(minimal, "refuted", None, refuted.found, plainly.tried)
+    longest = refuted.stable.period if refuted.stable else 0
+    periods = [p for p in range(1, longest + 1) if longest % p == 0] or list(PERIODS)
+    result = search(minimal, periods=periods, localities=localities, most_states=most_states)
+    verdict = "member" if result.found is not None else "unknown"
+    return AbsoluteDecision(minimal, verdict, result.found, None, result.tried, refuted.reason)

@@ -1,0 +1,84 @@
+"""Telling the states of a component apart by counts, round after round, until nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from lengthwise.oracle.crasp.components import Component
+from lengthwise.oracle.crasp.potentials import Kind, kinds, potentials
+
+
+@dataclass(frozen=True)
+class Term:
+    """A weighted count of moves that is a function of the state: the weights that are not 0, and the value at each
+    state of the component. Walking from one state to another changes the count by the difference of their values."""
+
+    weights: tuple[tuple[Kind, int], ...]
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round: the blocks that name the kinds of moves, the terms that part states, and the blocks they leave."""
+
+    before: tuple[int, ...]
+    terms: tuple[Term, ...]
+    after: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """What counting can tell in a component. `blocks` are the last ones; states that share one cannot be parted."""
+
+    component: Component
+    first: tuple[int, ...]
+    rounds: tuple[Round, ...]
+    blocks: tuple[int, ...]
+
+    @property
+    def passes(self) -> bool:
+        """Whether every state has a block of its own."""
+        return len(set(self.blocks)) == len(self.blocks)
+
+
+def refine(component: Component, labels: Sequence[Hashable]) -> Refinement:
+    """Refine from the blocks of states with equal labels (what is known without counting) to the fixed point.
+
+    At most as many rounds as states; each costs one exact elimination.
+    """
+    first = numbered(labels)
+    blocks, rounds = first, []
+    while len(set(blocks)) < len(blocks):
+        terms, after = _separate(component, blocks)
+        if after == blocks:
+            break
+        rounds.append(Round(blocks, terms, after))
+        blocks = after
+    return Refinement(component, first, tuple(rounds), blocks)
+
+
+def numbered(labels: Sequence[Hashable]) -> tuple[int, ...]:
+    """Equal labels get equal numbers, in the order of their first appearance."""
+    number: dict[Hashable, int] = {}
+    return tuple(number.setdefault(label, len(number)) for label in labels)
+
+
+def _separate(component: Component, blocks: tuple[int, ...]) -> tuple[tuple[Term, ...], tuple[int, ...]]:
+    """Terms that part every pair of states some term can part, those that part most first; and the new blocks."""
+    basis = sorted(potentials(component, blocks), key=lambda values: (-len(set(values)), max(map(abs, values))))
+    chosen, current = [], blocks
+    for values in basis:
+        finer = numbered(list(zip(current, values, strict=True)))
+        if finer != current:
+            chosen.append(_term(component, blocks, values))
+            current = finer
+    return tuple(chosen), current
+
+
+def _term(component: Component, blocks: tuple[int, ...], values: Sequence[int]) -> Term:
+    value = dict(zip(component.states, values, strict=True))
+    weights = {
+        kind: value[edges[0].target] - value[edges[0].source] for kind, edges in kinds(component, blocks).items()
+    }
+    return Term(tuple((kind, weight) for kind, weight in sorted(weights.items()) if weight), tuple(values))

@@ -1,0 +1,203 @@
+"""Checks the witness of a decision on the automaton itself, sharing nothing with the solver.
+
+Yes: every term is recomputed on every move, the blocks follow from the terms, every component of the product is there
+and ends with single states. No: the words lead where they are said to lead, and every pair that shares a block is
+forced to one value, which makes the blocks a floor below which no round can go: let B be these blocks; the first blocks
+are no finer than B, and where the blocks of a round are no finer than B, its potentials are potentials for the kinds of
+B and so have one value on each block of B, which makes the next blocks no finer than B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from lengthwise.oracle.crasp.components import Component, Edge
+from lengthwise.oracle.crasp.refine import Refinement, Round, numbered
+
+if TYPE_CHECKING:
+    from lengthwise.oracle.crasp.decision import Blocked, Decision
+    from lengthwise.oracle.crasp.potentials import Forced
+    from lengthwise.oracle.crasp.refutation import Refutation
+
+
+def verify(decision: Decision) -> list[str]:
+    """What is wrong with the witness, a sentence each; nothing when it holds."""
+    faults = _product_faults(decision)
+    if decision.blocked is not None:
+        return faults + _blocked_faults(decision, decision.blocked)
+    covered = sorted(state for part in decision.refinements for state in part.component.states)
+    if covered != list(range(len(decision.product.states))):
+        faults.append("the components do not cover every state once")
+    faults += _order_faults(decision)
+    for part in decision.refinements:
+        faults += _refinement_faults(decision, part)
+        if len(set(part.blocks)) < len(part.blocks):
+            faults.append(f"the component of state {part.component.states[0]} is left with a block of several states")
+    return faults
+
+
+def _product_faults(decision: Decision) -> list[str]:
+    """The product follows the automaton, the phase and the window."""
+    dfa, machine = decision.dfa, decision.product
+    number = {state: index for index, state in enumerate(machine.states)}
+    if machine.states[0] != (dfa.start, 0, ()) or len(number) < len(machine.states):
+        return ["the product does not begin at the start or repeats a state"]
+    for index, (state, phase, window) in enumerate(machine.states):
+        for letter, target in enumerate(machine.transitions[index]):
+            seen = (*window, letter)[max(0, len(window) + 1 - decision.locality) :]
+            if machine.states[target] != (dfa.transitions[state][letter], (phase + 1) % decision.period, seen):
+                return [f"the product moves wrongly from its state {index}"]
+    return []
+
+
+def _order_faults(decision: Decision) -> list[str]:
+    """No walk leaves a component and comes back: the components can be put in an order."""
+    home = {state: index for index, part in enumerate(decision.refinements) for state in part.component.states}
+    onward: dict[int, set[int]] = {index: set() for index in range(len(decision.refinements))}
+    entered = dict.fromkeys(onward, 0)
+    for state, row in enumerate(decision.product.transitions):
+        for target in row:
+            if home[target] != home[state] and home[target] not in onward[home[state]]:
+                onward[home[state]].add(home[target])
+                entered[home[target]] += 1
+    ready = [index for index, count in entered.items() if count == 0]
+    for index in ready:
+        for target in onward[index]:
+            entered[target] -= 1
+            if entered[target] == 0:
+                ready.append(target)
+    return [] if len(ready) == len(onward) else ["a walk can leave a component and return to it"]
+
+
+def _moves(decision: Decision, component: Component) -> list[Edge]:
+    inside, machine = set(component.states), decision.product
+    return [
+        Edge(state, letter, target)
+        for state in component.states
+        for letter, target in zip(machine.alphabet, machine.transitions[state], strict=True)
+        if target in inside
+    ]
+
+
+def _refinement_faults(decision: Decision, part: Refinement) -> list[str]:
+    """Each round begins where the one before ended, and its terms give its blocks."""
+    known = numbered([decision.product.states[state][1:] for state in part.component.states])
+    moves, faults = _moves(decision, part.component), []
+    for round in part.rounds:
+        if round.before != known:
+            faults.append("a round does not begin with the blocks of the one before")
+        faults += _round_faults(moves, part.component.states, round)
+        known = round.after
+    if known != part.blocks:
+        faults.append("the last blocks are not those of the last round")
+    return faults
+
+
+def _round_faults(moves: Sequence[Edge], states: Sequence[int], round: Round) -> list[str]:
+    block, faults = dict(zip(states, round.before, strict=True)), []
+    for term in round.terms:
+        value, weight = dict(zip(states, term.values, strict=True)), dict(term.weights)
+        for edge in moves:
+            counted = weight.get((edge.letter, block[edge.source], block[edge.target]), 0)
+            if value[edge.target] - value[edge.source] != counted:
+                faults.append(f"a count does not change as claimed on {edge}")
+    columns = zip(round.before, *(term.values for term in round.terms), strict=True)
+    if numbered(list(columns)) != round.after:
+        faults.append("the terms of a round do not give its blocks")
+    return faults
+
+
+def _blocked_faults(decision: Decision, blocked: Blocked) -> list[str]:
+    """The words are right, and every shared block is forced."""
+    machine, dfa = decision.product, decision.dfa
+    states, faults = blocked.component.states, []
+    block = dict(zip(states, blocked.blocks, strict=True))
+    if blocked.left == blocked.right or block[blocked.left] != block[blocked.right]:
+        faults.append("the two states are one, or do not share a block")
+    ends = (
+        (0, blocked.left_word, blocked.left),
+        (0, blocked.right_word, blocked.right),
+        (blocked.left, blocked.forth, blocked.right),
+        (blocked.right, blocked.back, blocked.left),
+    )
+    for source, word, target in ends:
+        if _walk(machine.alphabet, machine.transitions, source, word) != target:
+            faults.append(f"the word {' '.join(word)!r} does not lead from {source} to {target}")
+    after = [
+        _walk(dfa.alphabet, dfa.transitions, machine.states[state][0], blocked.suffix) in dfa.accepting
+        for state in (blocked.left, blocked.right)
+    ]
+    if after != [blocked.accepted_from_left, not blocked.accepted_from_left]:
+        faults.append("the suffix does not tell the two states apart as said")
+    for state, other in ((s, o) for s in states for o in states if block[s] == block[o] and s < o):
+        if machine.states[state][1:] != machine.states[other][1:]:
+            faults.append(f"the states {state} and {other} are told apart without counting")
+    return faults + _proof_faults(_moves(decision, blocked.component), blocked.proofs, block)
+
+
+def _proof_faults(moves: Iterable[Edge], proofs: Iterable[Forced], block: dict[int, int]) -> list[str]:
+    """Each proof is an identity between states and moves whose kinds cancel; together they join every block."""
+    allowed, faults = set(moves), []
+    joined = {state: {state} for state in block}
+    for proof in proofs:
+        rest: dict[object, int] = {}
+        for key, change in ((proof.state, -proof.scale), (proof.other, proof.scale)):
+            rest[key] = rest.get(key, 0) + change
+        for edge, factor in proof.moves:
+            if edge not in allowed:
+                faults.append(f"{edge} is no move of the component")
+                continue
+            kind = (edge.letter, block[edge.source], block[edge.target])
+            for key, change in ((edge.target, factor), (edge.source, -factor), (kind, factor)):
+                rest[key] = rest.get(key, 0) + change
+        if proof.scale == 0 or any(rest.values()):
+            faults.append(f"the moves given do not force one value at {proof.state} and {proof.other}")
+        union = joined[proof.state] | joined[proof.other]
+        joined.update(dict.fromkeys(union, union))
+    for state in block:
+        if joined[state] != {other for other in block if block[other] == block[state]}:
+            faults.append(f"the block of state {state} is not joined by proofs")
+    return faults
+
+
+def verify_refutation(refutation: Refutation) -> list[str]:
+    """What is wrong with the words of a refutation; nothing when it holds."""
+    dfa, faults = refutation.dfa, []
+    alphabet, table = dfa.alphabet, dfa.transitions
+    block = dict(zip(refutation.states, refutation.blocks, strict=True))
+    after = [_walk(alphabet, table, state, refutation.idempotent) for state in range(len(table))]
+    if not refutation.idempotent or any(after[after[state]] != after[state] for state in after):
+        faults.append("the idempotent word does not do once what it does twice, or is empty")
+    if any(after[state] != state for state in refutation.states):
+        faults.append("a state is not fixed by the idempotent word")
+    if any(len(word) != len(refutation.idempotent) for word in refutation.letters):
+        faults.append("the words differ in length")
+    moves = [
+        Edge(state, str(number), target)
+        for number, word in enumerate(refutation.letters)
+        for state in refutation.states
+        if (target := after[_walk(alphabet, table, state, word)]) in block
+    ]
+    for turned in (False, True):
+        reached = {refutation.left}
+        for _ in refutation.states:
+            reached |= {
+                (e.source if turned else e.target) for e in moves if (e.target if turned else e.source) in reached
+            }
+        if reached != set(refutation.states):
+            faults.append("the states do not all reach each other")
+    if refutation.left == refutation.right or block[refutation.left] != block[refutation.right]:
+        faults.append("the two states are one, or do not share a block")
+    ends = [_walk(alphabet, table, state, refutation.suffix) for state in (refutation.left, refutation.right)]
+    if len({state in dfa.accepting for state in ends}) != 2:
+        faults.append("the suffix does not tell the two states apart")
+    if set(dfa.reachable) != set(range(len(table))):
+        faults.append("the automaton has states that no word reaches")
+    return faults + _proof_faults(moves, refutation.proofs, block)
+
+
+def _walk(alphabet: Sequence[str], transitions: Sequence[Sequence[int]], state: int, word: Sequence[str]) -> int:
+    for letter in word:
+        state = transitions[state][alphabet.index(letter)]
+    return state
