@@ -105,6 +105,29 @@ def test_hovering_shows_numbers(visit, report):
     assert opened.complaints == []
 
 
+def test_predictions_stand_beside_what_came(visit, tmp_path, synthetic_study, told):
+    folder = synthetic_study(tmp_path / "s", ["sort", "gone.py::<b>Own"], ["none", "rope"], seeds=1, failed=0)
+    path = write_report(folder, oracle=told({("sort", "none"): "will hold", ("sort", "rope"): "will fail"}))
+    opened = visit(path, "?all")
+    section = opened.page.locator("#predicted")
+    assert "The oracle decided" in section.inner_text() and "cannot be rebuilt here" in section.text_content()
+    signs = opened.ask("[...document.querySelectorAll('#predicted .role-mark.mark-text text')].map(text => text.textContent)")
+    assert len(signs) == 4 and {text[0] for text in signs} <= set("✓✗?×–") and "?" in {text[0] for text in signs}
+    numbers = opened.ask("[...document.querySelectorAll('.agreement td')].map(cell => Number(cell.textContent))")
+    assert sum(numbers) == 4
+    opened.hover("#predicted .role-mark.mark-rect path")
+    shown = opened.page.locator("#vg-tooltip-element").inner_text()
+    assert "predicted" in shown and "a witness says that sort will" in shown and "exact at sizes 41–60" in shown
+    overlapping = """(() => {
+        const plot = document.querySelector('#predicted .plot');
+        const texts = [...plot.querySelectorAll('.role-axis-label text, .role-legend-label text, .role-mark.mark-text text')];
+        const boxes = texts.map(text => text.getBoundingClientRect());
+        return boxes.filter((a, i) => boxes.some((b, j) => j > i && a.left < b.right - 1 && b.left < a.right - 1 &&
+            a.top < b.bottom - 2 && b.top < a.bottom - 2)).length;
+    })()"""
+    assert opened.ask(overlapping) == 0 and opened.complaints == []
+
+
 @pytest.mark.parametrize("kind, start", [("svg", b"<svg"), ("png", b"\x89PNG")])
 def test_a_figure_is_saved(visit, report, kind, start):
     opened = visit(report, "?all")

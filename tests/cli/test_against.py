@@ -1,0 +1,72 @@
+"""Prediction beside measurement on the terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lengthwise.cli.against import run_against
+from lengthwise.errors import UsageError
+
+
+@pytest.fixture
+def study(synthetic_study):
+    return synthetic_study(Path("runs/small"), ["sort", "gone.py::\x1b[31mRed"], ["none", "rope"], seeds=1, failed=1)
+
+
+def test_the_table_fits_80_columns_and_leaves_the_terminal_alone(study, capsys):
+    assert run_against("small", json=False, quiet=True) == 0
+    said = capsys.readouterr()
+    assert said.err == "" and "\x1b" not in said.out and "`" not in said.out
+    assert max(map(len, said.out.splitlines())) <= 80
+    lines = said.out.splitlines()
+    assert lines[0] == "small: prediction beside measurement, 4 cells"
+    assert lines[2].split() == ["predicted", "held", "fell", *lines[2].split()[3:]]
+    assert [line.split()[:2] for line in lines[3:5]] == [["will", "hold"], ["will", "fail"]]
+    assert "cannot be rebuilt here" in said.out and "gone.py" in said.out
+
+
+def test_a_folder_is_taken_too_and_json_is_one_object(study, capsys):
+    assert run_against(study, json=True, quiet=False) == 0
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert said.out.count("\n") == 1 and found["command"] == "check" and found["study"] == "small"
+    assert len(found["cells"]) == 4 and said.err == "looking at 2 tasks …\n"
+    assert sum(sum(row.values()) for row in found["counts"].values()) == 4
+
+
+def test_an_unknown_study_is_a_sentence(study):
+    with pytest.raises(UsageError, match="did you mean 'small'"):
+        run_against("smal", json=False, quiet=True)
+
+
+def test_accuracy_and_disagreements_are_written_out(study, capsys, monkeypatch):
+    from lengthwise.oracle.check import Card
+    from lengthwise.oracle.opinion import Opinion, Verdict
+    from lengthwise.records import Claim
+    from lengthwise.reports import predictions
+    from lengthwise.reports.content import read_content
+
+    content = read_content(study)
+    held = {row.cell.position: row.outcome for row in predictions.predict(content).rows if row.cell.task == "sort"}
+
+    def contrary(task, positions, *, train_size, test_size, name, quick):
+        """It says the opposite of what came, of both encodings."""
+        found = {}
+        for position in positions:
+            outlook = "will fail" if held[position] == "held" else "will hold"
+            opinion = Opinion("test", outlook, "it was told so", Claim("x", True, "", "proved"))
+            found[position] = Verdict(position, (opinion,))
+        return Card(name, train_size, test_size, found)
+
+    from lengthwise.cli.against import write_against
+
+    found = predictions.predict(content, contrary)
+    assert found.disagreements, held
+    write_against(found)
+    said = capsys.readouterr().out
+    assert f"not as predicted: {len(found.disagreements)}\n" in said and "it was told so." in said
+    assert "accuracy 0 % [95 % Wilson interval 0 % to" in " ".join(said.split())
+    assert max(map(len, said.splitlines())) <= 80

@@ -1,0 +1,75 @@
+"""The picture of the predictions: signs, colours that contrast, and sizes that fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from lengthwise.reports.agreement_matrix import LOOKS, agreement_matrix
+from lengthwise.reports.predictions import predict
+
+TABLE = {
+    ("sort", "a"): [60],
+    ("sort", "b"): [20],
+    ("sort", "c"): [60],
+    ("sort", "d"): [20],
+    ("parity", "a"): [60],
+    ("parity", "b"): [0],
+    ("parity", "c"): [None],
+}
+TOLD = {("sort", "a"): "will hold", ("sort", "b"): "will fail", ("sort", "c"): "will fail", ("sort", "d"): "will hold"}
+
+
+@pytest.fixture
+def drawn(content_of, told):
+    content = content_of(TABLE, unlearned=[("parity", "b")])
+    foretold = predict(content, told(TOLD))
+    return agreement_matrix(content, foretold)
+
+
+def test_a_cell_has_the_sign_of_what_was_foretold_and_what_came(drawn):
+    cells = {(row["row"], row["encoding"]): row["text"] for rows in drawn.data.values() for row in rows}
+    assert cells == {
+        ("sort", "a"): "✓ held",
+        ("sort", "b"): "✓ fell",
+        ("sort", "c"): "✗ held",
+        ("sort", "d"): "✗ fell",
+        ("parity", "a"): "? held",
+        ("parity", "b"): "×",
+        ("parity", "c"): "–",
+    }
+    assert [row["outcome"] for row in drawn.data["others"]] == ["not learned", "not measured"]
+    assert drawn.data["judged"][2]["why"] == "a witness says that sort will fail"
+    assert drawn.data["judged"][2]["measured"].startswith("held: 100 % exact")
+    assert "decided 4 of 5 cells" in drawn.words
+
+
+def test_every_look_is_another_colour_and_its_sign_contrasts():
+    """WCAG's contrast of the ink on the colour, and different names for different colours."""
+
+    def luminance(colour):
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for _, colour, ink in LOOKS.values():
+        light, dark = sorted((luminance(colour), luminance(ink)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, colour
+    assert len({name for name, _, _ in LOOKS.values()}) == len({colour for _, colour, _ in LOOKS.values()}) == 5
+
+
+def test_the_legend_has_what_occurs_and_no_more(content_of, told):
+    content = content_of({("sort", "a"): [60], ("sort", "c"): [60]})
+    template = agreement_matrix(content, predict(content, told(TOLD))).template
+    scale = template["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == ["✓ predicted to hold, held", "✗ predicted to fail, held"]
+    assert scale["range"] == ["#0072B2", "#E69F00"]
+
+
+@pytest.mark.parametrize("tasks, encodings", [(25, 2), (4, 19)])
+def test_the_usual_shapes_fit_the_page(content_of, told, tasks, encodings):
+    """The page gives 72 rem of width and 46 rem of height."""
+    table = {(f"task_{row}", f"encoding_{column}"): [60] for row in range(tasks) for column in range(encodings)}
+    content = content_of(table)
+    template = agreement_matrix(content, predict(content, told({}))).template
+    assert template["width"]["step"] * encodings <= 900 and template["height"]["step"] * tasks <= 550
+    assert template["width"]["step"] >= 44  # "✓ held" has room

@@ -1,0 +1,218 @@
+"""Prediction beside measurement: what is counted, what is left out, and what happens to tasks that are gone."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lengthwise.measurement.intervals import wilson
+from lengthwise.oracle.check import Card
+from lengthwise.reports.predictions import predict
+from lengthwise.studies.cells import cells
+
+TABLE = {
+    ("sort", "none"): [60, 60],
+    ("sort", "rope"): [20, 20],
+    ("parity", "none"): [60, 60],
+    ("parity", "rope"): [20, 20],
+    ("majority", "none"): [60, 20],
+    ("majority", "rope"): [20, 60],
+    ("copy_repeat", "none"): [0, 0],
+    ("copy_repeat", "rope"): [None],
+}
+TOLD = {
+    ("sort", "none"): "will hold",
+    ("sort", "rope"): "will hold",
+    ("parity", "none"): "will fail",
+    ("parity", "rope"): "will fail",
+    ("copy_repeat", "none"): "will fail",
+    ("copy_repeat", "rope"): "will fail",
+}
+
+
+@pytest.fixture
+def foretold(content_of, told):
+    return predict(content_of(TABLE, unlearned=[("copy_repeat", "none")]), told(TOLD))
+
+
+def test_every_cell_has_its_verdict_beside_its_outcome(foretold):
+    found = [
+        (row.label, row.cell.position, row.verdict.outlook, row.outcome, row.agrees, row.sizes) for row in foretold.rows
+    ]
+    assert found == [
+        ("sort", "none", "will hold", "held", True, "41–60"),
+        ("sort", "rope", "will hold", "fell", False, "41–60"),
+        ("parity", "none", "will fail", "held", False, "41–60"),
+        ("parity", "rope", "will fail", "fell", True, "41–60"),
+        ("majority", "none", "unknown", "fell", None, "41–60"),
+        ("majority", "rope", "unknown", "fell", None, "41–60"),
+        ("copy_repeat", "none", "will fail", "not learned", None, "41–60"),
+        ("copy_repeat", "rope", "will fail", "not measured", None, ""),
+    ]
+    assert foretold.counts == {
+        "will hold": {"held": 1, "fell": 1, "not learned": 0, "not measured": 0},
+        "will fail": {"held": 1, "fell": 1, "not learned": 1, "not measured": 1},
+        "unknown": {"held": 0, "fell": 2, "not learned": 0, "not measured": 0},
+    }
+
+
+def test_accuracy_is_over_decided_cells_and_coverage_over_those_that_can_be_judged(foretold):
+    accuracy, coverage = foretold.claims()
+    assert accuracy.value == 0.5 and accuracy.interval == wilson(2, 4) and accuracy.kind == "measured"
+    assert accuracy.evidence["the others"] == ["sort with `rope`", "parity with `none`"]
+    assert coverage.value == pytest.approx(4 / 6) and coverage.evidence["cells"] == 8
+    assert foretold.headline == "The oracle decided 4 of 6 cells and was right in 2."
+    assert {a.statement: a.check for a in accuracy.assumptions}["cells are independent trials"] == "violated"
+
+
+def test_a_disagreement_says_why_and_how_near_the_bar(content_of, told):
+    near = predict(content_of({("sort", "none"): [60, 20, 20]}), told(TOLD))
+    assert [row.sentence for row in near.disagreements] == [
+        "sort with `none`: predicted to hold, fell: 40 % exact at sizes 41–60, 95 % interval over seeds 10 % to 100 %, "
+        "which reaches across the bar. Why so predicted: a witness says that sort will hold."
+    ]
+    far = predict(content_of({("sort", "none"): [20, 20]}), told(TOLD))
+    assert "across the bar" not in far.disagreements[0].sentence
+
+
+def test_what_is_left_out_is_told_apart(foretold):
+    unlearned, unmeasured = foretold.left_out
+    assert "1 cell that was not learned" in unlearned and "copy_repeat with `none`" in unlearned
+    assert "(1 predicted to fail)" in unlearned
+    assert "copy_repeat with `rope`" in unmeasured
+    assert foretold.explain() == [
+        foretold.headline,
+        *(row.sentence for row in foretold.disagreements),
+        *foretold.left_out,
+    ]
+    assert [len(rows) for rows in foretold.undecided.values()] == [1, 1]
+
+
+def test_a_prediction_is_a_claim_that_rests_on_the_deciding_one(foretold):
+    first = foretold.cell_claims()[0]
+    assert (first.kind, first.value, str(first.reference)) == ("predicted", "will hold", "huang2025, Theorem 7")
+    assert first.assumptions[0].statement == "softmax attention" and len(first.assumptions) == 4
+    assert first.evidence["as predicted"] is True and "certified" in first.evidence["deciding claim"]
+    assert len(foretold.cell_claims()) == 5  # of six decided cells one has no finished run
+
+
+@pytest.mark.parametrize(
+    "reach, test_size, outcome, sizes",
+    [(60, 60, "held", "41–60"), (40, 60, "fell", "41–60"), (40, 40, "held", "21–40"), (60, 80, "held", "41–60"),
+     (20, 25, "fell", "21–25"), (20, 20, "not measured", "")],
+)  # fmt: skip
+def test_the_longest_stretch_up_to_three_training_lengths_is_judged(content_of, told, reach, test_size, outcome, sizes):
+    oracle = told({})
+    (row,) = predict(content_of({("sort", "none"): [reach]}, test_size=test_size), oracle).rows
+    assert (row.outcome, row.sizes) == (outcome, sizes)
+    assert oracle.asked == [("sort", ("none",), 20, min(60, test_size))]
+
+
+@pytest.mark.parametrize("share, outcome", [(0.70, "held"), (0.6999, "fell")])
+def test_the_bar_itself_is_held(content_of, told, share, outcome):
+    content = content_of({("sort", "none"): [60]})
+    run = content.runs[0]
+    runs = (replace(run, summary=replace(run.summary, thrice=share)),)
+    assert predict(replace(content, runs=runs), told({})).rows[0].outcome == outcome
+
+
+def test_where_guessing_reaches_the_bar_it_is_said(content_of, told):
+    content = content_of({("sort", "none"): [60]})
+    run = content.runs[0]
+    lucky = replace(content, runs=(replace(run, summary=replace(run.summary, chance=0.8)),))
+    for given_, check in ((content, "checked"), (lucky, "violated")):
+        found = predict(given_, told(TOLD))
+        assert {a.statement: a.check for a in found.accuracy().assumptions}[
+            "guessing is right in less than 70 %"
+        ] == check
+        assert ("guessing alone gives 80 %" in found.rows[0].found) is (check == "violated")
+
+
+def test_one_card_a_task_and_training_size(content_of, told):
+    variants = {f"depth {depth}": {"depth": depth} for depth in (1, 2)}
+    table = {(f"sort@depth {depth}", position): [60] * 5 for depth in (1, 2) for position in ("none", "rope")}
+    small = content_of(table, variants=variants)
+    large = content_of(table, variants=variants, train_size=30, test_size=90)
+    oracle = told(TOLD)
+    found = predict(replace(small, runs=(*small.runs, *large.runs)), oracle)
+    assert oracle.asked == [("sort", ("none", "rope"), 20, 60), ("sort", ("none", "rope"), 30, 90)]
+    assert len(found.rows) == 8 and Counter(row.verdict.outlook for row in found.rows) == {"will hold": 8}
+
+
+@pytest.mark.parametrize(
+    "task, said",
+    [
+        ("gone.py::Repeat", "cannot be rebuilt here (UsageError: gone.py: there is no such file"),
+        ("no_such_task", "cannot be rebuilt here (UnknownName"),
+        ("sort:nonsense=1", "cannot be rebuilt here (UsageError"),
+        ("bad\0name.py", "cannot be rebuilt here"),
+        ("simple_task", "real numbers"),
+    ],
+)
+def test_a_task_that_cannot_be_looked_at_is_unknown(content_of, told, task, said):
+    oracle = told({})
+    (row,) = predict(content_of({(task, "none"): [60]}), oracle).rows
+    assert row.verdict.outlook == "unknown" and said in row.verdict.why and row.agrees is None
+    assert oracle.asked == [] and row.claim() is None
+
+
+def test_a_task_of_ones_own_that_breaks_is_unknown(content_of, told, tmp_path):
+    broken = tmp_path / "broken.py"
+    broken.write_text("raise RuntimeError('not today')\n")
+    (row,) = predict(content_of({(f"{broken}::Own", "none"): [60]}), told({})).rows
+    assert "RuntimeError: not today" in row.verdict.why
+
+    def raising(task, positions, **given):
+        raise ZeroDivisionError("by the task")
+
+    (row,) = predict(content_of({("sort", "none"): [60]}), raising).rows
+    assert "broke when the oracle looked at it (ZeroDivisionError: by the task)" in row.verdict.why
+
+
+def test_an_encoding_that_the_card_lacks_is_unknown(content_of):
+    def silent(task, positions, *, train_size, test_size, name, quick):
+        return Card(name, train_size, test_size, {})
+
+    (row,) = predict(content_of({("sort", "none"): [60]}), silent).rows
+    assert row.verdict.outlook == "unknown" and "no theory" in row.verdict.why
+
+
+def test_nothing_done_is_no_claim(content_of, told):
+    found = predict(content_of({("sort", "none"): [None]}, others={("sort", "rope"): "waiting"}), told(TOLD))
+    assert found.claims() == [] and found.cell_claims() == [] and "no prediction can be judged yet" in found.headline
+    assert found.accuracy().status == found.coverage().status == "unknown"
+
+
+def test_plain_is_json(foretold):
+    plain = json.loads(json.dumps(foretold.plain(), allow_nan=False))
+    assert plain["counts"]["will fail"]["fell"] == 1 and len(plain["cells"]) == 8
+    assert plain["cells"][1]["agrees"] is False and plain["cells"][1]["verdict"]["opinions"][0]["theory"] == "C-RASP"
+    assert plain["cells"][7]["measured"] is None and len(plain["disagreements"]) == 2
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_the_counts_are_those_of_a_plain_loop(content_of, told, data):
+    """Any reaches and any verdicts: the table, the accuracy and the coverage recounted from the runs."""
+    pairs = [(task, position) for task in ("sort", "parity", "majority") for position in ("none", "rope")]
+    reach = st.one_of(st.none(), st.sampled_from([0, 20, 45, 50, 60]))
+    table = {pair: data.draw(st.lists(reach, min_size=1, max_size=3)) for pair in pairs}
+    outlooks = {pair: data.draw(st.sampled_from(["will hold", "will fail", "unknown"])) for pair in pairs}
+    content = content_of(table, unlearned=data.draw(st.lists(st.sampled_from(pairs))))
+    right = decided = judged = 0
+    for cell in cells(content.runs, content.rule):
+        shares = [run.summary.thrice for run in cell.runs if run.summary and run.summary.in_range >= 0.9]
+        if not shares:
+            continue
+        judged += 1
+        outlook = outlooks[cell.task, cell.position]
+        decided += outlook != "unknown"
+        right += outlook == ("will hold" if sum(shares) / len(shares) >= 0.7 else "will fail")
+    found = predict(content, told(outlooks))
+    assert (found.right, len(found.decided), len(found.judged)) == (right, decided, judged)
+    assert sum(sum(row.values()) for row in found.counts.values()) == len(found.rows) == len(pairs)
