@@ -38,7 +38,7 @@ class Frame:
         return np.array([self._whole(choice) for choice in itertools.product(*map(self._choices, range(self.period)))])
 
     def _choices(self, phase: int) -> list[tuple[int, ...]]:
-        return list(_compositions(int(self.spare[phase]), int(self.present[phase].sum())))
+        return list(compositions(int(self.spare[phase]), int(self.present[phase].sum())))
 
     def _whole(self, choice: tuple[tuple[int, ...], ...]) -> Ints:
         counts = self.present.copy()
@@ -79,12 +79,12 @@ class Frame:
         return np.array(found).reshape(-1, self.period, self.symbols)
 
 
-def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
     """All ways to write a total as an ordered sum of so many numbers of 0 or more."""
     if parts <= 1:
         if parts or not total:
             yield (total,) * parts
         return
     for first in range(total + 1):
-        for rest in _compositions(total - first, parts - 1):
+        for rest in compositions(total - first, parts - 1):
             yield (first, *rest)

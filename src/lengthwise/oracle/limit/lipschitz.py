@@ -2,8 +2,8 @@
 
     L = ‖U‖ (1 + m ‖A‖ ‖B‖) · sum over heads of ‖V‖ · (max ‖E_s‖ + max ‖p_i‖)
 
-with m the Lipschitz constant of the activation. If x and z end in the same symbol at the same phase, and the weights with
-which each head sees each (symbol, phase) differ by at most d in total, the answers differ by at most L d.
+with m the Lipschitz constant of the activation. If x and z end in the same symbol at the same phase, and the weights
+with which each head sees each (symbol, phase) differ by at most d in total, the answers differ by at most L d.
 *Proof.* Head h gives V sum_c w_c y_c over classes c, so it changes by at most ‖V‖ max ‖y_c‖ d; the residual stream adds
 the heads; y + B psi(A y + b) has the Lipschitz constant 1 + m ‖A‖ ‖B‖; then comes U. A step has no such constant.
 """
