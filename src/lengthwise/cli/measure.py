@@ -1,6 +1,8 @@
 """Measure a saved run again: at other sizes, on other items, or read with another encoding of the same parameters.
 
 Extending a model's context is tried this way: train with rope, then measure with --position rope:scaling=yarn,factor=3.
+With --recursive a model trained on the single steps of a formulation (as parity_columns) is run on its own output until
+it says stop: at any size, without being told how many steps are right.
 """
 
 from __future__ import annotations
@@ -22,9 +24,11 @@ def add_options(parser: Parser) -> None:
     add_task_options(parser, "measure on this task, which has the same symbols (the run's own)")
     add = parser.add_argument
     add("--test-size", type=whole, metavar="N", help="measure at every size up to this (the run's own test size)")
+    add("--sizes", metavar="N,N,…", help="measure at these sizes instead, as 10,20,60")
     add("--items", type=whole, default=200, metavar="N", help="test items at each size (200)")
     add("--position", metavar="SPEC", help="read the model with this encoding instead of its own")
     add("--generate", action="store_true", help="also write answers token by token: do they agree?")
+    add("--recursive", action="store_true", help="run a one-step model to the end of whole chains")
     add("--figure", metavar="FILE", help="draw the curve into this .svg, .png or .html file")
     parser.seed_help = "the seed of the test items (the run's own)"
 
@@ -40,15 +44,21 @@ def run(options: argparse.Namespace) -> int:
 
     at_least(1, options.items, "--items")
     check_figure(options.figure)
+    _check_options(options)
     spec = task_chosen(options)
     task = None if spec is None else tasks.make(spec)
     loaded = _load(options.run, task)
     task = task or loaded.plan.task
     at_least(1, options.test_size, "--test-size")
     warn(task.warnings(), options.quiet)
-    largest = options.test_size or loaded.plan.test_size
+    chosen = _sizes(options.sizes)
+    largest = max(chosen) if chosen else options.test_size or loaded.plan.test_size
     check_reaches(task, largest)
-    sizes = task.sizes(1, largest)
+    if options.recursive:
+        from lengthwise.cli.recursion import run_recursively
+
+        return run_recursively(loaded, task, chosen or doubling(loaded.plan.train_size, largest, task), options)
+    sizes = chosen or task.sizes(1, largest)
     choice = {"sizes": sizes, "items": options.items, "seed": options.seed, "position": options.position}
     with progress(0, sizes, options.quiet) as listener:
         curve = measure(loaded, task=task, **choice, listener=listener)
@@ -61,6 +71,40 @@ def run(options: argparse.Namespace) -> int:
         if agreement:
             print(f"written token by token: {agreement['agree']} of {agreement['items']} items judged alike")
     return 0
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Refuse options that say two things, or that a recursive run has no use for."""
+    from lengthwise.errors import UsageError
+
+    if options.sizes is not None and options.test_size is not None:
+        raise UsageError("--sizes and --test-size both say where to measure; give one of them")
+    for name in ("generate", "figure"):
+        if options.recursive and getattr(options, name):
+            raise UsageError(f"--{name} goes with the curve of single answers, not with --recursive")
+
+
+def _sizes(text: str | None) -> list[int]:
+    """`10,20,60` → [10, 20, 60]; nothing where nothing is given."""
+    from lengthwise.errors import UsageError
+
+    if text is None:
+        return []
+    try:
+        sizes = sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        raise UsageError(f"--sizes takes whole numbers with commas, as 10,20,60, not {text!r}") from None
+    at_least(1, sizes[0], "each of --sizes")
+    return sizes
+
+
+def doubling(first: int, last: int, task: Task) -> list[int]:
+    """The sizes first, 2 first, 4 first, … and last, as far as the task has them."""
+    sizes = {last}
+    while first < last:
+        sizes.add(first)
+        first *= 2
+    return sorted(size for size in sizes if task.has(size))
 
 
 def _load(folder: str, task: Task | None) -> Run:
