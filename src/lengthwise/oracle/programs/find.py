@@ -1,0 +1,148 @@
+"""The program of a task, if the library has one for it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.programs.library import copying, counters, counting, languages, recall, sorting
+from lengthwise.oracle.programs.measures import EncodingClass
+from lengthwise.oracle.programs.syntax import Program
+from lengthwise.oracle.programs.verify import Verified, verify_program
+from lengthwise.records import Claim
+from lengthwise.tasks.algorithmic.binary_majority import BinaryMajority
+from lengthwise.tasks.algorithmic.copy_unique import CopyUnique
+from lengthwise.tasks.algorithmic.interleaved_majority import InterleavedMajority
+from lengthwise.tasks.algorithmic.majority import Majority
+from lengthwise.tasks.algorithmic.sort import Sort
+from lengthwise.tasks.chomsky.bucket_sort import BucketSort
+from lengthwise.tasks.chomsky.even_pairs import EvenPairs
+from lengthwise.tasks.languages.blocks import EqualBlocks
+from lengthwise.tasks.languages.dyck_k import BoundedDyckK
+from lengthwise.tasks.languages.dyck_one import DyckOne
+from lengthwise.tasks.languages.membership import RegularMembership
+from lengthwise.tasks.languages.next_symbol import END
+from lengthwise.tasks.languages.regular import RegularLanguage
+from lengthwise.tasks.languages.shuffle import ShuffleTwo
+from lengthwise.tasks.retrieval.associative_recall import AssociativeRecall
+from lengthwise.tasks.retrieval.induction import Induction
+from lengthwise.tasks.retrieval.kgram import Kgram
+from lengthwise.tasks.task import Task
+
+_PAIRS = 30_000  # counts in a program; above it a program would take longer to run than a user waits
+_SMALL: dict[type[Task], dict[str, Any]] = {  # settings at which all prompts of several lengths can be tried
+    Majority: {"letters": 3},
+    Sort: {"alphabet": 5},
+    CopyUnique: {"alphabet": 5},
+    BucketSort: {"alphabet": 3},
+    AssociativeRecall: {"keys": 2, "values": 2},
+    Induction: {"letters": 3},
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A library program, checked on the task itself and, where its alphabet is large, on the task with a small one."""
+
+    program: Program
+    verified: Verified
+    small: Verified | None = None
+
+    @property
+    def right(self) -> bool:
+        return self.verified.mismatch is None and (self.small is None or self.small.mismatch is None)
+
+    def claim(self) -> Claim:
+        """The claim about the task, with what was found on the small alphabet as further evidence."""
+        if self.small is None:
+            return self.verified.claim()
+        claim = self.verified.claim()
+        if self.small.mismatch is not None:
+            claim = self.small.claim()
+        return dataclasses.replace(claim, evidence={**claim.evidence, "small_alphabet": self.small.plain()})
+
+    def explain(self) -> list[str]:
+        sentences = self.verified.explain()
+        if self.small is not None:
+            wrong, far = self.small.mismatch, self.small.checked_to
+            found = f"is wrong: {wrong}" if wrong else f"is right on every prompt of up to {far} symbols"
+            sentences.append(f"For a small alphabet the same program {found}.")
+        return sentences
+
+    def plain(self) -> dict[str, Any]:
+        return {**self.verified.plain(), "small_alphabet": self.small and self.small.plain()}
+
+
+def find_program(task: Task, encoding_class: EncodingClass, *, budget_seconds: float = 0.4) -> Found | None:
+    """The program of a task, verified; None if the library has none."""
+    program = program_for(task, encoding_class)
+    if program is None:
+        return None
+    settings = _SMALL.get(type(task), {})
+    small = None
+    if any(getattr(task, key) > value for key, value in settings.items()):
+        few = dataclasses.replace(task, **settings)  # pyright: ignore[reportArgumentType]  # every task is a dataclass
+        other = program_for(few, encoding_class)
+        small = other and verify_program(other, few, budget_seconds=budget_seconds / 2)
+    rest = budget_seconds / 2 if small else budget_seconds
+    return Found(program, verify_program(program, task, budget_seconds=rest), small)
+
+
+def program_for(task: Task, encoding_class: EncodingClass) -> Program | None:
+    """The library's program for a task and an encoding class; None is no proof that there is none.
+
+    A program that needs no position serves both classes. For a regular language it is made from the automaton.
+    """
+    if encoding_class not in get_args(EncodingClass):
+        raise UsageError(f"the encoding class is one of {', '.join(get_args(EncodingClass))}, not {encoding_class!r}")
+    if isinstance(task, RegularLanguage):
+        return languages.tags_program(task.automaton, end_mark(task), encoding_class)
+    if isinstance(task, RegularMembership):
+        yes, no = task.symbols[-2:]
+        return languages.member_program(task.automaton, (yes, no), encoding_class)
+    program = _without_positions(task)
+    return program if program or encoding_class == "none" else _with_positions(task)
+
+
+def end_mark(task: RegularLanguage) -> str:
+    """The mark for the end of a word, which differs from `$` where that is a letter."""
+    mark = END
+    while mark in task.automaton.alphabet:
+        mark += END
+    return mark
+
+
+def _without_positions(task: Task) -> Program | None:
+    match task:
+        case BinaryMajority() | Majority() | InterleavedMajority(period=1):
+            return counting.majority(task.symbols)
+        case Sort() | BucketSort():
+            return sorting.sort(task.symbols)
+        case DyckOne():
+            return counters.dyck_one()
+        case ShuffleTwo():
+            return counters.shuffle_two()
+        case EqualBlocks():
+            return counters.equal_blocks(task.letters, END)
+        case BoundedDyckK():
+            return counters.bounded_brackets(task.pairs, task.depth, END)
+    return None
+
+
+def _with_positions(task: Task) -> Program | None:
+    match task:
+        case InterleavedMajority():
+            return counting.interleaved_majority(task.period)
+        case EvenPairs():
+            return counting.even_pairs()
+        case CopyUnique() if task.alphabet**2 <= _PAIRS:
+            return copying.copy_unique(task.symbols)
+        case AssociativeRecall() if task.keys * task.values <= _PAIRS:
+            return recall.successor(task.symbols[: task.keys], task.symbols[task.keys :])
+        case Induction():
+            return recall.successor(task.symbols, task.symbols)
+        case Kgram() if task.letters ** (task.k + 1) <= 1000:
+            return counting.kgram(task.symbols, task.k)
+    return None
