@@ -68,5 +68,5 @@ def test_accuracy_and_disagreements_are_written_out(study, capsys, monkeypatch):
     write_against(found)
     said = capsys.readouterr().out
     assert f"not as predicted: {len(found.disagreements)}\n" in said and "it was told so." in said
-    assert "accuracy 0 % [95 % Wilson interval 0 % to" in " ".join(said.split())
+    assert "accuracy 0% [95% Wilson interval 0% to" in " ".join(said.split())
     assert max(map(len, said.splitlines())) <= 80

@@ -40,7 +40,7 @@ def write_against(predictions: Predictions) -> None:
     print()
     print(wrapped(_spoken(predictions.headline)))
     if predictions.decided:
-        print(wrapped(_shares(predictions)))
+        print(wrapped(_spoken(_shares(predictions))))
     if predictions.disagreements:
         print(f"\nnot as predicted: {len(predictions.disagreements)}")
     for row in predictions.disagreements[:_MOST]:
@@ -100,7 +100,7 @@ def _write_rest(number: int) -> None:
 
 
 def _spoken(sentence: str) -> str:
-    """A sentence for a terminal: without the marks of code, and without signs that would command it."""
+    """A sentence for a terminal: no marks of code, no per cent alone on a line, no signs that would command it."""
     from lengthwise.studies.table import printable
 
-    return printable(sentence.replace("`", ""))
+    return printable(sentence.replace("`", "")).replace(" %", "%")
