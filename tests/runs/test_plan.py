@@ -195,6 +195,16 @@ class Preset(CopyRepeat):
     preset = {"depth": 5, "steps": 77}
 
 
+@dataclass(frozen=True)
+class PresetBySpec(CopyRepeat):
+    preset = {"attention": "window:size=3", "sizes": "increasing:share=0.3"}
+
+
+def test_a_preset_names_objects_by_their_specs() -> None:
+    architecture, recipe = preset(PresetBySpec())
+    assert (architecture.attention, recipe.sizes) == (attentions.make("window:size=3"), Increasing(0.3))
+
+
 def test_a_preset_fills_in_what_the_task_knows() -> None:
     architecture, recipe = preset(Preset())
     assert (architecture, recipe) == (Architecture(depth=5), Recipe(steps=77))

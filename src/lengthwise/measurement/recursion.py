@@ -18,11 +18,11 @@ from lengthwise.measurement.chains import Letters, Walk, differing, equal, first
 from lengthwise.measurement.walkers import StepWalker, Walker, Writer
 from lengthwise.models.folder import architecture_config
 from lengthwise.models.transformer import Transformer
-from lengthwise.registry import format_spec
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 
 _CELLS = 20_000_000  # columns of true states that are held at a time
@@ -73,10 +73,8 @@ def run_chains(
         points.append(_point(walker, size, items, drawn))
         if report:
             report(points[-1])
-    spec = tasks.spec_of(formulation)
-    name = format_spec(spec) if spec else type(formulation).__name__
     encoding = architecture_config(model.architecture)["position"]
-    return Recursion(name, encoding, train_size, drawn, tuple(points))
+    return Recursion(name_of(formulation), encoding, train_size, drawn, tuple(points))
 
 
 def _check_asked(task: Task, sizes: Sequence[int], items: int) -> None:

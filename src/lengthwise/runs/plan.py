@@ -207,7 +207,12 @@ def _schedule_name(sizes: SizeSchedule) -> str:
 
 
 def preset(task: Task) -> tuple[Architecture, Recipe]:
-    """The model and the recipe a task is tried with unless the user says otherwise: defaults, with the task's own."""
-    own = dict(task.preset)
+    """The model and the recipe a task is tried with unless the user says otherwise: defaults, with the task's own.
+
+    A task names an attention or a size schedule by its spec, as it knows nothing of models."""
+    own = {
+        name: _BY_NAME[name].make(value) if name in _BY_NAME and isinstance(value, str) else value
+        for name, value in task.preset.items()
+    }
     shape = {f.name: own.pop(f.name) for f in dataclasses.fields(Architecture) if f.name in own}
     return Architecture(**shape), Recipe(**own)
