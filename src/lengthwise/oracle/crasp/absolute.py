@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.crasp.decide import decide
+from lengthwise.oracle.crasp.decide import decide, examine
 from lengthwise.oracle.crasp.decision import THEOREM, Decision
-from lengthwise.oracle.crasp.product import size_estimate
-from lengthwise.oracle.crasp.refutation import Refutation, refute
+from lengthwise.oracle.crasp.product import product
+from lengthwise.oracle.crasp.refutation import Refutation
+from lengthwise.oracle.crasp.refute import refute
 from lengthwise.oracle.crasp.verify import verify_refutation
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.languages.dfa import Dfa
 
 PERIODS = (1, 2, 3, 4, 6)
-LOCALITIES = (0, 1, 2, 3)
-MOST_STATES = 3_000  # of a product that the search looks at
+LOCALITIES = (0, 1, 2, 3, 4, 5)
+MOST_STATES = 10_000  # of all products that the search looks at: some seconds
 LEMMA = Reference("docs/crasp.md", "blocks of one length that end alike")
 NAME = "the language is in C-RASP[periodic, local]"
 
@@ -52,20 +53,22 @@ def search(
     localities: Sequence[int] = LOCALITIES,
     most_states: int = MOST_STATES,
 ) -> Search:
-    """Try periods and windows from the smallest product on until one passes; larger products than `most_states` are
-    left out and said so."""
-    if not periods or not localities:
-        raise UsageError("a search needs at least one period and one locality")
-    minimal = dfa.minimised()
-    pairs = sorted(
-        {(p, w) for p in periods for w in localities}, key=lambda pair: (size_estimate(minimal, *pair), pair)
-    )
+    """Try periods and windows, those that multiply the states least first, until one passes.
+
+    The products tried have at most `most_states` states together; those beyond are left out, and said to be.
+    """
+    if not periods or not localities or min(periods) < 1 or min(localities) < 0:
+        raise UsageError("a search needs periods of at least 1 and localities of at least 0")
+    minimal, letters, left = dfa.minimised(), len(dfa.alphabet), most_states
+    pairs = {(period, window) for period in periods for window in localities}
     tried = []
-    for period, window in pairs:
-        if size_estimate(minimal, period, window) > most_states:
+    for period, window in sorted(pairs, key=lambda pair: (pair[0] * letters ** pair[1], pair)):
+        machine = product(minimal, period, window, left)
+        if machine is None:
             tried.append(Attempt(period, window, "too large"))
             continue
-        decision = decide(minimal, period=period, locality=window)
+        left -= len(machine.states)
+        decision = examine(minimal, period, window, machine)
         tried.append(Attempt(period, window, "passes" if decision.member else "not found"))
         if decision.member:
             return Search(decision, tuple(tried))
@@ -141,12 +144,13 @@ def decide_absolute(
     (a longer one sees nothing more in the automaton, though that is not proved here), or PERIODS where that is unknown.
     """
     minimal = dfa.minimised()
-    plainly = search(minimal, periods=(1,), localities=(0,), most_states=max(most_states, len(minimal.transitions)))
-    if plainly.found is not None:
-        return AbsoluteDecision(minimal, "member", plainly.found, None, plainly.tried)
+    plainly = decide(minimal)
+    tried = (Attempt(1, 0, "passes" if plainly.member else "not found"),)
+    if plainly.member:
+        return AbsoluteDecision(minimal, "member", plainly, None, tried)
     refuted = refute(minimal)
     if refuted.found is not None:
-        return AbsoluteDecision(minimal, "refuted", None, refuted.found, plainly.tried)
+        return AbsoluteDecision(minimal, "refuted", None, refuted.found, tried)
     longest = refuted.stable.period if refuted.stable else 0
     periods = [p for p in range(1, longest + 1) if longest % p == 0] or list(PERIODS)
     result = search(minimal, periods=periods, localities=localities, most_states=most_states)

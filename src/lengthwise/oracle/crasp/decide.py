@@ -23,8 +23,8 @@ from lengthwise.errors import UsageError
 from lengthwise.oracle.crasp.components import components
 from lengthwise.oracle.crasp.decision import Blocked, Decision
 from lengthwise.oracle.crasp.potentials import forced
-from lengthwise.oracle.crasp.product import Product, product
-from lengthwise.oracle.crasp.refine import Refinement, refine
+from lengthwise.oracle.crasp.product import LARGEST, Product, product
+from lengthwise.oracle.crasp.refine import Refinement, first_pair, refine
 from lengthwise.oracle.crasp.words import Word, shortest_word, telling_suffix
 from lengthwise.tasks.languages.dfa import Dfa
 
@@ -37,19 +37,30 @@ def decide(dfa: Dfa, *, period: int = 1, locality: int = 0) -> Decision:
         raise UsageError(f"a locality is a whole number of at least 0 letters, not {locality!r}")
     minimal = dfa.minimised()
     machine = product(minimal, period, locality)
+    if machine is None:
+        raise UsageError(
+            f"the automaton with period {period} and a window of {locality} letters has more than {LARGEST:,} states; "
+            "a smaller period or window would do"
+        )
+    return examine(minimal, period, locality, machine)
+
+
+def examine(minimal: Dfa, period: int, locality: int, machine: Product) -> Decision:
+    """The decision on a product that was made before."""
     refinements: list[Refinement] = []
     for component in components(machine.alphabet, machine.transitions):
         part = refine(component, [machine.label(state) for state in component.states])
         refinements.append(part)
         if not part.passes:
-            return Decision(minimal, period, locality, machine, tuple(refinements), _witness(minimal, machine, part))
+            blocked = _witness(minimal, machine, part, exact=(period, locality) == (1, 0))
+            return Decision(minimal, period, locality, machine, tuple(refinements), blocked)
     return Decision(minimal, period, locality, machine, tuple(refinements), None)
 
 
-def _witness(dfa: Dfa, machine: Product, part: Refinement) -> Blocked:
+def _witness(dfa: Dfa, machine: Product, part: Refinement, exact: bool) -> Blocked:
     """The two inseparable states that the start reaches first, and the words around them."""
     component = part.component
-    left, right = _first_pair(part)
+    left, right = first_pair(part)
     inside = frozenset(component.states)
     suffix = _found(telling_suffix(dfa, machine.states[left][0], machine.states[right][0]))
     return Blocked(
@@ -63,18 +74,8 @@ def _witness(dfa: Dfa, machine: Product, part: Refinement) -> Blocked:
         suffix,
         end_of(dfa, machine.states[left][0], suffix) in dfa.accepting,
         part.blocks,
-        forced(component, part.blocks),
+        forced(component, part.blocks) if exact else (),  # where failing shows nothing, there is nothing to prove
     )
-
-
-def _first_pair(part: Refinement) -> tuple[int, int]:
-    """The states of one block whose later one comes first; states are numbered breadth-first."""
-    first: dict[int, int] = {}
-    for state, block in zip(part.component.states, part.blocks, strict=True):
-        if block in first:
-            return first[block], state
-        first[block] = state
-    raise ValueError("every state of the component has a block of its own")
 
 
 def end_of(dfa: Dfa, state: int, word: Word) -> int:

@@ -25,7 +25,7 @@ class Blocked:
 
     `left_word` and `right_word` lead from the start to the two, `forth` and `back` from one to the other inside the
     component, and `suffix` is accepted after exactly one of them. `blocks` is the partition of the component into
-    states that counting cannot part, and `proofs` shows it for all of them.
+    states that counting cannot part; without positions `proofs` shows it for all of them.
     """
 
     component: Component

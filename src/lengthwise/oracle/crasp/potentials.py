@@ -12,7 +12,7 @@ is at most e n^2 operations on integers; most systems are far cheaper, as rows s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -73,9 +73,9 @@ def forced(component: Component, blocks: Sequence[int]) -> tuple[Forced, ...]:
     To be called where that is so. The moves used are carried through the elimination as further columns: every row
     says that its states, plus its moves each taken as target - source, cancel.
     """
-    count, index = len(component.states), {state: i for i, state in enumerate(component.states)}
-    number = {edge: count + i for i, edge in enumerate(component.edges)}
-    echelon = _Echelon(count)
+    index = {state: i for i, state in enumerate(component.states)}
+    number = {edge: -1 - i for i, edge in enumerate(component.edges)}
+    echelon = _Echelon(len(component.states))
     for row, (edge, first) in _equations(component, blocks):
         echelon.add({**row, number[edge]: -1, number[first]: 1})
     heads: dict[int, int] = {}
@@ -85,10 +85,12 @@ def forced(component: Component, blocks: Sequence[int]) -> tuple[Forced, ...]:
         if head == state:
             continue
         row, scale = echelon.reduced({index[state]: 1, index[head]: -1})
-        if any(column < count for column in row):
+        if any(column >= 0 for column in row):
             raise ValueError(f"some potential parts the states {state} and {head}")
         sign = 1 if scale > 0 else -1
-        moves = tuple((component.edges[column - count], sign * factor) for column, factor in sorted(row.items()))
+        moves = tuple(
+            (component.edges[-1 - column], sign * factor) for column, factor in sorted(row.items(), reverse=True)
+        )
         proofs.append(Forced(state, head, sign * scale, moves))
     return tuple(proofs)
 
@@ -106,25 +108,28 @@ def _equations(component: Component, blocks: Sequence[int]) -> Iterator[tuple[Ro
 
 
 class _Echelon:
-    """Rows in echelon form: each begins, among the first `width` columns, where no other does."""
+    """Rows of which no two end in one column; columns below 0 are carried along and never eliminated.
+
+    The coefficients of every equation add up to 0, so constants solve all of them and no row ends in column 0.
+    """
 
     def __init__(self, width: int) -> None:
         self.width = width
         self.rows: dict[int, Row] = {}
 
     def add(self, row: Row) -> None:
-        row, _ = self.reduced(row, first=True)
-        lead = min(row, default=self.width)
-        if lead < self.width:
-            self.rows[lead] = row
+        row, _ = self.reduced(row, last_only=True)
+        last = max(row, default=-1)
+        if last >= 0:
+            self.rows[last] = row
 
-    def reduced(self, row: Row, first: bool = False) -> tuple[Row, int]:
-        """A multiple of the row minus rows of the echelon, and the multiple; `first` stops at a lead of its own."""
+    def reduced(self, row: Row, last_only: bool = False) -> tuple[Row, int]:
+        """A multiple of the row minus rows of the echelon, and the multiple; `last_only` stops at an end of its own."""
         row, scale = dict(row), 1
-        while (lead := self._next(row, first)) is not None:
-            other = self.rows[lead]
-            divisor = math.gcd(row[lead], other[lead])
-            mine, its = other[lead] // divisor, row[lead] // divisor
+        while (last := self._next(row, last_only)) is not None:
+            other = self.rows[last]
+            divisor = math.gcd(row[last], other[last])
+            mine, its = other[last] // divisor, row[last] // divisor
             if mine != 1:
                 row = {column: factor * mine for column, factor in row.items()}
                 scale *= mine
@@ -139,32 +144,35 @@ class _Echelon:
                 scale //= common
         return row, scale
 
-    def _next(self, row: Mapping[int, int], first: bool) -> int | None:
-        if first:
-            lead = min(row, default=self.width)
-            return lead if lead in self.rows else None
-        return min((column for column in row if column in self.rows), default=None)
+    def _next(self, row: Row, last_only: bool) -> int | None:
+        if last_only:
+            last = max(row, default=-1)
+            return last if last in self.rows else None
+        return max((column for column in row if column in self.rows), default=None)
 
     def null_space(self) -> list[list[int]]:
-        """A basis of what all rows vanish on and that is 0 at column 0, given that constants are among it."""
-        free = [column for column in range(self.width) if column not in self.rows]
-        # Each column as a combination of the free ones; a row's other columns lie to the right of its lead.
-        combined: dict[int, dict[int, Fraction]] = {column: {column: Fraction(1)} for column in free}
-        for lead in sorted(self.rows, reverse=True):
-            row, total = self.rows[lead], {}
-            for column, factor in row.items():
-                if column != lead:
-                    ratio = Fraction(-factor, row[lead])
-                    for origin, share in combined[column].items():
-                        total[origin] = total.get(origin, 0) + ratio * share
-            combined[lead] = {origin: share for origin, share in total.items() if share}
-        vectors = ([combined[c].get(origin, Fraction(0)) for c in range(self.width)] for origin in free)
-        basis = []
-        for vector in vectors:
-            shifted = [value - vector[0] for value in vector]
-            whole = math.lcm(*(value.denominator for value in shifted))
-            numbers = [int(value * whole) for value in shifted]
-            if common := math.gcd(*numbers):
-                last = next(number for number in reversed(numbers) if number)
-                basis.append([number // (common if last > 0 else -common) for number in numbers])
-        return basis
+        """What all rows vanish on and is 0 at column 0, one vector for every other column in which no row ends."""
+        combined: dict[int, dict[int, Fraction]] = {}  # each column by the free ones, which are those without a row
+        for column in range(self.width):
+            total: dict[int, Fraction] = {}
+            row = self.rows.get(column, {})
+            for before, factor in row.items():
+                if before != column:
+                    ratio = Fraction(-factor, row[column])
+                    for free, share in combined[before].items():
+                        total[free] = total.get(free, Fraction(0)) + ratio * share
+            combined[column] = {free: share for free, share in total.items() if share} if row else {column: Fraction(1)}
+        vectors: dict[int, dict[int, Fraction]] = {}
+        for column, parts in combined.items():
+            for free, share in parts.items():
+                vectors.setdefault(free, {})[column] = share
+        del vectors[0]  # with the others it makes up the constants
+        return [_whole(vector, self.width) for vector in vectors.values()]
+
+
+def _whole(vector: dict[int, Fraction], width: int) -> list[int]:
+    """The vector in whole numbers without a common factor, written out; its first entry is positive as it stands."""
+    scale = math.lcm(*(value.denominator for value in vector.values()))
+    numbers = {column: int(value * scale) for column, value in vector.items()}
+    common = math.gcd(*numbers.values())
+    return [numbers.get(column, 0) // common for column in range(width)]

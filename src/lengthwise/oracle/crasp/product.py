@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lengthwise.errors import UsageError
 from lengthwise.tasks.languages.dfa import Dfa
 
 LARGEST = 20_000  # states of a product
@@ -36,8 +35,11 @@ class Product:
         return f"{number} ({', '.join(marks)})" if marks else str(number)
 
 
-def product(dfa: Dfa, period: int, window: int) -> Product:
-    """Breadth-first from the start. At most states x period x letters^window states, and no more than LARGEST."""
+def product(dfa: Dfa, period: int, window: int, most: int = LARGEST) -> Product | None:
+    """Breadth-first from the start; None where there are more than `most` states.
+
+    At most states x period x letters^window of them.
+    """
     start: State = (dfa.start, 0, ())
     number: dict[State, int] = {start: 0}
     rows = []
@@ -51,14 +53,6 @@ def product(dfa: Dfa, period: int, window: int) -> Product:
                 queue.append(onward)
             row.append(number[onward])
         rows.append(tuple(row))
-        if len(number) > LARGEST:
-            raise UsageError(
-                f"the automaton with period {period} and a window of {window} letters has more than {LARGEST:,} "
-                "states; a smaller period or window would do"
-            )
+        if len(number) > most:
+            return None
     return Product(dfa.alphabet, tuple(number), tuple(rows))
-
-
-def size_estimate(dfa: Dfa, period: int, window: int) -> int:
-    """The most states the product can have."""
-    return len(dfa.transitions) * period * len(dfa.alphabet) ** window

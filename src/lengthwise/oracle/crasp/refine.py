@@ -64,6 +64,17 @@ def numbered(labels: Sequence[Hashable]) -> tuple[int, ...]:
     return tuple(number.setdefault(label, len(number)) for label in labels)
 
 
+def first_pair(part: Refinement) -> tuple[int, int]:
+    """Two states of one block, of which the later one comes first; in a minimal automaton low numbers are near the
+    start."""
+    first: dict[int, int] = {}
+    for state, block in zip(part.component.states, part.blocks, strict=True):
+        if block in first:
+            return first[block], state
+        first[block] = state
+    raise ValueError("every state of the component has a block of its own")
+
+
 def _separate(component: Component, blocks: tuple[int, ...]) -> tuple[tuple[Term, ...], tuple[int, ...]]:
     """Terms that part every pair of states some term can part, those that part most first; and the new blocks."""
     basis = sorted(potentials(component, blocks), key=lambda values: (-len(set(values)), max(map(abs, values))))

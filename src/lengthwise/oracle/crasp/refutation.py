@@ -4,26 +4,23 @@ Lemma (proof in docs/crasp.md). Let e be a word that does once what it does twic
 long as e. On the states that e fixes, let t_i act as: read t_i, then e. If some component of this automaton is blocked
 in the sense of C-RASP[], the language has no program in C-RASP[periodic, local], whatever the period and the window.
 
-The words are looked for among those of the length s at which the actions of words become stable: S_s = S_2s. Every
-idempotent of any length acts like one of length s, and two idempotents with the same fixed states allow the same
-actions, so one of each suffices.
+This file makes and describes the refutation from given words; `refute.py` looks for the words.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lengthwise.oracle.crasp.components import Component, Edge, components
-from lengthwise.oracle.crasp.monoid import Maps, Stable, stable_semigroup, transition_monoid
+from lengthwise.oracle.crasp.monoid import Maps
 from lengthwise.oracle.crasp.potentials import Forced, forced
-from lengthwise.oracle.crasp.refine import Refinement, refine
+from lengthwise.oracle.crasp.refine import Refinement, first_pair, refine
 from lengthwise.oracle.crasp.words import Word, spelled, telling_suffix
 from lengthwise.tasks.languages.dfa import Dfa
-
-MOST_ENTRIES = 100_000_000  # states looked at while idempotents are tried
 
 
 @dataclass(frozen=True)
@@ -75,53 +72,44 @@ class Refutation:
         }
 
 
-@dataclass(frozen=True)
-class RefutationSearch:
-    """`found` is None when no such words exist (`complete`) or the search was cut short, as `reason` says."""
+def blocked_by(
+    dfa: Dfa, idempotent: Maps, idempotent_word: Word, actions: Maps, word: Callable[[int], Word]
+) -> Refutation | None:
+    """The refutation that an idempotent and the actions of words as long as its own give, if they block.
 
-    found: Refutation | None
-    complete: bool
-    reason: str
-    stable: Stable | None
-
-
-def refute(dfa: Dfa) -> RefutationSearch:
-    """Look for a refutation. Bounded work: at most 20,000 actions and MOST_ENTRIES states are looked at."""
-    minimal = dfa.minimised()
-    monoid = transition_monoid(minimal)
-    if monoid is None:
-        return RefutationSearch(None, False, "words act in too many ways", None)
-    stable = stable_semigroup(monoid)
-    if stable is None:
-        return RefutationSearch(None, False, "the actions of words of one length take too long to repeat", None)
-    maps, entries = monoid.maps[stable.elements], 0
-    for element, fixed in _fixed_sets(stable):
-        entries += len(maps) * len(fixed)
-        if entries > MOST_ENTRIES:
-            return RefutationSearch(None, False, "there are too many idempotents", stable)
-        actions, origins = _local_actions(maps, monoid.maps[element], fixed)
-        part = _blocked_part(actions)
-        if part is not None:
-            return RefutationSearch(_refutation(minimal, stable, element, fixed, origins, part), True, "", stable)
-    return RefutationSearch(None, True, "no words of one length block", stable)
-
-
-def _fixed_sets(stable: Stable) -> list[tuple[int, tuple[int, ...]]]:
-    """One idempotent for every set of at least two fixed states, small sets first."""
-    sets: dict[tuple[int, ...], int] = {}
-    for element in stable.monoid.idempotents(stable.elements):
-        sets.setdefault(tuple(np.unique(stable.monoid.maps[element]).tolist()), element)
-    return sorted(
-        ((element, fixed) for fixed, element in sets.items() if len(fixed) > 1), key=lambda pair: len(pair[1])
-    )
-
-
-def _local_actions(maps: Maps, idempotent: Maps, fixed: tuple[int, ...]) -> tuple[Maps, list[int]]:
-    """The distinct actions "t, then e" on the fixed states, renumbered from 0, and an index of t for each."""
+    `actions` has a row for each word, and `word(i)` is the one of row i; it is asked for few rows.
+    """
+    fixed = np.unique(idempotent)
     place = np.full(len(idempotent), -1, dtype=np.int32)
-    place[list(fixed)] = np.arange(len(fixed))
-    actions, origins = np.unique(place[idempotent[maps[:, list(fixed)]]], axis=0, return_index=True)
-    return actions, origins.tolist()
+    place[fixed] = np.arange(len(fixed))
+    local, origins = np.unique(place[idempotent[actions[:, fixed]]], axis=0, return_index=True)
+    part = _blocked_part(local)
+    if part is None:
+        return None
+    proofs = forced(part.component, part.blocks)
+    used = sorted({edge.letter for p in proofs for edge, _ in p.moves} | _connecting(part.component), key=int)
+    names = {letter: str(number) for number, letter in enumerate(used)}
+    states = [int(state) for state in fixed]
+
+    def renamed(proof: Forced) -> Forced:
+        moves = ((Edge(states[e.source], names[e.letter], states[e.target]), factor) for e, factor in proof.moves)
+        return Forced(states[proof.state], states[proof.other], proof.scale, tuple(moves))
+
+    left, right = (states[state] for state in first_pair(part))
+    suffix = telling_suffix(dfa, left, right)
+    if suffix is None:
+        raise AssertionError("two states of a minimal automaton are told apart by some word")
+    return Refutation(
+        dfa,
+        idempotent_word,
+        tuple(word(int(origins[int(letter)])) for letter in used),
+        tuple(states[state] for state in part.component.states),
+        part.blocks,
+        left,
+        right,
+        suffix,
+        tuple(map(renamed, proofs)),
+    )
 
 
 def _blocked_part(actions: Maps) -> Refinement | None:
@@ -132,39 +120,6 @@ def _blocked_part(actions: Maps) -> Refinement | None:
         if not part.passes:
             return part
     return None
-
-
-def _refutation(
-    dfa: Dfa, stable: Stable, element: int, fixed: tuple[int, ...], origins: list[int], part: Refinement
-) -> Refutation:
-    """The blocked part with only the letters that its proofs and its cycles need, in the states of the automaton."""
-    proofs = forced(part.component, part.blocks)
-    used = {edge.letter for proof in proofs for edge, _ in proof.moves} | _connecting(part.component)
-    names = {letter: str(number) for number, letter in enumerate(sorted(used, key=int))}
-
-    def renamed(edge: Edge) -> Edge:
-        return Edge(fixed[edge.source], names[edge.letter], fixed[edge.target])
-
-    first: dict[int, int] = {}
-    pairs = zip(part.component.states, part.blocks, strict=True)
-    left, right = next((first[b], s) for s, b in pairs if first.setdefault(b, s) != s)
-    suffix = telling_suffix(dfa, fixed[left], fixed[right])
-    if suffix is None:
-        raise AssertionError("two states of a minimal automaton are told apart by some word")
-    return Refutation(
-        dfa,
-        _spell(dfa, stable.word(element)),
-        tuple(_spell(dfa, stable.word(int(stable.elements[origins[int(letter)]]))) for letter in names),
-        tuple(fixed[state] for state in part.component.states),
-        part.blocks,
-        fixed[left],
-        fixed[right],
-        suffix,
-        tuple(
-            Forced(fixed[p.state], fixed[p.other], p.scale, tuple((renamed(edge), f) for edge, f in p.moves))
-            for p in proofs
-        ),
-    )
 
 
 def _connecting(component: Component) -> set[str]:
@@ -179,10 +134,6 @@ def _connecting(component: Component) -> set[str]:
                     reached.add(far)
                     letters.add(edge.letter)
     return letters
-
-
-def _spell(dfa: Dfa, letters: tuple[int, ...]) -> Word:
-    return tuple(dfa.alphabet[letter] for letter in letters)
 
 
 def _end(dfa: Dfa, state: int, word: Word) -> int:

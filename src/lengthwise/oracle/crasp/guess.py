@@ -1,0 +1,222 @@
+"""The automaton of a task that does not name one, found by asking its solver, and the decision that rests on it."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lengthwise.oracle.crasp.absolute import AbsoluteDecision, decide_absolute
+from lengthwise.oracle.crasp.decide import decide
+from lengthwise.oracle.crasp.decision import Decision
+from lengthwise.oracle.crasp.learn import Machine, learn
+from lengthwise.oracle.crasp.words import Word
+from lengthwise.records import Assumption, Claim, Status
+from lengthwise.tasks.languages.dfa import Dfa
+from lengthwise.tasks.task import Task
+
+MOST_LETTERS = 12  # in the prompts
+MOST_STATES = 80
+MOST_WORDS = 4_000  # up to the length to which all words are checked, unless that length is given
+LONG_WORDS = 200  # random words beyond it, half of them repetitions
+LONGEST = 300  # letters of those
+SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A machine that answers like the task on every word that was tried.
+
+    All words up to `checked_to` letters were, and `sampled` random ones of up to `sampled_to`. `everywhere` says
+    whether the task really asks every word of its letters; where it does not, the machine is asked more than the task,
+    so that only the membership of its languages carries over. The answer is read at the mark behind the prompt, which
+    is the convention of the decision.
+    """
+
+    machine: Machine
+    checked_to: int
+    sampled: int
+    sampled_to: int
+    queries: int
+    everywhere: bool
+
+    def languages(self) -> dict[str, Dfa]:
+        """For every answer, the minimal automaton of the words that are answered so."""
+        machine = self.machine
+        found = {}
+        for answer in sorted({answer for answer in machine.answers if answer is not None}):
+            accepting = frozenset(state for state, given in enumerate(machine.answers) if given == answer)
+            found[answer] = Dfa(machine.alphabet, machine.transitions, 0, accepting).minimised()
+        return found
+
+    def decide(self) -> GuessedDecision:
+        """Without positions: a program exists exactly when one exists for every answer."""
+        return GuessedDecision(self, "C-RASP[]", {answer: decide(dfa) for answer, dfa in self.languages().items()})
+
+    def decide_absolute(self) -> GuessedDecision:
+        """With positions, as far as can be told."""
+        parts = {answer: decide_absolute(dfa) for answer, dfa in self.languages().items()}
+        return GuessedDecision(self, "C-RASP[periodic, local]", parts)
+
+    def assumption(self) -> Assumption:
+        return Assumption(
+            f"the task is this automaton of {len(self.machine.transitions)} states, checked on all words up to length "
+            f"{self.checked_to} and on {self.sampled} random ones up to {self.sampled_to}"
+        )
+
+
+@dataclass(frozen=True)
+class GuessedDecision:
+    """The decision for each answer of a guessed machine."""
+
+    guess: Guess
+    language_class: str
+    parts: Mapping[str, Decision | AbsoluteDecision]
+
+    @property
+    def member(self) -> bool | None:
+        """None where it is unknown, which a task that does not ask every word makes of a no."""
+        verdicts = [part.member for part in self.parts.values()]
+        if all(verdicts):
+            return True
+        return False if False in verdicts and self.guess.everywhere else None
+
+    @property
+    def deciding(self) -> tuple[str, Decision | AbsoluteDecision]:
+        """The answer that decides and its decision: the first that is no member, else the one with most states."""
+        ranked = sorted(self.parts.items(), key=lambda pair: (pair[1].member is not False, pair[1].member is not None))
+        return next(
+            (pair for pair in ranked if pair[1].member is not True),
+            max(self.parts.items(), key=lambda pair: len(pair[1].dfa.transitions)),
+        )
+
+    def claim(self) -> Claim:
+        """A prediction, not a proof: it rests on the guess."""
+        answer, part = self.deciding
+        inner = part.claim()
+        status: Status = "unknown" if self.member is None else "holds" if self.member else "refuted"
+        evidence = {**inner.evidence, "answer": answer, "queries": self.guess.queries}
+        assumptions = (self.guess.assumption(), *inner.assumptions)
+        name = f"the task is in {self.language_class}"
+        return Claim(name, self.member, "", "predicted", status, None, assumptions, inner.reference, evidence)
+
+    def explain(self) -> list[str]:
+        answer, part = self.deciding
+        sentences = [f"Taken as true: {self.guess.assumption().statement}."]
+        if not self.guess.everywhere:
+            sentences.append("The task does not ask every word of its letters, so that a no would show nothing.")
+        return [*sentences, f"The words with the answer {answer}:", *part.explain()]
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "class": self.language_class,
+            "member": self.member,
+            "checked_to": self.guess.checked_to,
+            "sampled_to": self.guess.sampled_to,
+            "states": len(self.guess.machine.transitions),
+            "everywhere": self.guess.everywhere,
+            "answers": {answer: part.plain() for answer, part in self.parts.items()},
+        }
+
+
+def guess_automaton(task: Task, *, longest: int | None = None, seconds: float = SECONDS) -> Guess | None:
+    """The machine of a task with one-symbol answers; None when it is no such task, is not total on the words of its
+    prompt letters, needs too many states (as a task that is not regular does), or takes too long."""
+    if task.readout != "answer":
+        return None
+    letters, everywhere = _letters(task)
+    if not letters or len(letters) > MOST_LETTERS:
+        return None
+    if longest is None:
+        longest = _affordable(len(letters))
+    solver = _Solver(task, time.monotonic() + seconds)
+    long_words = list(_long_words(letters, longest))
+
+    def tests() -> Iterator[Word]:
+        for length in range(longest + 1):
+            yield from itertools.product(letters, repeat=length)
+        yield from long_words
+
+    try:
+        machine = learn(solver.answer, letters, tests, MOST_STATES)
+    except _NotSuchTask:
+        return None
+    if machine is None:
+        return None
+    sampled_to = max(map(len, long_words))
+    return Guess(machine, longest, len(long_words), sampled_to, len(solver.known), everywhere)
+
+
+class _NotSuchTask(Exception):
+    """The task is not total, or answers with other than one symbol, or the time is over."""
+
+
+class _Solver:
+    """The answers of a task, each asked for once. The empty prompt may go without an answer."""
+
+    def __init__(self, task: Task, deadline: float) -> None:
+        self.task, self.deadline = task, deadline
+        self.known: dict[Word, str | None] = {}
+
+    def answer(self, word: Word) -> str | None:
+        if word not in self.known:
+            if time.monotonic() > self.deadline:
+                raise _NotSuchTask
+            self.known[word] = self._ask(word)
+        return self.known[word]
+
+    def _ask(self, word: Word) -> str | None:
+        try:
+            given = self.task.solve(word)
+        except Exception as error:  # a solver may refuse a prompt by any error of its own
+            if word:
+                raise _NotSuchTask from error
+            return None
+        if len(given) != 1:
+            if word:
+                raise _NotSuchTask
+            return None
+        return str(given[0])
+
+
+def _letters(task: Task) -> tuple[tuple[str, ...], bool]:
+    """The symbols of drawn prompts, and whether every short word of them is drawn."""
+    begin = task.axes[0].smallest
+    sizes = task.sizes(begin, begin + 24)
+    seen: set[Word] = set()
+    for size in [*sizes[:4], *sizes[-1:]]:
+        rows = np.unique(task.draw(size, seed=0, items=range(1000), role="guess").prompts, axis=0)
+        seen |= {task.spelled(row) for row in rows}
+    used = {symbol for word in seen for symbol in word}
+    letters = tuple(symbol for symbol in task.symbols if symbol in used)
+    first = min(map(len, seen), default=0)
+    lengths = [n for n in range(first, first + 3) if len(letters) ** n <= 64] or [first]
+    return letters, bool(seen) and all(word in seen for n in lengths for word in itertools.product(letters, repeat=n))
+
+
+def _affordable(letters: int) -> int:
+    length, words = 1, 1 + letters
+    while length < 12 and words + letters ** (length + 1) <= MOST_WORDS:
+        length += 1
+        words += letters**length
+    return length
+
+
+def _long_words(letters: tuple[str, ...], longest: int) -> Iterator[Word]:
+    """Random words, and short random words repeated with a few letters behind, which reach what random ones miss."""
+    generator = np.random.default_rng(0)
+
+    def some(length: int) -> Word:
+        return tuple(letters[index] for index in generator.integers(0, len(letters), length))
+
+    for number in range(LONG_WORDS):
+        length = int(generator.integers(longest + 1, max(LONGEST, longest + 2)))
+        if number % 2:
+            yield some(length)
+        else:
+            base = some(int(generator.integers(1, 4)))
+            yield (*(base * length)[:length], *some(int(generator.integers(0, 4))))
