@@ -12,7 +12,7 @@ from lengthwise.seeds import Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.formulations.appending import Appending
-from lengthwise.tasks.formulations.columns import Change, Columns
+from lengthwise.tasks.formulations.columns import THREE_COLUMNS, Change, Columns
 from lengthwise.tasks.formulations.formulation import EMPTY, State, symbol
 from lengthwise.tasks.task import Axis
 
@@ -90,6 +90,7 @@ class AdditionColumns(Columns):
 
     base: int = 2
     axes = AXES
+    preset = THREE_COLUMNS
 
     @property
     def symbols(self) -> tuple[str, ...]:

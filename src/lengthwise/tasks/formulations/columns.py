@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.formulations.formulation import Column, Formulation, Labels, Sources, State, column, symbol
+
+# One layer in which a column sees itself and its two neighbours: enough where windows of 3 settle a step. With an
+# encoding that tells left from right, as rope or t5.
+THREE_COLUMNS = {"causal": False, "depth": 1, "width": 32, "heads": 2, "attention": "window:size=2"}
 
 
 class Change(NamedTuple):
@@ -29,7 +33,7 @@ class Columns(Formulation):
     """
 
     readout = "tags"
-    preset = {"causal": False}  # a step looks to both sides
+    preset: ClassVar[Mapping[str, Any]] = {"causal": False}  # a step looks to both sides
 
     @abc.abstractmethod
     def steps(self, size: int) -> int:

@@ -12,7 +12,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.formulations.appending import Appending
-from lengthwise.tasks.formulations.columns import Change, Columns
+from lengthwise.tasks.formulations.columns import THREE_COLUMNS, Change, Columns
 from lengthwise.tasks.formulations.formulation import EMPTY, State, symbol
 from lengthwise.tasks.formulations.rewriting import DROP, KEEP, Redex, Rewriting
 from lengthwise.tasks.task import Axis
@@ -128,6 +128,7 @@ class ParityColumns(Columns):
     """
 
     axes = AXES
+    preset = THREE_COLUMNS
 
     @property
     def symbols(self) -> tuple[str, ...]:

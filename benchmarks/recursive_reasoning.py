@@ -1,0 +1,90 @@
+"""Does a layout that windows settle hold at ten times the training size, and does the same problem appended fall?
+
+Trains parity and addition in columns (three seeds each) and appended, to size 8, and runs each to the end of whole
+chains at 8, 16 and 80. Prints a line a run and says whether the bars are met: 99 % exact at 80 in columns, 0 appended.
+
+python benchmarks/recursive_reasoning.py [--items N] [--folder DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lengthwise.measurement.chain_points import Recursion
+from lengthwise.measurement.recursion import run_chains
+from lengthwise.runs.plan import plan_for
+from lengthwise.runs.run import Run, carry_out
+
+TRAINED, SIZES = 8, (8, 16, 80)
+HOLDS, FALLS = 0.99, 0.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A task with what is not its preset, the seeds it is tried with, and whether it is expected to hold."""
+
+    task: str
+    holds: bool
+    seeds: tuple[int, ...]
+    model: dict[str, Any] = field(default_factory=dict)
+    training: dict[str, Any] = field(default_factory=dict)
+
+
+TRIALS = (
+    Trial("parity_columns", True, (0, 1, 2)),
+    Trial("addition_columns", True, (0, 1, 2)),
+    Trial("addition_columns:base=10", True, (0, 1, 2)),
+    Trial("parity_appended", False, (0,), {"depth": 3}, {"steps": 5000, "stop_at": 1.0}),
+    Trial("addition_appended", False, (0,), {"depth": 3}, {"steps": 6000, "stop_at": 1.0}),
+)
+
+
+def trained(trial: Trial, seed: int, folder: Path) -> Run:
+    """The run of a trial with rotary positions, which are defined at any length, in every layout."""
+    choice = {"train_size": TRAINED, "test_size": TRAINED, "items": 100, "seed": seed}
+    plan = plan_for(trial.task, "rope", **choice, model=trial.model, training=trial.training)
+    return carry_out(plan, folder / f"{trial.task.replace(':', '-')}-{seed}")
+
+
+def met(trial: Trial, result: Recursion) -> bool:
+    exact = result.points[-1].exact
+    return exact >= HOLDS if trial.holds else exact <= FALLS
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=200, help="instances at each size (200)")
+    parser.add_argument("--folder", help="keep the runs here (nowhere)")
+    options = parser.parse_args()
+    missed, began = 0, time.monotonic()
+    heads = "".join(f"{f'exact at {size}':>13}" for size in SIZES)
+    print(f"{'task':<26}{'seed':>4}{'steps':>7}{'in range':>10}{heads}{'on time':>9}{'injured':>9}{'solver':>8}  bar")
+    with tempfile.TemporaryDirectory() as temporary:
+        for trial in TRIALS:
+            for seed in trial.seeds:
+                run = trained(trial, seed, Path(options.folder or temporary))
+                result = run_chains(run, sizes=SIZES, items=options.items)
+                last, good = result.points[-1], met(trial, result)
+                missed += not good
+                cells = "".join(f"{point.exact:>13.1%}" for point in result.points)
+                tail = [last.on_time / last.items]
+                tail += [
+                    count / max(1, last.injuries.items) for count in (last.injuries.right, last.injuries.solver_right)
+                ]
+                print(
+                    f"{trial.task:<26}{seed:>4}{run.history.step:>7}{run.history.checks[-1][1]:>10.1%}{cells}"
+                    f"{tail[0]:>9.1%}{tail[1]:>9.1%}{tail[2]:>8.1%}  {'met' if good else 'MISSED'}",
+                    flush=True,
+                )
+    print(f"{time.monotonic() - began:.0f} s; {missed} bars missed")
+    return min(1, missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
