@@ -3,7 +3,7 @@
 A position of a state is settled by n windows when some n - 1 windows of the state, together with the window around the
 position (the anchor), occur in no state in which the same anchor bears another label. Where windows lie does not count,
 nor how often they occur: a state is its set of windows [xiao2024, (n, r)-consistency]. For given r either some n is
-enough, or two places refute every n: the same anchor, different labels, and all windows of one state occur in the other.
+enough, or two places refute every n: the same anchor, different labels, all windows of one state among the other's.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lengthwise.oracle.locality.certificates import Refuted, certificates
+from lengthwise.oracle.locality.own_labels import is_guess
 from lengthwise.oracle.locality.steps import Steps, check_width, written
 from lengthwise.oracle.locality.windows import Numbering, Place, Table, windows_of
 from lengthwise.records import Assumption, Claim, Reference
@@ -24,7 +25,7 @@ XIAO = Reference("xiao2024", "(n, r)-consistency, Theorems 3.5 to 3.7")
 
 @dataclass(frozen=True)
 class Witness:
-    """Two places with the same anchor window and different labels, and every window of the first state in the second."""
+    """Two places with the same anchor window and different labels, and all windows of the first state in the second."""
 
     r: int
     state: State
@@ -33,6 +34,7 @@ class Witness:
     other_state: State
     other_position: int
     other_label: str
+    guessed: bool = False
 
     def holds(self) -> bool:
         """Looked at from the beginning, on the states themselves."""
@@ -44,8 +46,13 @@ class Witness:
         return [
             f"`{written(self.state, self.position)}` needs {self.label!r} at the place in brackets, and",
             f"`{written(self.other_state, self.other_position)}` needs {self.other_label!r} there;",
-            f"the {self.r} columns around both places are the same, and every window of {self.r} columns of the first "
+            f"the windows of {self.r} around both places are the same, and every window of {self.r} of the first "
             "occurs in the second, so no number of windows tells them apart.",
+            *(
+                ["The labels were found by comparing states; the file can give its own (labels)."]
+                if self.guessed
+                else []
+            ),
         ]
 
     def plain(self) -> dict[str, Any]:
@@ -78,6 +85,7 @@ class Consistency:
     by_size: tuple[tuple[int, int | None], ...]
     states: int
     exhaustive: bool
+    longest: int
     most: int
     witness: Witness | None = None
 
@@ -90,10 +98,23 @@ class Consistency:
         """
         if self.verdict == "REFUTED":
             return False
-        numbers = {size: n for size, n in self.by_size}
-        known = [size for size in numbers if size >= (self.least_size or self.up_to)]
-        before = numbers[known[0]] if self.least_size else ([self.n, *numbers.values()][-2] if numbers else None)
-        return self.n is None or self.n > max(2, before or 1)
+        numbers = dict(self.by_size)
+        since = self.least_size if self.least_size in numbers else list(numbers)[-2:][0]
+        before = numbers[since]
+        return self.n is None or before is None or self.n > before
+
+    @property
+    def thin(self) -> bool:
+        """Whether the states were too short to judge by: none longer than two windows, so that most states show where
+        they are and a missing clash says little. One window that keeps settling when no new one comes is believed."""
+        if self.verdict != "CONSISTENT" or (self.n == 1 and self.least_size is not None):
+            return False
+        return self.longest <= 2 * self.r
+
+    @property
+    def settled(self) -> bool:
+        """Whether a number of windows can be named."""
+        return self.verdict == "CONSISTENT" and self.n is not None and not self.growing and not self.thin
 
     @property
     def scope(self) -> str:
@@ -104,26 +125,36 @@ class Consistency:
         evidence = {"states": self.states, "up_to": self.up_to, "n_by_size": dict(self.by_size), "pairs": self.pairs}
         if self.witness is not None:
             evidence["witness"] = self.witness.plain()
-            given = (Assumption("the step function is the intended one"),)
-            return Claim(name, "REFUTED", "", "proved", "refuted", assumptions=given, reference=XIAO, evidence=evidence)
+            return self._refuted(name, evidence)
         assumptions = (
             Assumption("larger sizes bring no clash"),
-            Assumption("the sizes are much larger than the window", "checked" if self.up_to > self.r else "violated"),
+            Assumption("some states are longer than two windows", "violated" if self.thin else "checked"),
         )
-        status = "unknown" if self.growing else "holds"
+        status = "holds" if self.settled else "unknown"
         value = f"({self.n}, {self.r})" if self.n else f"more than {self.most} windows"
         return Claim(name, value, "", "measured", status, assumptions=assumptions, reference=XIAO, evidence=evidence)
 
+    def _refuted(self, name: str, evidence: dict[str, Any]) -> Claim:
+        given = [Assumption("the step function is the intended one")]
+        guessed = self.witness is not None and self.witness.guessed
+        if guessed:  # other labels might be settled
+            given.append(Assumption("a model is asked for the labels that were found by comparing states"))
+        status = "unknown" if guessed else "refuted"
+        return Claim(name, "REFUTED", "", "proved", status, assumptions=tuple(given), reference=XIAO, evidence=evidence)
+
     def explain(self) -> list[str]:
         if self.witness is not None:
-            return [f"REFUTED: no number of windows of {self.r} columns settles a step.", *self.witness.explain()]
+            return [f"REFUTED: no number of windows of width {self.r} settles a step.", *self.witness.explain()]
         if self.growing:
             numbers = ", ".join(f"{n or f'more than {self.most}'} at {size}" for size, n in self.by_size)
-            return [f"Unknown, growing: the number of windows of {self.r} columns that are needed is {numbers}."]
+            return [f"Unknown, growing: the number of windows of width {self.r} that are needed is {numbers}."]
+        if self.thin:
+            seen = f"states up to size {self.up_to} have at most {self.longest} columns"
+            return [f"Unknown: {seen}, too few to judge windows of {self.r}; no clash was found."]
         enough = f"from size {self.least_size} on no new one comes" if self.least_size else "new ones still come"
         count = "one window" if self.n == 1 else f"{self.n} windows"
         return [
-            f"CONSISTENT: {count} of {self.r} columns settle{'s' if self.n == 1 else ''} every step in {self.scope}.",
+            f"CONSISTENT: {count} of width {self.r} settle{'s' if self.n == 1 else ''} every step in {self.scope}.",
             f"There are {self.pairs} windows with their labels; {enough}.",
         ]
 
@@ -140,6 +171,7 @@ class Consistency:
             "states": self.states,
             "exhaustive": self.exhaustive,
             "growing": self.growing,
+            "thin": self.thin,
             "witness": None if self.witness is None else self.witness.plain(),
         }
 
@@ -219,15 +251,17 @@ def _result(
         tuple(by_size),
         table.states,
         steps.exhaustive,
+        table.longest,
         most,
-        _witness(table, r, *refuted) if refuted else None,
+        _witness(table, r, steps.guessed, *refuted) if refuted else None,
     )
 
 
-def _witness(table: Table, r: int, anchor: int, label: str, sets: Refuted) -> Witness:
+def _witness(table: Table, r: int, guessed: bool, anchor: int, label: str, sets: Refuted) -> Witness:
     labels = table.found[anchor]
     one: Place = labels[label][sets.own]
     other_label, other = next(
         (name, found[sets.other]) for name, found in labels.items() if name != label and sets.other in found
     )
-    return Witness(r, one.state, one.position, label, other.state, other.position, other_label)
+    guessed = guessed and any(is_guess(place.move.state, place.move.after) for place in (one, other))
+    return Witness(r, one.move.state, one.position, label, other.move.state, other.position, other_label, guessed)

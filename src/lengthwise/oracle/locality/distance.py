@@ -43,7 +43,14 @@ class Distance:
             assumptions.append(Assumption("every column takes part in at most one step"))
         evidence = {"by_size": dict(self.by_size), "example": self.example}
         return Claim(
-            what, value, "columns", "measured", status, assumptions=tuple(assumptions), reference=XIAO, evidence=evidence
+            what,
+            value,
+            "columns",
+            "measured",
+            status,
+            assumptions=tuple(assumptions),
+            reference=XIAO,
+            evidence=evidence,
         )
 
     def explain(self) -> list[str]:
@@ -104,8 +111,8 @@ def _by_sources(moves: Iterable[Move]) -> Iterator[tuple[int, Any]]:
 
 
 def _read(move: Move, place: int, sources: tuple[int, ...]) -> str:
-    text = written(move.after, place)
-    return f"In `{text}` the column in brackets is made from columns {sources[0] + 1} and {sources[-1] + 1} of the state before."
+    text, places = written(move.after, place), f"columns {sources[0] + 1} and {sources[-1] + 1}"
+    return f"In `{text}` the column in brackets is made from {places} of the state before."
 
 
 def _by_comparison(moves: Iterable[Move]) -> Iterator[tuple[int, Any]]:
@@ -113,7 +120,7 @@ def _by_comparison(moves: Iterable[Move]) -> Iterator[tuple[int, Any]]:
     near: dict[tuple[State, int], list[Move]] = {}
     for move in {move.state: move for move in moves}.values():
         for place in range(len(move.state)):
-            near.setdefault((move.state[:place] + ((),) + move.state[place + 1 :], place), []).append(move)
+            near.setdefault(((*move.state[:place], (), *move.state[place + 1 :]), place), []).append(move)
     for (_, place), group in near.items():
         for other in group[1:]:
             for at, (one, two) in enumerate(zip(group[0].labels, other.labels, strict=True)):
@@ -123,6 +130,6 @@ def _by_comparison(moves: Iterable[Move]) -> Iterator[tuple[int, Any]]:
 
 def _compared(one: Move, other: Move, place: int, at: int) -> str:
     return (
-        f"`{written(one.state, place)}` and `{written(other.state, place)}` differ in the column in brackets alone, and "
-        f"the label at column {at + 1} is {one.labels[at]!r} in one and {other.labels[at]!r} in the other."
+        f"`{written(one.state, place)}` and `{written(other.state, place)}` differ in the column in brackets alone, "
+        f"and the label at column {at + 1} is {one.labels[at]!r} in one and {other.labels[at]!r} in the other."
     )

@@ -1,13 +1,13 @@
 """The least window that settles a bimachine, for all lengths, or the proof that none does.
 
-With the domain folded in, a left state x is a pair (left scanner, domain), a right state m a pair (right scanner, set of
-domain states from which the rest is accepted), and the output F(x, a, m) is defined exactly where the whole word is in
-the domain. Two left contexts look alike through k columns when they end in the same k letters, or are the same shorter
+With the domain folded in, a left state x is a pair (left scanner, domain), a right state m is a pair (right scanner,
+set of domain states from which the rest is accepted), and the output F(x, a, m) is defined where the whole word is in
+the domain and nowhere else. Two left contexts look alike through k columns when they end in the same k letters, or are the same shorter
 word, for the window shows the border. So the pairs of left states that look alike through k columns are
 
     S(0) = all pairs,    S(k + 1) = the diagonal + the images of S(k) under each letter,
 
-a decreasing chain of finite sets, and T(k) likewise on the right. Left and right contexts are chosen independently, hence
+a decreasing chain of finite sets, and T(k) likewise on the right. Left and right contexts are chosen independently:
 windows of k columns to the left and l to the right settle the step if and only if there is no letter a, (x, x') in S(k)
 and (m, m') in T(l) with F(x, a, m) and F(x', a, m') both defined and different. When both chains have become constant
 and such a clash remains, no finite window settles the step. docs/locality.md has the proof.
@@ -46,9 +46,9 @@ class Clash:
             " ".join(f"[{letter}]" if at == mark else letter for at, letter in enumerate(word))
             for word, mark in ((self.word, self.position), (self.other_word, self.other_position))
         )
+        same = f"the window of {2 * self.radius + 1} around it is the same"
         return [
-            f"`{one}` needs {self.label!r} at the place in brackets and `{other}` needs {self.other_label!r}; "
-            f"the {self.radius} columns to both sides are the same."
+            f"`{one}` needs {self.label!r} at the place in brackets and `{other}` needs {self.other_label!r}; {same}."
         ]
 
     def plain(self) -> dict[str, Any]:
@@ -86,7 +86,9 @@ class Proof:
 
     def claim(self, name: str = "step") -> Claim:
         given = [Assumption("the bimachine computes the step")]
-        given.append(Assumption("its domain holds every state" if not self.exact else "its domain is the set of states"))
+        given.append(
+            Assumption("its domain holds every state" if not self.exact else "its domain is the set of states")
+        )
         evidence: dict[str, Any] = {"rounds": self.rounds, "left": self.left, "right": self.right}
         if self.clash:
             evidence["clash"] = self.clash.plain()
@@ -195,7 +197,7 @@ def _clash(folded: Folded, lefts: Pairs, rights: Pairs) -> tuple[int, int, int, 
 
 
 def _contexts(layers: list[Pairs], table: NDArray[np.int64], one: int, other: int) -> tuple[list[int], list[int]]:
-    """Two words that lead to these states and look alike through as many letters as there are layers above the first."""
+    """Two words that lead to these states and look alike through one letter a layer above the first."""
     shared: list[int] = []
     access = _access(table)
     for pairs in layers[-2::-1]:

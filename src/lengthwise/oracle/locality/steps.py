@@ -22,7 +22,8 @@ class Steps:
     """The steps of a formulation, chain by chain.
 
     `chains(size)` gives the instances of a size, each as its moves in order. `exhaustive` says that these are all
-    instances of the size, and `sourced` that the moves say from where each column was computed. In the form "step" a
+    instances of the size, `sourced` that the moves say from where each column was computed, and `guessed` that labels
+    were found by comparing a state with the next. In the form "step" a
     model maps a state to the next; in the form "decoder" it writes one token after all it has seen so far.
     """
 
@@ -31,6 +32,7 @@ class Steps:
     exhaustive: bool = True
     sourced: bool = True
     form: Form = "step"
+    guessed: bool = False
 
     def moves(self, size: int) -> Iterator[Move]:
         """All moves of a size."""
@@ -81,15 +83,16 @@ def drawn_steps(formulation: Formulation, items: int, seed: int = 0, role: str =
     return Steps(f"{items} drawn items of {_name(formulation)}", chains, exhaustive=False, form=form)
 
 
-def kept_steps(name: str, moves: Iterable[tuple[int, Move]], exhaustive: bool = False, sourced: bool = False) -> Steps:
-    """Steps that lie in memory, each with its size and a chain of its own."""
+def kept_steps(name: str, moves: Iterable[tuple[int, Move]]) -> Steps:
+    """Steps read from a file, each with its size and a chain of its own; their labels were guessed."""
     by_size: dict[int, list[Move]] = {}
     for size, move in moves:
         by_size.setdefault(size, []).append(move)
     form: Form = "step"
     if by_size and all(label is None for group in by_size.values() for move in group for label in move.labels[:-1]):
         form = "decoder"
-    return Steps(name, lambda size: ([move] for move in by_size.get(size, ())), exhaustive, sourced, form)
+    chains: Chains = lambda size: ([move] for move in by_size.get(size, ()))  # noqa: E731
+    return Steps(name, chains, exhaustive=False, sourced=False, form=form, guessed=True)
 
 
 def written(state: State, mark: int | None = None) -> str:
@@ -102,7 +105,6 @@ def check_width(r: int) -> int:
     if r < 1 or r % 2 == 0:
         raise UsageError(f"a window has a middle column, so its width is an odd number, not {r}")
     return r // 2
-
 
 
 def _to_the_end(formulation: Formulation, start: State) -> Iterator[Move]:

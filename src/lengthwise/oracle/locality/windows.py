@@ -57,9 +57,9 @@ class Numbering:
 
 @dataclass(frozen=True)
 class Place:
-    """A position of a state, met at a size."""
+    """A position of the state of a move, met at a size."""
 
-    state: State
+    move: Move
     position: int
     size: int
 
@@ -76,10 +76,12 @@ class Table:
     found: dict[int, dict[str, dict[int, Place]]] = field(default_factory=dict)
     first: dict[tuple[int, str], int] = field(default_factory=dict)
     states: int = 0
+    longest: int = 0
 
     def add(self, move: Move, size: int) -> Iterator[int]:
         """Enter a move; gives the anchors whose entry is new."""
         self.states += 1
+        self.longest = max(self.longest, len(move.state))
         anchors = self.numbering.anchors(move.state)
         asked = [place for place, label in enumerate(move.labels) if label is not None]
         together = bits_of(anchors) if asked else 0
@@ -93,7 +95,7 @@ class Table:
                 sets = labels[label] = {}
                 self.first[anchor, label] = size
             if together not in sets:
-                sets[together] = Place(move.state, position, size)
+                sets[together] = Place(move, position, size)
                 yield anchor
 
     @property

@@ -1,0 +1,169 @@
+"""A user's own formulation: a Python file with a step function, a Formulation class, or a JSONL of pairs.
+
+The functions of a Python file are `step(state)`, which gives the next state or None at the end, and `starts(size)`, the
+first states of a size, as many as it likes. A state is a list of tokens or of columns (tuples of tokens), or text split
+at white space with `|` between the lines of a column. `labels(state)` and `sources(state)` may be given too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.locality.limits import time_limit
+from lengthwise.oracle.locality.own_labels import Side, labels_between
+from lengthwise.oracle.locality.own_state import state_of
+from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
+from lengthwise.oracle.locality.steps import Steps, formulation_steps, written
+from lengthwise.registry import parse_spec
+from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations.formulation import Formulation, Labels, Move, Sources, State
+from lengthwise.tasks.python_file import _module
+
+LONGEST = 10_000  # steps of a chain
+INSTANCES = 5_000  # first states of a size that are used
+LOOKED_AT = 100_000  # first states of a size from which these are drawn
+SECONDS = 10.0  # for one call of the user's function
+GUESSED = "labels are found by comparing a state with the next; define labels(state) to give your own"
+
+
+@dataclass(frozen=True)
+class Own:
+    """A formulation that was read: its steps, and where labels were guessed those with the other guess; the class if
+    it is one, the sizes of a file, and what to know of it."""
+
+    steps: Steps
+    other: Steps | None = None
+    formulation: Formulation | None = None
+    sizes: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def load_formulation(path: str, progress: Callable[[int], None] | None = None) -> Own:
+    """The formulation in a file: `layout.py`, `layout.py::Class:setting=1` or `pairs.jsonl`."""
+    name, _ = parse_spec(path)
+    if not name.partition("::")[0].endswith(".py"):
+        from lengthwise.oracle.locality.own_pairs import load_pairs
+
+        pairs = load_pairs(path, progress=progress)
+        return Own(pairs.steps, pairs.other, None, pairs.sizes, pairs.notes())
+    if "::" in name:
+        return _of_class(path)
+    found = vars(_module(name))
+    if not callable(found.get("step")):
+        return _of_class(path)
+    for needed, meaning in (("step", "state → next state or None"), ("starts", "size → first states")):
+        if not callable(found.get(needed)):
+            raise UsageError(f"{name} defines no function {needed} ({meaning})")
+    functions = Functions(name, found["step"], found["starts"], found.get("labels"), found.get("sources"))
+    if functions.labels is not None:
+        return Own(functions.as_steps(), notes=("labels are the file's",))
+    return Own(functions.as_steps(), functions.as_steps("right"), notes=(GUESSED,))
+
+
+def _of_class(path: str) -> Own:
+    task = tasks.make(path)
+    if not isinstance(task, Formulation):
+        raise UsageError(f"{path} has neither a function step nor a subclass of Formulation")
+    return Own(formulation_steps(task, name=path), formulation=task)
+
+
+@dataclass(frozen=True)
+class Functions:
+    """The user's functions, called with care: what they raise, and what they do for ever, is a usage error."""
+
+    name: str
+    step: Callable[[Any], Any]
+    starts: Callable[[int], Iterable[Any]]
+    labels: Callable[[Any], Any] | None = None
+    sources: Callable[[Any], Any] | None = None
+
+    def as_steps(self, side: Side = "left") -> Steps:
+        """The steps; a size with more than `INSTANCES` first states is sampled, so they are not said to be all."""
+        seen: dict[State, State | None] = {}
+        return Steps(
+            self.name,
+            lambda size: (self._moves(start, seen, side) for start in self._first(size)),
+            exhaustive=False,
+            sourced=self.sources is not None,
+            guessed=self.labels is None,
+        )
+
+    def _first(self, size: int) -> list[State]:
+        what = f"{self.name}: starts({size})"
+        with time_limit(6 * SECONDS, f"{what} takes more than {6 * SECONDS:.0f} seconds"):
+            found = _called(lambda: list(itertools.islice(iter(self.starts(size)), LOOKED_AT)), what)
+        if len(found) > INSTANCES:
+            found = random.Random(size).sample(found, INSTANCES)
+        return [state_of(value, what) for value in found]
+
+    def _moves(self, start: State, seen: dict[State, State | None], side: Side) -> Iterator[Move]:
+        state, met = start, {start}
+        for _ in range(LONGEST):
+            after = self._next(state)
+            if seen.setdefault(state, after) != after:
+                both = " and then ".join(_shown(one) for one in (seen[state], after))
+                raise UsageError(f"{self.name} is not deterministic: from `{written(state)}` it goes to {both}")
+            if after is None:
+                return
+            yield Move(state, after, self._labels(state, after, side), self._sources(state))
+            if after in met:
+                raise UsageError(f"{self.name}: the chain from `{written(start)}` comes back to `{written(after)}`")
+            met.add(after)
+            state = after
+        raise UsageError(f"{self.name}: the chain from `{written(start)}` does not end within {LONGEST:,} steps")
+
+    def _next(self, state: State) -> State | None:
+        after = self._ask(self.step, "step", state)
+        return None if after is None else state_of(after, f"{self.name}: step after `{written(state)}`")
+
+    def _labels(self, state: State, after: State, side: Side) -> Labels:
+        if self.labels is None:
+            return labels_between(state, after, side)
+        given = list(self._ask(self.labels, "labels", state))
+        if len(given) != len(state):
+            raise UsageError(
+                f"{self.name}: labels gives {len(given)} for the {len(state)} columns of `{written(state)}`"
+            )
+        return tuple(None if label is None else str(label) for label in given)
+
+    def _sources(self, state: State) -> Sources:
+        if self.sources is None:
+            return ()
+        return tuple(tuple(sorted(int(at) for at in places)) for places in self._ask(self.sources, "sources", state))
+
+    def _ask(self, function: Callable[[Any], Any], what: str, state: State) -> Any:
+        given = list(state) if any(len(column) > 1 for column in state) else [token for (token,) in state]
+        where = f"{self.name}: {what} on `{written(state)}`"
+        with time_limit(SECONDS, f"{where} takes more than {SECONDS:.0f} seconds"):
+            return _called(lambda: function(given), where)
+
+
+def _called(call: Callable[[], Any], what: str) -> Any:
+    try:
+        return call()
+    except UsageError:
+        raise
+    except Exception as error:
+        said = str(error).splitlines()
+        raise UsageError(f"{what} raises {type(error).__name__}{': ' + said[0] if said else ''}") from error
+
+
+def _shown(state: State | None) -> str:
+    return "the end" if state is None else f"`{written(state)}`"
+
+
+def settle_own(own: Own, sizes: Sequence[int] = (), widths: Sequence[int] = WIDTHS, most: int = 4) -> Locality:
+    """The locality of a formulation that was read; of two guesses of its labels one that is settled, if either is."""
+    sizes = sizes or own.sizes
+    if not sizes:
+        raise UsageError("the sizes to look at are missing; a file with functions has none of its own")
+    found = settle(own.formulation or own.steps, sizes, widths, most)
+    if own.other is None or found.verdict in ("CONSISTENT", "PROVED"):
+        return found
+    other = settle(own.other, sizes, widths, most)
+    return other if other.verdict == "CONSISTENT" else found

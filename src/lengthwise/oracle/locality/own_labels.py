@@ -1,0 +1,51 @@
+"""Labels found by comparing a state with the next, where a user's formulation gives none."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from lengthwise.tasks.formulations.formulation import Labels, State, symbol
+from lengthwise.tasks.formulations.rewriting import DROP, KEEP
+
+Side = Literal["left", "right"]
+
+
+def is_guess(state: State, after: State) -> bool:
+    """Whether a comparison leaves open where the change was: neither an equal length nor one column appended."""
+    return len(after) != len(state) and not (len(after) == len(state) + 1 and after[:-1] == state)
+
+
+def labels_between(state: State, after: State, side: Side = "left") -> Labels:
+    """What is asked at each position so that the next state comes out.
+
+    Equal lengths: the next column. One column appended: that column, at the last position alone. Otherwise the parts
+    that both end and begin with are kept, and of what lies between the first columns are replaced by the new ones and
+    the rest dropped; new columns for which there is no place stand in one label with the last that has one. Where
+    tokens repeat the change could have been in several places: it is put as far to the `side` as it goes.
+    """
+    if len(after) == len(state):
+        return tuple(symbol(column) for column in after)
+    if not is_guess(state, after):
+        return (*(None for _ in state[1:]), symbol(after[-1]))
+    if side == "right":
+        return _rewritten(state, after, *_shared(state, after))
+    tail, head = _shared(state[::-1], after[::-1])
+    return _rewritten(state, after, head, tail)
+
+
+def _shared(state: State, after: State) -> tuple[int, int]:
+    """How many columns both have in common at the beginning, and of the rest at the end."""
+    shorter = min(len(state), len(after))
+    head = next((at for at in range(shorter) if state[at] != after[at]), shorter)
+    tail = next((at for at in range(shorter - head) if state[-1 - at] != after[-1 - at]), shorter - head)
+    return head, tail
+
+
+def _rewritten(state: State, after: State, head: int, tail: int) -> Labels:
+    if head + tail == len(state):  # only inserted: the column before the place, or the first, says what comes there
+        head, tail = (head - 1, tail) if head else (head, tail - 1)
+    old, new = state[head : len(state) - tail], [symbol(column) for column in after[head : len(after) - tail]]
+    if len(new) > len(old):
+        new = [*new[: len(old) - 1], " ".join(new[len(old) - 1 :])]
+    written = [*new, *[DROP] * (len(old) - len(new))]
+    return (*[KEEP] * head, *written, *[KEEP] * tail)

@@ -1,0 +1,225 @@
+"""A JSONL of `{"state": …, "next": …}` pairs, read in one pass and in bounded memory however long it is.
+
+All lines are checked, and every window of the widths asked for is entered as it comes. Of the distinct states at most a
+number are kept whole for what needs whole states, those with the smallest digests: a sample that does not depend on the
+order of the lines. Digests of all states and their next states tell of a state with two next states.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.locality.alphabet import alphabet_note
+from lengthwise.oracle.locality.own_labels import labels_between
+from lengthwise.oracle.locality.own_state import state_of
+from lengthwise.oracle.locality.steps import Steps, kept_steps, written
+from lengthwise.oracle.locality.windows import Numbering
+from lengthwise.tasks.formulations.formulation import Move, State
+
+KEPT = 20_000  # distinct states kept whole
+WIDTHS = (3, 5, 7)
+ENTRIES = 1_000_000  # windows of one width that are kept
+EXAMPLE = '{"state": "1 0 1", "next": "1 1"}'
+TELL_EVERY = 10_000  # lines between two calls of the progress function
+
+
+@dataclass
+class Stream:
+    """The labels of the windows of one width, over all lines: whether one window settles every step of the file."""
+
+    r: int
+    labels: dict[int, str] = field(default_factory=dict)
+    firsts: dict[int, int] = field(default_factory=dict)
+    clash: tuple[int, int, int] | None = None  # two lines and the position in the second
+    full: bool = False
+
+    def __post_init__(self) -> None:
+        self.numbering = Numbering(self.r)
+        self._lines: dict[int, int] = {}
+
+    def take(self, move: Move, size: int, line: int) -> None:
+        """Enter the windows of a line; after a clash, or when there are too many, nothing more is entered."""
+        if self.clash or self.full:
+            return
+        labels, lines = self.labels, self._lines
+        for place, (anchor, label) in enumerate(zip(self.numbering.anchors(move.state), move.labels, strict=True)):
+            if label is None:
+                continue
+            known = labels.get(anchor)
+            if known is None:
+                labels[anchor], lines[anchor] = label, line
+                self.firsts[size] = self.firsts.get(size, 0) + 1
+            elif known != label:
+                self.clash = lines[anchor], line, place
+                return
+        self.full = len(labels) > ENTRIES
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What a file of pairs holds."""
+
+    path: str
+    lines: int
+    distinct: int
+    steps: Steps
+    sizes: tuple[int, ...]
+    tokens_by_size: dict[int, int]
+    streams: tuple[Stream, ...]
+
+    def notes(self) -> tuple[str, ...]:
+        kept = sum(1 for size in self.sizes for _ in self.steps.moves(size))
+        notes = [f"{self.lines:,} lines with {self.distinct:,} different states, of which {kept:,} were kept whole"]
+        for stream in self.streams:
+            if stream.clash:
+                one, other, place = stream.clash
+                said = f"does not settle a step: lines {one} and {other} clash at column {place + 1} of the latter"
+            elif stream.full:
+                said = f"has more than {ENTRIES:,} different windows and was given up"
+            else:
+                said = f"settles every step of the file, with {len(stream.labels):,} windows"
+            notes.append(f"one window of {stream.r} {said}")
+        notes.append("labels are found by comparing a state with the next")
+        endless = alphabet_note(self.tokens_by_size)
+        return (*notes, endless) if endless else tuple(notes)
+
+
+def load_pairs(
+    path: str,
+    widths: Sequence[int] = WIDTHS,
+    keep: int = KEPT,
+    progress: Callable[[int], None] | None = None,
+) -> Pairs:
+    """Read a file of pairs; `progress` is told the number of lines read. The size of a state is its number of columns,
+    or the number under "size"."""
+    reader = _Reader(path, widths, keep)
+    try:
+        with open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                reader.take(line, number)
+                if progress is not None and number % TELL_EVERY == 0:
+                    progress(number)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+    if not reader.lines:
+        raise UsageError(f"{path} is empty; each line holds a pair such as {EXAMPLE}")
+    return reader.pairs()
+
+
+class _Reader:
+    def __init__(self, path: str, widths: Sequence[int], keep: int) -> None:
+        self.path, self.keep, self.lines = path, keep, 0
+        self.states, self.nexts, self.numbers = array("Q"), array("Q"), array("q")
+        self.streams = tuple(Stream(r) for r in widths)
+        self.kept: list[tuple[int, int, Move]] = []  # a heap: minus the digest, the size, the move
+        self.known: set[int] = set()
+        self.columns: dict[tuple[str, ...], int] = {}  # the least size that has a column
+
+    def take(self, line: bytes, number: int) -> None:
+        where = f"{self.path}, line {number}"
+        text = _decoded(line, where)
+        if not text:
+            return
+        item = _item(text, where)
+        state, after = state_of(item["state"], where), state_of(item["next"], where)
+        size = item.get("size", len(state))
+        if type(size) is not int or size < 1:
+            raise UsageError(f"{where}: the size is a positive whole number, not {str(size)[:40]!r}")
+        digest, after_digest = _digest(state), _digest(after)
+        self.lines += 1
+        self.states.append(digest)
+        self.nexts.append(after_digest)
+        self.numbers.append(number)
+        for column in set(state):
+            if self.columns.get(column, size + 1) > size:
+                self.columns[column] = size
+        move = Move(state, after, labels_between(state, after), ())
+        for stream in self.streams:
+            stream.take(move, size, number)
+        self._keep(digest, size, move)
+
+    def _keep(self, digest: int, size: int, move: Move) -> None:
+        if digest in self.known or (len(self.kept) == self.keep and -self.kept[0][0] <= digest):
+            return
+        self.known.add(digest)
+        if len(self.kept) < self.keep:
+            heapq.heappush(self.kept, (-digest, size, move))
+        else:
+            self.known.discard(-heapq.heapreplace(self.kept, (-digest, size, move))[0])
+
+    def pairs(self) -> Pairs:
+        digests = np.array(self.states)
+        order = np.argsort(digests, kind="stable")
+        same = digests[order][1:] == digests[order][:-1]
+        differ = same & (np.array(self.nexts)[order][1:] != np.array(self.nexts)[order][:-1])
+        if differ.any():
+            first = int(np.flatnonzero(differ)[0])
+            self._refuse(int(self.numbers[order[first]]), int(self.numbers[order[first + 1]]))
+        sizes = tuple(sorted({size for _, size, _ in self.kept}))
+        steps = kept_steps(self.path, ((size, move) for _, size, move in sorted(self.kept, key=lambda kept: -kept[0])))
+        return Pairs(
+            self.path, self.lines, int(len(digests) - same.sum()), steps, sizes, self._new_tokens(), self.streams
+        )
+
+    def _new_tokens(self) -> dict[int, int]:
+        least: dict[str, int] = {}
+        for column, size in self.columns.items():
+            for token in column:
+                least[token] = min(size, least.get(token, size))
+        counts = dict.fromkeys(sorted(set(self.columns.values()) | {size for _, size, _ in self.kept}), 0)
+        for size in least.values():
+            counts[size] += 1
+        return counts
+
+    def _refuse(self, one: int, other: int) -> None:
+        """Two lines with the same state (or, once in 2^64, only the same digest) and different next states."""
+        (state, after), (again, other_after) = _lines(self.path, sorted((one, other)))
+        if state == again:
+            raise UsageError(
+                f"{self.path}: the state `{written(state)}` goes to `{written(after)}` in line {min(one, other)} and "
+                f"to `{written(other_after)}` in line {max(one, other)}; a step has one next state"
+            )
+
+
+def _lines(path: str, wanted: Sequence[int]) -> Iterator[tuple[State, State]]:
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            if number in wanted:
+                item = _item(_decoded(line, path), path)
+                yield state_of(item["state"]), state_of(item["next"])
+
+
+def _decoded(line: bytes, where: str) -> str:
+    try:
+        return line.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise UsageError(f"{where}: this is not UTF-8 text") from None
+
+
+def _item(text: str, where: str) -> dict[str, Any]:
+    try:
+        item = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{where}: this is not JSON ({error})") from None
+    except RecursionError:
+        raise UsageError(f"{where}: this is nested too deeply for a pair such as {EXAMPLE}") from None
+    if not isinstance(item, dict):
+        raise UsageError(f"{where}: a pair is an object such as {EXAMPLE}, not {text[:40]}")
+    for key in ("state", "next"):
+        if key not in item:
+            raise UsageError(f"{where}: the key {key!r} is missing; a pair is an object such as {EXAMPLE}")
+    return item
+
+
+def _digest(state: State) -> int:
+    text = "\0".join(["|".join(column) for column in state])
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
