@@ -12,14 +12,14 @@ import heapq
 import json
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.locality.alphabet import alphabet_note
-from lengthwise.oracle.locality.own_labels import labels_between
+from lengthwise.oracle.locality.own_labels import Side, is_guess, labels_between
 from lengthwise.oracle.locality.own_state import state_of
 from lengthwise.oracle.locality.steps import Steps, kept_steps, written
 from lengthwise.oracle.locality.windows import Numbering
@@ -27,6 +27,7 @@ from lengthwise.tasks.formulations.formulation import Move, State
 
 KEPT = 20_000  # distinct states kept whole
 WIDTHS = (3, 5, 7)
+SIDES: tuple[Side, Side] = ("left", "right")
 ENTRIES = 1_000_000  # windows of one width that are kept
 EXAMPLE = '{"state": "1 0 1", "next": "1 1"}'
 TELL_EVERY = 10_000  # lines between two calls of the progress function
@@ -37,6 +38,7 @@ class Stream:
     """The labels of the windows of one width, over all lines: whether one window settles every step of the file."""
 
     r: int
+    side: Side = "left"
     labels: dict[int, str] = field(default_factory=dict)
     firsts: dict[int, int] = field(default_factory=dict)
     clash: tuple[int, int, int] | None = None  # two lines and the position in the second
@@ -72,14 +74,18 @@ class Pairs:
     lines: int
     distinct: int
     steps: Steps
+    other: Steps | None
     sizes: tuple[int, ...]
     tokens_by_size: dict[int, int]
     streams: tuple[Stream, ...]
 
     def notes(self) -> tuple[str, ...]:
+        """What to know about the file, a sentence each."""
         kept = sum(1 for size in self.sizes for _ in self.steps.moves(size))
         notes = [f"{self.lines:,} lines with {self.distinct:,} different states, of which {kept:,} were kept whole"]
-        for stream in self.streams:
+        for r in sorted({stream.r for stream in self.streams}):
+            # Of two guesses of the labels the one that is settled counts.
+            stream = min((s for s in self.streams if s.r == r), key=lambda s: (s.clash is not None, s.full))
             if stream.clash:
                 one, other, place = stream.clash
                 said = f"does not settle a step: lines {one} and {other} clash at column {place + 1} of the latter"
@@ -119,7 +125,8 @@ class _Reader:
     def __init__(self, path: str, widths: Sequence[int], keep: int) -> None:
         self.path, self.keep, self.lines = path, keep, 0
         self.states, self.nexts, self.numbers = array("Q"), array("Q"), array("q")
-        self.streams = tuple(Stream(r) for r in widths)
+        self.streams = tuple(Stream(r, side) for r in widths for side in SIDES)
+        self.guessed = False
         self.kept: list[tuple[int, int, Move]] = []  # a heap: minus the digest, the size, the move
         self.known: set[int] = set()
         self.columns: dict[tuple[str, ...], int] = {}  # the least size that has a column
@@ -142,9 +149,12 @@ class _Reader:
         for column in set(state):
             if self.columns.get(column, size + 1) > size:
                 self.columns[column] = size
-        move = Move(state, after, labels_between(state, after), ())
+        move = other = Move(state, after, labels_between(state, after), ())
+        if is_guess(state, after):
+            self.guessed = True
+            other = replace(move, labels=labels_between(state, after, "right"))
         for stream in self.streams:
-            stream.take(move, size, number)
+            stream.take(move if stream.side == "left" else other, size, number)
         self._keep(digest, size, move)
 
     def _keep(self, digest: int, size: int, move: Move) -> None:
@@ -165,10 +175,13 @@ class _Reader:
             first = int(np.flatnonzero(differ)[0])
             self._refuse(int(self.numbers[order[first]]), int(self.numbers[order[first + 1]]))
         sizes = tuple(sorted({size for _, size, _ in self.kept}))
-        steps = kept_steps(self.path, ((size, move) for _, size, move in sorted(self.kept, key=lambda kept: -kept[0])))
-        return Pairs(
-            self.path, self.lines, int(len(digests) - same.sum()), steps, sizes, self._new_tokens(), self.streams
-        )
+        kept = [(size, move) for _, size, move in sorted(self.kept, key=lambda kept: -kept[0])]
+        other = None
+        if self.guessed:
+            turned = [(size, replace(m, labels=labels_between(m.state, m.after, "right"))) for size, m in kept]
+            other = kept_steps(self.path, turned)
+        steps, distinct = kept_steps(self.path, kept), int(len(digests) - same.sum())
+        return Pairs(self.path, self.lines, distinct, steps, other, sizes, self._new_tokens(), self.streams)
 
     def _new_tokens(self) -> dict[int, int]:
         least: dict[str, int] = {}

@@ -1,9 +1,9 @@
 """The least window that settles a bimachine, for all lengths, or the proof that none does.
 
 With the domain folded in, a left state x is a pair (left scanner, domain), a right state m is a pair (right scanner,
-set of domain states from which the rest is accepted), and the output F(x, a, m) is defined where the whole word is in
-the domain and nowhere else. Two left contexts look alike through k columns when they end in the same k letters, or are the same shorter
-word, for the window shows the border. So the pairs of left states that look alike through k columns are
+set of domain states from which the rest is accepted), and the output F(x, a, m) is defined exactly where the whole word
+is in the domain. Two left contexts look alike through k columns when they end in the same k letters, or are the same
+shorter word, for the window shows the border. So the pairs of left states that look alike through k columns are
 
     S(0) = all pairs,    S(k + 1) = the diagonal + the images of S(k) under each letter,
 
