@@ -73,3 +73,9 @@ def test_the_usual_shapes_fit_the_page(content_of, told, tasks, encodings):
     template = agreement_matrix(content, predict(content, told({}))).template
     assert template["width"]["step"] * encodings <= 900 and template["height"]["step"] * tasks <= 550
     assert template["width"]["step"] >= 44  # "✓ held" has room
+
+
+def test_a_long_reason_is_cut_where_one_hovers(content_of, told):
+    content = content_of({("sort", "`" + "x" * 500): [60]})
+    (row,) = agreement_matrix(content, predict(content, told({}))).data["judged"]
+    assert row["why"].startswith("nobody knows about xxx") and len(row["why"]) == 320 and row["why"][-1] == "…"

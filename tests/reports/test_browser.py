@@ -111,7 +111,9 @@ def test_predictions_stand_beside_what_came(visit, tmp_path, synthetic_study, to
     opened = visit(path, "?all")
     section = opened.page.locator("#predicted")
     assert "The oracle decided" in section.inner_text() and "cannot be rebuilt here" in section.text_content()
-    signs = opened.ask("[...document.querySelectorAll('#predicted .role-mark.mark-text text')].map(text => text.textContent)")
+    signs = opened.ask(
+        "[...document.querySelectorAll('#predicted .role-mark.mark-text text')].map(text => text.textContent)"
+    )
     assert len(signs) == 4 and {text[0] for text in signs} <= set("✓✗?×–") and "?" in {text[0] for text in signs}
     numbers = opened.ask("[...document.querySelectorAll('.agreement td')].map(cell => Number(cell.textContent))")
     assert sum(numbers) == 4
@@ -120,7 +122,8 @@ def test_predictions_stand_beside_what_came(visit, tmp_path, synthetic_study, to
     assert "predicted" in shown and "a witness says that sort will" in shown and "exact at sizes 41–60" in shown
     overlapping = """(() => {
         const plot = document.querySelector('#predicted .plot');
-        const texts = [...plot.querySelectorAll('.role-axis-label text, .role-legend-label text, .role-mark.mark-text text')];
+        const kinds = ['.role-axis-label text', '.role-legend-label text', '.role-mark.mark-text text'];
+        const texts = [...plot.querySelectorAll(kinds.join())];
         const boxes = texts.map(text => text.getBoundingClientRect());
         return boxes.filter((a, i) => boxes.some((b, j) => j > i && a.left < b.right - 1 && b.left < a.right - 1 &&
             a.top < b.bottom - 2 && b.top < a.bottom - 2)).length;

@@ -96,8 +96,8 @@ def test_what_is_left_out_is_told_apart(foretold):
 def test_a_prediction_is_a_claim_that_rests_on_the_deciding_one(foretold):
     first = foretold.cell_claims()[0]
     assert (first.kind, first.value, str(first.reference)) == ("predicted", "will hold", "huang2025, Theorem 7")
-    assert first.assumptions[0].statement == "softmax attention" and len(first.assumptions) == 4
-    assert first.evidence["as predicted"] is True and "certified" in first.evidence["deciding claim"]
+    assert first.assumptions[0].statement == "softmax attention" and len(first.assumptions) == 3
+    assert first.evidence["as predicted"] is True and "certified" in first.evidence["grounds"]
     assert len(foretold.cell_claims()) == 5  # of six decided cells one has no finished run
 
 

@@ -29,6 +29,7 @@ LOOKS: dict[tuple[bool | None, str], tuple[str, str, str]] = {
 }
 _SIGNS = {True: "✓", False: "✗", None: "?"}
 _TALL, _WIDE = 420, 840
+_LONGEST_WHY = 320
 
 
 def agreement_matrix(content: Content, foretold: Predictions) -> Figure:
@@ -58,9 +59,14 @@ def _shown(row: Prediction) -> dict[str, Any]:
         "predicted": row.verdict.outlook,
         "outcome": row.outcome,
         "measured": f"{row.outcome}: {row.found}",
-        "why": row.verdict.why,
+        "why": _cut(row.verdict.why.replace("`", "")),
         "theory": row.verdict.deciding.theory if row.verdict.deciding else "–",
     }
+
+
+def _cut(text: str) -> str:
+    """As much as can be read while hovering; the whole is among the claims."""
+    return text if len(text) <= _LONGEST_WHY else text[: _LONGEST_WHY - 1] + "…"
 
 
 def _template(content: Content, foretold: Predictions) -> dict[str, Any]:

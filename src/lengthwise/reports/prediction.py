@@ -21,7 +21,6 @@ JUDGED: tuple[Outcome, ...] = ("held", "fell")
 OUTLOOKS: tuple[Outlook, ...] = get_args(Outlook)
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 SAME = Assumption("the task is now what it was when the runs were trained")
-TRAINING = Assumption("training finds what the theory says exists, and nothing else that holds")
 SETTINGS = Assumption("the other settings of the model do not matter")
 _FORETOLD: dict[Outlook, str] = {"will hold": "to hold", "will fail": "to fail"}
 _FITS: dict[Outlook, Outcome] = {"will hold": "held", "will fail": "fell"}
@@ -79,7 +78,7 @@ class Prediction:
         return spread is not None and spread.low < BAR <= spread.high
 
     def claim(self) -> Claim | None:
-        """The prediction as a claim, None where there is none; it rests on the deciding claim of the theory."""
+        """The prediction as a claim with the theory's assumptions and two of its own; None where there is none."""
         deciding = self.verdict.deciding
         if deciding is None:
             return None
@@ -88,12 +87,12 @@ class Prediction:
             value=deciding.outlook,
             unit="",
             kind="predicted",
-            assumptions=(*deciding.claim.assumptions, TRAINING, SETTINGS, SAME),
+            assumptions=(*deciding.claim.assumptions, SETTINGS, SAME),
             reference=deciding.claim.reference,
             evidence={
                 "theory": deciding.theory,
                 "why": deciding.why,
-                "deciding claim": str(deciding.claim),
+                "grounds": str(deciding.grounds or deciding.claim),
                 "outcome": self.outcome,
                 "as predicted": self.agrees,
             },
