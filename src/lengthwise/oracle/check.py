@@ -1,28 +1,65 @@
-"""The card: what is known about a task before a model is trained on it."""
+"""The card: what is known about a task before a model is trained on it.
+
+Each theory is asked about each encoding, the strongest first; the first that decides gives the verdict, and those that
+disagree with it are shown beside it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from lengthwise.errors import UsageError
 from lengthwise.oracle.opinion import Opinion, Verdict
+from lengthwise.oracle.theories import communication, guessed, locality, programs, regular, rows, silence
+from lengthwise.oracle.theories.question import Question
+from lengthwise.oracle.theories.training import depth_claims_of, limit_claims_of, training_claims
 from lengthwise.records import Claim
+from lengthwise.tasks.along import Along
+from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
 from lengthwise.tasks.task import Task
 
 POSITIONS = ("none", "learned+offset", "learned", "rope", "alibi")
+THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
+    rows.opinions,
+    regular.opinions,
+    programs.opinions,
+    communication.opinions,
+    guessed.opinions,
+    locality.opinions,
+    silence.opinions,
+)
 
 
 @dataclass(frozen=True)
 class Card:
-    """The verdict for each encoding, and the claims that hold whatever the encoding (training size, depth ...)."""
+    """The verdict for each encoding, and the claims that hold whatever the encoding.
+
+    `training` says which training size is needed and what the planned items show of it, `depth` how many layers, and
+    `limits` what the theorems on limit transformers say.
+    """
 
     task: str
     train_size: int
     test_size: int
     verdicts: Mapping[str, Verdict]
-    claims: tuple[Claim, ...] = ()
-    changes: tuple[str, ...] = field(default=())
+    training: tuple[Claim, ...] = ()
+    depth: tuple[Claim, ...] = ()
+    limits: tuple[Claim, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What would turn a verdict that is not "will hold", each said once."""
+        found = [
+            change
+            for verdict in self.verdicts.values()
+            if verdict.outlook != "will hold"
+            for opinion in verdict.opinions
+            for change in opinion.changes
+        ]
+        return tuple(dict.fromkeys(found))
 
     def plain(self) -> dict[str, Any]:
         return {
@@ -30,8 +67,12 @@ class Card:
             "train_size": self.train_size,
             "test_size": self.test_size,
             "verdicts": [verdict.plain() for verdict in self.verdicts.values()],
-            "claims": [claim.plain() for claim in self.claims],
+            **{
+                name: [claim.plain() for claim in claims]
+                for name, claims in (("training", self.training), ("depth", self.depth), ("limits", self.limits))
+            },
             "changes": list(self.changes),
+            "notes": list(self.notes),
         }
 
 
@@ -39,19 +80,42 @@ def check(
     task: Task,
     positions: Sequence[str] = POSITIONS,
     *,
-    train_size: int,
-    test_size: int,
+    train_size: int = 20,
+    test_size: int | None = None,
     name: str = "",
+    items: int = 10_000,
+    seed: int = 0,
     quick: bool = False,
 ) -> Card:
-    """What every theory says about a task with each of the encodings. `quick` bounds the time to about a second."""
+    """What every theory says about a task with each of the encodings, before anything is trained.
+
+    `items` is the number of training items planned, for coverage. `quick` bounds the time to about a second a task.
+    """
+    if not task.sizes(1, train_size):
+        raise UsageError(f"the task has no items of size 1 to {train_size}; its sizes begin at {task.axes[0].smallest}")
+    test_size = default_test_size(task, train_size) if test_size is None else test_size
+    check_reaches(task, test_size)
+    name = name or name_of(task)
+    questions = [Question(name, spec, train_size, test_size, task, items, seed, quick) for spec in positions]
+    verdicts = {question.encoding: _verdict(question) for question in questions}
     return Card(
         name,
         train_size,
         test_size,
-        {encoding: Verdict(encoding, _opinions(task, encoding, quick)) for encoding in positions},
+        verdicts,
+        tuple(training_claims(questions[0])),
+        tuple(depth_claims_of(questions[0])),
+        tuple(limit_claims_of(questions[0])),
     )
 
 
-def _opinions(task: Task, encoding: str, quick: bool) -> tuple[Opinion, ...]:  # noqa: ARG001
-    return ()
+def _verdict(question: Question) -> Verdict:
+    if isinstance(question.task, Along):
+        return Verdict(question.encoding, (silence.another_axis(question),))
+    opinions: list[Opinion] = []
+    for theory in THEORIES:
+        if question.quick and any(opinion.outlook != "unknown" for opinion in opinions):
+            break
+        opinions += theory(question)
+    decided = [opinion for opinion in opinions if opinion.outlook != "unknown"]
+    return Verdict(question.encoding, (*decided, *(one for one in opinions if one not in decided)))

@@ -15,14 +15,16 @@ Family = Literal["none", "absolute", "table", "other"]
 class Opinion:
     """One theory's outlook on a task with an encoding.
 
-    `why` is a sentence or two that can be checked by hand; `claim` is the deciding claim with its kind, assumptions and
-    source; `details` are further sentences for `--explain`; `changes` say what would turn the outlook.
+    `why` is a sentence or two that can be checked by hand; `claim` is the prediction, and `grounds` what it follows
+    from: a theorem's condition that was proved, certified, measured or only guessed to hold. `details` are further
+    sentences for `--explain`; `changes` say what would turn the outlook.
     """
 
     theory: str
     outlook: Outlook
     why: str
     claim: Claim
+    grounds: Claim | None = None
     details: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
 
@@ -34,6 +36,7 @@ class Opinion:
             "details": list(self.details),
             "changes": list(self.changes),
             "claim": self.claim.plain(),
+            "grounds": None if self.grounds is None else self.grounds.plain(),
         }
 
 

@@ -1,0 +1,84 @@
+"""Say before training whether a task can be learned beyond its training size, with which encoding, and why.
+
+The card has a verdict for each encoding (will hold, will fail or unknown) with the claim that decides it and a witness
+that can be checked by hand, the training size needed, how much of it the planned data show, and what to change. With
+--against the verdicts stand beside what the runs of a study measured.
+
+A formulation of your own is a Python file with `starts(size)` and `step(state)`, or a JSONL file of lines
+{"state": "1 0 1", "next": "1 1"}.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from lengthwise.cli.options import Parser, add_task_options, at_least, task_chosen, whole
+from lengthwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from lengthwise.oracle.check import Card
+
+
+def add_options(parser: Parser) -> None:
+    add_task_options(parser)
+    add = parser.add_argument
+    add("--formulation", metavar="FILE", help="a layout of reasoning steps of your own, .py or .jsonl")
+    add("--position", action="append", metavar="SPEC", help="an encoding; may be given again (the usual five)")
+    add("--train-size", type=whole, metavar="N", help="train on sizes up to this (20)")
+    add("--test-size", type=whole, metavar="N", help="to be used up to this size (3 x training size)")
+    add("--items", type=whole, default=10_000, metavar="N", help="training items planned, for coverage (10000)")
+    add("--explain", action="store_true", help="every opinion, its assumptions and its source")
+    add("--against", metavar="STUDY", help="put predictions beside the measurements of a study")
+
+
+def run(options: argparse.Namespace) -> int:
+    from lengthwise.cli.output import write_object
+
+    at_least(1, options.train_size, "--train-size")
+    at_least(1, options.items, "--items")
+    spec = task_chosen(options)
+    given = [spec is not None, options.formulation is not None, options.against is not None]
+    if sum(given) != 1:
+        raise UsageError(
+            "check takes one of TASK, --regex, --dfa, --data, --formulation and --against, as in "
+            "`lengthwise check sort` or `lengthwise check --against huang2025`"
+        )
+    if options.against is not None:
+        _refuse_with_against(options)
+        from lengthwise.cli.against import run_against
+
+        return run_against(options.against, options.json, options.quiet)
+    card = _card(options, spec)
+    if options.json:
+        write_object("check", card.plain())
+    else:
+        from lengthwise.cli.check_card import write_card
+
+        write_card(card, options.explain)
+    return 0
+
+
+def _refuse_with_against(options: argparse.Namespace) -> None:
+    for name in ("position", "train_size", "test_size"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} does not go with --against: the study says it")
+
+
+def _card(options: argparse.Namespace, spec: str | dict[str, object] | None) -> Card:
+    from lengthwise.oracle.check import POSITIONS, check
+
+    positions = tuple(dict.fromkeys(options.position or POSITIONS))
+    train_size, test_size = options.train_size, options.test_size
+    at_least(train_size or 20, test_size, "--test-size")
+    choice = {"test_size": test_size, "items": options.items, "seed": options.seed or 0}
+    if options.formulation is not None:
+        from lengthwise.cli.line_progress import counted_lines
+        from lengthwise.oracle.check_own import check_formulation
+
+        with counted_lines(options.quiet) as told:
+            return check_formulation(options.formulation, positions, train_size=train_size, progress=told, **choice)
+    from lengthwise.tasks import tasks
+
+    assert spec is not None
+    return check(tasks.make(spec), positions, train_size=train_size or 20, **choice)

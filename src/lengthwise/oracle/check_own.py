@@ -1,0 +1,72 @@
+"""The card of a layout of reasoning steps that a user brings as functions or as pairs of states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.check import POSITIONS, Card, check
+from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
+from lengthwise.oracle.opinion import Verdict
+from lengthwise.oracle.theories.layout import Layout, look
+from lengthwise.oracle.theories.locality import judge
+from lengthwise.oracle.theories.question import Asked
+
+STATES = 20_000  # of all sizes looked at together
+_USUAL = 20  # the training size, unless said
+
+
+def check_formulation(
+    path: str,
+    positions: Sequence[str] = POSITIONS,
+    *,
+    train_size: int | None = None,
+    test_size: int | None = None,
+    items: int = 10_000,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Card:
+    """What is known about the formulation in a file: `layout.py`, `layout.py::Class` or `pairs.jsonl`.
+
+    Of pairs, those up to `train_size` count as training (all of them unless it is given). `progress` is told how many
+    lines were read.
+    """
+    own = load_formulation(path, progress)
+    if own.formulation is not None:
+        trained = train_size or _USUAL
+        return check(
+            own.formulation, positions, train_size=trained, test_size=test_size, items=items, seed=seed, name=path
+        )
+    train_size = train_size or (max(own.sizes) if own.sizes else _USUAL)
+    test_size = test_size or 3 * train_size
+    layout = _layout(own, train_size, test_size)
+    verdicts = {}
+    for encoding in positions:
+        opinion = judge(Asked(path, encoding, train_size, test_size), layout)
+        verdicts[encoding] = Verdict(encoding, (opinion,))
+    return replace(Card(path, train_size, test_size, verdicts, tuple(layout.claims())), notes=own.notes)
+
+
+def _layout(own: Own, train_size: int, test_size: int) -> Layout:
+    """The layout as found in the sizes a file has, or in those whose states fit into the budget."""
+    sizes = list(own.sizes) or _affordable(own)
+    if not sizes:
+        raise UsageError(f"{own.steps.name}: starts(size) gives no state for the sizes 1 to 12")
+    found, steps = settle_own(own, sizes), own.steps
+    trained = [size for size in sizes if size <= train_size]
+    if not trained:
+        raise UsageError(f"{own.steps.name} has no states of size 1 to {train_size}; its sizes begin at {sizes[0]}")
+    used = [size for size in (own.sizes or (test_size,)) if size > train_size][-1:]
+    return look(steps, sizes, found, steps, trained, steps, used)
+
+
+def _affordable(own: Own) -> list[int]:
+    sizes, states = [], 0
+    for size in range(1, 13):
+        states += (found := sum(1 for _ in own.steps.moves(size)))
+        if found:
+            sizes.append(size)
+        if states > STATES:
+            break
+    return sizes

@@ -1,0 +1,56 @@
+"""Tasks with answers of one symbol that behave like an automaton: the decision about the automaton that was found.
+
+That the task is this automaton is an assumption, checked on all short words and on some long ones.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from lengthwise.oracle.crasp.guess import Guess, GuessedDecision, guess_automaton
+from lengthwise.oracle.opinion import Opinion, Outlook
+from lengthwise.oracle.theories.question import HUANG, LEARNED, Question
+from lengthwise.oracle.theories.regular import automaton_of, short
+from lengthwise.tasks.task import Task
+
+THEORY = "C-RASP, by a guessed automaton"
+_OUTLOOKS: dict[bool | None, Outlook] = {True: "will hold", False: "will fail", None: "unknown"}
+
+
+def opinions(question: Question) -> list[Opinion]:
+    """The decision for a guessed automaton, where one is found."""
+    if question.family not in ("none", "absolute") or automaton_of(question.task) is not None:
+        return []
+    found = _decided(question.task, question.family == "absolute", 1.0 if question.quick else 5.0)
+    if found is None:
+        return []
+    return [
+        question.opinion(
+            THEORY,
+            _OUTLOOKS[found.member],
+            _why(found),
+            found.claim(),
+            assumptions=(LEARNED,),
+            reference=HUANG,
+            details=tuple(found.explain()),
+        )
+    ]
+
+
+def _why(found: GuessedDecision) -> str:
+    answer, part = found.deciding
+    taken = found.guess.assumption().statement
+    return f"{short(part.explain())} This is about the words with the answer `{answer}`; {taken}."
+
+
+@functools.lru_cache(maxsize=256)
+def _decided(task: Task, with_positions: bool, seconds: float) -> GuessedDecision | None:
+    guess = _guess(task, seconds)
+    if guess is None:
+        return None
+    return guess.decide_absolute() if with_positions else guess.decide()
+
+
+@functools.lru_cache(maxsize=256)
+def _guess(task: Task, seconds: float) -> Guess | None:
+    return guess_automaton(task, seconds=seconds)

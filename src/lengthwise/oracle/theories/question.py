@@ -1,0 +1,63 @@
+"""What is asked of every theory: a task, an encoding, and the sizes of training and use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lengthwise.oracle.opinion import Family, Opinion, Outlook, family
+from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.task import Task
+
+HUANG = Reference("huang2025", "a task is learned at every length if and only if a limit transformer expresses it")
+LEARNED = Assumption("training finds a program where there is one, and nothing that goes on where there is none")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an opinion is about."""
+
+    name: str
+    encoding: str
+    train_size: int
+    test_size: int
+
+    def opinion(
+        self,
+        theory: str,
+        outlook: Outlook,
+        why: str,
+        grounds: Claim | None = None,
+        *,
+        assumptions: tuple[Assumption, ...] = (),
+        reference: Reference | None = None,
+        details: tuple[str, ...] = (),
+        changes: tuple[str, ...] = (),
+    ) -> Opinion:
+        """A theory's outlook as a prediction that rests on its grounds and on what they assume."""
+        resting = assumptions + (grounds.assumptions if grounds else ())
+        claim = Claim(
+            name=f"{self.name} with {self.encoding}, trained to {self.train_size}, at {self.test_size}",
+            value=None if outlook == "unknown" else outlook,
+            unit="",
+            kind="predicted",
+            status="unknown" if outlook == "unknown" else "holds",
+            assumptions=tuple(dict.fromkeys(resting)),
+            reference=reference,
+            evidence={"theory": theory},
+        )
+        return Opinion(theory, outlook, why, claim, grounds, details, changes)
+
+
+@dataclass(frozen=True)
+class Question(Asked):
+    """The task asked about, and how many training items are planned. `quick` asks for an answer within about a second,
+    with smaller searches and checks to shorter lengths."""
+
+    task: Task
+    items: int = 10_000
+    seed: int = 0
+    quick: bool = False
+
+    @property
+    def family(self) -> Family:
+        return family(self.encoding)
