@@ -48,10 +48,7 @@ class Comparison:
         return self.witness is None
 
     def claim(self) -> Claim:
-        carried = (
-            f"beyond length {self.length} nothing is claimed; Theorem 4.1, as reported, would carry agreement to all "
-        )
-        carried += f"lengths from N = {self.theorem} on, and C is unknown"
+        carried = f"beyond length {self.length} nothing is claimed; {self.theorem}"
         numbers = "answers are compared in exact arithmetic"
         if not self.exact:
             numbers = f"answers are in double precision and equal if within {ROUNDING:g}"

@@ -25,7 +25,7 @@ def two_layer_bound() -> Claim:
         reference=Reference("yang2026bounds", "arXiv:2603.02238: no computable bound for C-RASP from two layers on"),
         evidence={
             "why": "no computable function of the program's size gives a length up to which agreement implies equality",
-            "exception": "for the positive fragment (transformers of fixed precision) one is computable, and exponential",
+            "exception": "in the positive fragment (transformers of fixed precision) it is computable, but exponential",
             "see also": "Chen, Ma and Li 2025 report T^O(K) for two layers with K heads in a restricted form",
         },
     )

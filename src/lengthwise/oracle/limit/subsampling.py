@@ -90,5 +90,5 @@ def _window_law(x: Ints, window: int, symbols: int) -> np.ndarray:
 
 def _histograms(x: Ints, symbols: int, moment: np.ndarray) -> np.ndarray:
     counts = (x[:, None] == np.arange(symbols)).cumsum(axis=0)
-    ends = np.maximum((moment * len(x)).astype(np.int64), 1)
+    ends = np.maximum(np.rint(moment * len(x)).astype(np.int64), 1)
     return counts[ends - 1] / ends[:, None]

@@ -1,0 +1,34 @@
+"""Random limit transformers, which several tests share."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+from lengthwise.oracle.limit.numbers import matrix, vector
+from lengthwise.oracle.limit.parts import Head, Layer, Mlp
+from lengthwise.oracle.limit.transformer import LimitTransformer
+
+
+def random_limit(seed: int, layers: int = 1, mode: str = "hardmax", bits: int = 4, denominator: int = 2):
+    """A small transformer with random rational entries."""
+    draw = random.Random(seed)
+    width, letters, period, units = 2, draw.randint(1, 3), draw.randint(1, 3), 2
+
+    def numbers(rows: int, columns: int):
+        return matrix([[Fraction(draw.randint(-3, 3), denominator) for _ in range(columns)] for _ in range(rows)], "x")
+
+    def head() -> Head:
+        local = vector([Fraction(draw.randint(-3, 3), denominator) for _ in range(draw.randint(1, 3))], "x")
+        return Head(numbers(width, width), local, numbers(width, width))
+
+    def mlp() -> Mlp | None:
+        activation = draw.choice([None, "relu", "step", "identity"])
+        inner, offset, outer = numbers(units, width), numbers(1, units)[0], numbers(width, units)
+        return None if activation is None else Mlp(inner, offset, outer, activation)
+
+    built = tuple(Layer(tuple(head() for _ in range(draw.randint(1, 2))), mlp()) for _ in range(layers))
+    symbols = tuple("abc"[:letters])
+    return LimitTransformer(
+        symbols, numbers(letters, width), numbers(period, width), built, numbers(2, width), mode, bits
+    )

@@ -1,0 +1,170 @@
+"""Margins and hardmax lengths against all words, and the regimes of heads against their attention."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.limit.attention import head_weights
+from lengthwise.oracle.limit.examples import bigram, majority, previous_token, share_in_class, wave
+from lengthwise.oracle.limit.hardmax import hardmax_length, smallest_length
+from lengthwise.oracle.limit.margin import gap_of_words, logit_margin
+from lengthwise.oracle.limit.numbers import matrix, vector
+from lengthwise.oracle.limit.parts import Head, Layer
+from lengthwise.oracle.limit.positional import positional_margin
+from lengthwise.oracle.limit.transformer import LimitTransformer
+from limit_models import random_limit
+
+FEW_OR_MANY = pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 150), marks=pytest.mark.slow)])
+
+
+def logits_of(model: LimitTransformer, head: Head, word: tuple[int, ...]) -> list[Fraction]:
+    """Of all keys at the last place, by the definition."""
+    y = [model.embeddings[s] + model.positions[i % model.period] for i, s in enumerate(word)]
+    last = len(word) - 1
+    return [
+        y[j] @ head.match @ y[-1] + (head.local[last - j] if last - j < len(head.local) else 0)
+        for j in range(len(word))
+    ]
+
+
+def words_of(model: LimitTransformer, length: int):
+    return itertools.product(range(len(model.symbols)), repeat=length)
+
+
+def is_hard(model: LimitTransformer, length: int) -> bool:
+    """Whether no word of this length has a weight between 0 and 1 left beside the largest."""
+    words = np.array(list(words_of(model, length)))
+    states = model.embeddings[words] + model.positions[np.arange(length) % model.period]
+    for head in model.layers[0].heads:
+        last = np.array([length - 1])
+        finite = head_weights(head, states, last, "finite", model.bits)
+        if not np.array_equal(finite, head_weights(head, states, last, "hardmax", model.bits)):
+            return False
+    return True
+
+
+@FEW_OR_MANY
+def test_the_margin_is_the_smallest_difference_any_words_show(seeds: range) -> None:
+    attained = 0
+    for seed in seeds:
+        model = random_limit(seed)
+        margin = logit_margin(model)
+        met: dict[tuple, set] = {}
+        for length in range(1, 8 if len(model.symbols) < 3 else 6):
+            for word in words_of(model, length):
+                for index, head in enumerate(model.layers[0].heads):
+                    query = (index, word[-1], (length - 1) % model.period)
+                    met.setdefault(query, set()).update(logits_of(model, head, word))
+        gaps = [high - low for seen in met.values() for low, high in itertools.pairwise(sorted(seen))]
+        assert not gaps or (margin.value is not None and min(gaps) >= margin.value)
+        attained += (min(gaps) if gaps else None) == margin.value
+    assert attained >= 0.8 * len(seeds)  # short words do not show every phase and distance
+
+
+@FEW_OR_MANY
+def test_the_gap_of_words_is_exact(seeds: range) -> None:
+    for seed in seeds:
+        model = random_limit(seed)
+        for length in range(1, 7 if len(model.symbols) < 3 else 6):
+            for head in model.layers[0].heads:
+                gaps = [max(a) - b for a in (logits_of(model, head, w) for w in words_of(model, length)) for b in a]
+                positive = [gap for gap in gaps if gap > 0]
+                assert gap_of_words(model, head, length) == (min(positive) if positive else None)
+
+
+@FEW_OR_MANY
+def test_observed_hardmax_length_is_exact_and_at_most_the_predicted_one(seeds: range) -> None:
+    checked = 0
+    for seed in seeds:
+        model = random_limit(seed, 1, "finite", bits=2, denominator=1)
+        found = hardmax_length(model)
+        assert found.predicted is not None and found.observed is not None and found.observed <= found.predicted
+        if len(model.symbols) ** (found.observed + 2) > 800:
+            continue
+        checked += 1
+        assert all(is_hard(model, n) for n in range(found.observed, found.observed + 3))
+        if found.observed > 1:
+            assert not is_hard(model, found.observed - 1)
+    assert checked >= len(seeds) / 2
+
+
+def test_a_gap_that_no_word_shows_does_not_delay_hard_attention() -> None:
+    """The place before the last has a logit of 1 or 11/10 and all others have 0 or 1/10: gamma is 1/10, but the largest
+    logit of a word is at least 9/10 above the next."""
+    embeddings = matrix([[1, 0], [1, "1/10"]], "e")
+    head = Head(matrix([[0, 0], [1, 0]], "m"), vector([0, 1], "l"), matrix([[0, 0], [0, 0]], "v"))
+    zero = matrix([[0, 0]], "p")
+    model = LimitTransformer(("a", "b"), embeddings, zero, (Layer((head,)),), zero, "finite", 4)
+    found = hardmax_length(model)
+    assert found.margin.value == Fraction(1, 10) and found.predicted == 2**40
+    assert found.observed == 22  # the smallest n with n^(9/10) >= 16
+
+
+@pytest.mark.parametrize("bits", [1, 5, 16, 64])
+def test_lengths_are_whole_number_roots(bits: int) -> None:
+    for gap in (Fraction(1), Fraction(1, 2), Fraction(2, 3), Fraction(7, 5)):
+        n = smallest_length(gap, bits)
+        assert n is not None
+        assert n**gap.numerator >= 2 ** (bits * gap.denominator) > (n - 1) ** gap.numerator
+    assert smallest_length(0.5, 6) == 4096
+    assert smallest_length(Fraction(1, 10**6), 16) is None
+
+
+def test_long_predictions_are_exact_without_listing_words() -> None:
+    found = hardmax_length(share_in_class(3).in_mode("finite", 40))
+    assert found.predicted == 2**40 and 2**40 - 3 < found.observed <= 2**40
+    assert hardmax_length(majority()).observed == 1 and hardmax_length(wave()).margin.value is None
+    assert [claim.status for claim in found.claims()] == ["holds", "holds"] and len(found.explain()) == 3
+
+
+def test_margins_are_of_one_layer_at_finite_precision() -> None:
+    with pytest.raises(UsageError, match="positional margin"):
+        logit_margin(bigram())
+    assert logit_margin(majority()).claim().status == "vacuous"
+    assert logit_margin(previous_token()).claim().kind == "certified"
+
+
+def local_model(*phi: float | str) -> LimitTransformer:
+    zero = matrix([[0]], "z")
+    layer = Layer((Head(zero, vector(list(phi), "l"), zero),))
+    return LimitTransformer(("a",), zero, zero, (layer,), zero, "infinite")
+
+
+@pytest.mark.parametrize(
+    ("phi", "regime", "margin"),
+    [
+        ((0, "1/2"), "token-dominated", Fraction(1, 2)),
+        ((0, 1), "balanced", Fraction(1)),
+        ((0, "1/2", 1), "balanced", Fraction(1, 2)),
+        ((0, 2), "position-dominated", Fraction(1)),
+        (("3/2", 2), "position-dominated", Fraction(1, 2)),
+        ((1, 1), "balanced", None),
+    ],
+)
+def test_regimes(phi, regime, margin) -> None:
+    found = positional_margin(local_model(*phi))
+    assert found.heads[0].regime == regime and found.value == margin
+    assert found.claim().status == ("vacuous" if margin is None else "holds")
+
+
+@pytest.mark.parametrize("phi", [(0, "1/2"), (0, 2), ("3/2", 2), (0, "1/4", "3/4")])
+def test_what_loses_vanishes_with_the_margin_as_its_power(phi) -> None:
+    """The share of all but the winners falls like i^-margin; winners are the local terms or all the rest."""
+    model = local_model(*phi).in_floats()
+    margin = float(positional_margin(model).value or 0)
+    top = max(1.0, *map(float, model.layers[0].heads[0].local))
+    shares = []
+    for length in (2000, 8000):
+        weights = head_weights(
+            model.layers[0].heads[0], np.zeros((1, length, 1)), np.array([length - 1]), "infinite", 1
+        )
+        local = [weights[0, 0, length - 1 - t] for t, value in enumerate(model.layers[0].heads[0].local)]
+        far = weights[0, 0, : length - len(local)].sum()
+        won = [w for w, v in zip(local, model.layers[0].heads[0].local, strict=True) if v == top]
+        shares.append(1 - sum(won) - (far if top == 1 else 0))
+    assert np.log(shares[0] / shares[1]) / np.log(4) == pytest.approx(margin, abs=0.05)

@@ -1,0 +1,141 @@
+"""Short stand-ins: they keep what must be kept, are as near as is said, and the best if all counts were tried."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.limit.attention import head_weights
+from lengthwise.oracle.limit.counts import compositions
+from lengthwise.oracle.limit.examples import bigram, previous_token, rare_pair, share_in_class, wave
+from lengthwise.oracle.limit.lipschitz import lipschitz_constant
+from lengthwise.oracle.limit.simulation import shortest_simulation, simulate
+from limit_models import random_limit
+
+
+def kept(model, word) -> tuple:
+    """The end, the phase of the last place, and what occurs before the end at each phase."""
+    end = model.locality + 1
+    before = {(place % model.period, symbol) for place, symbol in enumerate(word[:-end])}
+    return tuple(word[-end:]), len(word) % model.period, before
+
+
+def test_a_stand_in_keeps_end_phase_and_presence_and_its_difference_is_true() -> None:
+    found = 0
+    for seed in range(40):
+        model = random_limit(seed)
+        draw = random.Random(seed)
+        word = [draw.choice(model.symbols) for _ in range(60)]
+        result = simulate(model, word, 60 - 3 * model.period * draw.randint(4, 12))
+        if result is None:
+            continue
+        found += 1
+        assert kept(model, result.short) == kept(model, word)
+        difference = max(abs(float(a - b)) for a, b in zip(model.answer(word), model.answer(result.short), strict=True))
+        assert result.difference == pytest.approx(difference, abs=1e-9)
+    assert found >= 25
+
+
+def test_no_word_that_keeps_the_same_is_better_when_all_counts_were_tried() -> None:
+    for seed in range(12):
+        model = random_limit(seed)
+        draw = random.Random(seed)
+        word = [draw.choice(model.symbols) for _ in range(40)]
+        length = (40 - 1) % model.period + 1 + model.period * (6 // model.period)
+        result = simulate(model, word, length)
+        wanted = [float(v) for v in model.answer(word)]
+        words = [w for w in itertools.product(model.symbols, repeat=length) if kept(model, w) == kept(model, word)]
+        assert (result is None) == (not words)
+        if result is not None:
+            numbers = np.array([[model.symbols.index(s) for s in w] for w in words])
+            errors = np.abs(model.in_floats().answers(numbers) - wanted).max(axis=1)
+            assert result.listed and result.difference == pytest.approx(errors.min(), abs=1e-9)
+
+
+def test_ratios_inside_a_rare_argmax_set_are_kept() -> None:
+    """31 a and 10 b among 1,000 c: the histogram of the whole word, rounded, would keep one a and one b."""
+    word = ["c"] * 900 + ["a"] * 31 + ["b"] * 10 + ["c"] * 60
+    rounded = ["c"] * 38 + ["a", "b"]
+    model = rare_pair()
+    assert abs(float(model.answer(word)[0] - model.answer(rounded)[0])) > 0.25
+    assert simulate(model, word, 40).difference < 0.01
+    assert shortest_simulation(model, word, 0.02).short.count("c") <= 2
+    long = simulate(model, word, 300)  # too many counts to try all
+    assert not long.listed and long.difference < 0.01
+
+
+def test_the_shortest_stand_in_is_within_the_error() -> None:
+    word = ["0"] * 601 + ["1"] * 396
+    found = shortest_simulation(wave(4.0), word, 0.01)
+    assert found.difference <= 0.01 and len(found.short) < 60
+    for length in range(1, len(found.short)):
+        shorter = simulate(wave(4.0), word, length)
+        assert shorter is None or shorter.difference > 0.01
+    assert found.claim().kind == "certified" and len(found.explain()) == 3 and found.plain()["all_counts_tried"]
+
+
+def test_phases_are_respected() -> None:
+    word = list("101" * 100 + "000" * 33 + "010" * 30 + "1")
+    found = shortest_simulation(share_in_class(3, 1), word, 0.02)
+    assert (len(word) - len(found.short)) % 3 == 0 and found.difference <= 0.02
+    assert simulate(share_in_class(3, 1), word, len(found.short) + 1) is None
+
+
+def test_a_local_head_needs_only_the_end() -> None:
+    word = list("ab" * 40)
+    found = shortest_simulation(previous_token(2), word, 0.0)
+    assert found.difference == 0 and len(found.short) == 4  # the last two, and one of each letter before
+
+
+def test_finite_precision_shows_where_attention_is_not_yet_hard() -> None:
+    model = rare_pair().in_mode("finite", 6)  # hard from 64 on
+    word = ["c"] * 900 + ["a"] * 30 + ["b"] * 10
+    assert simulate(model, word, 8).difference > 0.01
+    assert simulate(model, word, 80).difference < 0.01
+
+
+def test_usage() -> None:
+    with pytest.raises(UsageError, match="subsample"):
+        simulate(bigram(), "abab", 2)
+    with pytest.raises(UsageError, match="error is 0 or more"):
+        shortest_simulation(wave(), "01", -1)
+
+
+def test_compositions() -> None:
+    for total, parts in itertools.product(range(5), range(1, 4)):
+        wanted = {c for c in itertools.product(range(total + 1), repeat=parts) if sum(c) == total}
+        found = list(compositions(total, parts))
+        assert set(found) == wanted and len(found) == len(wanted)
+
+
+def test_the_lipschitz_constant_is_never_exceeded() -> None:
+    """Attack: pairs of words with the same end and phase; d is the largest total change of weights of a head."""
+    worst = 0.0
+    for seed in range(60):
+        model = random_limit(seed)
+        if len(model.layers[0].heads) > 1 or (model.layers[0].mlp and model.layers[0].mlp.activation == "step"):
+            continue
+        constant = lipschitz_constant(model)
+        random_words = np.random.default_rng(seed).integers(0, len(model.symbols), (60, 9))
+        random_words[:, -1] = 0
+        answers = model.in_floats().answers(random_words)
+        laws = np.array([law(model, word) for word in random_words])
+        change = np.abs(laws[:, None] - laws[None]).sum(axis=2)
+        apart = np.linalg.norm(answers[:, None] - answers[None], axis=2)
+        assert np.all(apart <= constant * change + 1e-9)
+        worst = max(worst, float((apart / np.maximum(constant * change, 1e-12)).max()))
+    assert worst > 0.2  # the attack comes near enough to mean something
+
+
+def law(model, word) -> np.ndarray:
+    """The weight of each (symbol, phase) under the only head at the last place."""
+    floats = model.in_floats()
+    states = (floats.embeddings[word] + floats.positions[np.arange(len(word)) % model.period])[None]
+    weights = head_weights(floats.layers[0].heads[0], states, np.array([len(word) - 1]), "hardmax", 1)[0, 0]
+    total = np.zeros((len(model.symbols), model.period))
+    np.add.at(total, (word, np.arange(len(word)) % model.period), weights)
+    return total.ravel()
