@@ -1,4 +1,4 @@
-"""Tomita's seven languages over 0 and 1. `regular_member:language=tomita_3` asks whether a word belongs to one."""
+"""Tomita's seven languages over 0 and 1, the third in two readings. `regular_member:language=tomita_3` asks whether a word belongs to one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from lengthwise.records import Reference
 from lengthwise.tasks import tasks
-from lengthwise.tasks.facts import huang
+from lengthwise.tasks.facts import Facts, huang
 from lengthwise.tasks.languages.regular import NamedLanguage
 
 TOMITA = Reference("tomita1982")
@@ -62,13 +62,14 @@ class Tomita2(_Tomita):
 @tasks.register("tomita_3")
 @dataclass(frozen=True)
 class Tomita3(_Tomita):
-    """Tag the prefixes of words without an odd run of 1s and, anywhere after it, an odd run of 0s.
+    """Tag the prefixes of words without an odd run of 1s that an odd run of 0s directly follows.
 
     `1 0 0` → `{0,1,$} {0,1,$} {0} {0,1,$}`: after `1 0` the run of 0s must become even. The parity of a run follows
-    from the parities of the places where it begins and ends, hence AC0.
+    from the parities of the places where it begins and ends, hence AC0. This is the language of Bhattamishra et al. and
+    of Huang et al.; others forbid the odd run of 0s anywhere after the odd run of 1s, which is `tomita_3_later`.
     """
 
-    expression = "(0|11)*(1(00(1|00)*)?)?"
+    expression = "(0|1((00)+1)*1)*(1((00)+1)*(00)*)?"
     facts = huang(
         trained=100,
         circuit_class="AC0",
@@ -79,6 +80,19 @@ class Tomita3(_Tomita):
         crasp_none=False,
         references=(TOMITA,),
     )
+
+
+@tasks.register("tomita_3_later")
+@dataclass(frozen=True)
+class Tomita3Later(_Tomita):
+    """Tag the prefixes of words without an odd run of 1s and, anywhere after it, an odd run of 0s.
+
+    `1 0 0 1 0` → `{0,1,$} {0,1,$} {0} {0,1,$} {0,1,$} {0}`. Unlike `tomita_3` it has a C-RASP program with period 2: as
+    long as all runs of 1s were even, there are as many 1s at even as at odd places.
+    """
+
+    expression = "(0|11)*(1(00(1|00)*)?)?"
+    facts = Facts(circuit_class="AC0", crasp={"learned+offset": True, "none": False}, references=(TOMITA,))
 
 
 @tasks.register("tomita_4")
