@@ -139,3 +139,15 @@ def law(model, word) -> np.ndarray:
     total = np.zeros((len(model.symbols), model.period))
     np.add.at(total, (word, np.arange(len(word)) % model.period), weights)
     return total.ravel()
+
+
+def test_a_residue_class_needs_words_as_many_times_longer_as_its_period() -> None:
+    """Two shares near which few short fractions lie, at each third and each sixth place."""
+    for ones, places in ((20, 61), (26, 53)):
+        lengths = []
+        for period in (1, 3, 6):
+            word = ["0"] * (period * places)
+            word[::period] = random.Random(1).sample(["1"] * ones + ["0"] * (places - ones), places)
+            lengths.append(len(shortest_simulation(share_in_class(period), word, 0.004).short))
+        assert lengths[1] == pytest.approx(3 * lengths[0], rel=0.25)
+        assert lengths[2] == pytest.approx(6 * lengths[0], rel=0.25)

@@ -5,7 +5,7 @@ Single places drawn at random would tear all windows apart; runs of mean length 
 with probability 1/b a step and enters one so often that about n places are kept. With n kept places, windows of tau + 1
 symbols and W different windows, the law of windows is off in total by at most
 
-    2 tau / b  +  sqrt(2 b W / n)  +  sqrt(2 b / n)     in the mean (proved in docs/limit.md),
+    2 tau / b  +  sqrt(2 b W / n)  +  sqrt(2 b / n)     in the mean, up to order tau / n (proved in docs/limit.md),
 
 which b = n^(1/3) balances: n^(-1/3).
 """
@@ -60,7 +60,8 @@ def prefix_error(x: Ints, z: Ints, symbols: int, moments: int = 50) -> float:
 
 
 def mean_error_bound(target: int, run: float, locality: int, windows: int) -> float:
-    """The proved bound on the mean of `window_error` over the draws of the chain; 2 or more says nothing."""
+    """The proved bound on the mean of `window_error` over the draws of the chain, up to terms of order locality/target;
+    2 or more says nothing."""
     return 2 * locality / run + math.sqrt(2 * run * windows / target) + math.sqrt(2 * run / target)
 
 
