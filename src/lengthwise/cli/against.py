@@ -84,7 +84,7 @@ def _write_undecided(predictions: Predictions) -> None:
     if predictions.undecided:
         print(f"\nnot decided: {sum(map(len, predictions.undecided.values()))}")
     for why, rows in list(predictions.undecided.items())[:_MOST]:
-        print(wrapped(_spoken(f"{why}: {_named(rows)}"), "  ", "    "))
+        print(wrapped(_spoken(f"{why.rstrip('.')}: {_named(rows)}"), "  ", "    "))
     _write_rest(len(predictions.undecided))
 
 

@@ -124,7 +124,7 @@ def _predictions(content: Content, foretold: Predictions) -> str:
 
 def _undecided(foretold: Predictions) -> list[tuple[str, str]]:
     """Each reason why the oracle did not decide, with the cells it holds for."""
-    found = [(why, listed([row.where for row in rows], 3)) for why, rows in foretold.undecided.items()]
+    found = [(why.rstrip("."), listed([row.where for row in rows], 3)) for why, rows in foretold.undecided.items()]
     left = len(found) - _MOST_REASONS
     return found[:_MOST_REASONS] + ([(f"{left} other reasons", "hovering over a cell tells")] if left > 0 else [])
 
