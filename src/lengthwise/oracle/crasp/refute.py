@@ -23,7 +23,8 @@ from lengthwise.tasks.languages.dfa import Dfa
 MOST_ENTRIES = 100_000_000  # states looked at while idempotents are tried
 MOST_SHORT = 40  # short words whose powers are tried
 MOST_LETTERS = 200  # words tried with each
-LONGEST = 2_000  # letters of a power
+SHORT = 8  # letters of a short word
+LONGEST = 1_000  # the highest power
 
 
 @dataclass(frozen=True)
@@ -73,26 +74,39 @@ def _by_short_words(dfa: Dfa) -> Refutation | None:
     """Idempotents that are powers of short words, and as letters short words filled up with the same short word."""
     letters = np.asarray(dfa.transitions, dtype=np.int32).T
     for base in itertools.islice(_short(len(letters), 1), MOST_SHORT):
-        action = _action(letters, base)
-        power, times = action, 1
-        while not np.array_equal(power[power], power) and (times + 1) * len(base) <= LONGEST:
-            power, times = action[power], times + 1
-        if not np.array_equal(power[power], power) or len(np.unique(power)) < 2:
+        powers = _powers(_action(letters, base))
+        idempotent, times = powers[-1], len(powers) - 1
+        if not np.array_equal(idempotent[idempotent], idempotent) or len(np.unique(idempotent)) < 2:
             continue
         words = list(itertools.islice(_short(len(letters), len(base)), MOST_LETTERS))
-        length = -(-len(words[-1]) // (len(base) * times)) * len(base) * times  # a whole number of powers for all
-        whole = [(*word, *(base * ((length - len(word)) // len(base)))) for word in words]
-        rest = base * (length // len(base))
-        actions = np.stack([_action(letters, word) for word in whole])
-        found = blocked_by(dfa, power, _spell(dfa, rest), actions, lambda row, all=whole: _spell(dfa, all[row]))
+        total = -(-len(words[-1]) // (len(base) * times)) * times  # so many short words all are filled up to
+        fills = [total - len(word) // len(base) for word in words]
+        # Powers repeat from the idempotent on: one more than `times` acts as the first does behind the idempotent.
+        ends = [powers[fill] if fill <= times else idempotent[powers[fill % times]] for fill in fills]
+        actions = np.stack([end[_action(letters, word)] for end, word in zip(ends, words, strict=True)])
+        found = blocked_by(
+            dfa,
+            idempotent,
+            _spell(dfa, base * total),
+            actions,
+            lambda row, base=base, words=words, fills=fills: _spell(dfa, (*words[row], *(base * fills[row]))),
+        )
         if found is not None:
             return found
     return None
 
 
+def _powers(action: Maps) -> list[Maps]:
+    """The powers 0, 1, 2, ... of an action up to the first idempotent one beyond 0, or to LONGEST."""
+    powers = [np.arange(len(action), dtype=np.int32), action]
+    while not np.array_equal(powers[-1][powers[-1]], powers[-1]) and len(powers) <= LONGEST:
+        powers.append(action[powers[-1]])
+    return powers
+
+
 def _short(letters: int, step: int) -> Iterator[tuple[int, ...]]:
-    """Words of `step`, 2 `step`, ... letters, shortest first."""
-    for length in itertools.count(step, step):
+    """Words of `step`, 2 `step`, ... letters, shortest first, up to SHORT letters or once `step`."""
+    for length in range(step, max(SHORT, step) + 1, step):
         yield from itertools.product(range(letters), repeat=length)
 
 

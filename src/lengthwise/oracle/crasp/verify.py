@@ -28,7 +28,7 @@ def verify(decision: Decision) -> list[str]:
         return faults + _blocked_faults(decision, decision.blocked)
     covered = sorted(state for part in decision.refinements for state in part.component.states)
     if covered != list(range(len(decision.product.states))):
-        faults.append("the components do not cover every state once")
+        return [*faults, "the components do not cover every state once"]
     faults += _order_faults(decision)
     for part in decision.refinements:
         faults += _refinement_faults(decision, part)
