@@ -1,9 +1,9 @@
-"""Formulations: the contract, exact answers, and the verdicts on their locality that are known for base 2."""
+"""Formulations: the contract and exact answers; what windows settle of them is tested in `oracle/locality`."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import cast
 
 import numpy as np
@@ -16,11 +16,9 @@ from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING
 from lengthwise.tasks.formulations.columns import Columns
-from lengthwise.tasks.formulations.formulation import Formulation, Move, State
+from lengthwise.tasks.formulations.formulation import Formulation, State
 from lengthwise.tasks.formulations.multiplication import MultiplicationMarked
 from lengthwise.testing.tasks import check_task
-
-PAD = ("<pad>",)
 
 
 def make(spec: str) -> Formulation:
@@ -289,175 +287,3 @@ def test_bad_prompts_are_usage_errors(name: str, prompt: str) -> None:
 def test_a_modulus_that_is_not_prime_is_refused() -> None:
     with pytest.raises(UsageError):
         make("arithmetic_flat:prime=6")
-
-
-# Locality: windows of r = 2 radius + 1 columns, padded at the borders.
-
-Moves = Callable[[int], Iterator[Move]]  # all moves of a size
-
-
-def all_moves(spec: str) -> Moves:
-    task = make(spec)
-    return lambda size: (move for start in task.instances(size) for move in task.moves(start))
-
-
-def windows(state: State, radius: int) -> list[State]:
-    padded = (PAD,) * radius + state + (PAD,) * radius
-    return [padded[place : place + 2 * radius + 1] for place in range(len(state))]
-
-
-def growth(moves: Moves, radius: int, sizes: Iterable[int]) -> list[int] | None:
-    """How many windows there are up to each size, or None if one window bears two labels."""
-    seen, counts = {}, []
-    for size in sizes:
-        for move in moves(size):
-            for window, label in zip(windows(move.state, radius), move.labels, strict=True):
-                if label is not None and seen.setdefault(window, label) != label:
-                    return None
-        counts.append(len(seen))
-    return counts
-
-
-def anchored(moves: Moves, radius: int, sizes: Iterable[int]) -> dict[int, dict[str, set[int]]]:
-    """Anchor window → label → the sets of windows (as bits) of the states in which it bears that label."""
-    numbers: dict[State, int] = {}
-    found: dict[int, dict[str, set[int]]] = {}
-    for move in (move for size in sizes for move in moves(size)):
-        anchors = [numbers.setdefault(window, len(numbers)) for window in windows(move.state, radius)]
-        together = sum(1 << anchor for anchor in set(anchors))
-        for anchor, label in zip(anchors, move.labels, strict=True):
-            if label is not None:
-                found.setdefault(anchor, {}).setdefault(label, set()).add(together)
-    return found
-
-
-def hits(sets: Iterable[int], count: int) -> bool:
-    """Whether `count` elements meet every one of the sets."""
-    left = list(sets)
-    if not left or count == 0:
-        return not left
-    rest = min(left, key=int.bit_count)
-    while rest:
-        element, rest = rest & -rest, rest & (rest - 1)
-        if hits((other for other in left if not other & element), count - 1):
-            return True
-    return False
-
-
-def least_windows(moves: Moves, radius: int, sizes: Iterable[int]) -> int | None:
-    """The least n for which n windows, the anchor among them, settle every label; None if no n does."""
-    least = 1
-    for labels in anchored(moves, radius, sizes).values():
-        for label, states in labels.items():
-            others = [other for name, sets in labels.items() if name != label for other in sets]
-            for state in states if others else ():
-                apart = {state & ~other for other in others}
-                if 0 in apart:
-                    return None
-                least = next(n for n in itertools.count(least) if hits(apart, n - 1))
-    return least
-
-
-@pytest.mark.parametrize(
-    "spec, radius, sizes, counts",
-    [
-        ("parity_leftmost", 2, range(1, 8), [2, 10, 34, 66, 98, 98, 98]),
-        ("parity_columns", 1, range(1, 8), [2, 18, 50, 74, 82, 82, 82]),
-        ("addition_columns", 1, range(1, 6), [16, 108, 348, 508, 508]),
-        ("arithmetic_parenthesised:prime=2", 3, range(1, 4), [60, 588, 1840]),
-        ("arithmetic_flat:prime=2", 3, range(1, 5), [36, 324, 1188, 1836]),
-    ],
-)
-def test_one_window_settles_a_step_and_no_smaller_one(spec: str, radius: int, sizes: range, counts: list[int]) -> None:
-    """(1, r) is least at r = 5, 3, 3, 7, 7; the windows stop growing at size 5 (98), 5 (82) and 4 (508)."""
-    assert growth(all_moves(spec), radius, sizes) == counts
-    assert growth(all_moves(spec), radius - 1, sizes) is None
-
-
-@pytest.mark.parametrize("spec", ["arithmetic_parenthesised", "arithmetic_flat"])
-def test_windows_of_seven_settle_long_expressions(spec: str) -> None:
-    """An attack with sampled long expressions over two elements, where windows recur most."""
-    task = make(f"{spec}:prime=2")
-    sampled: Moves = lambda size: (move for start in starts(task, size, 150) for move in task.moves(start))  # noqa: E731
-    assert growth(sampled, 3, [8, 14]) is not None
-    assert growth(sampled, 2, [8, 14]) is None
-
-
-def test_leftmost_only_is_not_settled_by_windows_of_nine() -> None:
-    assert growth(all_moves("arithmetic_flat_leftmost:prime=2"), 4, range(1, 4)) is None
-    assert growth(all_moves("arithmetic_flat:prime=2"), 4, range(1, 4)) is not None
-
-
-def test_marks_of_their_own_settle_addition() -> None:
-    moves = all_moves("addition_marked")
-    assert [least_windows(moves, 1, range(1, size + 1)) for size in (1, 2, 3, 4)] == [2, 3, 3, 3]
-    counts = [sum(map(len, anchored(moves, 1, range(1, size + 1)).values())) for size in (2, 3, 4)]
-    assert counts == [117, 179, 179]
-
-
-def test_marks_alike_fail_at_five_digits() -> None:
-    """The state 00100 + 00100 has only windows that 00000 + 00100 has too, with the marks on the middle digits."""
-    task = make("addition_marked_alike")
-    assert least_windows(all_moves("addition_marked_alike"), 1, range(1, 5)) == 3
-    one = list(task.moves(task.start(5, (0, 0, 1, 0, 0, 0, 0, 1, 0, 0))))[2]
-    two = list(task.moves(task.start(5, (0, 0, 0, 0, 0, 0, 0, 1, 0, 0))))[2]
-    assert set(windows(one.state, 1)) <= set(windows(two.state, 1))
-    assert windows(one.state, 1)[14] == windows(two.state, 1)[14] and one.labels[14] != two.labels[14]
-
-
-def test_copying_with_a_pointer_takes_two_windows() -> None:
-    moves = all_moves("copy_pointer")
-    assert [least_windows(moves, 1, range(1, size + 1)) for size in (1, 3, 7)] == [2, 2, 2]
-    counts = [sum(map(len, anchored(moves, 1, range(1, size + 1)).values())) for size in (3, 4, 5, 6)]
-    assert counts[0] < counts[1] == counts[2] == counts[3]
-
-
-def test_copying_distinct_tokens_takes_two_windows() -> None:
-    moves = all_moves("copy_distinct_steps:alphabet=5")
-    assert [least_windows(moves, 1, range(1, size + 1)) for size in (2, 3, 4, 5)] == [2, 2, 2, 2]
-
-
-@pytest.mark.parametrize("spec", ["parity_direct", "copy_repeat_steps"])
-@pytest.mark.parametrize("width", [3, 5, 7])
-def test_no_number_of_windows_settles_it_from_their_width_on(spec: str, width: int) -> None:
-    assert least_windows(all_moves(spec), width // 2, range(1, width)) is not None
-    assert least_windows(all_moves(spec), width // 2, range(1, width + 1)) is None
-
-
-def with_room(spec: str) -> Moves:
-    """An appending formulation with the room for the rest of the answer shown as blanks, and no end to find."""
-
-    def moves(size: int) -> Iterator[Move]:
-        for start in make(spec).instances(size):
-            steps = list(make(spec).moves(start))[:-1]
-            for left, move in zip(range(len(steps), 0, -1), steps, strict=True):
-                labels = (*move.labels[:-1], None, move.labels[-1], *(None,) * (left - 1))
-                yield Move(move.state + (("_",),) * left, move.after, labels, ())
-
-    return moves
-
-
-def test_appended_layouts_need_ever_more_windows() -> None:
-    """As a decoder they are refuted soon; with the room for the answer visible n grows with the size instead."""
-    for spec in ("parity_appended", "addition_appended"):
-        assert least_windows(all_moves(spec), 1, range(1, 4)) is None
-    assert least_windows(all_moves("parity_appended"), 2, range(1, 6)) is None
-    assert least_windows(all_moves("addition_appended"), 2, range(1, 5)) is None
-    parity = with_room("parity_appended")
-    assert [least_windows(parity, 2, range(1, size + 1)) for size in (5, 7, 8)] == [2, 3, 4]
-    assert least_windows(parity, 1, range(1, 6)) is None
-    assert least_windows(with_room("addition_appended"), 2, range(1, 5)) == 3
-
-
-def test_multiplication_takes_three_windows() -> None:
-    """For factors of up to three bits each, and 12,544 states (second x (first + 1) each) up to four."""
-    task = cast(MultiplicationMarked, make("multiplication_marked"))
-
-    def moves(size: int) -> Iterator[Move]:
-        for one, two in itertools.product(range(1, size + 1), repeat=2):
-            if max(one, two) == size:
-                for row in itertools.product((0, 1), repeat=one + two):
-                    yield from task.moves(task.between(row[:one], row[one:]))
-
-    assert [least_windows(moves, 1, range(1, size + 1)) for size in (1, 2, 3)] == [2, 3, 3]
-    assert sum(1 for size in range(1, 5) for _ in moves(size)) == 12544

@@ -85,7 +85,7 @@ class Coverage:
         what = f"{len(self.entries)} {_kind(self.n)} of width {self.r} exist in states up to size {self.up_to}"
         if self.least_size is None:
             return [f"{what}, and the last size still brought new ones: the training size needed is not yet known."]
-        return [f"Train to size {self.least_size} at least: {what}, and size {self.least_size} shows the last of them."]
+        return [f"Train to size {self.least_size} at least: {what}, and size {self.least_size} shows the last."]
 
     def plain(self) -> dict[str, Any]:
         return {
@@ -130,7 +130,8 @@ def _certified(table: Table, anchor: int, n: int, r: int, name: str) -> list[tup
         found = certificates(sets, others, n - 1) if n > 1 else None
         if found is None or isinstance(found, Refuted) or None in found.values():
             window = written(table.numbering.window(anchor), r // 2)
-            raise UsageError(f"{name}: {n} {'window' if n == 1 else 'windows'} of {r} do not settle `{window}`")
+            said = "1 window does" if n == 1 else f"{n} windows do"
+            raise UsageError(f"{name}: {said} not settle `{window}`; look for (n, r) that settle every step first")
         family: dict[int, int] = {}
         for together, place in sorted(sets.items(), key=lambda item: item[1].size):
             fitting = next((beside for beside in family if not beside & ~together), found[together])

@@ -7,6 +7,7 @@ order of the lines. Digests of all states and their next states tell of a state 
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import heapq
 import json
@@ -27,7 +28,6 @@ from lengthwise.tasks.formulations.formulation import Move, State
 
 KEPT = 20_000  # distinct states kept whole
 WIDTHS = (3, 5, 7)
-SIDES: tuple[Side, Side] = ("left", "right")
 ENTRIES = 1_000_000  # windows of one width that are kept
 EXAMPLE = '{"state": "1 0 1", "next": "1 1"}'
 TELL_EVERY = 10_000  # lines between two calls of the progress function
@@ -64,6 +64,13 @@ class Stream:
                 self.clash = lines[anchor], line, place
                 return
         self.full = len(labels) > ENTRIES
+
+
+def turned_right(stream: Stream) -> Stream:
+    """The same entries so far, for labels guessed from the right."""
+    turned = copy.deepcopy(stream)
+    turned.side = "right"
+    return turned
 
 
 @dataclass(frozen=True)
@@ -125,7 +132,7 @@ class _Reader:
     def __init__(self, path: str, widths: Sequence[int], keep: int) -> None:
         self.path, self.keep, self.lines = path, keep, 0
         self.states, self.nexts, self.numbers = array("Q"), array("Q"), array("q")
-        self.streams = tuple(Stream(r, side) for r in widths for side in SIDES)
+        self.streams = [Stream(r) for r in widths]
         self.guessed = False
         self.kept: list[tuple[int, int, Move]] = []  # a heap: minus the digest, the size, the move
         self.known: set[int] = set()
@@ -151,7 +158,9 @@ class _Reader:
                 self.columns[column] = size
         move = other = Move(state, after, labels_between(state, after), ())
         if is_guess(state, after):
-            self.guessed = True
+            if not self.guessed:  # up to here both guesses were the same
+                self.guessed = True
+                self.streams += [turned_right(stream) for stream in self.streams]
             other = replace(move, labels=labels_between(state, after, "right"))
         for stream in self.streams:
             stream.take(move if stream.side == "left" else other, size, number)
@@ -181,7 +190,7 @@ class _Reader:
             turned = [(size, replace(m, labels=labels_between(m.state, m.after, "right"))) for size, m in kept]
             other = kept_steps(self.path, turned)
         steps, distinct = kept_steps(self.path, kept), int(len(digests) - same.sum())
-        return Pairs(self.path, self.lines, distinct, steps, other, sizes, self._new_tokens(), self.streams)
+        return Pairs(self.path, self.lines, distinct, steps, other, sizes, self._new_tokens(), tuple(self.streams))
 
     def _new_tokens(self) -> dict[int, int]:
         least: dict[str, int] = {}

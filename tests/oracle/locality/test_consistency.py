@@ -1,0 +1,130 @@
+"""(n, r)-consistency against the definition, its witnesses, and what is said about it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.locality.certificates import Refuted, certificates
+from lengthwise.oracle.locality.consistency import consistency
+from lengthwise.oracle.locality.settle import settle
+from lengthwise.oracle.locality.steps import Steps, formulation_steps
+from lengthwise.oracle.locality.windows import Numbering, numbers_in, windows_of
+from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations.formulation import Formulation, Move, State
+from naive_locality import least_windows, windows
+
+
+def make(spec: str) -> Formulation:
+    return cast(Formulation, tasks.make(spec))
+
+
+def given_moves(moves: list[Move]) -> Steps:
+    return Steps("given", lambda size: [moves] if size == 1 else [])
+
+
+words = st.lists(st.sampled_from("ab"), min_size=1, max_size=5).map(lambda word: tuple((letter,) for letter in word))
+
+
+@st.composite
+def relations(draw: st.DrawFn) -> list[Move]:
+    """Steps with labels drawn at random: a few states, most of their positions asked for one of three things."""
+    states: list[State] = draw(st.lists(words, min_size=1, max_size=9, unique=True))
+    moves = []
+    for state in states:
+        labels = tuple(draw(st.sampled_from([None, "x", "y", "y", "z"])) for _ in state)
+        moves.append(Move(state, state, labels, ()))
+    return moves
+
+
+@settings(max_examples=250, deadline=None)
+@given(relations(), st.sampled_from([1, 3, 5]))
+def test_the_least_number_of_windows_is_that_of_the_definition(moves: list[Move], r: int) -> None:
+    found = consistency(given_moves(moves), r, [1], most=7)
+    assert found.n == least_windows(moves, r)
+    assert (found.verdict == "REFUTED") == (found.n is None)
+    if found.witness is not None:
+        witness = found.witness
+        assert witness.holds()
+        one, other = windows(witness.state, r), windows(witness.other_state, r)
+        assert one[witness.position] == other[witness.other_position] and set(one) <= set(other)
+        asked = {(move.state, at): label for move in moves for at, label in enumerate(move.labels)}
+        assert asked[witness.state, witness.position] == witness.label
+        assert asked[witness.other_state, witness.other_position] == witness.other_label != witness.label
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.sets(st.integers(1, 255), max_size=8), st.sets(st.integers(1, 255), min_size=1, max_size=8))
+def test_certificates_are_least_and_hit_every_difference(own: set[int], others: set[int]) -> None:
+    found = certificates(own, others, 8)
+    inside = [(one, other) for one in own for other in others if one & ~other == 0]
+    if isinstance(found, Refuted):
+        assert (found.own, found.other) in inside
+        return
+    assert not inside and set(found) == own
+    for one, certificate in found.items():
+        assert certificate is not None and certificate & ~one == 0
+        assert all(certificate & ~other for other in others)
+        least = next(
+            count
+            for count in range(9)
+            for some in itertools.combinations(numbers_in(one), count)
+            if all(sum(1 << number for number in some) & ~other for other in others)
+        )
+        assert certificate.bit_count() == least
+
+
+def test_one_more_window_than_is_looked_for_is_said_to_be_more() -> None:
+    steps = formulation_steps(make("addition_marked"))
+    found = consistency(steps, 3, [1, 2], most=2)
+    assert (found.verdict, found.n, found.growing) == ("CONSISTENT", None, True)
+    assert found.claim().status == "unknown" and "more than 2" in found.explain()[0]
+
+
+@given(words, st.sampled_from([1, 3, 5, 7]))
+def test_windows_are_numbered_one_to_one(state: State, r: int) -> None:
+    numbering = Numbering(r)
+    numbers = numbering.anchors(state)
+    assert [numbering.window(number) for number in numbers] == windows_of(state, r) == windows(state, r)
+    assert numbering.known(state) == numbers and len(numbering) == len(set(windows(state, r)))
+    assert numbering.known((*state, ("new",)))[-1] is None
+
+
+@pytest.mark.parametrize("r", [0, 2, -1])
+def test_windows_have_a_middle(r: int) -> None:
+    with pytest.raises(UsageError, match="odd number"):
+        consistency(formulation_steps(make("parity_columns")), r, [1])
+
+
+def test_short_states_are_not_believed() -> None:
+    """Copying with repeats looks settled by windows wider than half its states; one size later it is refuted."""
+    steps = formulation_steps(make("copy_repeat_steps"))
+    short = consistency(steps, 7, range(1, 7))
+    assert short.verdict == "CONSISTENT" and short.thin and not short.settled
+    assert short.claim().status == "unknown" and "too few" in short.explain()[0]
+    assert consistency(steps, 7, range(1, 8)).claim().status == "refuted"
+
+
+def test_what_is_settled_first_is_kept() -> None:
+    found = settle(make("addition_marked"), range(1, 5), widths=(1, 3, 5, 7))
+    assert found.window == (3, 3) and found.verdict == "CONSISTENT"
+    assert [one.verdict for one in found.by_width] == ["REFUTED", "CONSISTENT", "CONSISTENT", "CONSISTENT"]
+    refuted = settle(make("copy_repeat_steps"), range(1, 8))
+    assert refuted.verdict == "REFUTED" and refuted.window is None and refuted.by_width[-1].thin
+    proved = settle(make("parity_leftmost"), range(1, 7))
+    assert proved.verdict == "PROVED" and proved.window == (1, 5)
+    assert proved.claim().kind == "proved" and proved.claim().assumptions[0].check == "checked"
+    assert all(claim.plain() for one in (found, refuted, proved) for claim in one.claims())
+    assert all(isinstance(one.explain(), list) and one.plain() for one in (found, refuted, proved))
+
+
+def test_a_state_can_have_more_windows_than_words_of_their_width() -> None:
+    """Dichotomy: unless refuted, n is at most the number of windows a state can have, |alphabet|^r + r - 1 (the last
+    r - 1 at the borders); 1 + |alphabet|^r would be too small a bound."""
+    long = tuple((letter,) for letter in "aaababbbaab")
+    assert len(set(windows(long, 3))) == 2**3 + 3 - 1 > 1 + 2**3

@@ -1,0 +1,107 @@
+"""Coverage: what a sample has to show, what it misses, and what is predicted to fail."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.locality.coverage import coverage, seen_in
+from lengthwise.oracle.locality.prediction import predict_failures
+from lengthwise.oracle.locality.steps import Steps, drawn_steps, formulation_steps
+from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations.formulation import Formulation
+
+
+def make(spec: str) -> Formulation:
+    return cast(Formulation, tasks.make(spec))
+
+
+LEFTMOST = make("parity_leftmost")
+WINDOWS = coverage(formulation_steps(LEFTMOST), 5, range(1, 8))
+
+
+def test_the_windows_of_the_leftmost_layout() -> None:
+    assert len(WINDOWS.entries) == 98 and WINDOWS.least_size == 5
+    assert WINDOWS.by_size() == {1: 2, 2: 10, 3: 34, 4: 66, 5: 98}
+    assert WINDOWS.explain() == [
+        "Train to size 5 at least: 98 windows of width 5 exist in states up to size 7, and size 5 shows the last."
+    ]
+    assert WINDOWS.claim().value == 5 and WINDOWS.plain()["entries"] == 98
+
+
+def test_too_short_a_training_size_misses_the_windows_of_longer_ones() -> None:
+    seen = seen_in(WINDOWS, formulation_steps(LEFTMOST), range(1, 5))
+    assert len(seen.unseen) == 32 and {entry.size for entry in seen.unseen} == {5}
+    assert seen.share == pytest.approx(66 / 98)
+    assert seen.explain()[:2] == [
+        "98 windows exist and the sample of 70 states misses 32.",
+        "32 of them occur only in sizes above 4.",
+    ]
+    failing = predict_failures(seen, formulation_steps(LEFTMOST), [4, 5, 8])
+    assert failing.failing == ((4, 0.0), (5, 1.0), (8, 1.0)) and "nothing seen settles" in failing.example
+
+
+def test_three_missing_windows_are_named_and_their_states_fail() -> None:
+    """A sample of all states but those that show some windows: exactly the tests that contain them are said to fail."""
+    hidden = {entry.window for entry in WINDOWS.entries if entry.size == 5} & {
+        entry.window for entry in WINDOWS.entries if "".join(c[0] for c in entry.window) in ("01010", "11111", "00000")
+    }
+    assert len(hidden) == 3
+
+    def shows(move: object) -> bool:
+        state = move.state  # pyright: ignore[reportAttributeAccessIssue]
+        return any(state[at : at + 5] in hidden for at in range(len(state)))
+
+    full = formulation_steps(LEFTMOST)
+    sample = Steps("sample", lambda size: [[move for move in full.moves(size) if not shows(move)]])
+    seen = seen_in(WINDOWS, sample, range(1, 8))
+    assert {entry.window for entry in seen.unseen} == hidden
+    assert "misses 3." in seen.explain()[0] and len(seen.explain()) == 4
+    predicted = predict_failures(seen, full, [7])
+    chains = [list(chain) for chain in full.chains(7)]
+    assert predicted.failing == ((7, sum(any(map(shows, chain)) for chain in chains) / len(chains)),)
+
+
+@pytest.mark.parametrize(
+    "spec, r, n, sizes", [("copy_pointer", 3, 2, range(1, 8)), ("addition_marked", 3, 3, range(1, 4))]
+)
+def test_certificates_settle_every_state_they_were_made_from(spec: str, r: int, n: int, sizes: range) -> None:
+    steps = formulation_steps(make(spec))
+    needed = coverage(steps, r, sizes, n)
+    assert all(len(entry.beside) < n for entry in needed.entries)
+    for size in sizes:
+        for move in steps.moves(size):
+            for place, entries in needed.settled_by(move):
+                assert entries, (move.state, place)
+                assert {needed.entries[entry].label for entry in entries} == {move.labels[place]}
+    assert seen_in(needed, steps, sizes).share == 1.0
+    assert predict_failures(seen_in(needed, steps, sizes), steps, sizes).failing[-1][1] == 0.0
+
+
+def test_the_items_of_a_run_and_what_they_miss() -> None:
+    columns = make("addition_columns")
+    needed = coverage(formulation_steps(columns, finished=True), 3, range(1, 6))
+    few, many = (seen_in(needed, drawn_steps(columns, items), range(1, 6)) for items in (20, 1500))
+    assert few.share < 0.6 < 0.97 < many.share and few.states == 100
+    tests = formulation_steps(columns, items=40)
+    worse, better = (predict_failures(seen, tests, [8]).failing[0][1] for seen in (few, many))
+    assert worse > 0.9 and better < 0.5
+    assert few.claim().value == few.share and few.plain()["states"] == 100
+    assert predict_failures(few, tests, [8]).claim().kind == "predicted"
+
+
+def test_appended_items_give_every_step() -> None:
+    sample = drawn_steps(make("copy_distinct_steps:alphabet=5"), 3)
+    assert [len(list(chain)) for chain in sample.chains(4)] == [5, 5, 5] and sample.form == "decoder"
+
+
+def test_windows_that_do_not_settle_have_no_coverage() -> None:
+    with pytest.raises(UsageError, match="1 window does not settle"):
+        coverage(formulation_steps(LEFTMOST), 3, range(1, 5))
+    with pytest.raises(UsageError, match="2 windows do not settle"):
+        coverage(formulation_steps(make("addition_marked")), 3, range(1, 4), n=2)
+    seen = seen_in(WINDOWS, formulation_steps(LEFTMOST), [1])
+    with pytest.raises(UsageError, match="no instances"):
+        predict_failures(seen, formulation_steps(LEFTMOST), [0])

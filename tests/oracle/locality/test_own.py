@@ -1,0 +1,262 @@
+"""A user's own formulation: functions, classes and files of pairs, right and wrong."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.locality import own as own_module
+from lengthwise.oracle.locality.alphabet import alphabet_note, new_tokens
+from lengthwise.oracle.locality.own import load_formulation, settle_own
+from lengthwise.oracle.locality.own_labels import is_guess, labels_between
+from lengthwise.oracle.locality.own_pairs import load_pairs
+from lengthwise.oracle.locality.own_state import state_of
+from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations.formulation import Formulation, State
+
+LEFTMOST = """
+import itertools
+def starts(size):
+    return itertools.product("01", repeat=size)
+def step(state):
+    return None if len(state) == 1 else ["1" if state[0] != state[1] else "0", *state[2:]]
+"""
+COLUMNS = """
+import itertools
+def starts(size):
+    for bits in itertools.product("01", repeat=size):
+        yield [(bit, ".") for bit in bits]
+def step(state):
+    empty = [at for at, (bit, parity) in enumerate(state) if parity == "."]
+    if not empty:
+        return None
+    at = empty[0]
+    before = state[at - 1][1] if at else "0"
+    return state[:at] + [(state[at][0], str(int(state[at][0] != before)))] + state[at + 1:]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[str, str], str]:
+    def write(text: str, name: str = "layout.py") -> str:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    return write
+
+
+def test_functions_give_the_verdicts_of_the_shipped_formulation(file: Callable[..., str]) -> None:
+    columns = settle_own(load_formulation(file(COLUMNS)), range(1, 7))
+    assert columns.window == (1, 3) and columns.by_width[-1].pairs == 82 and columns.by_width[-1].least_size == 5
+    assert columns.distance.bound and columns.distance.value == 1
+    own = load_formulation(file(LEFTMOST, "other.py"))
+    leftmost = settle_own(own, range(1, 8))
+    assert leftmost.window == (1, 5) and "comparing" in own.notes[0]
+
+
+def test_labels_of_the_users_own_are_used(file: Callable[..., str]) -> None:
+    text = LEFTMOST + 'def labels(state):\n    return ["keep"] * len(state)\n'
+    own = load_formulation(file(text))
+    assert own.other is None and settle_own(own, range(1, 5)).window == (1, 1)
+    wrong = load_formulation(file(LEFTMOST + "def labels(state):\n    return []\n", "wrong.py"))
+    with pytest.raises(UsageError, match="labels gives 0 for the 2 columns"):
+        settle_own(wrong, range(1, 5))
+
+
+def test_sources_of_the_users_own_are_used(file: Callable[..., str]) -> None:
+    text = LEFTMOST + "def sources(state):\n    return [(0, 1), *((at,) for at in range(2, len(state)))]\n"
+    found = settle_own(load_formulation(file(text)), range(2, 7))
+    assert found.distance.value == 1 and not found.distance.bound
+
+
+def test_a_refutation_that_rests_on_guessed_labels_is_not_called_one(file: Callable[..., str]) -> None:
+    """Dropping the middle bit: it is far from where the comparison puts the change in a long run."""
+    text = LEFTMOST.replace(
+        '["1" if state[0] != state[1] else "0", *state[2:]]', "state[: len(state) // 2] + state[len(state) // 2 + 1 :]"
+    )
+    found = settle_own(load_formulation(file(text)), range(1, 9), widths=(3,))
+    assert found.by_width[0].verdict == "REFUTED" and found.claim().status == "unknown"
+    assert "comparing states" in found.explain()[-1]
+
+
+def test_a_class_is_a_formulation(file: Callable[..., str]) -> None:
+    text = (
+        "from dataclasses import dataclass\nfrom lengthwise.tasks.formulations.parity import ParityColumns\n"
+        "@dataclass(frozen=True)\nclass Mine(ParityColumns):\n    '''Mine.'''\n"
+    )
+    own = load_formulation(file(text))
+    assert own.formulation is not None and settle_own(own, range(1, 7)).window == (1, 3)
+    with pytest.raises(UsageError, match="neither a function step nor"):
+        load_formulation(
+            file("from lengthwise.tasks.algorithmic.sort import Sort\nclass Mine(Sort): pass\n", "task.py")
+        )
+
+
+BAD_FUNCTIONS = [
+    ("def step(state): return None", "defines no function starts"),
+    ("def starts(size): return [['a'] * size]\ndef step(state): return state", "comes back to `a`"),
+    ("def starts(size): return [['a'] * size]\ndef step(state): return [*state, 'a']", "does not end within"),
+    ("def starts(size): return [['a'] * size]\ndef step(state): return state[7]", "step on `a` raises IndexError"),
+    ("def starts(size): return [['a'] * size]\ndef step(state): return 3", "a state is text or a list"),
+    ("def starts(size): return [['a'] * size]\ndef step(state): return []", "at least one column"),
+    ("def starts(size): return [[1.5] * size]\ndef step(state): return None", "a column is a token"),
+    ("def starts(size):\n    yield 1 / 0\ndef step(state): return None", "starts\\(1\\) raises ZeroDivisionError"),
+    ("def starts(size): return [['a'] * size]\ndef step(state):\n    while True: pass", "takes more than"),
+    (
+        "import random\ndef starts(size): return [['a'] * size] * 50\n"
+        "def step(state): return None if 'c' in state else [random.choice('bc')] * len(state)",
+        "is not deterministic: from `a` it goes to",
+    ),
+    ("def step(", "line 1: SyntaxError"),
+]
+
+
+@pytest.mark.parametrize("text, said", BAD_FUNCTIONS)
+def test_bad_functions_get_one_sentence(
+    file: Callable[..., str], monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    monkeypatch.setattr(own_module, "SECONDS", 0.3)
+    monkeypatch.setattr(own_module, "LONGEST", 200)
+    with pytest.raises(UsageError, match=said) as caught:
+        settle_own(load_formulation(file(text)), range(1, 5))
+    assert "\n" not in str(caught.value)
+
+
+def test_many_or_endless_first_states_are_sampled(file: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_module, "INSTANCES", 30)
+    monkeypatch.setattr(own_module, "LOOKED_AT", 500)
+    text = (
+        "import itertools\ndef starts(size): return ([str(n % 7)] * size for n in itertools.count())\n"
+        "def step(state): return None if state[0] == 'x' else ['x'] * len(state)\n"
+    )
+    own = load_formulation(file(text))
+    assert len(list(own.steps.chains(3))) == 30 and not own.steps.exhaustive
+
+
+def test_an_endless_alphabet_is_named(file: Callable[..., str]) -> None:
+    text = (
+        "def starts(size): return [[str(10 ** size + n), '+', '1'] for n in range(5)]\n"
+        "def step(state): return [str(int(state[0]) + 1)] if len(state) > 1 else None\n"
+    )
+    own = load_formulation(file(text))
+    note = alphabet_note(new_tokens(own.steps, range(1, 7)))
+    assert note is not None and "no finite set of windows" in note
+    assert alphabet_note(new_tokens(load_formulation(file(LEFTMOST, "bits.py")).steps, range(2, 8))) is None
+
+
+# Files of pairs.
+
+
+def pairs_of(spec: str, sizes: Iterable[int]) -> list[dict[str, Any]]:
+    task = tasks.make(spec)
+    assert isinstance(task, Formulation)
+    return [
+        {"state": " ".join("|".join(c) for c in move.state), "next": ["|".join(c) for c in move.after]}
+        for size in sizes
+        for start in task.instances(size)
+        for move in task.moves(start)
+    ]
+
+
+def jsonl(items: Iterable[Any]) -> str:
+    return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
+
+
+def test_pairs_give_the_verdicts_of_the_formulation(file: Callable[..., str]) -> None:
+    own = load_formulation(file(jsonl(pairs_of("addition_columns", range(1, 6))), "pairs.jsonl"))
+    assert own.sizes == (2, 3, 4, 5, 6) and own.other is None
+    found = settle_own(own, widths=(1, 3))
+    assert found.window == (1, 3) and found.by_width[-1].pairs == 508 and not found.by_width[-1].exhaustive
+    assert any("one window of 3 settles every step of the file, with 508 windows" in note for note in own.notes)
+    leftmost = load_formulation(file(jsonl(pairs_of("parity_leftmost", range(2, 9))), "leftmost.jsonl"))
+    assert settle_own(leftmost).window == (1, 5) and leftmost.other is not None
+    assert "one window of 3 does not settle a step: lines" in leftmost.notes[1]
+    appended = load_formulation(file(jsonl(pairs_of("copy_repeat_steps", range(1, 6))), "appended.jsonl"))
+    assert settle_own(appended, widths=(3,)).verdict == "REFUTED" and appended.steps.form == "decoder"
+
+
+def test_a_size_of_its_own_and_lists_of_columns(file: Callable[..., str]) -> None:
+    lines = [{"state": [["1", "."], ["0", "."]], "next": [["1", "1"], ["0", "."]], "size": 7}]
+    own = load_formulation(file(jsonl(lines), "pairs.jsonl"))
+    assert own.sizes == (7,) and next(own.steps.moves(7)).labels == ("1|1", "0|.")
+
+
+def test_what_is_kept_is_bounded_and_does_not_depend_on_the_order(file: Callable[..., str]) -> None:
+    items = pairs_of("parity_leftmost", range(2, 9))
+    told: list[int] = []
+    one = load_pairs(file(jsonl(items), "one.jsonl"), keep=50, progress=told.append)
+    other = load_pairs(file(jsonl([*items[::-1], *items]), "other.jsonl"), keep=50)
+    kept = [{move.state for size in pairs.sizes for move in pairs.steps.moves(size)} for pairs in (one, other)]
+    assert len(kept[0]) == 50 and kept[0] == kept[1] and one.distinct == other.distinct == 508
+    assert other.lines == 2 * one.lines == 2 * len(items)
+    load_pairs(file(jsonl(items * 20), "long.jsonl"), progress=told.append)
+    assert told == [10_000 * (at + 1) for at in range(len(items) * 20 // 10_000)] and told
+
+
+def test_two_next_states_are_both_shown(file: Callable[..., str]) -> None:
+    items = [*pairs_of("parity_leftmost", [4]), {"state": "0 1 1 1", "next": "0 0 0"}]
+    with pytest.raises(UsageError) as caught:
+        load_formulation(file(jsonl(items), "pairs.jsonl"))
+    line = next(at for at, item in enumerate(items, 1) if item["state"] == "0 1 1 1")
+    assert f"the state `0 1 1 1` goes to `1 1 1` in line {line} and to `0 0 0` in line {len(items)}" in str(
+        caught.value
+    )
+
+
+BAD_LINES = [
+    ("", "is empty"),
+    ('{"state": "1 0", "next": "1"}\n{"state": "1"', "line 2: this is not JSON"),
+    ('{"state": "1 0"}', "line 1: the key 'next' is missing"),
+    ("[1, 2]", "line 1: a pair is an object"),
+    ('{"state": "", "next": "1"}', "line 1: a state has at least one column"),
+    ('{"state": 7, "next": "1"}', "line 1: a state is text or a list"),
+    ('{"state": [null], "next": "1"}', "line 1: a column is a token"),
+    ('{"state": "1", "next": "1", "size": 0}', "line 1: the size is a positive whole number"),
+    ("[" * 100_000, "line 1: this is nested too deeply"),
+]
+
+
+@pytest.mark.parametrize("text, said", BAD_LINES)
+def test_bad_lines_get_one_sentence(file: Callable[..., str], text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        load_formulation(file(text, "pairs.jsonl"))
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
+
+
+def test_files_that_are_not_there_or_not_text(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_formulation(str(tmp_path / "none.jsonl"))
+    (tmp_path / "latin.jsonl").write_bytes(b'{"state": "\xe9"}')
+    with pytest.raises(UsageError, match="line 1: this is not UTF-8"):
+        load_formulation(str(tmp_path / "latin.jsonl"))
+
+
+def test_an_endless_alphabet_in_a_file_is_noted(file: Callable[..., str]) -> None:
+    items = [{"state": [f"{size}{n}", *["+"] * size], "next": "x"} for n in range(5) for size in range(1, 7)]
+    own = load_formulation(file(jsonl(items), "pairs.jsonl"))
+    assert "new tokens keep coming" in own.notes[-1]
+
+
+states = st.lists(st.sampled_from("ab"), min_size=1, max_size=6).map(lambda word: tuple((letter,) for letter in word))
+
+
+@given(states, states, st.sampled_from(["left", "right"]))
+def test_labels_give_the_next_state(state: State, after: State, side: Any) -> None:
+    labels = labels_between(state, after, side)
+    assert len(labels) == len(state)
+    if is_guess(state, after):
+        pairs = zip(state, labels, strict=True)
+        parts = [[c] if label == "keep" else [] if label == "drop" else state_of(label) for c, label in pairs]
+        assert tuple(itertools.chain.from_iterable(parts)) == after
+    elif len(state) == len(after):
+        assert state_of(" ".join(map(str, labels))) == after
+    else:
+        assert labels[-1] == after[-1][0] and set(labels[:-1]) <= {None}
