@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from chances import chance_of
 from lengthwise.measurement.curve import Curve, Point
 from lengthwise.studies.record import RunRecord, Summary, pack_points
 from lengthwise.studies.store import Store
@@ -45,13 +46,14 @@ def write_synthetic_study(
     folder.mkdir(parents=True, exist_ok=True)
     records = []
     for task, position in itertools.product(tasks, positions):
+        chance = chance_of(task, train_size)
         edge = rng.choice([0.9, 1.3, 2.2, 9.0]) * train_size
         for seed in range(seeds):
             learned = rng.random() < 0.85
             share = (0.999 if learned else 0.6) / (1 + np.exp((sizes - edge - rng.normal(0, 2)) / 2))
             right = rng.binomial(200, share)
             points = tuple(
-                Point(int(n), int(n), 200, int(r), 200 * int(n), 200 * int(n) - int(200 - r), 1.01 - r / 200, 0.1, 0.5)
+                Point(int(n), int(n), 200, int(r), 200 * int(n), 200 * int(n) - int(200 - r), 1.01 - r / 200, *chance)
                 for n, r in zip(sizes, right, strict=True)
             )
             curve = Curve(task, position, train_size, seed, points)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from chances import chance_of
 from lengthwise.measurement.curve import Curve, Point
 from lengthwise.oracle.check import Card
 from lengthwise.oracle.opinion import Opinion, Verdict
@@ -72,11 +73,11 @@ def _failed(record: RunRecord) -> RunRecord:
 
 
 def _finished(record: RunRecord, reach: int, learned: bool) -> RunRecord:
-    points = []
+    points, chance = [], chance_of(record.task, record.train_size)
     for size in range(1, record.test_size + 1):
         beyond = 90 if size <= record.train_size else 10  # below 95 %, but enough for a seed to be kept
         right = (100 if size <= reach else beyond) if learned else (100 if 15 < size <= reach else 50)
-        points.append(Point(size, size, 100, right, 100 * size, right * size, 1.01 - right / 100, 0.1, 0.5))
+        points.append(Point(size, size, 100, right, 100 * size, right * size, 1.01 - right / 100, *chance))
     curve = Curve(record.task, record.position, record.train_size, record.seed, tuple(points))
     detail = {
         "curve": pack_points(tuple(points)),

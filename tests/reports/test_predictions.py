@@ -174,6 +174,41 @@ def test_a_task_of_ones_own_that_breaks_is_unknown(content_of, told, tmp_path):
     assert "broke when the oracle looked at it (ZeroDivisionError: by the task)" in row.verdict.why
 
 
+def test_a_task_that_was_changed_since_is_unknown(content_of, told):
+    """The stored share of right guesses tells; a verdict on another task must not be counted."""
+    content = content_of({("parity", "none"): [60]})
+    (run,) = content.runs
+    oracle = told({("parity", "none"): "will hold"})
+    assert predict(content, oracle).rows[0].agrees is True
+    curve = dict(run.detail["curve"])
+    for column in ("chance", "token_chance"):
+        other = {**curve, column: [share + 0.01 for share in curve[column]]}
+        (row,) = predict(replace(content, runs=(replace(run, detail={"curve": other}),)), oracle).rows
+        assert row.verdict.outlook == "unknown" and row.agrees is None
+        assert row.verdict.why.startswith(
+            "the task is not the one that was trained on: guessing at size 20 is right in 52.4"
+        )
+    (row,) = predict(replace(content, runs=(replace(run, detail={}),)), oracle).rows
+    assert row.agrees is True  # without a curve there is nothing to compare
+
+
+def test_what_measuring_stores_is_what_is_compared(tmp_path):
+    """A curve as training leaves it, of a task with an answer and of one with tags."""
+    import lengthwise as lw
+    from lengthwise.measurement.spread import Keep
+    from lengthwise.reports.oracle_cards import _changed
+    from lengthwise.studies.cells import cells as cells_of
+    from lengthwise.studies.record import read_finished
+    from lengthwise.tasks import tasks
+
+    for name, other in (("sort", "copy_repeat"), ("tomita_3", "tomita_5")):
+        folder = tmp_path / name
+        small, short = lw.Architecture(depth=1, width=16, heads=1), lw.Recipe(steps=2, batch=2)
+        lw.train(name, "none", train_size=4, test_size=6, architecture=small, recipe=short, folder=folder)
+        group = cells_of([read_finished(folder)], Keep())
+        assert _changed(tasks.make(name), group) == "" and _changed(tasks.make(other), group) != ""
+
+
 def test_an_encoding_that_the_card_lacks_is_unknown(content_of):
     def silent(task, positions, *, train_size, test_size, name, quick):
         return Card(name, train_size, test_size, {})

@@ -19,7 +19,7 @@ def run_against(name: str | Path, json: bool, quiet: bool) -> int:
     from lengthwise.reports.predictions import predict
     from lengthwise.studies.folders import study_folder
 
-    content = read_content(study_folder(name), detail=False)
+    content = read_content(study_folder(name))
     narrate(f"looking at {len({row.task for row in content.rows})} tasks …", quiet)
     predictions = predict(content)
     if json:

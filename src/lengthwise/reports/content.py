@@ -115,14 +115,14 @@ class Content:
         return self.tasks.get(task) or {}
 
 
-def read_content(folder: Path, detail: bool = True) -> Content:
-    """The content of the study in a folder; without `detail`, which is quicker, its runs have no curves."""
+def read_content(folder: Path) -> Content:
+    """The content of the study in a folder."""
     with Store.open(folder) as store:
         study = store.fact("study") or {}
         seconds = store.fact("seconds")
         return Content(
             name=str(study.get("name") or folder.resolve().name),
-            runs=tuple(store.runs(detail=detail)),
+            runs=tuple(store.runs()),
             study=study,
             tasks=store.fact("tasks") or {},
             toml=str(store.fact("toml") or ""),

@@ -1,17 +1,19 @@
 """What the oracle says about the cells of a study: one card a task and training size, whatever the number of runs.
 
-A report must not be lost because a task is: a task that cannot be made any more, or that breaks when it is looked at,
-has the verdict "unknown" with the reason.
+A report must not be lost because a task is: a task that cannot be made any more, that breaks when it is looked at, or
+that is no longer what was trained on, has the verdict "unknown" with the reason.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from lengthwise.oracle.check import Card
 from lengthwise.oracle.opinion import Opinion, Verdict
 from lengthwise.records import Claim
+from lengthwise.reports.words import percent
 from lengthwise.studies.cells import Cell
 from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
@@ -32,13 +34,14 @@ class Oracle(Protocol):
 
 def verdicts(cells: Iterable[Cell], oracle: Oracle) -> dict[tuple[Place, str], Verdict]:
     """The verdict on every cell, by its place and encoding."""
-    encodings: dict[Place, dict[str, None]] = {}
+    groups: dict[Place, list[Cell]] = {}
     for cell in cells:
-        encodings.setdefault(place(cell), {})[cell.position] = None
+        groups.setdefault(place(cell), []).append(cell)
     found = {}
-    for where, names in encodings.items():
-        said = _card(where, tuple(names), oracle)
-        found.update({((where), name): said.get(name) or Verdict(name, ()) for name in names})
+    for where, group in groups.items():
+        said = _card(where, group, oracle)
+        for cell in group:
+            found[where, cell.position] = said.get(cell.position) or Verdict(cell.position, ())
     return found
 
 
@@ -47,8 +50,9 @@ def place(cell: Cell) -> Place:
     return cell.task, cell.train_size, min(cell.test_size, FURTHEST * cell.train_size)
 
 
-def _card(where: Place, encodings: tuple[str, ...], oracle: Oracle) -> Mapping[str, Verdict]:
+def _card(where: Place, group: Sequence[Cell], oracle: Oracle) -> Mapping[str, Verdict]:
     name, train_size, test_size = where
+    encodings = tuple(dict.fromkeys(cell.position for cell in group))
     try:
         task = tasks.make(name)
     except Exception as error:  # any task of a user's may be gone, or be broken by now
@@ -56,10 +60,33 @@ def _card(where: Place, encodings: tuple[str, ...], oracle: Oracle) -> Mapping[s
     if task.readout == "numbers":
         return _silent(encodings, "the answers are real numbers, of which no theory here speaks")
     try:
+        if changed := _changed(task, group):
+            return _silent(encodings, changed)
         card = oracle(task, encodings, train_size=train_size, test_size=test_size, name=name, quick=True)
     except Exception as error:
         return _silent(encodings, f"the task broke when the oracle looked at it ({_said(error)})")
     return card.verdicts
+
+
+def _changed(task: Task, group: Sequence[Cell]) -> str:
+    """What shows that the task is no longer the one that was trained on; empty where nothing does.
+
+    How often guessing is right is found on fixed items and stored with every curve: the same for the same task. It is
+    compared at the largest trained size that was measured; a change that leaves it alone is not seen.
+    """
+    curve = next((run.detail["curve"] for cell in group for run in cell.done if "curve" in run.detail), None)
+    if curve is None:
+        return ""
+    points = list(zip(curve["size"], curve["chance"], curve["token_chance"], strict=True))
+    size, *then = max((point for point in points if point[0] <= group[0].train_size), default=points[0])
+    guess = task.part("test").chance(size)
+    now = (guess.exact, guess.token)
+    if all(math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-12) for one, other in zip(then, now, strict=True)):
+        return ""
+    return (
+        f"the task is not the one that was trained on: guessing at size {size} is right in {percent(now[0])} of items "
+        f"and {percent(now[1])} of symbols, and was in {percent(then[0])} and {percent(then[1])}"
+    )
 
 
 def _silent(encodings: tuple[str, ...], why: str) -> dict[str, Verdict]:
