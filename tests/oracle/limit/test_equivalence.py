@@ -41,10 +41,18 @@ def test_classes_stand_for_all_words() -> None:
             assert wanted[tuple(one.symbols.index(s) for s in found.witness)] > 0
 
 
-def test_classes_are_counted_and_distinct() -> None:
-    for letters, period, locality, length in itertools.product((1, 2), (1, 2, 3), (0, 1), (1, 2, 5)):
-        words = np.concatenate(list(representatives(range(letters), period, locality, length, 7)))
-        assert len(words) == class_count(letters, period, locality, length) == len(np.unique(words, axis=0))
+def seen(word: tuple[int, ...], period: int, locality: int) -> tuple:
+    """What one layer sees: the end, and how often each symbol stands at each phase before it."""
+    before = sorted((place % period, symbol) for place, symbol in enumerate(word[: -(locality + 1)]))
+    return word[-(locality + 1) :], tuple(before)
+
+
+def test_each_class_of_words_has_one_representative() -> None:
+    for letters, period, locality, length in itertools.product((1, 2, 3), (1, 2, 3), (0, 1, 2), (1, 2, 6)):
+        words = np.concatenate(list(representatives(range(letters), period, locality, length, 7))).tolist()
+        every = {seen(word, period, locality) for word in itertools.product(range(letters), repeat=length)}
+        found = {seen(tuple(word), period, locality) for word in words}
+        assert len(words) == len(found) == class_count(letters, period, locality, length) and found == every
 
 
 def test_long_words_are_covered() -> None:

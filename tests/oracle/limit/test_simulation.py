@@ -11,7 +11,7 @@ import pytest
 from lengthwise.errors import UsageError
 from lengthwise.oracle.limit.attention import head_weights
 from lengthwise.oracle.limit.counts import compositions
-from lengthwise.oracle.limit.examples import bigram, previous_token, rare_pair, share_in_class, wave
+from lengthwise.oracle.limit.examples import bigram, majority, previous_token, rare_pair, share_in_class, wave
 from lengthwise.oracle.limit.lipschitz import lipschitz_constant
 from lengthwise.oracle.limit.simulation import shortest_simulation, simulate
 from limit_models import random_limit
@@ -129,6 +129,16 @@ def test_the_lipschitz_constant_is_never_exceeded() -> None:
         assert np.all(apart <= constant * change + 1e-9)
         worst = max(worst, float((apart / np.maximum(constant * change, 1e-12)).max()))
     assert worst > 0.2  # the attack comes near enough to mean something
+
+
+def test_the_lipschitz_constant_is_attained_by_counting() -> None:
+    """All ones against all zeros, but for the last: weights move by 2 (1 - 1/n) and so does the answer."""
+    ones, zeros = majority().answer("1" * 10)[0], majority().answer("0" * 9 + "1")[0]
+    assert lipschitz_constant(majority()) == 1 and float(ones - zeros) == pytest.approx(2 * 0.9)
+    assert lipschitz_constant(share_in_class(3)) == pytest.approx(1 + 2**0.5)  # embeddings and positions both count
+    assert lipschitz_constant(wave(5.0)) == pytest.approx(6)  # 1 + omega
+    with pytest.raises(UsageError, match="one layer"):
+        lipschitz_constant(bigram())
 
 
 def law(model, word) -> np.ndarray:

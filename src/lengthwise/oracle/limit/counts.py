@@ -25,9 +25,8 @@ class Frame:
         self.places = np.arange(max(length - len(self.end), 0)) % self.period
         self.totals = np.bincount(self.places, minlength=self.period)
         self.present = (self.seen > 0).astype(np.int64)
-        kept = self.present.sum(axis=1)
-        self.spare = self.totals - kept
-        self.possible = length >= len(self.end) and bool(np.all((self.spare >= 0) & ((kept > 0) | (self.totals == 0))))
+        self.spare = self.totals - self.present.sum(axis=1)
+        self.possible = length >= len(self.end) and bool(np.all(self.spare >= 0))
 
     def size(self) -> int:
         """How many vectors of counts there are."""
