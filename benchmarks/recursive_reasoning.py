@@ -3,7 +3,7 @@
 Trains parity and addition in columns (three seeds each) and appended, to size 8, and runs each to the end of whole
 chains at 8, 16 and 80. Prints a line a run and says whether the bars are met: 99 % exact at 80 in columns, 0 appended.
 
-python benchmarks/recursive_reasoning.py [--items N] [--folder DIR]
+python benchmarks/recursive_reasoning.py [--task NAME] [--items N] [--folder DIR]
 """
 
 from __future__ import annotations
@@ -27,21 +27,24 @@ HOLDS, FALLS = 0.99, 0.0
 
 @dataclass(frozen=True)
 class Trial:
-    """A task with what is not its preset, the seeds it is tried with, and whether it is expected to hold."""
+    """A task with what is not its preset, the seeds it is tried with, and whether it is expected to hold.
+
+    `learned`: whether these settings are known to learn the training range; where not, a fall is weak evidence."""
 
     task: str
     holds: bool
     seeds: tuple[int, ...]
     model: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
+    learned: bool = True
 
 
 TRIALS = (
-    Trial("parity_columns", True, (0, 1, 2)),
-    Trial("addition_columns", True, (0, 1, 2)),
+    Trial("parity_columns", True, (0, 1, 2), training={"steps": 1000}),
+    Trial("addition_columns", True, (0, 1, 2), training={"steps": 1000}),
     Trial("addition_columns:base=10", True, (0, 1, 2)),
     Trial("parity_appended", False, (0,), {"depth": 3}, {"steps": 5000, "stop_at": 1.0}),
-    Trial("addition_appended", False, (0,), {"depth": 3}, {"steps": 6000, "stop_at": 1.0}),
+    Trial("addition_appended", False, (0,), {"depth": 3}, {"steps": 6000, "stop_at": 1.0}, learned=False),
 )
 
 
@@ -59,14 +62,15 @@ def met(trial: Trial, result: Recursion) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--task", help="only this one (all)")
     parser.add_argument("--items", type=int, default=200, help="instances at each size (200)")
     parser.add_argument("--folder", help="keep the runs here (nowhere)")
     options = parser.parse_args()
-    missed, began = 0, time.monotonic()
+    missed, began = 0, time.process_time()
     heads = "".join(f"{f'exact at {size}':>13}" for size in SIZES)
     print(f"{'task':<26}{'seed':>4}{'steps':>7}{'in range':>10}{heads}{'on time':>9}{'injured':>9}{'solver':>8}  bar")
     with tempfile.TemporaryDirectory() as temporary:
-        for trial in TRIALS:
+        for trial in (trial for trial in TRIALS if options.task in (None, trial.task)):
             for seed in trial.seeds:
                 run = trained(trial, seed, Path(options.folder or temporary))
                 result = run_chains(run, sizes=SIZES, items=options.items)
@@ -82,7 +86,7 @@ def main() -> int:
                     f"{tail[0]:>9.1%}{tail[1]:>9.1%}{tail[2]:>8.1%}  {'met' if good else 'MISSED'}",
                     flush=True,
                 )
-    print(f"{time.monotonic() - began:.0f} s; {missed} bars missed")
+    print(f"{time.process_time() - began:.0f} s of one core; {missed} bars missed")
     return min(1, missed)
 
 

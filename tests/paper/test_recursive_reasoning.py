@@ -32,5 +32,5 @@ def test_columns_hold_at_ten_times_the_training_size_and_appended_layouts_fall(t
     assert benchmark.met(trial, result), last
     if trial.holds:
         assert trained.exact == 1 and last.on_time >= 0.99 * last.items and last.interval.low > 0.97
-    else:
-        assert trained.exact > 0.5, "it has learned something in its range, or its fall would say nothing"
+    elif trial.learned:
+        assert trained.exact >= 0.99, "it has learned its range, or its fall would say nothing"
