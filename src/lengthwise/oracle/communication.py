@@ -32,7 +32,7 @@ _POINTS = 4  # sizes without which no growth is judged
 _SLOPE = 0.2  # bits a symbol, below which growth is not called linear
 _STEADY = 0.85  # of the slope at the small half of the sizes that the large half must keep
 _FAR = 0.9  # of drawn beginnings at a far size that must be told apart, as they would be if the growth went on
-_CLEAR = 0.5  # of the residual against log N that the residual against N must stay below
+_CLEAR = 0.6  # of the residual against log N that the residual against N must stay below
 _SIZES, _DRAWN_SIZES = 14, 5  # looked at at most, and among them those whose prompts are drawn
 
 

@@ -11,7 +11,7 @@ from lengthwise.oracle.programs.prompts import Item, Prompt, drawn_items, item
 from lengthwise.tasks.languages.next_symbol import NextSymbol
 from lengthwise.tasks.task import Task
 
-STRINGS = 4_200  # tried at a length
+STRINGS = 6_600  # tried at a length
 DRAWN = 2_400
 CROSSED = 56  # rows and columns that are joined anew where prompts are drawn
 _FEW = 5  # symbols: a task with more is looked at on a part of its alphabet

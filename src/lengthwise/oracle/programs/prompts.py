@@ -14,6 +14,7 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.tasks.batch import SPECIALS
+from lengthwise.tasks.languages.membership import RegularMembership
 from lengthwise.tasks.languages.next_symbol import NextSymbol
 from lengthwise.tasks.task import Task
 
@@ -72,7 +73,9 @@ def all_items(task: Task, length: int, before: Iterable[Item] | None) -> Iterato
 
 
 def prompt_symbols(task: Task) -> Prompt:
-    """The symbols prompts are made of: all but the tags, where it is known which those are."""
+    """The symbols prompts are made of: all but those of answers and tags, where it is known which those are."""
+    if isinstance(task, RegularMembership):
+        return task.automaton.alphabet
     if isinstance(task, NextSymbol):
         return tuple(sorted(symbol for symbol in next(iter(task.legal(()))) if symbol in task.symbols))
     return task.symbols

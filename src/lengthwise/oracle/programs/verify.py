@@ -58,7 +58,7 @@ class Verified:
         right = self.mismatch is None
         return Claim(
             "C-RASP program",
-            right if self.items else None,
+            right if self.items or self.mismatch else None,
             "",
             "certified" if self.exhaustive or not right else "measured",
             "refuted" if not right else "holds" if self.items else "unknown",
@@ -168,11 +168,9 @@ def _one_length(
 def _sample(program: Program, task: Task, deadline: float) -> tuple[int, int, Mismatch | None]:
     """How many drawn prompts were compared, the longest of them, and one that is wrong; at least one size is tried."""
     sampled = longest = 0
-    for near in _SAMPLED_SIZES:
-        sizes = task.sizes(near, near + 16) or task.sizes(near // 2, near)[-1:]
-        if not sizes:
-            continue
-        items = drawn_items(task, sizes[0], 24)
+    nearest = [task.sizes(near, near + 16)[:1] or task.sizes(1, near)[-1:] for near in _SAMPLED_SIZES]
+    for drawn in dict.fromkeys(itertools.chain.from_iterable(nearest)):
+        items = drawn_items(task, drawn, 24)
         if wrong := first_mismatch(program, items):
             return sampled, longest, wrong
         sampled, longest = sampled + len(items), max(longest, *(len(item.prompt) for item in items))
