@@ -79,6 +79,7 @@ def test_two_layers_are_compared_word_by_word() -> None:
     found = compare(bigram(2, 6.0), bigram(2, 6.5), 7)
     assert found.compared == found.words == 2**8 - 2 and not found.exact and not found.agree
     assert found.difference == pytest.approx(max(all_differences(bigram(2, 6.0), bigram(2, 6.5), 7).values()))
+    assert found.claim().kind == "measured"
     assert any("does not apply" in a.statement for a in found.claim().assumptions)
 
 

@@ -116,6 +116,7 @@ def test_usage() -> None:
         lambda: kept_places(100, 90, 2.0),
         lambda: wave_length(0, 0.1),
         lambda: wave_length(1, 1e-9),
+        lambda: wave_length(1, 0.1, long=0),
         lambda: run_errors((10, 20)),
         lambda: window_error(np.zeros(2, int), np.zeros(2, int), 3, 2),
         lambda: fit_power_law({"x": [1, 2]}, [1, 2]),

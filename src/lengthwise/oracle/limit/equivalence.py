@@ -59,7 +59,7 @@ class Comparison:
             f"largest difference on all words up to length {self.length}",
             self.difference,
             "",
-            "certified",
+            "certified" if self.exact else "measured",
             "holds" if self.agree else "refuted",
             assumptions=tuple(assumptions),
             reference=Reference(IZZO, "Theorem 4.1, for what would follow"),

@@ -43,7 +43,7 @@ class Simulation:
             "difference on a shorter word",
             self.difference,
             "",
-            "certified",
+            "measured",
             assumptions=(Assumption("both answers were computed, in double precision", "checked"), SECONDARY),
             reference=Reference(IZZO, "simulation argument"),
             evidence={"length": len(self.word), "short_length": len(self.short), "method": self.method},

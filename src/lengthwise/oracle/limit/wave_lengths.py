@@ -28,6 +28,7 @@ from lengthwise.seeds import Floats
 
 OMEGAS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 16.0)
 ERRORS = (0.1, 0.03, 0.01)
+LARGEST = 4000  # omega / eps: N is about that, and N² / 4 fractions are held at once
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,13 @@ def wave_lengths(
 
 
 def wave_length(omega: float, error: float, long: int | None = None) -> int:
-    """N(omega, error), for words of `long` bits or of every length. O(N² log N), or O(long · N)."""
-    if not (0 < omega <= 100 and 1e-3 <= error < 1):
-        raise UsageError(f"omega lies in (0, 100] and the error in [0.001, 1), not at {omega} and {error}")
+    """N(omega, error), at least 2, for words of `long` bits or of every length. O(N² log N), or O(long · N)."""
+    if not (omega > 0 and 0 < error < 1 and omega / error <= LARGEST):
+        raise UsageError(
+            f"omega is above 0, the error in (0, 1), omega / error at most {LARGEST}; not {omega} and {error}"
+        )
+    if long is not None and not 1 <= long <= 100_000:
+        raise UsageError(f"words are 1 to 100,000 bits long, not {long}")
     if long is not None:
         return _against_one_length(omega, error, long)
     low, high = 1, 2
