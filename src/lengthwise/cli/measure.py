@@ -1,6 +1,7 @@
 """Measure a saved run again: at other sizes, on other items, or read with another encoding of the same parameters.
 
 Extending a model's context is tried this way: train with rope, then measure with --position rope:scaling=yarn,factor=3.
+
 With --recursive a model trained on the single steps of a formulation (as parity_columns) is run on its own output until
 it says stop: at any size, without being told how many steps are right.
 """
