@@ -32,6 +32,7 @@ FOUND = {
     "(ab|bba)*": (1, 2),
     "(ab|aabb)*": (1, 1),
     "(a{7})*": (7, 0),
+    "{a,b}*b{a,b}{5}": (1, 6),
     "(ab)*": (1, 0),
     # No odd run of 1s and, anywhere behind it, an odd run of 0s: runs that must be even cancel when every second place
     # is counted negatively.

@@ -270,3 +270,9 @@ def test_components_agree_with_reachability() -> None:
         for p in range(8):
             for q in range(8):
                 assert (numbers[p] == numbers[q]) == (p in reach[q] and q in reach[p])
+
+
+def test_a_component_too_large_to_prove_says_so() -> None:
+    decision = decide(automaton("(a{1001})*"))
+    assert not decision.member and verify(decision) == []
+    assert [assumption.check for assumption in decision.claim().assumptions] == ["assumed", "assumed"]

@@ -6,6 +6,7 @@ refutation proves the contrary, and what neither reaches is unknown.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,7 +22,7 @@ from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.languages.dfa import Dfa
 
 PERIODS = (1, 2, 3, 4, 6)
-LOCALITIES = (0, 1, 2, 3, 4, 5)
+LOCALITIES = tuple(range(11))
 MOST_STATES = 10_000  # of all products that the search looks at: some seconds
 LEMMA = Reference("docs/crasp.md", "blocks of one length that end alike")
 NAME = "the language is in C-RASP[periodic, local]"
@@ -140,8 +141,9 @@ def decide_absolute(
 ) -> AbsoluteDecision:
     """Without positions first; then the refutation; then the search.
 
-    The periods searched are the divisors of the period with which the actions of words of length 1, 2, 3, ... repeat
-    (a longer one sees nothing more in the automaton, though that is not proved here), or PERIODS where that is unknown.
+    The search begins with the period with which the actions of words of length 1, 2, 3, ... repeat (a longer one sees
+    nothing more in the automaton, though that is not proved here), or that of all PERIODS where it is unknown, and with
+    ever larger windows; once one passes, the smallest divisor and window that do are looked for.
     """
     minimal = dfa.minimised()
     plainly = decide(minimal)
@@ -151,8 +153,13 @@ def decide_absolute(
     refuted = refute(minimal)
     if refuted.found is not None:
         return AbsoluteDecision(minimal, "refuted", None, refuted.found, tried)
-    longest = refuted.stable.period if refuted.stable else 0
-    periods = [p for p in range(1, longest + 1) if longest % p == 0] or list(PERIODS)
-    result = search(minimal, periods=periods, localities=localities, most_states=most_states)
-    verdict = "member" if result.found is not None else "unknown"
-    return AbsoluteDecision(minimal, verdict, result.found, None, result.tried, refuted.reason)
+    whole = refuted.stable.period if refuted.stable else math.lcm(*PERIODS)
+    finest = search(minimal, periods=(whole,), localities=localities, most_states=most_states)
+    tried += finest.tried
+    if finest.found is None:  # what a divisor and a smaller window see, these see as well
+        return AbsoluteDecision(minimal, "unknown", None, None, tried, refuted.reason)
+    divisors = [period for period in range(1, whole + 1) if whole % period == 0]
+    windows = [window for window in localities if window <= finest.found.locality]
+    smaller = search(minimal, periods=divisors, localities=windows, most_states=most_states)
+    found = smaller.found or finest.found
+    return AbsoluteDecision(minimal, "member", found, None, tried + smaller.tried, refuted.reason)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.crasp.components import components
-from lengthwise.oracle.crasp.decision import Blocked, Decision
+from lengthwise.oracle.crasp.decision import MOST_PROVED, Blocked, Decision
 from lengthwise.oracle.crasp.potentials import forced
 from lengthwise.oracle.crasp.product import LARGEST, Product, product
 from lengthwise.oracle.crasp.refine import Refinement, first_pair, refine
@@ -74,7 +74,8 @@ def _witness(dfa: Dfa, machine: Product, part: Refinement, exact: bool) -> Block
         suffix,
         end_of(dfa, machine.states[left][0], suffix) in dfa.accepting,
         part.blocks,
-        forced(component, part.blocks) if exact else (),  # where failing shows nothing, there is nothing to prove
+        # Where failing shows nothing there is nothing to prove; a proof of every pair is quadratic in the component.
+        forced(component, part.blocks) if exact and len(component.states) <= MOST_PROVED else (),
     )
 
 

@@ -32,11 +32,11 @@ def kinds(component: Component, blocks: Sequence[int]) -> dict[Kind, list[Edge]]
     return found
 
 
-def potentials(component: Component, blocks: Sequence[int]) -> list[list[int]]:
+def potentials(component: Component, blocks: Sequence[int]) -> list[dict[int, int]]:
     """A basis of the potentials that are 0 at the first state, as integers without a common factor.
 
-    Values are in the order of `component.states`. Two states differ in some potential exactly when they differ in one
-    of these.
+    Each gives the values that are not 0, by the place of the state in `component.states`. Two states differ in some
+    potential exactly when they differ in one of these.
     """
     echelon, seen = _Echelon(len(component.states)), set()
     for row, _ in _equations(component, blocks):
@@ -150,7 +150,7 @@ class _Echelon:
             return last if last in self.rows else None
         return max((column for column in row if column in self.rows), default=None)
 
-    def null_space(self) -> list[list[int]]:
+    def null_space(self) -> list[dict[int, int]]:
         """What all rows vanish on and is 0 at column 0, one vector for every other column in which no row ends."""
         combined: dict[int, dict[int, Fraction]] = {}  # each column by the free ones, which are those without a row
         for column in range(self.width):
@@ -167,12 +167,12 @@ class _Echelon:
             for free, share in parts.items():
                 vectors.setdefault(free, {})[column] = share
         del vectors[0]  # with the others it makes up the constants
-        return [_whole(vector, self.width) for vector in vectors.values()]
+        return [_whole(vector) for vector in vectors.values()]
 
 
-def _whole(vector: dict[int, Fraction], width: int) -> list[int]:
-    """The vector in whole numbers without a common factor, written out; its first entry is positive as it stands."""
+def _whole(vector: dict[int, Fraction]) -> dict[int, int]:
+    """The vector in whole numbers without a common factor."""
     scale = math.lcm(*(value.denominator for value in vector.values()))
     numbers = {column: int(value * scale) for column, value in vector.items()}
     common = math.gcd(*numbers.values())
-    return [numbers.get(column, 0) // common for column in range(width)]
+    return {column: number // common for column, number in numbers.items()}

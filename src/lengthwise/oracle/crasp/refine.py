@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -77,19 +78,39 @@ def first_pair(part: Refinement) -> tuple[int, int]:
 
 def _separate(component: Component, blocks: tuple[int, ...]) -> tuple[tuple[Term, ...], tuple[int, ...]]:
     """Terms that part every pair of states some term can part, those that part most first; and the new blocks."""
-    basis = sorted(potentials(component, blocks), key=lambda values: (-len(set(values)), max(map(abs, values))))
-    chosen, current = [], blocks
-    for values in basis:
-        finer = numbered(list(zip(current, values, strict=True)))
-        if finer != current:
+
+    def parting_most(values: dict[int, int]) -> tuple[int, int]:
+        return -len(set(values.values())) - (len(values) < len(blocks)), max(map(abs, values.values()))
+
+    chosen, current = [], list(blocks)
+    sizes = Counter(current)
+    for values in sorted(potentials(component, blocks), key=parting_most):
+        if _split(current, sizes, values):
             chosen.append(_term(component, blocks, values))
-            current = finer
-    return tuple(chosen), current
+    return tuple(chosen), numbered(current)
 
 
-def _term(component: Component, blocks: tuple[int, ...], values: Sequence[int]) -> Term:
-    value = dict(zip(component.states, values, strict=True))
+def _split(current: list[int], sizes: Counter[int], values: dict[int, int]) -> bool:
+    """Part the blocks in place by values, of which those not given are 0; whether that changed anything. The cost is
+    that of the values given."""
+    groups: dict[tuple[int, int], list[int]] = {}
+    for place, value in values.items():
+        groups.setdefault((current[place], value), []).append(place)
+    changed = False
+    for (block, _), places in groups.items():
+        if len(places) < sizes[block]:
+            fresh = len(sizes)
+            sizes[block] -= len(places)
+            sizes[fresh] = len(places)
+            for place in places:
+                current[place] = fresh
+            changed = True
+    return changed
+
+
+def _term(component: Component, blocks: tuple[int, ...], values: dict[int, int]) -> Term:
+    value = {state: values.get(place, 0) for place, state in enumerate(component.states)}
     weights = {
         kind: value[edges[0].target] - value[edges[0].source] for kind, edges in kinds(component, blocks).items()
     }
-    return Term(tuple((kind, weight) for kind, weight in sorted(weights.items()) if weight), tuple(values))
+    return Term(tuple((kind, weight) for kind, weight in sorted(weights.items()) if weight), tuple(value.values()))

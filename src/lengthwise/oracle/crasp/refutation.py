@@ -73,11 +73,12 @@ class Refutation:
 
 
 def blocked_by(
-    dfa: Dfa, idempotent: Maps, idempotent_word: Word, actions: Maps, word: Callable[[int], Word]
+    dfa: Dfa, idempotent: Maps, idempotent_word: Callable[[], Word], actions: Maps, word: Callable[[int], Word]
 ) -> Refutation | None:
     """The refutation that an idempotent and the actions of words as long as its own give, if they block.
 
-    `actions` has a row for each word, and `word(i)` is the one of row i; it is asked for few rows.
+    `actions` has a row for each word, and `word(i)` is the one of row i. Words are asked for when a refutation is
+    found, and then for few rows.
     """
     fixed = np.unique(idempotent)
     place = np.full(len(idempotent), -1, dtype=np.int32)
@@ -101,7 +102,7 @@ def blocked_by(
         raise AssertionError("two states of a minimal automaton are told apart by some word")
     return Refutation(
         dfa,
-        idempotent_word,
+        idempotent_word(),
         tuple(word(int(origins[int(letter)])) for letter in used),
         tuple(states[state] for state in part.component.states),
         part.blocks,

@@ -52,9 +52,12 @@ def refute(dfa: Dfa) -> RefutationSearch:
         entries += len(maps) * fixed
         if entries > MOST_ENTRIES:
             return RefutationSearch(None, False, "there are too many idempotents", stable)
-        idempotent, name = monoid.maps[element], _spell(minimal, stable.word(element))
         found = blocked_by(
-            minimal, idempotent, name, maps, lambda row: _spell(minimal, stable.word(int(stable.elements[row])))
+            minimal,
+            monoid.maps[element],
+            lambda element=element: _spell(minimal, stable.word(element)),
+            maps,
+            lambda row: _spell(minimal, stable.word(int(stable.elements[row]))),
         )
         if found is not None:
             return RefutationSearch(found, True, "", stable)
@@ -87,7 +90,7 @@ def _by_short_words(dfa: Dfa) -> Refutation | None:
         found = blocked_by(
             dfa,
             idempotent,
-            _spell(dfa, base * total),
+            lambda base=base, total=total: _spell(dfa, base * total),
             actions,
             lambda row, base=base, words=words, fills=fills: _spell(dfa, (*words[row], *(base * fills[row]))),
         )

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from lengthwise.oracle.crasp.components import Component, Edge
+from lengthwise.oracle.crasp.decision import MOST_PROVED
 from lengthwise.oracle.crasp.refine import Refinement, Round, numbered
 
 if TYPE_CHECKING:
@@ -130,10 +131,12 @@ def _blocked_faults(decision: Decision, blocked: Blocked) -> list[str]:
     ]
     if after != [blocked.accepted_from_left, not blocked.accepted_from_left]:
         faults.append("the suffix does not tell the two states apart as said")
-    for state, other in ((s, o) for s in states for o in states if block[s] == block[o] and s < o):
-        if machine.states[state][1:] != machine.states[other][1:]:
-            faults.append(f"the states {state} and {other} are told apart without counting")
-    if not decision.exact:  # failing shows nothing there, so nothing is proved
+    labels: dict[int, object] = {}
+    for state in states:
+        if labels.setdefault(block[state], machine.states[state][1:]) != machine.states[state][1:]:
+            faults.append(f"state {state} shares a block with one that is told apart without counting")
+    too_large = len(states) > MOST_PROVED and not blocked.proofs
+    if not decision.exact or too_large:  # nothing is proved where failing shows nothing; the claim says if it is not
         return faults
     return faults + _proof_faults(_moves(decision, blocked.component), blocked.proofs, block)
 
