@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from lengthwise.errors import UsageError
+from lengthwise.oracle.cut_fit import Fit, fit_growth
 from lengthwise.oracle.cut_samples import CROSSED, DRAWN, all_prompts, alphabets, best_cut, drawn_prompts
 from lengthwise.oracle.cuts import AFTER, Cut, Witness
 from lengthwise.oracle.programs.prompts import largest_size
@@ -34,26 +33,6 @@ _STEADY = 0.85  # of the slope at the small half of the sizes that the large hal
 _FAR = 0.9  # of drawn beginnings at a far size that must be told apart, as they would be if the growth went on
 _CLEAR = 0.6  # of the residual against log N that the residual against N must stay below
 _SIZES, _DRAWN_SIZES = 14, 5  # looked at at most, and among them those whose prompts are drawn
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Least squares of the bits against N and against log2 N: slopes and root mean square residuals.
-
-    `steadiness`: the slope over the larger half of the sizes as a share of that over the smaller half, about 1 for
-    linear growth and less for logarithmic. `ratio`: bits needed at the largest size over log2 of that size.
-    """
-
-    linear_slope: float
-    linear_residual: float
-    logarithmic_slope: float
-    logarithmic_residual: float
-    steadiness: float
-    ratio: float
-
-    @property
-    def better(self) -> str:
-        return "linear" if self.linear_residual < self.logarithmic_residual else "logarithmic"
 
 
 @dataclass(frozen=True)
@@ -205,7 +184,7 @@ def _points(
 def _judged(task: Task, points: dict[int, Cut]) -> CutGrowth:
     ordered = sorted(points)
     cuts = [points[size] for size in ordered]
-    fit = _fit(ordered, [math.log2(cut.told_apart) for cut in cuts]) if len(ordered) >= _POINTS else None
+    fit = fit_growth(ordered, [math.log2(cut.told_apart) for cut in cuts]) if len(ordered) >= _POINTS else None
     proof = proof_for(task)
     far = None
     if fit is None:
@@ -242,22 +221,6 @@ def _verdict(fit: Fit) -> tuple[bool, str]:
     if fit.steadiness < _STEADY:
         return False, f"The growth of {slope} on average slows down to {fit.steadiness:.0%} of what it was."
     return True, f"The need grows steadily by {slope}, which log N does not."
-
-
-def _fit(sizes: Sequence[int], bits: Sequence[float]) -> Fit:
-    lengths, values = np.array(sizes, dtype=float), np.array(bits)
-    (linear, spread), (logarithmic, log_spread) = _line(lengths, values), _line(np.log2(lengths), values)
-    half = len(lengths) // 2 + 1
-    early, late = _line(lengths[:half], values[:half])[0], _line(lengths[-half:], values[-half:])[0]
-    steadiness = late / early if early > 0 else 1.0
-    ratio = float(values[-1] / max(1.0, np.log2(lengths[-1])))
-    return Fit(linear, spread, logarithmic, log_spread, steadiness, ratio)
-
-
-def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Slope and root mean square residual of the least-squares line."""
-    slope, intercept = np.polyfit(x, y, 1)
-    return float(slope), float(np.sqrt(np.mean((y - slope * x - intercept) ** 2)))
 
 
 def _far(task: Task, length: int) -> float | None:

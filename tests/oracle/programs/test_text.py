@@ -52,6 +52,7 @@ def test_lines_go_on_in_parentheses_and_comments_are_skipped():
         ('a := count("a", 3)', "line 1, column 17", "'back' is due"),
         ("a := 1 1", "line 1, column 8", "should end"),
         ("a := @", "line 1, column 6", "means nothing"),
+        (r"""a := "\q" """, "line 1, column 6", "not a symbol in quotes"),
         ("a := 1 < 2 < 3", "line 1, column 12", "do not chain"),
         ('a := count("a") * 2', "line 1, column 6", "number first"),
         ("a :=", "line 1, column 5", "is due"),

@@ -10,7 +10,7 @@ from lengthwise.errors import UsageError
 from lengthwise.oracle.programs.library import copying, counters, counting, languages, recall, sorting
 from lengthwise.oracle.programs.measures import EncodingClass
 from lengthwise.oracle.programs.syntax import Program
-from lengthwise.oracle.programs.verify import Verified, verify_program
+from lengthwise.oracle.programs.verify import Verified, symbols, verify_program
 from lengthwise.records import Claim
 from lengthwise.tasks.algorithmic.binary_majority import BinaryMajority
 from lengthwise.tasks.algorithmic.copy_unique import CopyUnique
@@ -67,7 +67,7 @@ class Found:
         sentences = self.verified.explain()
         if self.small is not None:
             wrong, far = self.small.mismatch, self.small.checked_to
-            found = f"is wrong: {wrong}" if wrong else f"is right on every prompt of up to {far} symbols"
+            found = f"is wrong: {wrong}" if wrong else f"is right on every prompt of up to {symbols(far)}"
             sentences.append(f"For a small alphabet the same program {found}.")
         return sentences
 

@@ -12,10 +12,9 @@ One definition a line; inside parentheses a line may go on. `docs/programs.md` d
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, NoReturn, cast, get_args
+from typing import NamedTuple, cast, get_args
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.programs.syntax import (
@@ -40,22 +39,10 @@ from lengthwise.oracle.programs.syntax import (
     Sum,
     Truth,
 )
+from lengthwise.oracle.programs.tokens import Token, refusal, tokens
 
 KEYWORDS = {"and", "or", "not", "true", "false", "if", "then", "else", "count", "position", "next", "back"}
 _RELATIONS = get_args(Relation)
-_TOKEN = re.compile(
-    r"""(?P<space>[ \t\r]+|\#[^\n]*)|(?P<newline>\n|;)|(?P<symbol>"(?:[^"\\\n]|\\.)*")|(?P<word>[A-Za-z_]\w*)"""
-    r"""|(?P<number>\d+)|(?P<sign>:=|<=|>=|==|!=|\.\.|[-+*%<>()\[\],])"""
-)
-
-_BEGINNING = re.compile(r"\s*(\w+|next\[[^\n]*\])[ \t]*:=")  # of a definition
-
-
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    line: int
-    column: int
 
 
 class _Part(NamedTuple):
@@ -63,7 +50,7 @@ class _Part(NamedTuple):
 
     node: Expression
     boolean: bool
-    token: _Token
+    token: Token
 
 
 def load_program(path: str | Path) -> Program:
@@ -83,45 +70,16 @@ def load_program(path: str | Path) -> Program:
 def parse_program(text: str) -> Program:
     """The program a text describes; what is wrong is said in one sentence with its line and column."""
     try:
-        return _Parser(_tokens(text)).program()
+        return _Parser(text).program()
     except RecursionError:
         raise UsageError("the program nests too deep; give inner parts a line and a name of their own") from None
-
-
-def _refuse(token: _Token, sentence: str) -> NoReturn:
-    raise UsageError(f"line {token.line}, column {token.column}: {sentence}")
-
-
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    line, start, place, open_brackets = 1, 0, 0, 0
-    while place < len(text):
-        match = _TOKEN.match(text, place)
-        here = _Token("end", text[place], line, place - start + 1)
-        if match is None:
-            unclosed = text[place] == '"'
-            _refuse(
-                here, "the quoted symbol has no closing quote" if unclosed else f"{text[place]!r} means nothing here"
-            )
-        kind, word = cast(str, match.lastgroup), match[0]
-        open_brackets = max(0, open_brackets + (word in ("(", "[")) - (word in (")", "]")))
-        # A line goes on inside parentheses, unless the next one plainly begins a definition.
-        ends = kind == "newline" and (not open_brackets or _BEGINNING.match(text, match.end()))
-        if ends:
-            open_brackets = 0
-        if kind != "space" and (kind != "newline" or ends):
-            tokens.append(_Token(kind, word, line, place - start + 1))
-        place = match.end()
-        if word == "\n":
-            line, start = line + 1, place
-    return [*tokens, _Token("newline", "\n", line, place - start + 1), _Token("end", "", line, place - start + 1)]
 
 
 class _Parser:
     """Recursive descent: choice, or, and, not, comparison, sum, product, atom."""
 
-    def __init__(self, tokens: list[_Token]) -> None:
-        self.tokens, self.place = tokens, 0
+    def __init__(self, text: str) -> None:
+        self.tokens, self.place = tokens(text), 0
         self.kinds: dict[str, bool] = {}
 
     def program(self) -> Program:
@@ -144,11 +102,11 @@ class _Parser:
         else:
             name = self.new_name()
         if name in (outputs if is_output else self.kinds):
-            _refuse(token, f"{name!r} is defined twice; every name has one line")
+            raise refusal(token, f"{name!r} is defined twice; every name has one line")
         self.expect(":=")
         part = self.expression()
         if not self.take("newline"):
-            _refuse(self.here, f"the line should end before {self.here.text!r}, or an operator is missing")
+            raise refusal(self.here, f"the line should end before {self.here.text!r}, or an operator is missing")
         if is_output:
             outputs.add(name)
             return Line(name, self.boolean(part), output=True)
@@ -158,7 +116,9 @@ class _Parser:
     def new_name(self) -> str:
         token = self.here
         if token.kind != "word" or token.text in KEYWORDS:
-            _refuse(token, f'a line begins with a name of your own or with next["symbol"], not with {token.text!r}')
+            raise refusal(
+                token, f'a line begins with a name of your own or with next["symbol"], not with {token.text!r}'
+            )
         self.place += 1
         return token.text
 
@@ -194,7 +154,7 @@ class _Parser:
         self.place += 1
         node = Compare(cast(Relation, relation), self.number(left), self.number(self.sum()))
         if self.here.kind == "sign" and self.here.text in _RELATIONS:
-            _refuse(self.here, "comparisons do not chain; join two of them by `and`")
+            raise refusal(self.here, "comparisons do not chain; join two of them by `and`")
         return _Part(node, True, left.token)
 
     def sum(self) -> _Part:
@@ -210,7 +170,7 @@ class _Parser:
         if not self.take("*"):
             return part
         if not isinstance(part.node, Constant):
-            _refuse(part.token, "a multiple is written with the whole number first, as in 3 * opened")
+            raise refusal(part.token, "a multiple is written with the whole number first, as in 3 * opened")
         return _Part(Multiple(part.node.value, self.number(self.product())), False, part.token)
 
     def atom(self) -> _Part:
@@ -232,13 +192,15 @@ class _Parser:
             return _Part(Truth(token.text == "true"), True, token)
         if token.kind == "word" and token.text not in KEYWORDS:
             if token.text not in self.kinds:
-                _refuse(token, f'{token.text!r} is not defined above; a letter is written in quotes, "{token.text}"')
+                raise refusal(
+                    token, f'{token.text!r} is not defined above; a letter is written in quotes, "{token.text}"'
+                )
             self.place += 1
             return _Part(Name(token.text), self.kinds[token.text], token)
         what = repr(token.text) if token.text.strip() else "the end of the line"
-        _refuse(token, f"a letter in quotes, a name, a number, count(...) or ( is due, not {what}")
+        raise refusal(token, f"a letter in quotes, a name, a number, count(...) or ( is due, not {what}")
 
-    def count(self, token: _Token) -> _Part:
+    def count(self, token: Token) -> _Part:
         self.expect("(")
         what = self.boolean(self.expression())
         back: list[int] = []
@@ -249,22 +211,22 @@ class _Parser:
             low = self.whole()
             high = self.whole() if self.take("..") else low
             if high < low or (back and low <= back[-1]):
-                _refuse(here, "the steps back increase, as in back 0..2 or back 1, 3")
+                raise refusal(here, "the steps back increase, as in back 0..2 or back 1, 3")
             back.extend(range(low, high + 1))
         self.expect(")")
         return _Part(Count(what, tuple(back) or None), False, token)
 
-    def phase(self, token: _Token) -> _Part:
+    def phase(self, token: Token) -> _Part:
         self.expect("%")
         modulus = self.whole()
         self.expect("==")
         residue = self.whole()
         if not 0 <= residue < modulus:
-            _refuse(token, f"position % {modulus} is a number from 0 to {modulus - 1}, never {residue}")
+            raise refusal(token, f"position % {modulus} is a number from 0 to {modulus - 1}, never {residue}")
         return _Part(Phase(modulus, residue), True, token)
 
     @property
-    def here(self) -> _Token:
+    def here(self) -> Token:
         return self.tokens[self.place]
 
     def take(self, text: str) -> bool:
@@ -276,33 +238,34 @@ class _Parser:
     def expect(self, text: str) -> None:
         if not self.take(text):
             found = repr(self.here.text) if self.here.text.strip() else "the end of the line"
-            _refuse(self.here, f"{text!r} is due, not {found}")
+            raise refusal(self.here, f"{text!r} is due, not {found}")
 
     def symbol(self) -> str:
         token = self.here
         if token.kind != "symbol":
-            _refuse(token, f"a symbol in quotes is due, not {token.text!r}")
+            raise refusal(token, f"a symbol in quotes is due, not {token.text!r}")
         self.place += 1
         try:
             return json.loads(token.text)
-        except ValueError:
-            _refuse(
-                token, f'{token.text} is not a symbol in quotes; a quote inside is written \\" and a backslash \\\\'
-            )
+        except ValueError as error:
+            rule = 'a quote inside is written \\" and a backslash \\\\'
+            raise refusal(token, f"{token.text} is not a symbol in quotes; {rule}") from error
 
     def whole(self) -> int:
         token = self.here
         if token.kind != "number":
-            _refuse(token, f"a whole number is due, not {token.text!r}")
+            raise refusal(token, f"a whole number is due, not {token.text!r}")
         self.place += 1
         return int(token.text)
 
     def boolean(self, part: _Part) -> Boolean:
         if not part.boolean:
-            _refuse(part.token, "a Boolean is due here, and this is a number; compare it, as in count(...) >= 1")
+            raise refusal(part.token, "a Boolean is due here, and this is a number; compare it, as in count(...) >= 1")
         return cast(Boolean, part.node)
 
     def number(self, part: _Part) -> Number:
         if part.boolean:
-            _refuse(part.token, "a number is due here, and this is a Boolean; count it, or write if ... then 1 else 0")
+            raise refusal(
+                part.token, "a number is due here, and this is a Boolean; count it, or write if ... then 1 else 0"
+            )
         return cast(Number, part.node)

@@ -63,7 +63,7 @@ class Verified:
             "certified" if self.exhaustive or not right else "measured",
             "refuted" if not right else "holds" if self.items else "unknown",
             assumptions=(
-                Assumption(f"the program is right on all prompts of up to {self.checked_to} symbols", self._checked),
+                Assumption(f"the program is right on all prompts of up to {symbols(self.checked_to)}", self._checked),
                 Assumption("the program goes on being right on longer prompts", "assumed" if right else "violated"),
                 Assumption("the encoding is none, or learned positions with random offsets", "assumed"),
             ),
@@ -86,9 +86,9 @@ class Verified:
         if self.mismatch:
             return [*sentences, f"It is wrong: {self.mismatch}."]
         if self.exhaustive:
-            sentences.append(f"It is right on every prompt of up to {self.checked_to} symbols.")
+            sentences.append(f"It is right on every prompt of up to {symbols(self.checked_to)}.")
         if self.sampled:
-            sentences.append(f"It is right on {self.sampled} drawn prompts of up to {self.sampled_to} symbols.")
+            sentences.append(f"It is right on {self.sampled} drawn prompts of up to {symbols(self.sampled_to)}.")
         return [*sentences, "That it goes on being right on longer prompts is assumed."]
 
     def plain(self) -> dict[str, Any]:
@@ -106,6 +106,10 @@ class Verified:
             "depth": depth(self.program),
             "size": size(self.program),
         }
+
+
+def symbols(count: int) -> str:
+    return "1 symbol" if count == 1 else f"{count} symbols"
 
 
 def verify_program(
@@ -198,12 +202,12 @@ def _compare(program: Program, items: Sequence[Item], width: int) -> Mismatch | 
     wanted = np.full((len(items), width), -1)
     for row, item in enumerate(items):
         tokens[row, : len(item.text)] = [index.setdefault(symbol, len(index)) for symbol in item.text]
-        numbers = [sets.setdefault(symbols, len(sets)) for symbols in item.wanted]
+        numbers = [sets.setdefault(legal, len(sets)) for legal in item.wanted]
         wanted[row, item.first : item.first + len(numbers)] = numbers
     said = run_tokens(program, tokens, tuple(index)).following
-    wrong = np.isin(wanted, [number for symbols, number in sets.items() if not symbols <= said.keys()])
+    wrong = np.isin(wanted, [number for legal, number in sets.items() if not legal <= said.keys()])
     for symbol, here in said.items():
-        right = np.array([symbol in symbols for symbols in sets] + [False])  # the last for positions not asked
+        right = np.array([symbol in legal for legal in sets] + [False])  # the last for positions not asked
         wrong |= here != right[wanted]
     wrong &= wanted >= 0
     if not wrong.any():
