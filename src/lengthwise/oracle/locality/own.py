@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lengthwise.errors import UsageError
+from lengthwise.oracle.locality.alphabet import alphabet_note, new_tokens
 from lengthwise.oracle.locality.limits import time_limit
 from lengthwise.oracle.locality.own_labels import Side, labels_between
 from lengthwise.oracle.locality.own_state import state_of
@@ -41,6 +42,11 @@ class Own:
     formulation: Formulation | None = None
     sizes: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def notes_at(self, sizes: Sequence[int]) -> tuple[str, ...]:
+        """What to know, with a sentence when the tokens do not come to an end on these sizes."""
+        endless = alphabet_note(new_tokens(self.steps, sizes)) if sizes and not self.sizes else None
+        return (*self.notes, endless) if endless else self.notes
 
 
 def load_formulation(path: str, progress: Callable[[int], None] | None = None) -> Own:

@@ -1,8 +1,8 @@
 """A JSONL of `{"state": …, "next": …}` pairs, read in one pass and in bounded memory however long it is.
 
-All lines are checked, and every window of the widths asked for is entered as it comes. Of the distinct states at most a
-number are kept whole for what needs whole states, those with the smallest digests: a sample that does not depend on the
-order of the lines. Digests of all states and their next states tell of a state with two next states.
+All lines are checked, and every window of the widths asked for is entered as it comes. Of the distinct states of a size
+at most a number are kept whole for what needs whole states, those with the smallest digests: a sample that does not
+depend on the order of the lines. Digests of all states and their next states tell of a state with two next states.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lengthwise.oracle.locality.steps import Steps, kept_steps, written
 from lengthwise.oracle.locality.windows import Numbering
 from lengthwise.tasks.formulations.formulation import Move, State
 
-KEPT = 20_000  # distinct states kept whole
+KEPT = 1_000  # distinct states of a size that are kept whole
 WIDTHS = (3, 5, 7)
 ENTRIES = 1_000_000  # windows of one width that are kept
 EXAMPLE = '{"state": "1 0 1", "next": "1 1"}'
@@ -134,7 +134,7 @@ class _Reader:
         self.states, self.nexts, self.numbers = array("Q"), array("Q"), array("q")
         self.streams = [Stream(r) for r in widths]
         self.guessed = False
-        self.kept: list[tuple[int, int, Move]] = []  # a heap: minus the digest, the size, the move
+        self.kept: dict[int, list[tuple[int, Move]]] = {}  # size → a heap of minus the digest and the move
         self.known: set[int] = set()
         self.columns: dict[tuple[str, ...], int] = {}  # the least size that has a column
 
@@ -156,6 +156,8 @@ class _Reader:
         for column in set(state):
             if self.columns.get(column, size + 1) > size:
                 self.columns[column] = size
+        if digest in self.known:  # its windows were entered; another next state shows in the digests
+            return
         move = other = Move(state, after, labels_between(state, after), ())
         if is_guess(state, after):
             if not self.guessed:  # up to here both guesses were the same
@@ -167,13 +169,13 @@ class _Reader:
         self._keep(digest, size, move)
 
     def _keep(self, digest: int, size: int, move: Move) -> None:
-        if digest in self.known or (len(self.kept) == self.keep and -self.kept[0][0] <= digest):
-            return
-        self.known.add(digest)
-        if len(self.kept) < self.keep:
-            heapq.heappush(self.kept, (-digest, size, move))
-        else:
-            self.known.discard(-heapq.heapreplace(self.kept, (-digest, size, move))[0])
+        heap = self.kept.setdefault(size, [])
+        if len(heap) < self.keep:
+            self.known.add(digest)
+            heapq.heappush(heap, (-digest, move))
+        elif digest < -heap[0][0]:
+            self.known.add(digest)
+            self.known.discard(-heapq.heapreplace(heap, (-digest, move))[0])
 
     def pairs(self) -> Pairs:
         digests = np.array(self.states)
@@ -183,8 +185,8 @@ class _Reader:
         if differ.any():
             first = int(np.flatnonzero(differ)[0])
             self._refuse(int(self.numbers[order[first]]), int(self.numbers[order[first + 1]]))
-        sizes = tuple(sorted({size for _, size, _ in self.kept}))
-        kept = [(size, move) for _, size, move in sorted(self.kept, key=lambda kept: -kept[0])]
+        sizes = tuple(sorted(self.kept))
+        kept = [(size, move) for size in sizes for _, move in sorted(self.kept[size], key=lambda pair: -pair[0])]
         other = None
         if self.guessed:
             turned = [(size, replace(m, labels=labels_between(m.state, m.after, "right"))) for size, m in kept]
@@ -197,7 +199,7 @@ class _Reader:
         for column, size in self.columns.items():
             for token in column:
                 least[token] = min(size, least.get(token, size))
-        counts = dict.fromkeys(sorted(set(self.columns.values()) | {size for _, size, _ in self.kept}), 0)
+        counts = dict.fromkeys(sorted({*self.columns.values(), *self.kept}), 0)
         for size in least.values():
             counts[size] += 1
         return counts
