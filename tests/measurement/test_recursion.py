@@ -23,7 +23,7 @@ from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.tasks import tasks
-from lengthwise.tasks.batch import BOS, EOS, NOTHING, SEP, SPECIALS, pack
+from lengthwise.tasks.batch import BOS, EOS, NOTHING, PAD, SEP, SPECIALS, pack
 from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.columns import Columns
 from lengthwise.tasks.formulations.formulation import Formulation, Labels, State
@@ -177,11 +177,14 @@ def test_walkers_ask_the_model_what_training_asked_it() -> None:
     task, model = formulation("parity_leftmost"), untrained("parity_leftmost", "rope")
     letters = Letters(task)
     states = [s for start in task.starts(5, Seeds(1).draws("t", items=range(9))) for s in task.chain(start)]
-    after = StepWalker(model, letters, 0).apply([letters.written(state) for state in states])
+    walker = StepWalker(model, letters, 0)
+    walker.width = 5
+    after = walker.apply([letters.written(state) for state in states])
     for state, mine in zip(states, after, strict=True):
-        tokens = torch.tensor([[BOS, *(len(SPECIALS) + task.symbols.index(token) for (token,) in state)]])
+        prompt = [len(SPECIALS) + task.symbols.index(token) for (token,) in state]
+        tokens = torch.tensor([[BOS, *prompt, *[PAD] * (5 - len(prompt))]])
         with torch.no_grad():
-            labels = [task.vocabulary[token] for token in model(tokens)[0, 1:].argmax(-1)]
+            labels = [task.vocabulary[token] for token in model(tokens)[0, 1 : len(prompt) + 1].argmax(-1)]
         if set(labels) & set(SPECIALS) or set(labels) == {"drop"}:
             assert mine is None
         else:

@@ -112,6 +112,7 @@ def _point(walker: Walker, size: int, items: int, seed: int) -> ChainPoint:
     for first, truths in _true_chains(walker.letters, size, items, seed):
         longest = max(longest, *(len(truth) - 1 for truth in truths))
         guard = 2 * max(len(truth) - 1 for truth in truths) + 10
+        walker.width = max(len(truth[0]) for truth in truths)
         walks = walker.walk([truth[0] for truth in truths], guard)
         for walk, truth in zip(walks, truths, strict=True):
             counts += _judged(walker.letters, walk, truth, appending=isinstance(walker, Writer))

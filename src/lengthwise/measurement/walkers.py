@@ -15,7 +15,7 @@ import torch
 from lengthwise.measurement.chains import Ending, Letters, Walk, equal, first_error
 from lengthwise.models.transformer import Cache, Transformer
 from lengthwise.seeds import Ints, Seeds
-from lengthwise.tasks.batch import BOS, EOS, NOTHING, SEP, SPECIALS
+from lengthwise.tasks.batch import BOS, EOS, NOTHING, PAD, SEP, SPECIALS
 from lengthwise.tasks.formulations.appending import END, EQUALS
 
 _CELLS = 2_000_000  # attention logits a chunk of states may have in one layer: small enough for the cache
@@ -24,6 +24,8 @@ _CELLS = 2_000_000  # attention logits a chunk of states may have in one layer: 
 class Walker(abc.ABC):
     """A model on a formulation, without gradients. Positions depend on the length of a state alone, so that the same
     state has the same next one at every time."""
+
+    width = 0  # how many columns a chain starts with: states that have shrunk are filled up with <pad>, as in training
 
     def __init__(self, model: Transformer, letters: Letters, seed: int) -> None:
         self.model, self.letters = model.eval(), letters
@@ -50,7 +52,7 @@ class Walker(abc.ABC):
         for place, state in enumerate(states):
             lengths.setdefault(len(state), []).append(place)
         for length, places in lengths.items():
-            chunk = max(1, _CELLS // ((length + 1) ** 2 * self.model.architecture.heads))
+            chunk = max(1, _CELLS // ((max(length, self.width) + 1) ** 2 * self.model.architecture.heads))
             for first in range(0, len(places), chunk):
                 some = places[first : first + chunk]
                 yield some, np.stack([states[place] for place in some])
@@ -99,9 +101,10 @@ class StepWalker(Walker):
         after: list[Ints | None] = [None] * len(states)
         for places, block in self.blocks(states):
             items, length = block.shape
-            inputs = np.concatenate([np.full((items, 1), BOS), block + len(SPECIALS)], axis=1)
-            logits = self.model(torch.from_numpy(inputs), at=self.positions(length + 1, items))
-            labels = logits[:, 1:].argmax(dim=-1).numpy() - len(SPECIALS)
+            fill = np.full((items, max(0, self.width - length)), PAD)
+            inputs = np.concatenate([np.full((items, 1), BOS), block + len(SPECIALS), fill], axis=1)
+            logits = self.model(torch.from_numpy(inputs), at=self.positions(inputs.shape[1], items))
+            labels = logits[:, 1 : length + 1].argmax(dim=-1).numpy() - len(SPECIALS)
             following = self.letters.task.advance(block, np.where(labels < 0, NOTHING, labels))
             for place, state in zip(places, following, strict=True):
                 after[place] = state

@@ -13,8 +13,8 @@ from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.formulations.formulation import Column, Formulation, Labels, Sources, State, column, symbol
 
-# One layer in which a column sees itself and its two neighbours: enough where windows of 3 settle a step. With an
-# encoding that tells left from right, as rope or t5.
+# One layer in which a column sees itself and its two neighbours: enough where windows of 3 settle a step. Where what
+# stands in them tells left from right, it does without a position encoding.
 THREE_COLUMNS = {"causal": False, "depth": 1, "width": 32, "heads": 2, "attention": "window:size=2"}
 
 
