@@ -90,7 +90,7 @@ class Claim:
             text += f" [{self.interval.low:.4g}, {self.interval.high:.4g}]"
         text += f" ({self.kind}" + (f", {self.status})" if self.status != "holds" else ")")
         violated = [a.statement for a in self.assumptions if a.check == "violated"]
-        return text + (f" but {'; '.join(violated)}" if violated else "")
+        return text + (f"; violated: {'; '.join(violated)}" if violated else "")
 
 
 def _one_of(what: str, value: str, allowed: Any) -> None:

@@ -28,7 +28,6 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     communication.opinions,
     guessed.opinions,
     locality.opinions,
-    silence.opinions,
 )
 
 
@@ -117,5 +116,6 @@ def _verdict(question: Question) -> Verdict:
         if question.quick and any(opinion.outlook != "unknown" for opinion in opinions):
             break
         opinions += theory(question)
+    opinions = opinions or [silence.silent(question)]
     decided = [opinion for opinion in opinions if opinion.outlook != "unknown"]
     return Verdict(question.encoding, (*decided, *(one for one in opinions if one not in decided)))

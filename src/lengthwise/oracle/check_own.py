@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.check import POSITIONS, Card, check
@@ -40,24 +39,24 @@ def check_formulation(
         )
     train_size = train_size or (max(own.sizes) if own.sizes else _USUAL)
     test_size = test_size or 3 * train_size
-    layout = _layout(own, train_size, test_size)
+    layout = _layout(own, train_size)
     verdicts = {}
     for encoding in positions:
         opinion = judge(Asked(path, encoding, train_size, test_size), layout)
         verdicts[encoding] = Verdict(encoding, (opinion,))
-    return replace(Card(path, train_size, test_size, verdicts, tuple(layout.claims())), notes=own.notes)
+    return Card(path, train_size, test_size, verdicts, tuple(layout.claims()), notes=own.notes)
 
 
-def _layout(own: Own, train_size: int, test_size: int) -> Layout:
+def _layout(own: Own, train_size: int) -> Layout:
     """The layout as found in the sizes a file has, or in those whose states fit into the budget."""
     sizes = list(own.sizes) or _affordable(own)
     if not sizes:
         raise UsageError(f"{own.steps.name}: starts(size) gives no state for the sizes 1 to 12")
-    found, steps = settle_own(own, sizes), own.steps
+    found, steps = settle_own(own, sizes)
     trained = [size for size in sizes if size <= train_size]
     if not trained:
         raise UsageError(f"{own.steps.name} has no states of size 1 to {train_size}; its sizes begin at {sizes[0]}")
-    used = [size for size in (own.sizes or (test_size,)) if size > train_size][-1:]
+    used = [size for size in sizes if size > train_size][-1:]  # larger ones may be too many to ask for
     return look(steps, sizes, found, steps, trained, steps, used)
 
 

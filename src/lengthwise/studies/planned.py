@@ -52,7 +52,6 @@ def study_facts(plans: Sequence[Plan]) -> dict[str, Any]:
             "axis": plan.task.axes[0].name,
             "readout": plan.task.readout,
             "circuit_class": facts.circuit_class,
-            "crasp": dict(facts.crasp),
             "published": [
                 {
                     "encoding": curve.encoding,

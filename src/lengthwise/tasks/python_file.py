@@ -29,7 +29,7 @@ def task_in_file(name: str) -> tuple[str, type[Task]] | None:
     path, colons, wanted = name.partition("::")
     if not path.endswith(".py"):
         return None
-    found = _classes(_module(path))
+    found = _classes(module_in(path))
     if not found:
         raise UsageError(f"{path} defines no subclass of lengthwise.tasks.task.Task")
     if colons and wanted not in found:
@@ -53,7 +53,7 @@ def _classes(module: ModuleType) -> dict[str, type[Task]]:
     }
 
 
-def _module(path: str) -> ModuleType:
+def module_in(path: str) -> ModuleType:
     """The file as a module. Its name is a digest of its place and its text, so that unchanged text keeps its classes.
 
     It stays in `sys.modules`, where dataclasses look up the types of their fields. No bytecode is written or read: its

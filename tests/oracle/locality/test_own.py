@@ -55,18 +55,18 @@ def file(tmp_path: Path) -> Callable[[str, str], str]:
 
 
 def test_functions_give_the_verdicts_of_the_shipped_formulation(file: Callable[..., str]) -> None:
-    columns = settle_own(load_formulation(file(COLUMNS)), range(1, 7))
+    columns, _ = settle_own(load_formulation(file(COLUMNS)), range(1, 7))
     assert columns.window == (1, 3) and columns.by_width[-1].pairs == 82 and columns.by_width[-1].least_size == 5
     assert columns.distance.bound and columns.distance.value == 1
     own = load_formulation(file(LEFTMOST, "other.py"))
-    leftmost = settle_own(own, range(1, 8))
+    leftmost, _ = settle_own(own, range(1, 8))
     assert leftmost.window == (1, 5) and "comparing" in own.notes[0]
 
 
 def test_labels_of_the_users_own_are_used(file: Callable[..., str]) -> None:
     text = LEFTMOST + 'def labels(state):\n    return ["keep"] * len(state)\n'
     own = load_formulation(file(text))
-    assert own.other is None and settle_own(own, range(1, 5)).window == (1, 1)
+    assert own.other is None and settle_own(own, range(1, 5))[0].window == (1, 1)
     wrong = load_formulation(file(LEFTMOST + "def labels(state):\n    return []\n", "wrong.py"))
     with pytest.raises(UsageError, match="labels gives 0 for the 2 columns"):
         settle_own(wrong, range(1, 5))
@@ -74,7 +74,7 @@ def test_labels_of_the_users_own_are_used(file: Callable[..., str]) -> None:
 
 def test_sources_of_the_users_own_are_used(file: Callable[..., str]) -> None:
     text = LEFTMOST + "def sources(state):\n    return [(0, 1), *((at,) for at in range(2, len(state)))]\n"
-    found = settle_own(load_formulation(file(text)), range(2, 7))
+    found, _ = settle_own(load_formulation(file(text)), range(2, 7))
     assert found.distance.value == 1 and not found.distance.bound
 
 
@@ -83,7 +83,7 @@ def test_a_refutation_that_rests_on_guessed_labels_is_not_called_one(file: Calla
     text = LEFTMOST.replace(
         '["1" if state[0] != state[1] else "0", *state[2:]]', "state[: len(state) // 2] + state[len(state) // 2 + 1 :]"
     )
-    found = settle_own(load_formulation(file(text)), range(1, 9), widths=(3,))
+    found, _ = settle_own(load_formulation(file(text)), range(1, 9), widths=(3,))
     assert found.by_width[0].verdict == "REFUTED" and found.claim().status == "unknown"
     assert "comparing states" in found.explain()[-1]
 
@@ -94,7 +94,7 @@ def test_a_class_is_a_formulation(file: Callable[..., str]) -> None:
         "@dataclass(frozen=True)\nclass Mine(ParityColumns):\n    '''Mine.'''\n"
     )
     own = load_formulation(file(text))
-    assert own.formulation is not None and settle_own(own, range(1, 7)).window == (1, 3)
+    assert own.formulation is not None and settle_own(own, range(1, 7))[0].window == (1, 3)
     with pytest.raises(UsageError, match="neither a function step nor"):
         load_formulation(
             file("from lengthwise.tasks.algorithmic.sort import Sort\nclass Mine(Sort): pass\n", "task.py")
@@ -174,14 +174,14 @@ def jsonl(items: Iterable[Any]) -> str:
 def test_pairs_give_the_verdicts_of_the_formulation(file: Callable[..., str]) -> None:
     own = load_formulation(file(jsonl(pairs_of("parity_columns", range(1, 8))), "pairs.jsonl"))
     assert own.sizes == (1, 2, 3, 4, 5, 6, 7) and own.other is None
-    found = settle_own(own, widths=(1, 3))
+    found, _ = settle_own(own, widths=(1, 3))
     assert found.window == (1, 3) and found.by_width[-1].pairs == 82 and not found.by_width[-1].exhaustive
     assert any("one window of 3 settles every step of the file, with 82 windows" in note for note in own.notes)
     leftmost = load_formulation(file(jsonl(pairs_of("parity_leftmost", range(2, 8))), "leftmost.jsonl"))
-    assert settle_own(leftmost).window == (1, 5) and leftmost.other is not None
+    assert settle_own(leftmost)[0].window == (1, 5) and leftmost.other is not None
     assert "one window of 3 does not settle a step: lines" in leftmost.notes[1]
     appended = load_formulation(file(jsonl(pairs_of("copy_repeat_steps", range(1, 6))), "appended.jsonl"))
-    assert settle_own(appended, widths=(3,)).verdict == "REFUTED" and appended.steps.form == "decoder"
+    assert settle_own(appended, widths=(3,))[0].verdict == "REFUTED" and appended.steps.form == "decoder"
 
 
 def test_a_size_of_its_own_and_lists_of_columns(file: Callable[..., str]) -> None:

@@ -58,4 +58,8 @@ def telling_suffix(dfa: Dfa, left: int, right: int) -> Word | None:
 
 def spelled(word: Sequence[str]) -> str:
     """A word between backquotes; letters are set apart where one of them has several signs."""
-    return "`" + (" " if any(len(letter) > 1 for letter in word) else "").join(word) + "`"
+    return (
+        "the empty word"
+        if not word
+        else "`" + (" " if any(len(letter) > 1 for letter in word) else "").join(word) + "`"
+    )

@@ -23,7 +23,7 @@ from lengthwise.oracle.locality.steps import Steps, formulation_steps, written
 from lengthwise.registry import parse_spec
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.formulation import Formulation, Labels, Move, Sources, State
-from lengthwise.tasks.python_file import _module
+from lengthwise.tasks.python_file import module_in
 
 LONGEST = 10_000  # steps of a chain
 INSTANCES = 5_000  # first states of a size that are used
@@ -59,7 +59,7 @@ def load_formulation(path: str, progress: Callable[[int], None] | None = None) -
         return Own(pairs.steps, pairs.other, None, pairs.sizes, pairs.notes())
     if "::" in name:
         return _of_class(path)
-    found = vars(_module(name))
+    found = vars(module_in(name))
     if not callable(found.get("step")):
         return _of_class(path)
     for needed, meaning in (("step", "state → next state or None"), ("starts", "size → first states")):
@@ -163,13 +163,16 @@ def _shown(state: State | None) -> str:
     return "the end" if state is None else f"`{written(state)}`"
 
 
-def settle_own(own: Own, sizes: Sequence[int] = (), widths: Sequence[int] = WIDTHS, most: int = 4) -> Locality:
-    """The locality of a formulation that was read; of two guesses of its labels one that is settled, if either is."""
+def settle_own(
+    own: Own, sizes: Sequence[int] = (), widths: Sequence[int] = WIDTHS, most: int = 4
+) -> tuple[Locality, Steps]:
+    """The locality of a formulation that was read, and the steps it is about: of two guesses of its labels one that is
+    settled, if either is."""
     sizes = sizes or own.sizes
     if not sizes:
         raise UsageError("the sizes to look at are missing; a file with functions has none of its own")
     found = settle(own.formulation or own.steps, sizes, widths, most)
     if own.other is None or found.verdict in ("CONSISTENT", "PROVED"):
-        return found
+        return found, own.steps
     other = settle(own.other, sizes, widths, most)
-    return other if other.verdict == "CONSISTENT" else found
+    return (other, own.other) if other.verdict == "CONSISTENT" else (found, own.steps)

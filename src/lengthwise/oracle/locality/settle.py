@@ -15,6 +15,7 @@ from lengthwise.records import Assumption, Claim
 from lengthwise.tasks.formulations.formulation import Formulation
 
 WIDTHS = (1, 3, 5, 7, 9, 11)
+_LONG = 4  # instances ten times as long on which a bimachine is compared with the step
 
 
 @dataclass(frozen=True)
@@ -93,22 +94,29 @@ class Locality:
 
 
 def settle(
-    subject: Formulation | Steps, sizes: Sequence[int], widths: Sequence[int] = WIDTHS, most: int = 4
+    subject: Formulation | Steps,
+    sizes: Sequence[int],
+    widths: Sequence[int] = WIDTHS,
+    most: int = 4,
+    steps: Steps | None = None,
+    finished: bool = False,
 ) -> Locality:
     """R, and for growing widths how many windows settle a step, until one window does or the states are too short.
 
+    The steps of a formulation are all of these sizes, unless others are given as `steps`. `finished` counts leaving a
+    finished state as it is as a step too, which a model that is run on its own output has to know.
     A formulation with a known bimachine is also proved or refuted for all sizes; its bimachine is compared with the
     step at these sizes and on random states ten times as long.
     """
-    steps = formulation_steps(subject) if isinstance(subject, Formulation) else subject
+    steps = steps or (formulation_steps(subject, finished=finished) if isinstance(subject, Formulation) else subject)
     found = []
     for r in widths:
         found.append(consistency(steps, r, sizes, most))
         if found[-1].thin or (found[-1].settled and found[-1].n == 1):
             break
     proof = comparison = None
-    if isinstance(subject, Formulation) and (machine := machine_of(subject)) is not None:
+    if isinstance(subject, Formulation) and (machine := machine_of(subject, finished)) is not None:
         comparison = compare(machine, steps, sizes)
-        compare(machine, formulation_steps(subject, items=20), [10 * max(sizes)])
+        compare(machine, formulation_steps(subject, _LONG, finished=finished), [10 * max(sizes)])
         proof = prove(machine)
     return Locality(steps.name, distance(steps, sizes), tuple(found), proof, comparison)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from lengthwise.errors import UsageError
@@ -23,8 +24,8 @@ class Steps:
 
     `chains(size)` gives the instances of a size, each as its moves in order. `exhaustive` says that these are all
     instances of the size, `sourced` that the moves say from where each column was computed, and `guessed` that labels
-    were found by comparing a state with the next. In the form "step" a
-    model maps a state to the next; in the form "decoder" it writes one token after all it has seen so far.
+    were found by comparing a state with the next. In the form "step" a model maps a state to the next; in the form
+    "decoder" it writes one token after all it has seen so far.
     """
 
     name: str
@@ -62,6 +63,16 @@ def formulation_steps(
     return Steps(name or _name(formulation), chains, exhaustive=items is None, form=form)
 
 
+def remembered(steps: Steps) -> Steps:
+    """The same steps, made once for each size and then kept; they are looked at once for every width of windows."""
+
+    @functools.cache
+    def chains(size: int) -> list[list[Move]]:
+        return [list(chain) for chain in steps.chains(size)]
+
+    return replace(steps, chains=chains)
+
+
 def drawn_steps(formulation: Formulation, items: int, seed: int = 0, role: str = "train") -> Steps:
     """The very items a model is trained on: `items` of each size as the task draws them, one state each.
 
@@ -71,9 +82,9 @@ def drawn_steps(formulation: Formulation, items: int, seed: int = 0, role: str =
     def chains(size: int) -> Iterator[Iterator[Move]]:
         if not formulation.has(size):
             return
-        samples = formulation.draw(size, seed, range(items), role)
-        for row in samples.prompts:
-            state = formulation.read([formulation.symbols[index] for index in row if index != NOTHING])
+        samples, symbols = formulation.draw(size, seed, range(items), role), formulation.symbols
+        for row in samples.prompts.tolist():
+            state = formulation.read([symbols[index] for index in row if index != NOTHING])
             if isinstance(formulation, Appending):
                 yield formulation.moves((*state, (EQUALS,)))
             else:

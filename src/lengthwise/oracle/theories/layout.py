@@ -14,13 +14,15 @@ from lengthwise.oracle.locality.exact import least_training_size
 from lengthwise.oracle.locality.forms import task_steps
 from lengthwise.oracle.locality.machines import machine_of
 from lengthwise.oracle.locality.prediction import Prediction, predict_failures
-from lengthwise.oracle.locality.settle import Locality, settle
-from lengthwise.oracle.locality.steps import Steps, drawn_steps, formulation_steps
+from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
+from lengthwise.oracle.locality.steps import Steps, drawn_steps, formulation_steps, remembered
 from lengthwise.records import Claim
 from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.task import Task
 
-_TESTED = 30  # instances at the size of use whose failure is predicted
+_TESTED = 10  # instances at the size of use whose failure is predicted
+_FEWEST = 30  # instances of a size that a sample has at least
+_MOST_SIZES = 10
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ class Layout:
         """The least training size that shows every window: for all sizes where a bimachine proves it."""
         return self.exact_size or (self.needed.least_size if self.needed else None)
 
+    @property
+    def failing_at(self) -> int | None:
+        """The size at which failures are predicted."""
+        return self.failing.failing[-1][0] if self.failing else None
+
     def claims(self) -> list[Claim]:
         """The training size needed, how much of it training shows, and what fails for what it does not."""
         found = [part.claim() for part in (self.needed, self.seen, self.failing) if part is not None]
@@ -53,25 +60,25 @@ class Layout:
 @functools.lru_cache(maxsize=64)
 def layout_of(task: Task, train_size: int, test_size: int, items: int, seed: int, quick: bool) -> Layout | None:
     """What is found about a formulation, or about a written answer as a decoder's steps; None if there are no steps."""
-    budget = 20_000 if quick else 150_000
+    budget, widths = (20_000, WIDTHS[:4]) if quick else (120_000, WIDTHS)
     if not isinstance(task, Formulation):
         sizes = task.sizes(1, 9)
         if not sizes:
             return None
-        steps = task_steps(task, items=60 if quick else 200, seed=seed)
+        steps = remembered(task_steps(task, items=60 if quick else 200, seed=seed))
         return Layout(steps, tuple(sizes), settle(steps, sizes, widths=(3, 5)))
-    sizes, every = _sizes(task, budget)
+    sizes, instances = _sizes(task, budget)
     if not sizes:
         return None
-    steps = formulation_steps(task, None if every else max(50, budget // (100 * len(sizes))), seed)
-    found = settle(task if every else steps, sizes)
-    machine = machine_of(task)
+    steps = remembered(formulation_steps(task, instances, seed, finished=True))
+    found = settle(task, sizes, widths, steps=steps, finished=True)
+    machine = machine_of(task, finished=True)
     exact = None
     if machine is not None and found.proof is not None and found.proof.radius is not None:
         exact = least_training_size(machine, found.proof.radius, task)
     trained = task.sizes(1, train_size)
-    sample = drawn_steps(task, max(1, min(items, budget) // max(1, len(trained))), seed)
-    tests = formulation_steps(task, _TESTED, seed)
+    sample = drawn_steps(task, max(1, min(items, budget // 20) // max(1, len(trained))), seed)
+    tests = formulation_steps(task, _TESTED, seed, finished=True)
     return look(steps, sizes, found, sample, trained, tests, task.sizes(1, test_size)[-1:], exact)
 
 
@@ -98,17 +105,18 @@ def look(
     return Layout(steps, tuple(sizes), found, exact, needed, seen, failing)
 
 
-def _sizes(task: Formulation, budget: int) -> tuple[list[int], bool]:
-    """The sizes to look at, and whether all instances of each fit into the budget of columns; else a sample will do."""
-    sizes, spent = [], 0
-    for size in itertools.islice((size for size in range(1, 65) if task.has(size)), 16):
-        spent += math.prod(task.ranges(size)) * _columns(task, size)
-        if spent > budget:
-            break
-        sizes.append(size)
-    if len(sizes) >= 4:
-        return sizes, True
-    return [size for size in range(1, 65) if task.has(size)][:8], False
+def _sizes(task: Formulation, budget: int) -> tuple[list[int], int | None]:
+    """The sizes to look at, and how many instances of each: None, which is all of them, where that fits into the budget
+    of columns for at least four sizes."""
+    known = [size for size in range(1, 65) if task.has(size)][:_MOST_SIZES]
+    columns = {size: _columns(task, size) for size in known}
+    spent = itertools.accumulate(math.prod(task.ranges(size)) * columns[size] for size in known)
+    every = [size for size, total in zip(known, spent, strict=True) if total <= budget]
+    if len(every) >= 4:
+        return every, None
+    spent = itertools.accumulate(columns[size] for size in known)
+    some = [size for size, total in zip(known, spent, strict=True) if total * _FEWEST <= budget]
+    return some, budget // max(1, sum(columns[size] for size in some))
 
 
 def _columns(task: Formulation, size: int) -> int:

@@ -6,10 +6,10 @@ majority and sorting are. It therefore speaks after the theories of C-RASP where
 
 from __future__ import annotations
 
-from lengthwise.oracle.opinion import Opinion
+from lengthwise.oracle.opinion import Opinion, Outlook
 from lengthwise.oracle.programs.find import program_for
 from lengthwise.oracle.theories.layout import Layout, layout_of
-from lengthwise.oracle.theories.order import Clash, bag_clash, mirror_clash
+from lengthwise.oracle.theories.order import bag_clash, mirror_clash
 from lengthwise.oracle.theories.question import Asked, Question
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.appending import Appending
@@ -17,6 +17,7 @@ from lengthwise.tasks.formulations.formulation import Formulation
 
 THEORY = "locality of steps"
 _FEW = 5  # symbols of a task that is no layout of steps; with more, windows seldom come twice
+_FAILING = 0.3  # of the items at the size of use; above it the layout is said to fail
 XIAO = Reference("xiao2024", "Theorems 3.3 to 3.7, which are sufficient and not necessary")
 READS = Assumption(
     "the model settles a step from windows, as sliding-window attention does, and can tell offsets in them"
@@ -36,15 +37,8 @@ def opinions(question: Question) -> list[Opinion]:
     layout = layout_of(task, question.train_size, question.test_size, question.items, question.seed, question.quick)
     if layout is None:
         return []
-    if isinstance(task, Formulation) and not isinstance(task, Appending):
-        if question.family == "none" and (clash := bag_clash(layout.steps, layout.sizes)):
-            sees = "Without an encoding and a causal mask a model sees a bag of columns"
-            return [_order_blind(question, clash, sees)]
-        n, r = layout.locality.window or (0, 0)
-        one_sided = n == 1 and _one_sided(question.encoding)
-        if one_sided and (clash := mirror_clash(layout.steps, layout.sizes, r)):
-            sees = f"Without a causal mask {question.encoding} tells how far a column is and not on which side"
-            return [_order_blind(question, clash, sees)]
+    if isinstance(task, Formulation) and not isinstance(task, Appending) and (blind := _order_blind(question, layout)):
+        return [blind]
     opinion = judge(question, layout)
     if isinstance(task, Formulation):
         return [opinion]
@@ -82,40 +76,51 @@ def judge(question: Asked, layout: Layout) -> Opinion:
 
 def _by_coverage(question: Asked, layout: Layout, why: str, details: tuple[str, ...]) -> Opinion:
     """With the windows settled, what decides is whether training shows all of them."""
-    grounds = layout.locality.claim()
-    needed = layout.training_size
+    needed, seen = layout.training_size, layout.seen
+    share = layout.failing.failing[-1][1] if layout.failing else None
+    missed = len(seen.unseen) if seen else 0
+    outlook: Outlook = "will hold"
+    changes: tuple[str, ...] = ()
     if needed is None:
-        why += " It is not known from which size on training shows all of them."
-        return question.opinion(THEORY, "unknown", why, grounds, reference=XIAO, details=details)
-    if needed > question.train_size:
+        outlook, why = "unknown", f"{why} It is not known from which size on training shows all of them."
+    elif needed > question.train_size:
+        outlook, changes = "will fail", (f"train to size {needed} at least",)
         why += f" But the last of them shows only at size {needed}."
-        changes = (f"train to size {needed} at least",)
-        return question.opinion(
-            THEORY, "will fail", why, grounds, assumptions=(READS,), reference=XIAO, details=details, changes=changes
+    elif share is not None and share > _FAILING:
+        outlook, changes = "will fail", (f"draw more training items: {missed} windows are not among them",)
+    else:
+        why += f" Training to size {needed} shows them all."
+    if seen and missed and needed is not None:
+        total = len(seen.coverage.entries)
+        need = (
+            "" if share is None else f", and {share:.0%} of items at size {layout.failing_at} need one that it misses"
         )
-    if layout.seen is not None and layout.seen.unseen:
-        missed = len(layout.seen.unseen)
-        total = len(layout.seen.coverage.entries)
-        share = layout.failing.failing[-1][1] if layout.failing else None
-        predicted = (
-            "" if share is None else f", and {share:.0%} of the items at size {question.test_size} need one of them"
-        )
-        why += f" Training shows {total - missed} of {total}{predicted}: {layout.seen.unseen[0]}."
-        outlook = "will fail" if share is None or share > 0.3 else "will hold"
-        changes = (f"draw more training items: {missed} windows are not among {layout.seen.states:,} states",)
-        return question.opinion(
-            THEORY, outlook, why, grounds, assumptions=(READS,), reference=XIAO, details=details, changes=changes
-        )
-    why += f" Training to size {needed} shows them all."
-    return question.opinion(THEORY, "will hold", why, grounds, assumptions=(READS,), reference=XIAO, details=details)
+        why += f" {total} windows exist and the planned items show {total - missed}{need}; one is {seen.unseen[0]}."
+    if outlook == "will hold" and layout.locality.window and layout.locality.window[0] == 1:
+        reach = (layout.locality.window[1] + 1) // 2
+        why += f" Attention must keep to such windows (`--attention window:size={reach}`)."
+    rests = {"assumptions": (READS,), "reference": XIAO, "details": details, "changes": changes}
+    return question.opinion(THEORY, outlook, why, layout.locality.claim(), **rests)
 
 
-def _one_sided(encoding: str) -> bool:
-    """Whether an encoding adds the same at a distance to the left and to the right."""
-    return encoding.split("+")[0].split(":")[0] in ("alibi", "kerple")
-
-
-def _order_blind(question: Asked, clash: Clash, sees: str) -> Opinion:
+def _order_blind(question: Question, layout: Layout) -> Opinion | None:
+    """Will fail, if steps depend on an order that the model cannot see: without a causal mask no encoding makes a bag
+    of all columns, and with sliding windows an encoding of distances alone does not tell a window from its mirror
+    image."""
+    base = question.encoding.split("+")[0].split(":")[0]
+    windowed = str(question.task.preset.get("attention", "")).startswith("window")
+    n, r = layout.locality.window or (0, 0)
+    if windowed and n == 1 and base in ("none", "alibi", "kerple"):
+        clash = mirror_clash(layout.steps, layout.sizes, r)
+        sees = f"With windows and `{question.encoding}` a model cannot tell a window from its mirror image"
+    elif base == "none" and not windowed:
+        clash = bag_clash(layout.steps, layout.sizes)
+        sees = "Without an encoding and a causal mask a model sees a bag of columns"
+    else:
+        clash = None
+        sees = ""
+    if clash is None:
+        return None
     why = (
         f"{sees}; `{clash.one}` needs {clash.label!r} at the place in brackets and `{clash.other}`, which then looks "
         f"the same, {clash.other_label!r}."
@@ -125,7 +130,7 @@ def _order_blind(question: Asked, clash: Clash, sees: str) -> Opinion:
         value=True,
         unit="",
         kind="proved",
-        assumptions=(Assumption("the model has no causal mask, as the task's preset says"),),
+        assumptions=(Assumption("the model has no causal mask, and its attention is that of the task's preset"),),
         evidence=vars(clash),
     )
     changes = ("take an encoding that tells offsets with their side, as t5, rope or learned+offset",)

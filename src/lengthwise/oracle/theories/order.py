@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from lengthwise.oracle.locality.steps import Steps, written
-from lengthwise.oracle.locality.windows import windows_of
 from lengthwise.tasks.formulations.formulation import Move
 
 
@@ -31,10 +30,18 @@ def bag_clash(steps: Steps, sizes: Sequence[int]) -> Clash | None:
 
 
 def mirror_clash(steps: Steps, sizes: Sequence[int], r: int) -> Clash | None:
-    """Two places whose windows of r columns are mirror images of each other and that need different labels."""
+    """Two places whose windows of r columns are mirror images of each other and that need different labels.
+
+    A model reads a mark before the first column and nothing behind the last one, so the borders are told apart.
+    """
 
     def seen(move: Move) -> list[Hashable]:
-        return [min(window, window[::-1]) for window in windows_of(move.state, r)]
+        first, radius = (("<bos>",),), r // 2
+        line = (*first, *move.state)
+        windows = [line[max(0, place + 1 - radius) : place + 2 + radius] for place in range(len(move.state))]
+        centres = [min(radius, place + 1) for place in range(len(move.state))]
+        views = [(window[:at][::-1], window[at], window[at + 1 :]) for window, at in zip(windows, centres, strict=True)]
+        return [(middle, *sorted((behind, ahead))) for behind, middle, ahead in views]
 
     return _clash(steps, sizes, seen)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from lengthwise.oracle.opinion import Opinion
 from lengthwise.oracle.theories.question import Question
-from lengthwise.tasks.formulations.appending import Appending
-from lengthwise.tasks.formulations.formulation import Formulation
 
 THEORY = "no theory"
 _WHY = {
@@ -17,11 +15,9 @@ _WHY = {
 }
 
 
-def opinions(question: Question) -> list[Opinion]:
-    """Unknown, with the reason; nothing where the steps of a formulation are what theories speak about."""
-    if isinstance(question.task, Formulation) and not isinstance(question.task, Appending):
-        return []
-    return [question.opinion(THEORY, "unknown", _WHY[question.family])]
+def silent(question: Question) -> Opinion:
+    """Unknown, with the reason."""
+    return question.opinion(THEORY, "unknown", _WHY[question.family])
 
 
 def another_axis(question: Question) -> Opinion:

@@ -1,0 +1,155 @@
+"""The card: published flags, layouts of reasoning, dissent, silence, and a user's own."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.check import check
+from lengthwise.oracle.check_own import check_formulation
+from lengthwise.oracle.opinion import family
+from lengthwise.tasks import tasks
+
+DATA = Path(__file__).parents[1] / "data" / "huang2025.csv"
+NAMES = {"binary_majority_interleave_3": "interleaved_majority", "majority_26": "majority", "sort_unique": "sort"}
+ENCODINGS = {"nope": "none", "ape_random_offset": "learned+offset"}
+FLAG = {"will hold": True, "will fail": False, "unknown": None}
+
+
+def published() -> Iterator[tuple[str, dict[str, bool]]]:
+    """task → encoding → whether a program is said to exist."""
+    found: dict[str, dict[str, bool]] = {}
+    with DATA.open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["encoding"] in ENCODINGS:
+                exists = row["predicted_to_generalize"] == "True"
+                found.setdefault(row["task"], {})[ENCODINGS[row["encoding"]]] = exists
+    yield from found.items()
+
+
+def test_no_verdict_contradicts_a_published_flag() -> None:
+    """50 flags: 48 decided, all as published, and two for which it is not known that no program exists."""
+    verdicts = {}
+    for name, flags in published():
+        card = check(tasks.make(NAMES.get(name, name)), tuple(flags), quick=True)
+        for encoding, exists in flags.items():
+            verdicts[name, encoding] = (FLAG[card.verdicts[encoding].outlook], exists)
+    assert len(verdicts) == 50
+    assert {cell for cell, (said, exists) in verdicts.items() if said is not None and said != exists} == set()
+    unknown = {cell for cell, (said, _) in verdicts.items() if said is None}
+    assert unknown == {("binary_majority_interleave_3", "none"), ("copy_unique", "none")}
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding", "outlook"),
+    [
+        ("parity_columns", "t5", "will hold"),
+        ("addition_columns", "rope", "will hold"),
+        ("copy_pointer", "rope", "will hold"),
+        ("parity_columns", "none", "will hold"),
+        ("copy_pointer", "none", "will fail"),
+        ("parity_appended", "none", "will fail"),
+        ("parity_appended", "learned+offset", "will fail"),
+        ("addition_appended", "none", "will fail"),
+        ("parity_appended", "rope", "will fail"),
+        ("copy_repeat_steps", "learned+offset", "will fail"),
+    ],
+)
+def test_layouts_of_reasoning(name: str, encoding: str, outlook: str) -> None:
+    card = check(tasks.make(name), (encoding,), train_size=8, test_size=80, quick=True)
+    assert card.verdicts[encoding].outlook == outlook, card.verdicts[encoding].why
+
+
+def test_too_short_a_training_size_is_named_with_what_it_misses() -> None:
+    verdict = check(tasks.make("parity_columns"), ("t5",), train_size=3, quick=True).verdicts["t5"]
+    assert verdict.outlook == "will fail" and "only at size 4" in verdict.why
+    assert verdict.opinions[0].changes == ("train to size 4 at least",)
+
+
+def test_theories_that_disagree_are_both_shown() -> None:
+    table = check(tasks.make("parity_columns"), ("learned",), train_size=8).verdicts["learned"]
+    assert table.outlook == "will fail" and table.dissent[0].outlook == "will hold"
+
+
+def test_a_table_that_is_long_enough_is_not_said_to_fail() -> None:
+    card = check(tasks.make("sort"), ("learned",), train_size=10, test_size=10, quick=True)
+    assert card.verdicts["learned"].outlook == "unknown"
+
+
+def test_an_encoding_no_theory_speaks_of_is_unknown_and_says_so() -> None:
+    verdict = check(tasks.make("(aa)*"), ("rope", "fire+offset"), quick=True).verdicts["rope"]
+    assert verdict.outlook == "unknown" and verdict.deciding is None and "No theory" in verdict.why
+
+
+def test_another_axis_is_not_judged_by_theories_of_length() -> None:
+    card = check(tasks.make("along:task=dyck_k,axis=depth,at=40"), ("none",), train_size=4, test_size=8)
+    assert card.verdicts["none"].outlook == "unknown" and "depth" in card.verdicts["none"].why
+
+
+def test_depth_is_said_where_brackets_nest() -> None:
+    names = [claim.name for claim in check(tasks.make("d_4"), ("none",), quick=True).depth]
+    assert any("hard attention" in name for name in names) and any("soft attention" in name for name in names)
+    assert check(tasks.make("sort"), ("none",), quick=True).depth == ()
+
+
+def test_predictions_are_predicted_and_say_what_they_rest_on() -> None:
+    for name in ("(aa)*", "copy_repeat", "parity", "parity_columns"):
+        for verdict in check(tasks.make(name), train_size=8, quick=True).verdicts.values():
+            for opinion in verdict.opinions:
+                assert opinion.claim.kind == "predicted"
+                assert (opinion.claim.value is None) == (opinion.outlook == "unknown")
+                if opinion.outlook != "unknown":
+                    assert opinion.grounds is not None and opinion.claim.assumptions
+
+
+def test_a_card_is_json() -> None:
+    plain = check(tasks.make("copy_repeat"), quick=True).plain()
+    assert json.loads(json.dumps(plain, allow_nan=False))["verdicts"][0]["outlook"] == "will fail"
+
+
+def test_families_of_encodings() -> None:
+    named = {"none": "none", "learned+offset": "absolute", "learned": "table", "learned:rows=60+offset": "absolute"}
+    named |= {"rope:base=500000": "other", "alibi+randomized": "other", "learned+randomized": "other"}
+    assert {spec: family(spec) for spec in named} == named
+
+
+def test_a_size_without_items_is_refused() -> None:
+    with pytest.raises(UsageError, match="no items of size"):
+        check(tasks.make("interleaved_majority"), train_size=1)
+
+
+OWN = """
+import itertools
+
+def starts(size):
+    return [list(bits) for bits in itertools.product("01", repeat=size)]
+
+def step(state):
+    return None if len(state) == 1 else [str(int(state[0]) ^ int(state[1])), *state[2:]]
+"""
+
+
+def test_a_layout_of_ones_own_from_functions_and_from_pairs(tmp_path: Path) -> None:
+    """The same steps as `parity_leftmost`, which windows of 5 settle; training to size 5 shows all of them."""
+    code = tmp_path / "layout.py"
+    code.write_text(OWN)
+    card = check_formulation(str(code), ("t5",), train_size=8)
+    assert card.verdicts["t5"].outlook == "will hold", card.verdicts["t5"].why
+    assert "of 5 columns" in card.verdicts["t5"].why
+    space: dict[str, object] = {}
+    exec(OWN, space)
+    pairs = tmp_path / "pairs.jsonl"
+    lines = []
+    for size in range(2, 9):
+        for state in space["starts"](size):  # pyright: ignore[reportCallIssue]
+            after = space["step"](state)  # pyright: ignore[reportCallIssue]
+            lines.append(json.dumps({"state": state, "next": after}))
+    pairs.write_text("\n".join(lines))
+    assert check_formulation(str(pairs), ("t5",)).verdicts["t5"].outlook == "will hold"
+    short = check_formulation(str(pairs), ("t5",), train_size=3).verdicts["t5"]
+    assert short.outlook == "will fail" and "size 5" in short.why
