@@ -18,7 +18,16 @@ from rows import Row, load, missed, write_table
 from lengthwise.errors import LengthwiseError
 from lengthwise.runs.environment import environment
 
-BENCHMARKS = ("startup", "sampling_speed", "evaluation_speed", "training_speed", "study_speed", "transport_speed")
+BENCHMARKS = (
+    "startup",
+    "sampling_speed",
+    "evaluation_speed",
+    "training_speed",
+    "study_speed",
+    "transport_speed",
+    "crasp_decision",
+    "locality_speed",
+)
 PEERS = ("transformers", "accelerate", "x-transformers", "POT", "numba")
 RESULTS = Path(__file__).resolve().parent.parent / "runs" / "bench" / "results.json"
 

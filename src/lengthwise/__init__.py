@@ -17,8 +17,11 @@ from lengthwise.version import __version__
 if TYPE_CHECKING:
     from lengthwise.inspection.inspect import inspect
     from lengthwise.measurement.curve import Curve
+    from lengthwise.measurement.recursion import run_chains
     from lengthwise.measurement.spread import Keep, Spread, over_seeds
     from lengthwise.models.transformer import Architecture, Transformer
+    from lengthwise.oracle.check import check
+    from lengthwise.oracle.check_own import check_formulation
     from lengthwise.positions import Position, make_position
     from lengthwise.records import Assumption, Claim, Interval, Reference
     from lengthwise.runs.run import Listener, Run, load_run, measure, train
@@ -49,6 +52,8 @@ _HOMES = {
     "StudyResults": "lengthwise.studies.results",
     "Task": "lengthwise.tasks.task",
     "Transformer": "lengthwise.models.transformer",
+    "check": "lengthwise.oracle.check",
+    "check_formulation": "lengthwise.oracle.check_own",
     "inspect": "lengthwise.inspection.inspect",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
@@ -56,6 +61,7 @@ _HOMES = {
     "measure_shift": "lengthwise.shift.compare",
     "open_study": "lengthwise.studies.results",
     "over_seeds": "lengthwise.measurement.spread",
+    "run_chains": "lengthwise.measurement.recursion",
     "run_study": "lengthwise.studies.results",
     "task_sample": "lengthwise.shift.sampling",
     "tasks": "lengthwise.tasks",
@@ -81,6 +87,8 @@ __all__ = [
     "Task",
     "Transformer",
     "__version__",
+    "check",
+    "check_formulation",
     "inspect",
     "load_run",
     "make_position",
@@ -88,6 +96,7 @@ __all__ = [
     "measure_shift",
     "open_study",
     "over_seeds",
+    "run_chains",
     "run_study",
     "task_sample",
     "tasks",

@@ -19,6 +19,9 @@ from lengthwise.errors import UsageError
 if TYPE_CHECKING:
     from lengthwise.oracle.check import Card
 
+_ENCODINGS = ("none", "learned", "sinusoidal", "t5", "alibi", "kerple", "fire", "rope")
+_WRAPPERS = ("offset", "randomized")
+
 
 def add_options(parser: Parser) -> None:
     add_task_options(parser)
@@ -69,6 +72,8 @@ def _card(options: argparse.Namespace, spec: str | dict[str, object] | None) -> 
     from lengthwise.oracle.check import POSITIONS, check
 
     positions = tuple(dict.fromkeys(options.position or POSITIONS))
+    for encoding in positions:
+        _check_encoding(encoding)
     train_size, test_size = options.train_size, options.test_size
     at_least(train_size or 20, test_size, "--test-size")
     choice = {"test_size": test_size, "items": options.items, "seed": options.seed or 0}
@@ -82,3 +87,12 @@ def _card(options: argparse.Namespace, spec: str | dict[str, object] | None) -> 
 
     assert spec is not None
     return check(tasks.make(spec), positions, train_size=train_size or 20, **choice)
+
+
+def _check_encoding(spec: str) -> None:
+    """Refuse an encoding that does not exist; those that do are known by name, so that torch is not loaded for them."""
+    base, *wrappers = (part.split(":")[0] for part in spec.split("+"))
+    if base not in _ENCODINGS or any(wrapper not in _WRAPPERS for wrapper in wrappers):
+        from lengthwise.positions import make_position
+
+        make_position(spec)

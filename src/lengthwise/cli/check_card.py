@@ -18,6 +18,8 @@ _INDENT = "    "
 def write_card(card: Card, explain: bool) -> None:
     """The card in 80 columns; `explain` adds every opinion with what it rests on."""
     print(wrapped(f"{card.task}: trained on sizes up to {card.train_size}, used up to {card.test_size}"))
+    for note in card.notes:
+        print(wrapped(note, "  note: ", "    "))
     for group in _alike(card):
         print()
         _write_verdict(group, explain)

@@ -16,6 +16,7 @@ from lengthwise.oracle.theories import communication, guessed, locality, program
 from lengthwise.oracle.theories.question import Question
 from lengthwise.oracle.theories.training import depth_claims_of, limit_claims_of, training_claims
 from lengthwise.records import Claim
+from lengthwise.tasks import tasks
 from lengthwise.tasks.along import Along
 from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
 from lengthwise.tasks.task import Task
@@ -76,7 +77,7 @@ class Card:
 
 
 def check(
-    task: Task,
+    task: str | Task,
     positions: Sequence[str] = POSITIONS,
     *,
     train_size: int = 20,
@@ -88,8 +89,13 @@ def check(
 ) -> Card:
     """What every theory says about a task with each of the encodings, before anything is trained.
 
-    `items` is the number of training items planned, for coverage. `quick` bounds the time to about a second a task.
+    `items` is the number of training items planned, for coverage. `quick` keeps the time to about a second a task and
+    an encoding, by shorter searches, and asks no further theory once one has decided.
+
+    >>> lw.check("copy_repeat", ["none"]).verdicts["none"].outlook      # doctest: +SKIP
+    'will fail'
     """
+    task = tasks.make(task) if isinstance(task, str) else task
     if not task.sizes(1, train_size):
         raise UsageError(f"the task has no items of size 1 to {train_size}; its sizes begin at {task.axes[0].smallest}")
     test_size = default_test_size(task, train_size) if test_size is None else test_size

@@ -9,7 +9,7 @@ from lengthwise.oracle.check import POSITIONS, Card, check
 from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
 from lengthwise.oracle.opinion import Verdict
 from lengthwise.oracle.theories.layout import Layout, look
-from lengthwise.oracle.theories.locality import judge
+from lengthwise.oracle.theories.locality import judge, without_end
 from lengthwise.oracle.theories.question import Asked
 
 STATES = 20_000  # of all sizes looked at together
@@ -40,9 +40,11 @@ def check_formulation(
     train_size = train_size or (max(own.sizes) if own.sizes else _USUAL)
     test_size = test_size or 3 * train_size
     layout = _layout(own, train_size)
+    endless = own.endless(layout.sizes)
     verdicts = {}
     for encoding in positions:
-        opinion = judge(Asked(path, encoding, train_size, test_size), layout)
+        asked = Asked(path, encoding, train_size, test_size)
+        opinion = without_end(asked, endless) if endless else judge(asked, layout)
         verdicts[encoding] = Verdict(encoding, (opinion,))
     return Card(path, train_size, test_size, verdicts, tuple(layout.claims()), notes=own.notes)
 

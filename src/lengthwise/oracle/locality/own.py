@@ -42,11 +42,11 @@ class Own:
     formulation: Formulation | None = None
     sizes: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    tokens_by_size: dict[int, int] | None = None
 
-    def notes_at(self, sizes: Sequence[int]) -> tuple[str, ...]:
-        """What to know, with a sentence when the tokens do not come to an end on these sizes."""
-        endless = alphabet_note(new_tokens(self.steps, sizes)) if sizes and not self.sizes else None
-        return (*self.notes, endless) if endless else self.notes
+    def endless(self, sizes: Sequence[int]) -> str | None:
+        """A sentence when the tokens do not come to an end on these sizes."""
+        return alphabet_note(self.tokens_by_size or new_tokens(self.steps, sizes))
 
 
 def load_formulation(path: str, progress: Callable[[int], None] | None = None) -> Own:
@@ -56,7 +56,7 @@ def load_formulation(path: str, progress: Callable[[int], None] | None = None) -
         from lengthwise.oracle.locality.own_pairs import load_pairs
 
         pairs = load_pairs(path, progress=progress)
-        return Own(pairs.steps, pairs.other, None, pairs.sizes, pairs.notes())
+        return Own(pairs.steps, pairs.other, None, pairs.sizes, pairs.notes(), pairs.tokens_by_size)
     if "::" in name:
         return _of_class(path)
     found = vars(module_in(name))

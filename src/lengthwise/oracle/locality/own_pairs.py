@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.alphabet import alphabet_note
 from lengthwise.oracle.locality.own_labels import Side, is_guess, labels_between
 from lengthwise.oracle.locality.own_state import state_of
 from lengthwise.oracle.locality.steps import Steps, kept_steps, written
@@ -102,8 +101,7 @@ class Pairs:
                 said = f"settles every step of the file, with {len(stream.labels):,} windows"
             notes.append(f"one window of {stream.r} {said}")
         notes.append("labels are found by comparing a state with the next")
-        endless = alphabet_note(self.tokens_by_size)
-        return (*notes, endless) if endless else tuple(notes)
+        return tuple(notes)
 
 
 def load_pairs(

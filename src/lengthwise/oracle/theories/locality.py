@@ -74,6 +74,23 @@ def judge(question: Asked, layout: Layout) -> Opinion:
     return _by_coverage(question, layout, why, details)
 
 
+def without_end(question: Asked, sentence: str) -> Opinion:
+    """Over an alphabet without end no training sample shows every step [xiao2024, Theorem 3.1.2]."""
+    why = sentence[0].upper() + sentence[1:] + "."
+    grounds = Claim(
+        name="the alphabet comes to an end",
+        value=False,
+        unit="",
+        kind="measured",
+        status="refuted",
+        assumptions=(Assumption("new tokens go on coming at larger sizes"),),
+        reference=Reference("xiao2024", "Theorem 3.1.2"),
+    )
+    return question.opinion(
+        THEORY, "will fail", why, grounds, reference=XIAO, changes=("write numbers digit by digit",)
+    )
+
+
 def _by_coverage(question: Asked, layout: Layout, why: str, details: tuple[str, ...]) -> Opinion:
     """With the windows settled, what decides is whether training shows all of them."""
     needed, seen = layout.training_size, layout.seen

@@ -1,4 +1,7 @@
-"""Tomita's seven languages over 0 and 1, the third in two readings. `regular_member:language=tomita_3` asks whether a word belongs to one."""
+"""Tomita's seven languages over 0 and 1, the third in two readings.
+
+`regular_member:language=tomita_3` asks whether a word belongs to one.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,130 @@
+"""`lengthwise check`: the card, one object, and one sentence for what is wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def test_a_card_names_verdicts_reasons_and_what_to_change(cli):
+    answer = cli("check", "--regex", "(aa)*")
+    assert answer.code == 0 and answer.err == ""
+    assert max(map(len, answer.out.splitlines())) <= 80
+    text = " ".join(answer.out.split())
+    assert "none WILL FAIL (C-RASP; predicted, on proved grounds)" in text
+    assert "After the empty word and after `a`" in text
+    assert "learned+offset WILL HOLD" in text and "take learned+offset: a period of 2 is enough" in text
+    assert "rope, alibi UNKNOWN" in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sort"],
+        ["copy_repeat", "--position", "none"],
+        ["d_4", "--explain"],
+        ["parity_columns", "--train-size", "8", "--explain", "--position", "t5"],
+        ["addition_columns", "--train-size", "3", "--items", "50", "--position", "t5"],
+    ],
+)
+def test_cards_fit_eighty_columns(cli, arguments):
+    answer = cli("check", *arguments)
+    assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
+
+
+def test_explain_says_what_each_opinion_rests_on(cli):
+    out = cli("check", "tomita_4", "--position", "learned+offset", "--explain").out
+    assert "grounds:" in out and "assumed:" in out and "source: huang2025" in " ".join(out.split())
+    assert "limits" in out and "2603.02238" in out  # no computable bound for two layers
+
+
+def test_one_object(cli):
+    found = json.loads(cli("check", "copy_repeat", "--position", "none", "--json").out)
+    assert found["command"] == "check" and found["train_size"] == 20 and found["test_size"] == 60
+    (verdict,) = found["verdicts"]
+    assert verdict["outlook"] == "will fail" and verdict["opinions"][0]["grounds"]["kind"] == "proved"
+
+
+def test_what_training_misses_is_listed(cli):
+    out = " ".join(cli("check", "parity_leftmost", "--train-size", "4", "--position", "t5").out.split())
+    assert "98 windows exist" in out and "train to size 5 at least" in out
+
+
+def test_torch_is_not_loaded():
+    code = (
+        "import sys; from lengthwise.cli import main; main(['check', 'parity', '--position', 'none', '--quiet']); "
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+
+
+LOOP = "def starts(size):\n    return [['0'] * size]\n\ndef step(state):\n    while True:\n        pass\n"
+ENDLESS = "def starts(size):\n    return [[str(10**size)] * 3]\n\ndef step(state):\n    return state[1:] or None\n"
+RAISES = "def starts(size):\n    return [['0'] * size]\n\ndef step(state):\n    return 1 / 0\n"
+
+
+def automaton(**changes: object) -> str:
+    data = {"alphabet": ["a", "b"], "start": 0, "accepting": [0], "transitions": {"0": {"a": 0, "b": 0}}}
+    Path("machine.json").write_text(json.dumps({**data, **changes}))
+    return "machine.json"
+
+
+def pairs(*items: object) -> str:
+    Path("pairs.jsonl").write_text("\n".join(json.dumps(item) for item in items))
+    return "pairs.jsonl"
+
+
+BAD = {
+    "nothing": (list, "check takes one of"),
+    "two tasks": (lambda: ["sort", "--regex", "a*"], "given twice"),
+    "no such task": (lambda: ["sorrt"], "did you mean 'sort'"),
+    "no such encoding": (lambda: ["sort", "--position", "ropes"], "ropes"),
+    "sizes the wrong way": (lambda: ["sort", "--train-size", "20", "--test-size", "10"], "at least 20"),
+    "a missing transition": (
+        lambda: ["--dfa", automaton(transitions={"0": {"a": 0}})],
+        "no transition for 'b'",
+    ),
+    "no such study": (lambda: ["--against", "nowhere"], "nowhere"),
+    "against with an encoding": (lambda: ["--against", "quick", "--position", "none"], "the study says it"),
+    "no such formulation": (lambda: ["--formulation", "none.jsonl"], "none.jsonl"),
+    "two next states": (
+        lambda: ["--formulation", pairs({"state": "1 0", "next": "1"}, {"state": "1 0", "next": "0"})],
+        "`1 0`",
+    ),
+    "a bad line": (lambda: ["--formulation", pairs({"state": "1 0"})], "line 1"),
+    "a step that raises": (lambda: ["--formulation", own(RAISES)], "ZeroDivisionError"),
+}
+
+
+def own(text: str) -> str:
+    Path("layout.py").write_text(text)
+    return "layout.py"
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_sentence(cli, case):
+    make, part = BAD[case]
+    answer = cli("check", *make())
+    assert answer.code == 2 and answer.out == ""
+    assert answer.err.count("\n") == 1 and part in answer.err, answer.err
+
+
+def test_two_next_states_are_both_shown_with_their_lines(cli):
+    file = pairs({"state": "1 0", "next": "1"}, {"state": "1 1", "next": "0"}, {"state": "1 0", "next": "0"})
+    error = cli("check", "--formulation", file).err
+    assert "1" in error and "3" in error and "`1`" in error and "`0`" in error
+
+
+def test_an_alphabet_without_end_is_said_to_be_one(cli):
+    answer = cli("check", "--formulation", own(ENDLESS), "--position", "t5")
+    assert answer.code == 0 and "alphabet without end" in " ".join(answer.out.split())
+
+
+def test_a_step_that_never_returns_is_ended(cli, monkeypatch):
+    monkeypatch.setattr("lengthwise.oracle.locality.own.SECONDS", 0.2)
+    answer = cli("check", "--formulation", own(LOOP))
+    assert answer.code == 2 and "seconds" in answer.err
