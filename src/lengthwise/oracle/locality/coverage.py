@@ -76,7 +76,7 @@ class Coverage:
             Assumption(f"({self.n}, {self.r})-consistency at every size"),
         )
         return Claim(
-            f"{self.name}: least training size", self.least_size, "size", "measured",
+            f"{self.name}: least training size", self.least_size, "", "measured",
             "holds" if self.least_size else "unknown",
             assumptions=assumptions, reference=XIAO, evidence={"entries": len(self.entries), "by_size": self.by_size()},
         )  # fmt: skip

@@ -11,6 +11,7 @@ import functools
 from lengthwise.oracle.crasp.absolute import AbsoluteDecision, decide_absolute
 from lengthwise.oracle.crasp.decide import decide
 from lengthwise.oracle.crasp.decision import Decision
+from lengthwise.oracle.crasp.quick import quick_test
 from lengthwise.oracle.opinion import Opinion
 from lengthwise.oracle.theories.question import HUANG, LEARNED, Question
 from lengthwise.tasks.languages.dfa import Dfa
@@ -20,6 +21,7 @@ from lengthwise.tasks.task import Task
 
 THEORY = "C-RASP"
 _LONGEST_WHY = 520  # signs
+_FEW_ACTIONS = 5_000  # of words on states, up to which the quick test is made
 
 
 def automaton_of(task: Task) -> Dfa | None:
@@ -40,17 +42,19 @@ decided_with_positions = functools.lru_cache(maxsize=256)(decide_absolute)
 
 
 def _without_positions(question: Question, dfa: Dfa) -> Opinion:
-    decision = decided(dfa)
+    decision, quick = decided(dfa), quick_test(dfa, _FEW_ACTIONS)
     found = decision.explain()
+    # What the quick test finds is the simplest to see by hand, so it goes before the reason of the decision.
+    reason = [found[0], quick.witness.sentence(), *found[1:]] if quick.witness and not decision.member else found
     changes = () if decision.member else _with_an_encoding(decided_with_positions(dfa))
     return question.opinion(
         THEORY,
         "will hold" if decision.member else "will fail",
-        short(found),
+        short(reason),
         decision.claim(),
         assumptions=(LEARNED,),
         reference=HUANG,
-        details=tuple(found),
+        details=(*found, *quick.explain()),
         changes=changes,
     )
 
@@ -58,6 +62,9 @@ def _without_positions(question: Question, dfa: Dfa) -> Opinion:
 def _with_positions(question: Question, dfa: Dfa) -> Opinion:
     decision = decided_with_positions(dfa)
     found = decision.explain()
+    if decision.found is not None:
+        needs = _needs(decision.found)
+        found[0] = f"Counting {f'with {needs}' if needs else 'alone'} tells all states of the automaton apart."
     outlook = {"member": "will hold", "refuted": "will fail", "unknown": "unknown"}[decision.verdict]
     return question.opinion(
         THEORY,
@@ -80,7 +87,7 @@ def _with_an_encoding(decision: AbsoluteDecision) -> tuple[str, ...]:
 def _needs(decision: Decision) -> str:
     parts = [f"a period of {decision.period}"] if decision.period > 1 else []
     parts += [f"sight of the last {decision.locality} symbols"] if decision.locality else []
-    return " and ".join(parts) or "counting alone"
+    return " and ".join(parts)
 
 
 def short(sentences: list[str]) -> str:

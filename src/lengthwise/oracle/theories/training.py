@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lengthwise.oracle.depth import depth_claims
 from lengthwise.oracle.limit.claims import limit_claims
 from lengthwise.oracle.limit.no_bound import dfa_length
@@ -21,7 +23,14 @@ def training_claims(question: Question) -> list[Claim]:
         layout = layout_of(task, question.train_size, question.test_size, question.items, question.seed, question.quick)
         return layout.claims() if layout else []
     dfa = automaton_of(task)
-    return [dfa_length(len(dfa.transitions))] if dfa is not None else []
+    return [_automaton_claim(len(dfa.transitions))] if dfa is not None else []
+
+
+def _automaton_claim(states: int) -> Claim:
+    """The length by which two automata of this many states must differ, as what training has to show at least."""
+    note = f"two automata of {states} states that agree on all words up to this length are equal; below it not all are"
+    found = dfa_length(states)
+    return replace(found, name="least training length", evidence={**found.evidence, "note": note})
 
 
 def depth_claims_of(question: Question) -> list[Claim]:
