@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from lengthwise.reports.cell_grid import CellGrid
 from lengthwise.reports.content import Content
-from lengthwise.reports.figure import PAGE_INK, Figure, template_of
+from lengthwise.reports.figure import PAGE_INK, Figure
 from lengthwise.reports.prediction import JUDGED, Prediction
 from lengthwise.reports.predictions import Predictions
 
@@ -28,7 +29,6 @@ LOOKS: dict[tuple[bool | None, str], tuple[str, str, str]] = {
     (None, "fell"): ("? not decided", "#999999", "#000000"),
 }
 _SIGNS = {True: "✓", False: "✗", None: "?"}
-_TALL, _WIDE = 420, 840
 _LONGEST_WHY = 320
 
 
@@ -72,47 +72,9 @@ def _cut(text: str) -> str:
 def _template(content: Content, foretold: Predictions) -> dict[str, Any]:
     import altair as alt
 
-    labels, columns = [row.label for row in content.rows], list(content.encodings)
-    wide = max(46, min(150, _WIDE // max(1, len(columns))))
-    tall = max(17, min(42, _TALL // max(1, len(labels))))
-    tilted = max(map(len, columns), default=0) * 6.5 > wide
-    x = alt.X(
-        "encoding:N",
-        title=None,
-        scale=alt.Scale(domain=columns, paddingInner=0.03),
-        axis=alt.Axis(
-            orient="top", labelAngle=-30 if tilted else 0, domain=False, ticks=False, grid=False, labelFontSize=12
-        ),
-    )
-    y = alt.Y(
-        "row:N",
-        title=None,
-        scale=alt.Scale(domain=labels, paddingInner=0.06),
-        axis=alt.Axis(domain=False, ticks=False, grid=False, labelLimit=300, labelPadding=8, labelFontSize=12),
-    )
-    hover = [
-        alt.Tooltip(f"{name}:N", title=title)
-        for name, title in (
-            ("row", "task"),
-            ("encoding", "encoding"),
-            ("predicted", "predicted"),
-            ("why", "why"),
-            ("theory", "theory"),
-            ("measured", "measured"),
-        )
-    ]
-    judged = alt.Chart(alt.NamedData("judged")).encode(x=x, y=y, tooltip=hover)
-    others = alt.Chart(alt.NamedData("others")).encode(x=x, y=y, tooltip=hover)
-    size = 13 if tall >= 20 and wide >= 60 else 11
-    inks = alt.Color("ink:N", scale=None, legend=None)
-    layers = [
-        judged.mark_rect(cornerRadius=2).encode(color=_colour(foretold)),
-        others.mark_rect(filled=False, stroke="#888888", strokeDash=[3, 3], cornerRadius=2, fill="transparent"),
-        judged.mark_text(fontSize=size).encode(text="text:N", color=inks),
-        others.mark_text(fontSize=size, color=PAGE_INK).encode(text="text:N"),
-    ]
-    chart = alt.layer(*layers).resolve_scale(color="independent")
-    return template_of(chart.properties(width={"step": wide}, height={"step": tall}))
+    hover = {"row": "task", **{name: name for name in ("encoding", "predicted", "why", "theory", "measured")}}
+    grid = CellGrid(content, "judged", hover, tall=420, shortest=17)
+    return grid.template(_colour(foretold), alt.Color("ink:N", scale=None, legend=None))
 
 
 def _colour(foretold: Predictions) -> Any:

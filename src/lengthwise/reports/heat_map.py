@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from lengthwise.reports.cell_grid import CellGrid
 from lengthwise.reports.content import Content
-from lengthwise.reports.figure import PAGE_INK, Figure, template_of
+from lengthwise.reports.figure import Figure
 from lengthwise.reports.words import counted, short
 from lengthwise.studies.cells import Cell
 
@@ -15,7 +16,6 @@ WORDS = (
     "length: a row a task, a column an encoding, the mean over seeds in each cell."
 )
 LIGHT_FROM = 0.42  # below this share of viridis white contrasts by 4.5 or more, above it black does
-_TALL, _WIDE = 380, 840
 
 
 def heat_map(content: Content) -> Figure:
@@ -58,52 +58,21 @@ def _shown(cell: Cell, furthest: float) -> dict[str, Any]:
 def _template(content: Content, furthest: float) -> dict[str, Any]:
     import altair as alt
 
-    rows, columns = [row.label for row in content.rows], list(content.encodings)
-    tall = max(15, min(42, _TALL // max(1, len(rows))))
-    wide = max(46, min(150, _WIDE // max(1, len(columns))))
-    tilted = max(map(len, columns), default=0) * 6.5 > wide
-    x = alt.X(
-        "encoding:N",
-        title=None,
-        scale=alt.Scale(domain=columns, paddingInner=0.03),
-        axis=alt.Axis(
-            orient="top", labelAngle=-30 if tilted else 0, domain=False, ticks=False, grid=False, labelFontSize=12
-        ),
-    )
-    y = alt.Y(
-        "row:N",
-        title=None,
-        scale=alt.Scale(domain=rows, paddingInner=0.06),
-        axis=alt.Axis(domain=False, ticks=False, grid=False, labelLimit=300, labelPadding=8, labelFontSize=12),
-    )
+    hover = {
+        "row": "task",
+        "encoding": "encoding",
+        "reach": "mean reach",
+        "text": "in training lengths",
+        "trained": "trained to",
+        "seeds": "seeds",
+        "state": "state",
+    }
+    grid = CellGrid(content, "learned", hover, tall=380)
+    length = max(60, min(160, grid.row_height * len(content.rows)))
     colour = alt.Color(
         "value:Q",
         scale=alt.Scale(scheme="viridis", domain=[0, furthest]),
-        legend=alt.Legend(title=["reach ÷", "training length"], gradientLength=max(60, min(160, tall * len(rows)))),
+        legend=alt.Legend(title=["reach ÷", "training length"], gradientLength=length),
     )
-    hover = [
-        alt.Tooltip(f"{name}:N", title=title)
-        for name, title in (
-            ("row", "task"),
-            ("encoding", "encoding"),
-            ("reach", "mean reach"),
-            ("text", "in training lengths"),
-            ("trained", "trained to"),
-            ("seeds", "seeds"),
-            ("state", "state"),
-        )
-    ]
-    learned = alt.Chart(alt.NamedData("learned")).encode(x=x, y=y, tooltip=hover)
-    others = alt.Chart(alt.NamedData("others")).encode(x=x, y=y, tooltip=hover)
     inks = alt.Scale(domain=["dark", "light"], range=["#000000", "#ffffff"])
-    size = 13 if tall >= 20 else 11
-    number = learned.mark_text(fontSize=size).encode(text="text:N", color=alt.Color("ink:N", scale=inks, legend=None))
-    hollow = others.mark_rect(filled=False, stroke="#888888", strokeDash=[3, 3], cornerRadius=2, fill="transparent")
-    layers = [
-        learned.mark_rect(cornerRadius=2).encode(color=colour),
-        hollow,
-        number,
-        others.mark_text(fontSize=size, color=PAGE_INK).encode(text="text:N"),
-    ]
-    chart = alt.layer(*layers).resolve_scale(color="independent")
-    return template_of(chart.properties(width={"step": wide}, height={"step": tall}))
+    return grid.template(colour, alt.Color("ink:N", scale=inks, legend=None))
