@@ -31,6 +31,8 @@ def add_options(parser: Parser) -> None:
     add("--train-size", type=whole, metavar="N", help="train on sizes up to this (20)")
     add("--test-size", type=whole, metavar="N", help="to be used up to this size (3 x training size)")
     add("--items", type=whole, default=10_000, metavar="N", help="training items planned, for coverage (10000)")
+    add("--decoder", action="store_true", help="a layout of steps as a causal decoder writes it, seeing all before")
+    add("--program", metavar="FILE", help="check a C-RASP program of your own against the task (docs/programs.md)")
     add("--explain", action="store_true", help="every opinion, its assumptions and its source")
     add("--against", metavar="STUDY", help="put predictions beside the measurements of a study")
 
@@ -52,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
         from lengthwise.cli.against import run_against
 
         return run_against(options.against, options.json, options.quiet)
+    if options.program is not None:
+        return _check_program(options, spec)
     card = _card(options, spec)
     if options.json:
         write_object("check", card.plain())
@@ -76,6 +80,8 @@ def _card(options: argparse.Namespace, spec: str | dict[str, object] | None) -> 
         _check_encoding(encoding)
     train_size, test_size = options.train_size, options.test_size
     at_least(train_size or 20, test_size, "--test-size")
+    if options.decoder and options.formulation is not None and "::" not in options.formulation:
+        raise UsageError("--decoder goes with a task, or with layout.py::Class, whose states it writes out")
     choice = {"test_size": test_size, "items": options.items, "seed": options.seed or 0}
     if options.formulation is not None:
         from lengthwise.cli.line_progress import counted_lines
@@ -86,7 +92,27 @@ def _card(options: argparse.Namespace, spec: str | dict[str, object] | None) -> 
     from lengthwise.tasks import tasks
 
     assert spec is not None
-    return check(tasks.make(spec), positions, train_size=train_size or 20, **choice)
+    return check(tasks.make(spec), positions, train_size=train_size or 20, decoder=options.decoder, **choice)
+
+
+def _check_program(options: argparse.Namespace, spec: str | dict[str, object] | None) -> int:
+    """Compare a user's program with the solver of a task; exit code 3 if it is wrong."""
+    from lengthwise.cli.output import wrapped, write_object
+    from lengthwise.errors import CertificateRefused
+    from lengthwise.oracle.programs.text import load_program
+    from lengthwise.oracle.programs.verify import verify_program
+    from lengthwise.tasks import tasks
+
+    if spec is None:
+        raise UsageError("--program is checked against a task, as in `lengthwise check sort --program mine.txt`")
+    found = verify_program(load_program(options.program), tasks.make(spec), budget_seconds=5.0)
+    if options.json:
+        write_object("check", {"program": options.program, **found.plain(), "claim": found.claim().plain()})
+    else:
+        print("\n".join(map(wrapped, found.explain())))
+    if found.mismatch is not None:
+        raise CertificateRefused(f"{options.program} does not solve the task: {found.mismatch}")
+    return 0
 
 
 def _check_encoding(spec: str) -> None:

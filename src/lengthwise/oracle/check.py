@@ -86,11 +86,13 @@ def check(
     items: int = 10_000,
     seed: int = 0,
     quick: bool = False,
+    decoder: bool = False,
 ) -> Card:
     """What every theory says about a task with each of the encodings, before anything is trained.
 
     `items` is the number of training items planned, for coverage. `quick` keeps the time to about a second a task and
-    an encoding, by shorter searches, and asks no further theory once one has decided.
+    an encoding, by shorter searches, and asks no further theory once one has decided. `decoder` takes a layout of steps
+    as a causal decoder writes it, which sees all earlier states.
 
     >>> lw.check("copy_repeat", ["none"]).verdicts["none"].outlook      # doctest: +SKIP
     'will fail'
@@ -101,7 +103,7 @@ def check(
     test_size = default_test_size(task, train_size) if test_size is None else test_size
     check_reaches(task, test_size)
     name = name or name_of(task)
-    questions = [Question(name, spec, train_size, test_size, task, items, seed, quick) for spec in positions]
+    questions = [Question(name, spec, train_size, test_size, task, items, seed, quick, decoder) for spec in positions]
     verdicts = {question.encoding: _verdict(question) for question in questions}
     return Card(
         name,

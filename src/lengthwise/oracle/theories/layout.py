@@ -11,18 +11,21 @@ from dataclasses import dataclass
 from lengthwise.errors import UsageError
 from lengthwise.oracle.locality.coverage import Coverage, Seen, coverage, seen_in
 from lengthwise.oracle.locality.exact import least_training_size
-from lengthwise.oracle.locality.forms import task_steps
+from lengthwise.oracle.locality.forms import decoder_form, task_steps
 from lengthwise.oracle.locality.machines import machine_of
 from lengthwise.oracle.locality.prediction import Prediction, predict_failures
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
 from lengthwise.oracle.locality.steps import Steps, drawn_steps, formulation_steps, remembered
+from lengthwise.oracle.theories.question import Question
 from lengthwise.records import Claim
+from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.task import Task
 
 _TESTED = 10  # instances at the size of use whose failure is predicted
 _FEWEST = 30  # instances of a size that a sample has at least
 _MOST_SIZES = 10
+_DRAWN = 100  # instances of a size that a decoder is trained on
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,14 @@ class Layout:
         return [line for part in (self.needed, self.seen, self.failing) if part is not None for line in part.explain()]
 
 
+def layout_asked(question: Question) -> Layout | None:
+    """The layout that a question is about: its steps, or those of a decoder that writes them out."""
+    task = question.task
+    if question.decoder and isinstance(task, Formulation) and not isinstance(task, Appending):
+        return decoder_layout_of(task, question.train_size, question.seed, question.quick)
+    return layout_of(task, question.train_size, question.test_size, question.items, question.seed, question.quick)
+
+
 @functools.lru_cache(maxsize=64)
 def layout_of(task: Task, train_size: int, test_size: int, items: int, seed: int, quick: bool) -> Layout | None:
     """What is found about a formulation, or about a written answer as a decoder's steps; None if there are no steps."""
@@ -80,6 +91,17 @@ def layout_of(task: Task, train_size: int, test_size: int, items: int, seed: int
     sample = drawn_steps(task, max(1, min(items, budget // 20) // max(1, len(trained))), seed)
     tests = formulation_steps(task, _TESTED, seed, finished=True)
     return look(steps, sizes, found, sample, trained, tests, task.sizes(1, test_size)[-1:], exact)
+
+
+@functools.lru_cache(maxsize=64)
+def decoder_layout_of(task: Formulation, train_size: int, seed: int, quick: bool) -> Layout:
+    """The same steps written by a causal decoder, which sees all earlier states: its text grows with every step, so
+    only small sizes and a sample of instances are looked at."""
+    sizes = [size for size in range(1, 65) if task.has(size)][: 4 if quick else 6]
+    steps = remembered(decoder_form(task, 30 if quick else 60, seed))
+    found = settle(steps, sizes, WIDTHS[1:4], most=3)
+    trained = [size for size in sizes if size <= train_size]
+    return look(steps, sizes, found, decoder_form(task, _DRAWN, seed + 1), trained, steps, ())
 
 
 def look(

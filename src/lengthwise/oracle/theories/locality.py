@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from lengthwise.oracle.opinion import Opinion, Outlook
 from lengthwise.oracle.programs.find import program_for
-from lengthwise.oracle.theories.layout import Layout, layout_of
+from lengthwise.oracle.theories.layout import Layout, layout_asked
 from lengthwise.oracle.theories.order import bag_clash, mirror_clash
 from lengthwise.oracle.theories.question import Asked, Question
 from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation
 
 THEORY = "locality of steps"
@@ -34,10 +33,10 @@ def opinions(question: Question) -> list[Opinion]:
     task = question.task
     if not isinstance(task, Formulation) and (task.readout != "answer" or len(task.symbols) > _FEW):
         return []
-    layout = layout_of(task, question.train_size, question.test_size, question.items, question.seed, question.quick)
+    layout = layout_asked(question)
     if layout is None:
         return []
-    if isinstance(task, Formulation) and not isinstance(task, Appending) and (blind := _order_blind(question, layout)):
+    if layout.steps.form == "step" and (blind := _order_blind(question, layout)):
         return [blind]
     opinion = judge(question, layout)
     if isinstance(task, Formulation):

@@ -51,12 +51,14 @@ class Asked:
 @dataclass(frozen=True)
 class Question(Asked):
     """The task asked about, and how many training items are planned. `quick` asks for an answer within about a second,
-    with smaller searches and checks to shorter lengths."""
+    with smaller searches and checks to shorter lengths; `decoder` about a layout of steps that a causal decoder writes
+    out, seeing all earlier states."""
 
     task: Task
     items: int = 10_000
     seed: int = 0
     quick: bool = False
+    decoder: bool = False
 
     @property
     def family(self) -> Family:

@@ -9,7 +9,7 @@ from lengthwise.oracle.limit.claims import limit_claims
 from lengthwise.oracle.limit.no_bound import dfa_length
 from lengthwise.oracle.programs.find import program_for
 from lengthwise.oracle.programs.measures import locality, period
-from lengthwise.oracle.theories.layout import layout_of
+from lengthwise.oracle.theories.layout import layout_asked
 from lengthwise.oracle.theories.question import Question
 from lengthwise.oracle.theories.regular import automaton_of, decided_with_positions
 from lengthwise.records import Claim
@@ -20,7 +20,7 @@ def training_claims(question: Question) -> list[Claim]:
     """The training size needed and, for reasoning steps, how much of it the planned items show."""
     task = question.task
     if isinstance(task, Formulation):
-        layout = layout_of(task, question.train_size, question.test_size, question.items, question.seed, question.quick)
+        layout = layout_asked(question)
         return layout.claims() if layout else []
     dfa = automaton_of(task)
     return [_automaton_claim(len(dfa.transitions))] if dfa is not None else []
