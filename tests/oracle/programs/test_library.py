@@ -1,18 +1,24 @@
 """Every library program against its task's solver, on all short prompts and on drawn long ones; and wrong programs."""
 
+import collections
 import dataclasses
 import itertools
 import random
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.programs.build import compare
+from lengthwise.oracle.crasp.absolute import decide_absolute
+from lengthwise.oracle.crasp.decide import decide
+from lengthwise.oracle.programs.build import Draft, compare
 from lengthwise.oracle.programs.find import find_program, program_for
+from lengthwise.oracle.programs.interpreter import run_tokens
+from lengthwise.oracle.programs.library.automata import read_states, readable_parts
 from lengthwise.oracle.programs.library.copying import copy_unique_without_positions
-from lengthwise.oracle.programs.library.languages import tags_program
+from lengthwise.oracle.programs.library.languages import member_program, tags_program
 from lengthwise.oracle.programs.measures import locality, needs, period
 from lengthwise.oracle.programs.printing import print_program
 from lengthwise.oracle.programs.syntax import Compare, Constant, Count, Not, Program, children
@@ -20,6 +26,8 @@ from lengthwise.oracle.programs.text import parse_program
 from lengthwise.oracle.programs.verify import verify_program
 from lengthwise.tasks import tasks
 from lengthwise.tasks.languages.dfa import Dfa
+from lengthwise.tasks.languages.regex import automaton
+from oracle.crasp.random_automata import random_automaton, relabelled
 
 # task, encoding class, all prompts checked to this many symbols
 PROGRAMS = [
@@ -139,33 +147,98 @@ def test_distinct_symbols_can_be_copied_without_positions():
     assert needs(program) == "none" and verified.mismatch is None and verified.checked_to == 5
 
 
-def test_programs_of_random_automata_are_right():
-    """The construction, attacked: random automata, every state told at every prefix of every word."""
-    random.seed(3)
-    found = {"none": 0, "absolute": 0}
-    for _ in range(40):
-        states = random.randint(2, 5)
-        rows = tuple(tuple(random.randrange(states) for _ in "ab") for _ in range(states))
-        dfa = Dfa(("a", "b"), rows, 0, frozenset(q for q in range(states) if random.random() < 0.5)).minimised()
-        if len(dfa.transitions) < 2:
-            continue
-        for encoding in found:
-            task = _task_of(dfa)
-            program = tags_program(dfa, "$", encoding)
-            if program is not None and not dfa.is_empty():
-                found[encoding] += 1
-                assert verify_program(program, task, longest=8, budget_seconds=5).mismatch is None, dfa
-    assert found["none"] >= 5 and found["absolute"] > found["none"]
+def _random_automaton(source):
+    """Small and minimal. Repeated words are the hardest: several rounds, several terms a round, periods and windows."""
+    if source.random() < 0.6:
+        words = ["".join(source.choices("ab", k=source.randint(1, 5))) for _ in range(source.randint(1, 3))]
+        return automaton(f"({'|'.join(words)})*{source.choice(['', 'a', 'bb'])}", "ab")
+    letters = source.choice([1, 2, 3])
+    inner = random_automaton(source, source.randint(2, 5), letters)
+    return relabelled(source, inner, letters, source.randint(1, 3), source.randint(0, 1)).minimised()
 
 
-def _task_of(dfa):
-    from lengthwise.tasks.languages.regular import RegularLanguage
+def _texts(dfa, length):
+    """All words of a length, as tokens after `<bos>`, and the states after each of their prefixes."""
+    letters = len(dfa.alphabet)
+    words = np.array(list(itertools.product(range(letters), repeat=length)), dtype=np.int64)
+    words = words.reshape(letters**length, length)
+    states = np.full((len(words), length + 1), dfa.start)
+    for place in range(length):
+        states[:, place + 1] = np.array(dfa.transitions)[states[:, place], words[:, place]]
+    return np.hstack([np.full((len(words), 1), letters), words]), states
 
-    class Given(RegularLanguage):
-        def build(self):
-            return dfa
 
-    return Given()
+def _tags_are_right(program, dfa, length):
+    tokens, states = _texts(dfa, length)
+    said = run_tokens(program, tokens, (*dfa.alphabet, "<bos>")).following
+    live = np.isin(states, list(dfa.live))
+    onward = np.isin(np.array(dfa.transitions)[states], list(dfa.live))
+    right = [said[letter] == onward[:, :, place] for place, letter in enumerate(dfa.alphabet)]
+    right.append(said["$"] == np.isin(states, list(dfa.accepting)))
+    return all(each[live].all() for each in right)
+
+
+def _answers_are_right(program, dfa, length):
+    tokens, states = _texts(dfa, length)
+    tokens = np.hstack([tokens, np.full((len(tokens), 1), len(dfa.alphabet) + 1)])
+    said = run_tokens(program, tokens, (*dfa.alphabet, "<bos>", "<sep>")).following
+    accepted = np.isin(states[:, -1], list(dfa.accepting))
+    return (said["yes"][:, -1] == accepted).all() and (said["no"][:, -1] != accepted).all()
+
+
+def test_programs_of_random_automata_are_right_and_exist_where_the_decision_says_so():
+    """The construction, attacked: random automata; tags at every prefix and answers after every word to a length."""
+    source = random.Random(3)
+    seen = collections.Counter()
+    for _ in range(120):
+        dfa = _random_automaton(source)
+        longest = {1: 12, 2: 7, 3: 5}[len(dfa.alphabet)]
+        for encoding in ("none", "absolute"):
+            tags, answers = tags_program(dfa, "$", encoding), member_program(dfa, ("yes", "no"), encoding)
+            decision = decide(dfa) if encoding == "none" else decide_absolute(dfa).found
+            if decision is None or not decision.member:
+                assert tags is None and answers is None, dfa
+                seen["no program"] += 1
+                continue
+            if len(decision.product.states) > 150:
+                seen["too large"] += 1
+                continue
+            assert tags is not None and answers is not None, dfa
+            assert _tags_are_right(tags, dfa, longest), dfa
+            assert all(_answers_are_right(answers, dfa, length) for length in range(longest + 1)), dfa
+            assert encoding == "absolute" or needs(tags) == needs(answers) == "none"
+            rounds = [step for part in decision.refinements for step in part.rounds]
+            seen["program"] += 1
+            seen["period"] += decision.period > 1
+            seen["window"] += decision.locality > 0
+            seen["several rounds"] += any(len(part.rounds) > 1 for part in decision.refinements)
+            seen["several terms"] += any(len(step.terms) > 1 for step in rounds)
+    hard = ("no program", "period", "window", "several rounds", "several terms")
+    assert seen["program"] >= 100 and all(seen[kind] >= 5 for kind in hard), seen
+
+
+def test_components_are_read_after_those_that_lead_to_them():
+    """State 1 is nearer to the start than state 2, which leads to it."""
+    dfa = automaton("a|b*ca*", "abc")
+    homes = [part.component.states for part in readable_parts(decide(dfa), dead=True)]
+    assert homes != sorted(homes), "else this shows nothing"
+    rank = {state: place for place, states in enumerate(homes) for state in states}
+    assert all(rank[q] <= rank[target] for q, row in enumerate(dfa.transitions) for target in row)
+    program = member_program(dfa, ("yes", "no"), "none")
+    assert program is not None and all(_answers_are_right(program, dfa, length) for length in range(7))
+
+
+def test_an_automaton_too_large_to_be_read_as_a_program_has_none():
+    for depth, found in (
+        (149, True),
+        (150, False),
+    ):  # as many states as there are depths from 0 on; dead ones are left out
+        rows = [(min(q + 1, depth + 1), q - 1 if q else depth + 1) for q in range(depth + 1)]
+        dfa = Dfa(("a", "b"), (*rows, (depth + 1, depth + 1)), 0, frozenset({0}))
+        assert decide(dfa).member
+        assert (tags_program(dfa, "$", "none") is not None) == found
+    with pytest.raises(ValueError, match="only where counting tells"):
+        read_states(Draft(), decide(automaton("(aa)*")), dead=True)
 
 
 def _mutants(program):

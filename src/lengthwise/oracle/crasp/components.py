@@ -42,7 +42,8 @@ def components(alphabet: Sequence[str], transitions: Sequence[Sequence[int]]) ->
 
 
 def component_numbers(transitions: Sequence[Sequence[int]]) -> list[int]:
-    """The number of the component of every state: Tarjan's algorithm without recursion.
+    """The number of the component of every state: Tarjan's algorithm without recursion. A component has a higher number
+    than those it leads to.
 
     Own code, as the import of scipy's graph routines takes longer than most decisions.
     """

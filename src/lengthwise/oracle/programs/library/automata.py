@@ -1,19 +1,17 @@
-"""Programs made from an automaton, by strongly connected components.
+"""Programs made from a decision that counting tells the states of an automaton apart.
 
 A word enters the components of an automaton one after another and never comes back to one, so "entered" and "left" are
-events that counts can date. Inside a component a state is found by *balance*: numbers V(state) such that every letter
-moves V by an amount that depends only on what is known already. If V differs between all states, the state is known.
-
-What is known: first the position modulo `period` and the last `window` symbols; then, round by round, the block a state
-lies in by its V so far (`balance.py` finds the numbers). The method stops with a program or with states that no round
-tells apart. For period 1 and window 0 that is the decision procedure of Yang et al. for C-RASP without positions turned
-into a program; otherwise it is sufficient only. The proof that the program is right is in docs/programs.md.
+events that counts can date. Inside a component the terms of the decision, written as counts, say where the automaton
+is. Where the terms come from and why they suffice is in docs/crasp.md; what the program adds is in docs/programs.md.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lengthwise.oracle.crasp.components import component_numbers
+from lengthwise.oracle.crasp.decision import Decision
+from lengthwise.oracle.crasp.refine import Refinement, Round, Term
 from lengthwise.oracle.programs.build import (
     FALSE,
     TRUE,
@@ -28,130 +26,140 @@ from lengthwise.oracle.programs.build import (
     total,
 )
 from lengthwise.oracle.programs.build import some as ever
-from lengthwise.oracle.programs.library.balance import Round, Situation, Space, rounds
-from lengthwise.oracle.programs.syntax import (
-    Boolean,
-    Count,
-    Difference,
-    Letter,
-    Multiple,
-    Name,
-    Number,
-    Phase,
-)
+from lengthwise.oracle.programs.prompts import BOS
+from lengthwise.oracle.programs.syntax import Boolean, Count, Difference, Letter, Multiple, Name, Number, Phase
 
-_BOS = "<bos>"
+_Move = tuple[int, str, int]  # state of the product, letter, state
 
 
 @dataclass(frozen=True)
 class States:
-    """Where the automaton is: after the symbol here (`at`), and before it (`before`), by state."""
+    """Where the automaton is: after the symbol here (`at`), and before it (`before`), by state of `decision.dfa`."""
 
     at: dict[int, Boolean]
     before: dict[int, Boolean]
 
 
-def read_states(draft: Draft, space: Space) -> States | None:
-    """Add lines to a draft after which the state is known at every position; None if the method fails."""
-    found = [rounds(space, component) for component in space.components]
-    if any(steps is None for steps in found):
-        return None
+def readable_parts(decision: Decision, dead: bool) -> list[Refinement]:
+    """The components in an order in which those that lead to one come before it. Without `dead`, only those from which
+    a word can still be accepted; a component is dead as a whole or not at all."""
+    machine, live = decision.product, decision.dfa.live
+    numbers = component_numbers(machine.transitions)
+    parts = [part for part in decision.refinements if dead or machine.states[part.component.states[0]][0] in live]
+    return sorted(parts, key=lambda part: -numbers[part.component.states[0]])
+
+
+def read_states(draft: Draft, decision: Decision, dead: bool) -> States:
+    """Add lines to a draft after which the state is known at every position, for a decision that found a member.
+
+    Without `dead` that is so as long as what was read is the beginning of a word.
+    """
+    if not decision.member:
+        raise ValueError("a program can be made only where counting tells all states apart")
+    parts = readable_parts(decision, dead)
+    kept = {state for part in parts for state in part.component.states}
+    moves = [
+        (source, letter, target)
+        for source, row in enumerate(decision.product.transitions)
+        for letter, target in zip(decision.product.alphabet, row, strict=True)
+        if source in kept and target in kept
+    ]
     at: dict[int, list[Boolean]] = {}
     before: dict[int, list[Boolean]] = {}
-    exact: dict[Situation, Boolean] = {}  # "before the symbol here, the automaton is in this situation"
-    for number, (component, steps) in enumerate(zip(space.components, found, strict=True)):
-        reader = _Component(draft, space, component, number, exact)
-        for step in steps or ():
+    exact: dict[int, Boolean] = {}  # "before the symbol here, the product is in this state"
+    for number, part in enumerate(parts):
+        reader = _Component(draft, decision, part, number)
+        reader.enter(moves, exact)
+        for step in part.rounds:
             reader.refine(step)
-        reader.close()
-        for situation in component:
-            at.setdefault(situation.state, []).append(reader.at(situation))
-            before.setdefault(situation.state, []).append(exact[situation])
-    return States(
-        {state: any_of(parts) for state, parts in at.items()}, {q: any_of(parts) for q, parts in before.items()}
-    )
+        here = reader.leave(moves, exact)
+        for state in part.component.states:
+            home = decision.product.states[state][0]
+            at.setdefault(home, []).append(here[state])
+            before.setdefault(home, []).append(exact[state])
+    return States({q: any_of(ways) for q, ways in at.items()}, {q: any_of(ways) for q, ways in before.items()})
 
 
 class _Component:
-    """The lines of one component; `exact` has the situations of the components before it."""
+    """The lines of one component. What is known inside it, of the block after the symbol here and before it, is in
+    `at` and `before` by the number of the block."""
 
-    def __init__(
-        self,
-        draft: Draft,
-        space: Space,
-        component: tuple[Situation, ...],
-        number: int,
-        exact: dict[Situation, Boolean],
-    ) -> None:
-        self.draft, self.space, self.component, self.exact, self.number = draft, space, component, exact, number
-        inside = set(component)
-        self.entered: dict[Situation, Boolean] = {}
-        for target in component:
-            ways: list[Boolean] = [Letter(_BOS)] if target == space.start else []
-            for source, letter in space.sources(target):
-                if source not in inside:
-                    ways.append(all_of([Letter(letter), exact[source]]))
-            if ways:
-                self.entered[target] = self._define(f"enters{len(self.entered)}", any_of(ways))
+    def __init__(self, draft: Draft, decision: Decision, part: Refinement, number: int) -> None:
+        self.draft, self.states, self.number, self.rounds = draft, part.component.states, number, 0
+        self.blocks = dict(zip(self.states, part.first, strict=True))
+        heads = {block: state for state, block in self.blocks.items()}
+        # With one block there is nothing to observe; so it is where a word begins and the window is shorter.
+        observed = len(heads) > 1
+        self.at = {block: _observed(decision, state, 0) if observed else TRUE for block, state in heads.items()}
+        self.before = {block: _observed(decision, state, 1) if observed else TRUE for block, state in heads.items()}
+
+    def enter(self, moves: list[_Move], exact: dict[int, Boolean]) -> None:
+        """The events of entering each state, where `exact` has the states of the components before."""
+        ways: dict[int, list[Boolean]] = {0: [Letter(BOS)]} if 0 in self.blocks else {}
+        for source, letter, target in moves:
+            if target in self.blocks and source not in self.blocks:
+                ways.setdefault(target, []).append(all_of([Letter(letter), exact[source]]))
+        self.entered = {
+            state: self._define(f"enters{place}", any_of(each)) for place, (state, each) in enumerate(ways.items())
+        }
         entry = self._define("enters", any_of(self.entered.values()))
         self.been = self._define("been", ever(entry))  # inside, or already gone again
         self.after = self._define("after", compare(Difference(Count(entry), one_if(entry)), ">=", 1))
-        # What is known of a situation after and before the symbol here: at first the position and the last symbols.
-        self.known_at = {situation: _observed(space, situation, 0) for situation in component}
-        self.known_before = {situation: _observed(space, situation, 1) for situation in component}
-        self.level = 0
 
     def refine(self, step: Round) -> None:
-        """One round: a number V that starts at its value where the component is entered and moves with the letters."""
-        level, terms, here = self.level, [], []
-        for situation, entry in self.entered.items():
-            if step.values[situation]:
-                terms.append(Multiple(step.values[situation], Count(entry)))
-        for place, (edges, amount) in enumerate(step.moves):
-            ways = any_of(
-                all_of([Letter(letter), self.known_before[source], self.known_at[target]])
-                for source, letter, target in edges
-            )
-            moved = self._define(f"move{level}_{place}", all_of([self.after, ways]))
-            terms.append(Multiple(amount, Count(moved)))
-            here.append(Multiple(amount, one_if(moved)))
-        value = self._define(f"v{level}", total(terms))
-        earlier = self._define(f"u{level}", Difference(value, total(here)) if here else value)
-        for situation in self.component:
-            wanted = step.values[situation]
-            self.known_at[situation] = all_of([self.known_at[situation], compare(value, "==", wanted)])
-            self.known_before[situation] = all_of([self.known_before[situation], compare(earlier, "==", wanted)])
-        self.level += 1
+        """One round: every term is followed, and blocks are named by what they were and the values of the terms."""
+        followed = [self._follow(term, f"{self.rounds}_{place}") for place, term in enumerate(step.terms)]
+        at, before = {}, {}
+        for place, (old, new) in enumerate(zip(step.before, step.after, strict=True)):
+            wanted = [(*numbers, term.values[place]) for numbers, term in zip(followed, step.terms, strict=True)]
+            at[new] = all_of([self.at[old], *(compare(here, "==", value) for here, _, value in wanted)])
+            before[new] = all_of([self.before[old], *(compare(past, "==", value) for _, past, value in wanted)])
+        self.at, self.before, self.rounds = at, before, self.rounds + 1
+        self.blocks = dict(zip(self.states, step.after, strict=True))
 
-    def close(self) -> None:
-        """The event of leaving, and with it where the automaton is before the symbol here."""
-        inside = set(self.component)
+    def _follow(self, term: Term, name: str) -> tuple[Number, Number]:
+        """The value of a term after the symbol here and before it: entering sets it, every kind of move changes it."""
+        entries: dict[int, list[Boolean]] = {}
+        for state, value in zip(self.states, term.values, strict=True):
+            if state in self.entered:
+                entries.setdefault(value, []).append(self.entered[state])
+        changes: dict[int, list[Boolean]] = {}
+        for (letter, left, entered), weight in term.weights:
+            changes.setdefault(weight, []).append(all_of([Letter(letter), self.before[left], self.at[entered]]))
+        terms: list[Number] = [Multiple(value, Count(any_of(ways))) for value, ways in entries.items() if value]
+        here: list[Number] = []
+        for place, (weight, ways) in enumerate(changes.items()):
+            moved = self._define(f"move{name}_{place}", all_of([self.after, any_of(ways)]))
+            terms.append(Multiple(weight, Count(moved)))
+            here.append(Multiple(weight, one_if(moved)))
+        value = self._define(f"v{name}", total(terms))
+        return value, self._define(f"u{name}", Difference(value, total(here)))
+
+    def leave(self, moves: list[_Move], exact: dict[int, Boolean]) -> dict[int, Boolean]:
+        """The event of leaving. Where the product is before the symbol here is added to `exact`, and after it given."""
         leaving = any_of(
-            all_of([Letter(letter), self.known_before[source]])
-            for source in self.component
-            for letter, target in self.space.moves(source)
-            if target not in inside
+            all_of([Letter(letter), self.before[self.blocks[source]]])
+            for source, letter, target in moves
+            if source in self.blocks and target not in self.blocks
         )
-        self.gone = FALSE
+        gone: Boolean = FALSE
         gone_before: Boolean = FALSE
         if leaving != FALSE:
             leaves = self._define("leaves", all_of([self.after, leaving]))
-            self.gone = none_of(never(leaves))
+            gone = none_of(never(leaves))
             gone_before = self._define("gone", compare(Difference(Count(leaves), one_if(leaves)), ">=", 1))
-        for place, situation in enumerate(self.component):
-            known = all_of([self.after, none_of(gone_before), self.known_before[situation]])
-            self.exact[situation] = self._define(f"in{place}", known)
-
-    def at(self, situation: Situation) -> Boolean:
-        return all_of([self.been, none_of(self.gone), self.known_at[situation]])
+        for place, (state, block) in enumerate(self.blocks.items()):
+            known = all_of([self.after, none_of(gone_before), self.before[block]])
+            exact[state] = self._define(f"in{place}", known)
+        return {state: all_of([self.been, none_of(gone), self.at[block]]) for state, block in self.blocks.items()}
 
     def _define(self, name: str, expression: Boolean | Number) -> Name:
         return self.draft.define(f"c{self.number}_{name}", expression)
 
 
-def _observed(space: Space, situation: Situation, shift: int) -> Boolean:
-    """The position and the last symbols of a situation, seen `shift` positions later."""
-    phase = (situation.phase + shift) % space.period
-    position = Phase(space.period, phase) if space.period > 1 else TRUE
-    last = (at_back(Letter(symbol), step + shift) for step, symbol in enumerate(reversed(situation.recent)))
-    return all_of([position, *last])
+def _observed(decision: Decision, state: int, shift: int) -> Boolean:
+    """The phase and the window of a state, seen `shift` positions later."""
+    phase, window = decision.product.label(state)
+    position = Phase(decision.period, (phase + shift) % decision.period) if decision.period > 1 else TRUE
+    letters = [decision.product.alphabet[letter] for letter in reversed(window)]
+    return all_of([position, *(at_back(Letter(letter), step + shift) for step, letter in enumerate(letters))])
