@@ -93,8 +93,10 @@ def test_positions_do_not_help(expression: str) -> None:
 def test_what_a_person_reads() -> None:
     assert decide(automaton("(ab)*")).explain()[1] == "Round 1, inside {0, 1}: #a - #b is 0 at 0, 1 at 1."
     sentences = decide(automaton("(aa)*")).explain()
-    assert "After the empty word and after `a` the automaton is in states 0 and 1; both lie on one cycle" in sentences[1]
-    assert sentences[2] == "They must be told apart: `` is accepted from 0 and not from 1."
+    assert (
+        "After the empty word and after `a` the automaton is in states 0 and 1; both lie on one cycle" in sentences[1]
+    )
+    assert sentences[2] == "They must be told apart: the empty word is accepted from 0 and not from 1."
     assert "2 (value at 1 - value at 0) is the sum of the changes along (0 a 1) - (1 a 0)" in sentences[3]
     many = decide(automaton("(ab|bbaa)*")).explain()
     assert len(many) == 3 and "Round 2" in many[2] and "#({0} b {2, 5})" in many[2]

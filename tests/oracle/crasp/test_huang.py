@@ -9,14 +9,11 @@ import pytest
 
 from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.decide import decide
+from lengthwise.oracle.crasp.tags import decide_tags
 from lengthwise.tasks import tasks
-from lengthwise.tasks.languages.regex import automaton
 from lengthwise.tasks.languages.regular import RegularLanguage
 
 FILE = Path(__file__).resolve().parents[2] / "data" / "huang2025.csv"
-# As in the generator of the published data: no odd run of 1s with an odd run of 0s right behind it. (With "anywhere
-# behind it", a language that goes by the same name, a program of period 2 exists: see test_absolute.)
-PUBLISHED = {"tomita_3": "(0|1((00)+1)*1)*(1((00)+1)*(00)*)?"}
 
 
 def regular_flags() -> list[tuple[str, str, bool]]:

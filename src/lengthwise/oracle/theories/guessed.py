@@ -8,13 +8,12 @@ from __future__ import annotations
 import functools
 
 from lengthwise.oracle.crasp.guess import Guess, GuessedDecision, guess_automaton
-from lengthwise.oracle.opinion import Opinion, Outlook
+from lengthwise.oracle.opinion import Opinion
 from lengthwise.oracle.theories.question import HUANG, LEARNED, Question
-from lengthwise.oracle.theories.regular import automaton_of, short
+from lengthwise.oracle.theories.regular import OUTLOOKS, automaton_of, short
 from lengthwise.tasks.task import Task
 
 THEORY = "C-RASP, by a guessed automaton"
-_OUTLOOKS: dict[bool | None, Outlook] = {True: "will hold", False: "will fail", None: "unknown"}
 
 
 def opinions(question: Question) -> list[Opinion]:
@@ -27,7 +26,7 @@ def opinions(question: Question) -> list[Opinion]:
     return [
         question.opinion(
             THEORY,
-            _OUTLOOKS[found.member],
+            OUTLOOKS[found.member],
             _why(found),
             found.claim(),
             assumptions=(LEARNED,),

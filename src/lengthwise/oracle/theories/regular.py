@@ -12,7 +12,8 @@ from lengthwise.oracle.crasp.absolute import AbsoluteDecision, decide_absolute
 from lengthwise.oracle.crasp.decide import decide
 from lengthwise.oracle.crasp.decision import Decision
 from lengthwise.oracle.crasp.quick import quick_test
-from lengthwise.oracle.opinion import Opinion
+from lengthwise.oracle.crasp.tags import decide_tags
+from lengthwise.oracle.opinion import Opinion, Outlook
 from lengthwise.oracle.theories.question import HUANG, LEARNED, Question
 from lengthwise.tasks.languages.dfa import Dfa
 from lengthwise.tasks.languages.membership import RegularMembership
@@ -21,6 +22,7 @@ from lengthwise.tasks.task import Task
 
 THEORY = "C-RASP"
 _LONGEST_WHY = 520  # signs
+OUTLOOKS: dict[bool | None, Outlook] = {True: "will hold", False: "will fail", None: "unknown"}
 _FEW_ACTIONS = 5_000  # of words on states, up to which the quick test is made
 
 
@@ -38,23 +40,26 @@ def opinions(question: Question) -> list[Opinion]:
 
 
 decided = functools.lru_cache(maxsize=256)(decide)
+tags_decided = functools.lru_cache(maxsize=256)(decide_tags)
 decided_with_positions = functools.lru_cache(maxsize=256)(decide_absolute)
 
 
 def _without_positions(question: Question, dfa: Dfa) -> Opinion:
-    decision, quick = decided(dfa), quick_test(dfa, _FEW_ACTIONS)
+    # Where every prefix is tagged the last letter is seen; an answer about the whole word is read behind it.
+    decision = tags_decided(dfa) if isinstance(question.task, RegularLanguage) else decided(dfa)
+    quick = quick_test(dfa, _FEW_ACTIONS)
     found = decision.explain()
     # What the quick test finds is the simplest to see by hand, so it goes before the reason of the decision.
-    reason = [found[0], quick.witness.sentence(), *found[1:]] if quick.witness and not decision.member else found
+    reason = [found[0], quick.witness.sentence(), *found[1:]] if quick.witness and decision.member is False else found
     changes = () if decision.member else _with_an_encoding(decided_with_positions(dfa))
     return question.opinion(
         THEORY,
-        "will hold" if decision.member else "will fail",
+        OUTLOOKS[decision.member],
         short(reason),
         decision.claim(),
         assumptions=(LEARNED,),
         reference=HUANG,
-        details=(*found, *quick.explain()),
+        details=(*found, *quick.explain()) if isinstance(question.task, RegularMembership) else tuple(found),
         changes=changes,
     )
 
@@ -65,10 +70,9 @@ def _with_positions(question: Question, dfa: Dfa) -> Opinion:
     if decision.found is not None:
         needs = _needs(decision.found)
         found[0] = f"Counting {f'with {needs}' if needs else 'alone'} tells all states of the automaton apart."
-    outlook = {"member": "will hold", "refuted": "will fail", "unknown": "unknown"}[decision.verdict]
     return question.opinion(
         THEORY,
-        outlook,  # pyright: ignore[reportArgumentType]
+        OUTLOOKS[decision.member],
         short(found),
         decision.claim(),
         assumptions=(LEARNED,),
