@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.check import POSITIONS, Card, check
 from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
+from lengthwise.oracle.locality.steps import remembered
 from lengthwise.oracle.opinion import Verdict
 from lengthwise.oracle.theories.layout import Layout, look
 from lengthwise.oracle.theories.locality import judge, without_end
 from lengthwise.oracle.theories.question import Asked
 
-STATES = 20_000  # of all sizes looked at together
+STATES = 8_000  # of all sizes looked at together
 _USUAL = 20  # the training size, unless said
 
 
@@ -32,6 +34,7 @@ def check_formulation(
     lines were read.
     """
     own = load_formulation(path, progress)
+    own = replace(own, steps=remembered(own.steps), other=own.other and remembered(own.other))
     if own.formulation is not None:
         trained = train_size or _USUAL
         return check(
