@@ -153,3 +153,28 @@ def test_a_layout_of_ones_own_from_functions_and_from_pairs(tmp_path: Path) -> N
     assert check_formulation(str(pairs), ("t5",)).verdicts["t5"].outlook == "will hold"
     short = check_formulation(str(pairs), ("t5",), train_size=3).verdicts["t5"]
     assert short.outlook == "will fail" and "size 5" in short.why
+
+
+def test_fewer_training_items_show_fewer_windows(tmp_path: Path) -> None:
+    code = tmp_path / "layout.py"
+    code.write_text(OWN)
+    few = check_formulation(str(code), ("t5",), train_size=8, items=20).verdicts["t5"]
+    assert few.outlook == "will fail" and "planned items show" in few.why
+
+
+def test_a_clash_of_guessed_labels_is_no_reason_to_fail(tmp_path: Path) -> None:
+    """Dropping the middle bit: where a run is long, comparing two states does not tell which bit was dropped."""
+    code = tmp_path / "layout.py"
+    middle = "state[: len(state) // 2] + state[len(state) // 2 + 1 :]"
+    code.write_text(OWN.replace("[str(int(state[0]) ^ int(state[1])), *state[2:]]", middle))
+    assert check_formulation(str(code), ("t5",), train_size=8).verdicts["t5"].outlook == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("choice", "part"), [({"decoder": True}, "names none"), ({"items": 5}, "are the training data")]
+)
+def test_what_does_not_go_with_pairs_is_refused(tmp_path: Path, choice: dict[str, int], part: str) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_text('{"state": "1 0", "next": "1"}\n{"state": "1 1 0", "next": "0 0"}')
+    with pytest.raises(UsageError, match=part):
+        check_formulation(str(pairs), ("t5",), **choice)  # pyright: ignore[reportArgumentType]

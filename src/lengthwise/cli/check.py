@@ -30,7 +30,7 @@ def add_options(parser: Parser) -> None:
     add("--position", action="append", metavar="SPEC", help="an encoding; may be given again (the usual five)")
     add("--train-size", type=whole, metavar="N", help="train on sizes up to this (20)")
     add("--test-size", type=whole, metavar="N", help="to be used up to this size (3 x training size)")
-    add("--items", type=whole, default=10_000, metavar="N", help="training items planned, for coverage (10000)")
+    add("--items", type=whole, metavar="N", help="training items planned, for coverage (10000)")
     add("--decoder", action="store_true", help="a layout of steps as a causal decoder writes it, seeing all before")
     add("--program", metavar="FILE", help="check a C-RASP program of your own against the task (docs/programs.md)")
     add("--explain", action="store_true", help="every opinion, its assumptions and its source")
@@ -67,8 +67,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _refuse_with_against(options: argparse.Namespace) -> None:
-    for name in ("position", "train_size", "test_size"):
-        if getattr(options, name) is not None:
+    for name in ("position", "train_size", "test_size", "items", "decoder", "program", "explain"):
+        if getattr(options, name) not in (None, False):
             raise UsageError(f"--{name.replace('_', '-')} does not go with --against: the study says it")
 
 
@@ -80,9 +80,7 @@ def _card(options: argparse.Namespace, spec: str | dict[str, object] | None) -> 
         _check_encoding(encoding)
     train_size, test_size = options.train_size, options.test_size
     at_least(train_size or 20, test_size, "--test-size")
-    if options.decoder and options.formulation is not None and "::" not in options.formulation:
-        raise UsageError("--decoder goes with a task, or with layout.py::Class, whose states it writes out")
-    choice = {"test_size": test_size, "items": options.items, "seed": options.seed or 0}
+    choice = {"test_size": test_size, "items": options.items, "seed": options.seed or 0, "decoder": options.decoder}
     if options.formulation is not None:
         from lengthwise.cli.line_progress import counted_lines
         from lengthwise.oracle.check_own import check_formulation
@@ -92,7 +90,7 @@ def _card(options: argparse.Namespace, spec: str | dict[str, object] | None) -> 
     from lengthwise.tasks import tasks
 
     assert spec is not None
-    return check(tasks.make(spec), positions, train_size=train_size or 20, decoder=options.decoder, **choice)
+    return check(tasks.make(spec), positions, train_size=train_size or 20, **choice)
 
 
 def _check_program(options: argparse.Namespace, spec: str | dict[str, object] | None) -> int:

@@ -21,6 +21,7 @@ from lengthwise.tasks.along import Along
 from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
 from lengthwise.tasks.task import Task
 
+ITEMS = 10_000  # planned for training, unless said
 POSITIONS = ("none", "learned+offset", "learned", "rope", "alibi")
 THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     rows.opinions,
@@ -83,16 +84,16 @@ def check(
     train_size: int = 20,
     test_size: int | None = None,
     name: str = "",
-    items: int = 10_000,
+    items: int | None = None,
     seed: int = 0,
     quick: bool = False,
     decoder: bool = False,
 ) -> Card:
     """What every theory says about a task with each of the encodings, before anything is trained.
 
-    `items` is the number of training items planned, for coverage. `quick` keeps the time to about a second a task and
-    an encoding, by shorter searches, and asks no further theory once one has decided. `decoder` takes a layout of steps
-    as a causal decoder writes it, which sees all earlier states.
+    `items` is the number of training items planned, for coverage (10,000). `quick` keeps the time to about a second a
+    task and an encoding, by shorter searches, and asks no further theory once one has decided. `decoder` takes a layout
+    of steps as a causal decoder writes it, which sees all earlier states.
 
     >>> lw.check("copy_repeat", ["none"]).verdicts["none"].outlook      # doctest: +SKIP
     'will fail'
@@ -103,6 +104,7 @@ def check(
     test_size = default_test_size(task, train_size) if test_size is None else test_size
     check_reaches(task, test_size)
     name = name or name_of(task)
+    items = ITEMS if items is None else items
     questions = [Question(name, spec, train_size, test_size, task, items, seed, quick, decoder) for spec in positions]
     verdicts = {question.encoding: _verdict(question) for question in questions}
     return Card(

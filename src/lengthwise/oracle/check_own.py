@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.check import POSITIONS, Card, check
+from lengthwise.oracle.check import ITEMS, POSITIONS, Card, check
 from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
-from lengthwise.oracle.locality.steps import remembered
+from lengthwise.oracle.locality.steps import Steps, kept_steps, remembered
 from lengthwise.oracle.opinion import Verdict
 from lengthwise.oracle.theories.layout import Layout, look
 from lengthwise.oracle.theories.locality import judge, without_end
@@ -24,8 +25,9 @@ def check_formulation(
     *,
     train_size: int | None = None,
     test_size: int | None = None,
-    items: int = 10_000,
+    items: int | None = None,
     seed: int = 0,
+    decoder: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Card:
     """What is known about the formulation in a file: `layout.py`, `layout.py::Class` or `pairs.jsonl`.
@@ -36,13 +38,15 @@ def check_formulation(
     own = load_formulation(path, progress)
     own = replace(own, steps=remembered(own.steps), other=own.other and remembered(own.other))
     if own.formulation is not None:
-        trained = train_size or _USUAL
-        return check(
-            own.formulation, positions, train_size=trained, test_size=test_size, items=items, seed=seed, name=path
-        )
+        choice = {"test_size": test_size, "items": items, "seed": seed, "name": path, "decoder": decoder}
+        return check(own.formulation, positions, train_size=train_size or _USUAL, **choice)
+    if decoder:
+        raise UsageError(f"a decoder writes out the states of a class, as in layout.py::Class, and {path} names none")
+    if own.sizes and items is not None:
+        raise UsageError(f"the pairs in {path} are the training data, so that no number of items is planned")
     train_size = train_size or (max(own.sizes) if own.sizes else _USUAL)
     test_size = test_size or 3 * train_size
-    layout = _layout(own, train_size)
+    layout = _layout(own, train_size, items or ITEMS, seed)
     endless = own.endless(layout.sizes)
     verdicts = {}
     for encoding in positions:
@@ -52,7 +56,7 @@ def check_formulation(
     return Card(path, train_size, test_size, verdicts, tuple(layout.claims()), notes=own.notes)
 
 
-def _layout(own: Own, train_size: int) -> Layout:
+def _layout(own: Own, train_size: int, items: int, seed: int) -> Layout:
     """The layout as found in the sizes a file has, or in those whose states fit into the budget."""
     sizes = list(own.sizes) or _affordable(own)
     if not sizes:
@@ -62,7 +66,18 @@ def _layout(own: Own, train_size: int) -> Layout:
     if not trained:
         raise UsageError(f"{own.steps.name} has no states of size 1 to {train_size}; its sizes begin at {sizes[0]}")
     used = [size for size in sizes if size > train_size][-1:]  # larger ones may be too many to ask for
-    return look(steps, sizes, found, steps, trained, steps, used)
+    sample = steps if own.sizes else _sample(steps, trained, items, seed)
+    return look(steps, sizes, found, sample, trained, steps, used)
+
+
+def _sample(steps: Steps, sizes: Sequence[int], items: int, seed: int) -> Steps:
+    """As many of the steps of these sizes as training items are planned, as many of each size."""
+    chosen = []
+    for size in sizes:
+        moves = list(steps.moves(size))
+        number = min(len(moves), max(1, items // len(sizes)))
+        chosen += [(size, move) for move in random.Random(f"{seed} {size}").sample(moves, number)]
+    return kept_steps(steps.name, chosen)
 
 
 def _affordable(own: Own) -> list[int]:

@@ -53,9 +53,11 @@ def judge(question: Asked, layout: Layout) -> Opinion:
     if found.verdict == "REFUTED":
         widest = [one for one in found.by_width if one.witness][-1]
         why = " ".join(widest.explain())
+        # A clash of labels that were only guessed shows nothing.
+        outlook: Outlook = "unknown" if widest.claim().status == "unknown" else "will fail"
         return question.opinion(
             THEORY,
-            "will fail",
+            outlook,
             why,
             widest.claim(),
             assumptions=(ONLY,),
@@ -104,7 +106,7 @@ def _by_coverage(question: Asked, layout: Layout, why: str, details: tuple[str, 
         why += f" But the last of them shows only at size {needed}."
     elif share is not None and share > _FAILING:
         outlook, changes = "will fail", (f"draw more training items: {missed} windows are not among them",)
-    else:
+    elif not missed:
         why += f" Training to size {needed} shows them all."
     if seen and missed and needed is not None:
         total = len(seen.coverage.entries)
