@@ -57,32 +57,7 @@ def write_synthetic_study(
                 for n, r in zip(sizes, right, strict=True)
             )
             curve = Curve(task, position, train_size, seed, points)
-            steps = range(100, 2100, 100)
-            detail = {
-                "curve": pack_points(points),
-                "losses": [(step, 2.0 / (1 + step / 300)) for step in steps],
-                "checks": [(step, min(1.0, step / 1500)) for step in steps],
-                "environment": {"lengthwise": "0", "python": "3.11", "threads": 1, "packages": {}, "cores": 2},
-                "digest": f"{len(records):08x}",
-            }
-            records.append(
-                RunRecord(
-                    key=f"run-{len(records):05}",
-                    task=task,
-                    position=position,
-                    variant="",
-                    seed=seed,
-                    train_size=train_size,
-                    test_size=3 * train_size,
-                    items=200,
-                    settings={"depth": 2, "width": 64, "heads": 4, "steps": 2000, "rate": 0.002},
-                    state="done",
-                    seconds=30.0,
-                    ended="all steps done",
-                    summary=Summary.of(curve),
-                    detail=detail,
-                )
-            )
+            records.append(_record(len(records), curve))
     described = {
         "name": folder.name,
         "question": "How far do these tasks hold with each encoding?",
@@ -97,7 +72,6 @@ def write_synthetic_study(
     known = {
         "axis": "length",
         "published": [{**published, "reference": "huang2025, Figure 1", "chance": None}],
-        "crasp": {"learned+offset": True, "none": False},
     }
     with Store.open(folder, write=True) as store:
         store.note("study", described)
@@ -112,3 +86,31 @@ def write_synthetic_study(
         for record in records[len(done) :]:
             store.mark(record.key, "failed", "ValueError: <b>the task</b> broke", attempts=2)
     return folder
+
+
+def _record(number: int, curve: Curve) -> RunRecord:
+    """A finished run that was never trained."""
+    steps = range(100, 2100, 100)
+    detail = {
+        "curve": pack_points(curve.points),
+        "losses": [(step, 2.0 / (1 + step / 300)) for step in steps],
+        "checks": [(step, min(1.0, step / 1500)) for step in steps],
+        "environment": {"lengthwise": "0", "python": "3.11", "threads": 1, "packages": {}, "cores": 2},
+        "digest": f"{number:08x}",
+    }
+    return RunRecord(
+        key=f"run-{number:05}",
+        task=curve.task,
+        position=curve.position,
+        variant="",
+        seed=curve.seed,
+        train_size=curve.train_size,
+        test_size=3 * curve.train_size,
+        items=200,
+        settings={"depth": 2, "width": 64, "heads": 4, "steps": 2000, "rate": 0.002},
+        state="done",
+        seconds=30.0,
+        ended="all steps done",
+        summary=Summary.of(curve),
+        detail=detail,
+    )

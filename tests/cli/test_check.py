@@ -49,6 +49,13 @@ def test_one_object(cli):
     assert verdict["outlook"] == "will fail" and verdict["opinions"][0]["grounds"]["kind"] == "proved"
 
 
+def test_the_encodings_known_without_torch_are_those_that_exist():
+    from lengthwise.cli.check import _ENCODINGS
+    from lengthwise.positions import positions
+
+    assert set(_ENCODINGS) == set(positions.names())
+
+
 def test_what_training_misses_is_listed(cli):
     out = " ".join(cli("check", "parity_leftmost", "--train-size", "4", "--position", "t5").out.split())
     assert "98 windows exist" in out and "train to size 5 at least" in out

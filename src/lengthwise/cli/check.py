@@ -115,7 +115,9 @@ def _check_program(options: argparse.Namespace, spec: str | dict[str, object] | 
 
 def _check_encoding(spec: str) -> None:
     """Refuse an encoding that does not exist; those that do are known by name, so that torch is not loaded for them."""
-    base, *wrappers = (part.split(":")[0] for part in spec.split("+"))
+    from lengthwise.oracle.opinion import encoding_names
+
+    base, *wrappers = encoding_names(spec)
     if base not in _ENCODINGS or any(wrapper not in _WRAPPERS for wrapper in wrappers):
         from lengthwise.positions import make_position
 

@@ -75,6 +75,11 @@ class Verdict:
         }
 
 
+def encoding_names(encoding: str) -> tuple[str, ...]:
+    """`learned:rows=60+offset` → ("learned", "offset"): the encoding and its wrappers, without their settings."""
+    return tuple(part.split(":")[0].strip() for part in encoding.split("+"))
+
+
 def family(encoding: str) -> Family:
     """Which theory a position spec falls under.
 
@@ -82,7 +87,7 @@ def family(encoding: str) -> Family:
     offsets, where C-RASP[periodic, local] is. "table": a learned table without offsets, whose rows beyond the training
     range are never trained. "other": encodings no theory here speaks about.
     """
-    base, *wrappers = (part.split(":")[0].strip() for part in encoding.split("+"))
+    base, *wrappers = encoding_names(encoding)
     if base == "none":
         return "none"
     if base == "learned":

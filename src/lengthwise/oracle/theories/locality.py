@@ -6,7 +6,7 @@ majority and sorting are. It therefore speaks after the theories of C-RASP where
 
 from __future__ import annotations
 
-from lengthwise.oracle.opinion import Opinion, Outlook
+from lengthwise.oracle.opinion import Opinion, Outlook, encoding_names
 from lengthwise.oracle.programs.find import program_for
 from lengthwise.oracle.theories.layout import Layout, layout_asked
 from lengthwise.oracle.theories.order import bag_clash, mirror_clash
@@ -125,10 +125,12 @@ def _order_blind(question: Question, layout: Layout) -> Opinion | None:
     """Will fail, if steps depend on an order that the model cannot see: without a causal mask no encoding makes a bag
     of all columns, and with sliding windows an encoding of distances alone does not tell a window from its mirror
     image."""
-    base = question.encoding.split("+")[0].split(":")[0]
+    base = encoding_names(question.encoding)[0]
     windowed = str(question.task.preset.get("attention", "")).startswith("window")
     n, r = layout.locality.window or (0, 0)
+    seen = Assumption("the model has no causal mask, and attends to all columns")
     if windowed and n == 1 and base in ("none", "alibi", "kerple"):
+        seen = Assumption(f"the model has no causal mask, and sees windows of {r} columns and no more")
         clash = mirror_clash(layout.steps, layout.sizes, r)
         sees = f"With windows and `{question.encoding}` a model cannot tell a window from its mirror image"
     elif base == "none" and not windowed:
@@ -148,7 +150,7 @@ def _order_blind(question: Question, layout: Layout) -> Opinion | None:
         value=True,
         unit="",
         kind="proved",
-        assumptions=(Assumption("the model has no causal mask, and its attention is that of the task's preset"),),
+        assumptions=(seen,),
         evidence=vars(clash),
     )
     changes = ("take an encoding that tells offsets with their side, as t5, rope or learned+offset",)
