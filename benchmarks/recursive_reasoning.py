@@ -23,8 +23,7 @@ from lengthwise.runs.plan import plan_for
 from lengthwise.runs.run import Run, carry_out
 
 TIMES = (1, 2, 10)
-HOLDS, FALLS = 0.99, 0.0
-LEARNED = 0.95  # exact in the training range, as the reach asks for; without it a fall would say nothing
+HOLDS, FALLS = 0.99, 0.0  # the first also in the training range, or a fall would say nothing
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ TRIALS = (
     Trial("addition_columns", True, (0, 1, 2), training={"steps": 1000}),
     Trial("addition_columns:base=10", True, (0, 1, 2)),
     Trial("parity_appended", False, (0, 1), {"depth": 3}, {"steps": 5000, "stop_at": 1.0}),
-    Trial("addition_appended", False, (0, 1), {"depth": 3}, {"steps": 14000, "stop_at": 1.0}, size=6),
+    Trial("addition_appended", False, (0, 1), {"depth": 3}, {"steps": 10000}, size=6),
 )
 
 
@@ -60,7 +59,7 @@ def trained(trial: Trial, seed: int, folder: Path) -> Run:
 
 
 def met(trial: Trial, result: Recursion) -> bool:
-    learned, exact = result.points[0].exact >= LEARNED, result.points[-1].exact
+    learned, exact = result.points[0].exact >= HOLDS, result.points[-1].exact
     return learned and (exact >= HOLDS if trial.holds else exact <= FALLS)
 
 
