@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, replace_file, sha256, write_json, write_text, writing
+from lengthwise.interrupts import held_back
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position, position_spec
@@ -91,7 +92,9 @@ def load_model(folder: Path, position: str | None = None) -> Transformer:
             f"{folder / WEIGHTS} is not the file that was saved (its SHA-256 differs): truncated or changed"
         )
     try:
-        model.load_state_dict(load_file(folder / WEIGHTS))
+        with held_back():
+            weights = load_file(folder / WEIGHTS)
+        model.load_state_dict(weights)
     except (SafetensorError, RuntimeError) as error:
         what = (
             f"the encoding {position!r} does not fit these weights" if position else "the weights do not fit the config"

@@ -18,6 +18,7 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
+from lengthwise.interrupts import held_back
 from lengthwise.models.anatomy import check_finite
 from lengthwise.models.layouts.bert import anatomy_of_bert
 from lengthwise.models.layouts.gpt2 import anatomy_of_gpt2
@@ -134,7 +135,8 @@ def _load(path: Path, load: Callable[[], Any]) -> tuple[Any, tuple[tuple[str, st
 
     with _silence(), torch.random.fork_rng(devices=[]):
         try:
-            model, info = load()
+            with held_back():
+                model, info = load()
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError, ImportError) as error:
             said = " ".join(str(error).split())
             raise UsageError(f"{path} could not be loaded: {said[:200]}") from error

@@ -19,6 +19,7 @@ from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.files import write_text, writing
+from lengthwise.interrupts import Stop
 from lengthwise.runs.plan import Plan
 from lengthwise.studies.estimate import relative_cost
 from lengthwise.studies.grid import plans
@@ -28,7 +29,6 @@ from lengthwise.studies.record import RUN, RunRecord, read_finished
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import RUNS, Store
 from lengthwise.studies.worker import BEAT
-from lengthwise.training.stop import Stop
 
 SPECIFICATION, ERROR, SCRATCH = "study.toml", "error.txt", "executor"
 ATTEMPTS = 2

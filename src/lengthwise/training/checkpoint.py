@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 
 from lengthwise.errors import UsageError
 from lengthwise.files import replace_file, writing
+from lengthwise.interrupts import held_back
 
 
 def save_checkpoint(
@@ -30,7 +31,7 @@ def save_checkpoint(
 def load_checkpoint(path: Path, model: torch.nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
     """Put the saved state into model and optimiser; returns the history."""
     try:
-        with safe_open(path, framework="pt") as file:
+        with held_back(), safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             history = json.loads(metadata["history"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)

@@ -17,13 +17,13 @@ import numpy as np
 import torch
 
 from lengthwise.errors import Interrupted, LengthwiseError, UsageError
+from lengthwise.interrupts import Stop
 from lengthwise.models.batches import logits_of, loss_of, right_on
 from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.task import Task
 from lengthwise.training.checkpoint import load_checkpoint, save_checkpoint
 from lengthwise.training.lengths import SizeSchedule, Uniform
-from lengthwise.training.stop import Stop
 
 Decay = Literal["linear", "cosine", "constant"]
 CHECKPOINT_SECONDS = 30.0
