@@ -31,7 +31,8 @@ from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS
-from lengthwise.training.loop import Recipe, train_model
+from lengthwise.training.loop import train_model
+from lengthwise.training.recipe import Recipe
 
 TARGET = 30.0
 SHORT = 4  # a size at which the briefly trained model has some items right and some wrong

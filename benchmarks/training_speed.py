@@ -45,7 +45,8 @@ from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
-from lengthwise.training.loop import Recipe, train_model
+from lengthwise.training.loop import train_model
+from lengthwise.training.recipe import Recipe
 
 TARGET = 3.0
 

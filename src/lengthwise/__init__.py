@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lengthwise.studies.spec import Study
     from lengthwise.tasks import tasks
     from lengthwise.tasks.task import Task
-    from lengthwise.training.loop import Recipe
+    from lengthwise.training.recipe import Recipe
 
 _HOMES = {
     "Architecture": "lengthwise.models.transformer",

@@ -22,7 +22,8 @@ from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS
-from lengthwise.training.loop import Recipe, train_model
+from lengthwise.training.loop import train_model
+from lengthwise.training.recipe import Recipe
 
 TRAINED, LONGEST, ITEMS = 5, 9, 60
 TASKS = ["sort:alphabet=10", "copy_repeat", "parity", "addition", "binary_addition", "majority:letters=3"]

@@ -28,7 +28,8 @@ from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.columns import Columns
 from lengthwise.tasks.formulations.formulation import Formulation, Labels, State
 from lengthwise.tasks.formulations.rewriting import Rewriting
-from lengthwise.training.loop import Recipe, train_model
+from lengthwise.training.loop import train_model
+from lengthwise.training.recipe import Recipe
 
 TAGGED = ["parity_columns", "parity_leftmost", "addition_columns", "copy_pointer", "arithmetic_flat", "addition_marked"]
 

@@ -17,7 +17,7 @@ from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.tasks.algorithmic.majority import Majority
 from lengthwise.tasks.sizes import name_of
 from lengthwise.training.lengths import Fixed, Increasing, SizeSchedule
-from lengthwise.training.loop import Recipe
+from lengthwise.training.recipe import Recipe
 
 
 def make(position: str = "none", **changes: Any) -> Plan:

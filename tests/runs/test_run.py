@@ -20,7 +20,7 @@ from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import Listener, Run, build_model, carry_out, default_folder, load_run, measure, train
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
-from lengthwise.training.loop import Recipe
+from lengthwise.training.recipe import Recipe
 
 TINY = Architecture(1, 16, 2, 2)
 SHORT = Recipe(steps=12, batch=8, check_every=5)

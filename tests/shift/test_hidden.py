@@ -19,7 +19,7 @@ from lengthwise.transport.trajectories import Sample, Trajectory
 def run(tmp_path_factory) -> Path:
     from lengthwise.models.transformer import Architecture
     from lengthwise.runs.run import train
-    from lengthwise.training.loop import Recipe
+    from lengthwise.training.recipe import Recipe
 
     folder = tmp_path_factory.mktemp("runs") / "sort"
     small = Architecture(depth=1, width=16, heads=1)

@@ -18,7 +18,7 @@ from lengthwise.errors import UnknownName, UsageError
 from lengthwise.models.transformer import Architecture
 from lengthwise.studies.axes import MODEL, TRAINING
 from lengthwise.studies.spec import Budget, Study
-from lengthwise.training.loop import Recipe
+from lengthwise.training.recipe import Recipe
 
 TEXT = """
 question = "Does depth help?"

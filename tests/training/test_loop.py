@@ -26,7 +26,8 @@ from lengthwise.tasks.task import Task
 from lengthwise.training import loop
 from lengthwise.training.checkpoint import save_checkpoint
 from lengthwise.training.lengths import LongFirst
-from lengthwise.training.loop import History, Recipe, train_model
+from lengthwise.training.loop import History, train_model
+from lengthwise.training.recipe import Recipe
 
 TASK = tasks.make("copy_repeat")
 RECIPE = Recipe(steps=30, batch=8, check_every=7, sizes=LongFirst(0.7))

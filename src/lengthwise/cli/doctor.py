@@ -72,7 +72,8 @@ def _speed(seed: int) -> dict:
     from lengthwise.runs.plan import Plan, preset
     from lengthwise.runs.run import build_model
     from lengthwise.tasks import tasks
-    from lengthwise.training.loop import Recipe, train_model
+    from lengthwise.training.loop import train_model
+    from lengthwise.training.recipe import Recipe
 
     task, recipe = tasks.make("sort"), Recipe(steps=10, check_every=10)
     plan = Plan(task, preset(task)[0], recipe, 20, 20, seed=seed)

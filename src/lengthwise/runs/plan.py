@@ -22,7 +22,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.lengths import SizeSchedule, schedules
-from lengthwise.training.loop import Recipe
+from lengthwise.training.recipe import Recipe
 
 SCHEMA = 1
 
@@ -83,6 +83,8 @@ class Plan:
     def plain(self) -> dict[str, Any]:
         """The plan as JSON-ready data; `Plan.from_plain` reads it back."""
         recipe = {f.name: getattr(self.recipe, f.name) for f in dataclasses.fields(self.recipe)}
+        if self.recipe.pool == 1:
+            del recipe["pool"]  # the plans of earlier runs, which had no pools, keep their digests
         return {
             "schema": SCHEMA,
             "task": tasks.spec_of(self.task) or _unregistered(self.task),

@@ -31,7 +31,8 @@ from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
 from lengthwise.tasks.task import Task
-from lengthwise.training.loop import History, Recipe, train_model
+from lengthwise.training.loop import History, train_model
+from lengthwise.training.recipe import Recipe
 
 RUN, CURVE, PLAN, CHECKPOINT = "run.json", "curve.json", "plan.json", "checkpoint.safetensors"
 

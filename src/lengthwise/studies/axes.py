@@ -36,6 +36,7 @@ TRAINING: Mapping[str, type] = {
     "sizes": str,
     "stop_at": float,
     "check_every": int,
+    "pool": int,
 }
 # What says which run it is, beside its settings.
 PLACE: Mapping[str, type] = {

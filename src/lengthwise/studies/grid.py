@@ -31,7 +31,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.sizes import default_test_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.lengths import schedules
-from lengthwise.training.loop import Recipe
+from lengthwise.training.recipe import Recipe
 
 MOST_RUNS = 100_000
 

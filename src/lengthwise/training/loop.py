@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -22,55 +21,11 @@ from lengthwise.models.batches import logits_of, loss_of, right_on
 from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.task import Task
+from lengthwise.training.batches import Batches
 from lengthwise.training.checkpoint import load_checkpoint, save_checkpoint
-from lengthwise.training.lengths import SizeSchedule, Uniform
+from lengthwise.training.recipe import Recipe
 
-Decay = Literal["linear", "cosine", "constant"]
 CHECKPOINT_SECONDS = 30.0
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How to train. `warmup` is a share of the steps; `stop_at` ends training early, only when asked, once that share
-    of in-range items is exactly right at two checks in a row."""
-
-    steps: int = 2000
-    batch: int = 64
-    rate: float = 2e-3
-    warmup: float = 0.05
-    decay: Decay = "linear"
-    weight_decay: float = 0.01
-    clip: float = 1.0
-    sizes: SizeSchedule = field(default_factory=Uniform)
-    stop_at: float | None = None
-    check_every: int = 100
-
-    def __post_init__(self) -> None:
-        for name in ("steps", "batch", "check_every"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name.replace('_', '-')} is at least 1, not {getattr(self, name)}")
-        if not (self.rate > 0 and math.isfinite(self.rate)):
-            raise UsageError(f"the learning rate is above 0, not {self.rate}")
-        if not (self.clip > 0 and self.weight_decay >= 0):
-            raise UsageError(
-                f"clip is above 0 and weight decay 0 or more, not clip {self.clip} and weight decay {self.weight_decay}"
-            )
-        if self.decay not in get_args(Decay):
-            raise UsageError(f"decay is one of {', '.join(get_args(Decay))}, not {self.decay!r}")
-        if not 0 <= self.warmup < 1:
-            raise UsageError(f"warm-up is a share of the steps in [0, 1), not {self.warmup}")
-        if self.stop_at is not None and not 0 < self.stop_at <= 1:
-            raise UsageError(f"stop-at is a share of items in (0, 1], not {self.stop_at}")
-
-    def rate_at(self, step: int) -> float:
-        """The learning rate of a step, counted from 0."""
-        warm = max(1, round(self.warmup * self.steps))
-        if step < warm:
-            return self.rate * (step + 1) / warm
-        done = (step - warm) / max(1, self.steps - warm)
-        if self.decay == "linear":
-            return self.rate * (1 - done)
-        return self.rate * (0.5 * (1 + math.cos(math.pi * done)) if self.decay == "cosine" else 1.0)
 
 
 @dataclass
@@ -109,6 +64,7 @@ def train_model(
     sizes = task.sizes(1, train_size)
     if not sizes:
         raise UsageError(f"the task has no items of size 1 to {train_size}; see its sizes with `lengthwise tasks NAME`")
+    batches = Batches(task, recipe, sizes, seed, model.architecture.causal)
     optimiser = _optimiser(model, recipe)
     history = History()
     if checkpoint is not None and checkpoint.exists():
@@ -118,7 +74,7 @@ def train_model(
     began = saved - history.seconds
     with Stop() as stop:
         while history.step < recipe.steps and not history.ended:
-            _step(model, optimiser, task, recipe, sizes, seed, history)
+            _step(model, optimiser, task, recipe, batches, history)
             history.seconds = time.monotonic() - began
             if history.step % recipe.check_every == 0 or history.step == recipe.steps:
                 _check(model, task, recipe, sizes, seed, history)
@@ -142,15 +98,11 @@ def _step(
     optimiser: torch.optim.Optimizer,
     task: Task,
     recipe: Recipe,
-    sizes: list[int],
-    seed: int,
+    batches: Batches,
     history: History,
 ) -> None:
-    step, seeds = history.step, Seeds(seed)
-    uniform = float(seeds.draws("size", items=[step]).uniform(1)[0, 0])
-    size = recipe.sizes.draw(sizes, step / recipe.steps, uniform)
-    items = range(step * recipe.batch, (step + 1) * recipe.batch)
-    batch = task.batch(size, seed, items, causal=model.architecture.causal)
+    step, seeds = history.step, Seeds(batches.seed)
+    batch = batches.at(step)
     for group in optimiser.param_groups:
         group["lr"] = recipe.rate_at(step)
     logits = logits_of(model, batch, Seeds(seeds.key("positions", step)), training=True)

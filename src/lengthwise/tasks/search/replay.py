@@ -1,0 +1,100 @@
+"""A trace read back event by event against the rules of its problem: what a verifier needs, and what a picture shows.
+
+It shares nothing with the samplers, which write traces from arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lengthwise.tasks.search.problem import Move, Problem, Tokens
+
+
+@dataclass(frozen=True)
+class Event:
+    """One push or pop: its tokens are `trace[start:end]`, and `depth` is the number of moves in force after it."""
+
+    kind: Literal["push", "pop"]
+    move: Move
+    depth: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Replay:
+    """How far a trace follows the depth-first search, and where it left it.
+
+    `wrong` says what is wrong at token `at`; it is empty for the one right trace. `solved` says whether the moves in
+    force at the end reach the goal by the rules, which a trace can also do after going wrong in its order.
+    """
+
+    events: tuple[Event, ...]
+    path: tuple[Move, ...]
+    solved: bool
+    wrong: str = ""
+    at: int = 0
+
+    @property
+    def valid(self) -> bool:
+        return not self.wrong
+
+
+class _Frame:
+    """A node on the path: its state, what can be tried there, and how many of that were tried."""
+
+    def __init__(self, state: Hashable, problem: Problem) -> None:
+        self.state = state
+        self.goal = problem.is_goal(state)
+        self.moves = () if self.goal else tuple(problem.moves(state))
+        self.tried = 0
+
+
+def replay(problem: Problem, trace: Sequence[str], strict: bool = True) -> Replay:
+    """Follow a trace. Strictly, every event must be the one that depth-first search does next; otherwise any push that
+    the rules allow and any pop of the last move in force will do, tried before or not, in any order."""
+    frames, path, events, at = [_Frame(problem.root, problem)], [], [], 0
+    wrong = ""
+    while at < len(trace):
+        here = frames[-1]
+        if here.goal:
+            wrong = "it goes on behind the goal"
+            break
+        found = _push(here, trace, at, strict)
+        if found is not None:
+            events.append(Event("push", found, len(frames), at, at + len(found.push)))
+            at += len(found.push)
+            here.tried = max(here.tried, here.moves.index(found) + 1)
+            path.append(found)
+            frames.append(_Frame(found.state, problem))
+        elif path and _is(path[-1].pop, trace, at) and not (strict and here.tried < len(here.moves)):
+            events.append(Event("pop", path[-1], len(frames) - 2, at, at + len(path[-1].pop)))
+            at += len(path.pop().pop)
+            frames.pop()
+        else:
+            wrong = f"the search goes on with {' '.join(_next(frames, path))!r}" if strict else "no move is written so"
+            break
+    solved = frames[-1].goal and not wrong
+    if not wrong and not solved:
+        wrong = "it ends before the goal"
+    return Replay(tuple(events), tuple(path), solved, wrong, at)
+
+
+def _push(here: _Frame, trace: Sequence[str], at: int, strict: bool) -> Move | None:
+    """The move that is pushed at this place of the trace, if one is."""
+    candidates = here.moves[here.tried : here.tried + 1] if strict else here.moves
+    return next((move for move in candidates if _is(move.push, trace, at)), None)
+
+
+def _is(tokens: Tokens, trace: Sequence[str], at: int) -> bool:
+    return tuple(trace[at : at + len(tokens)]) == tokens
+
+
+def _next(frames: Sequence[_Frame], path: Sequence[Move]) -> Tokens:
+    """What depth-first search writes next."""
+    here = frames[-1]
+    if here.tried < len(here.moves):
+        return here.moves[here.tried].push
+    return path[-1].pop if path else ("nothing",)

@@ -1,0 +1,164 @@
+"""What the search problems have in common: three axes to grow along, a verifier, and brackets."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lengthwise.errors import UsageError
+from lengthwise.seeds import Draws, Ints
+from lengthwise.tasks.batch import NOTHING, Samples
+from lengthwise.tasks.ladder import Level, Rung
+from lengthwise.tasks.search.dyck import DyckView, dyck_view, trace_of
+from lengthwise.tasks.search.lockstep import Flags
+from lengthwise.tasks.search.problem import Problem, Tokens, search_trace
+from lengthwise.tasks.search.replay import Replay, replay
+from lengthwise.tasks.task import Axis, Task
+
+# One item in so many takes its values from the whole range, so that training shows every token.
+WHOLE_RANGE = 8
+_ATTEMPTS = 200
+
+
+@dataclass(frozen=True)
+class SearchTask(Task):
+    """A search problem whose answer is the whole trace of depth-first search with backtracking.
+
+    `size` counts the depth. `branching` and `content` (the range of values or labels) are settings; values go up to
+    `top`, which one item in eight uses in full. `lengthwise.tasks.ladder` shifts one of the three at a time.
+    """
+
+    axes: ClassVar[tuple[Axis, ...]] = (
+        Axis("depth", "levels of the search tree down to the goal"),
+        Axis("branching", "choices at a node of one level"),
+        Axis("content", "range of the values in ordinary items"),
+    )
+    rungs: ClassVar[tuple[Rung, ...]] = ()
+
+    @abc.abstractmethod
+    def problem(self, prompt: Sequence[str]) -> Problem:
+        """The instance a prompt states; a usage error if it states none."""
+
+    @abc.abstractmethod
+    def attempt(self, size: int, draws: Draws) -> tuple[Samples, Flags]:
+        """An instance for each row with its trace, and whether each is usable (its search ends in time, for instance);
+        those that are not are drawn again."""
+
+    @property
+    @abc.abstractmethod
+    def kinds(self) -> int:
+        """How many kinds of brackets the traces have."""
+
+    @abc.abstractmethod
+    def content_of(self, prompt: Sequence[str]) -> float:
+        """The mean of the values or labels of an instance: what the content axis moves."""
+
+    def sample(self, size: int, draws: Draws) -> Samples:
+        """Each row takes its first usable attempt, so an item does not depend on its batch."""
+        kept, usable = self.attempt(size, draws)
+        for _ in range(_ATTEMPTS):
+            if usable.all():
+                return kept
+            more, now = self.attempt(size, draws)
+            fresh = ~usable & now
+            kept.prompts[fresh], kept.answers[fresh] = more.prompts[fresh], more.answers[fresh]
+            usable = usable | now
+        raise UsageError(f"no instance of size {size} was found with these settings; a larger content or top may help")
+
+    def solve(self, prompt: Sequence[str]) -> Sequence[str]:
+        return search_trace(self.problem(prompt))
+
+    def verify(self, prompt: Sequence[str], trace: Sequence[str]) -> Replay:
+        """The trace followed event by event; `valid` only for the one that depth-first search writes."""
+        return replay(self.problem(prompt), trace)
+
+    def solves(self, prompt: Sequence[str], trace: Sequence[str]) -> bool:
+        """Whether a trace ends at the goal by moves that the rules allow, whatever its detours."""
+        return replay(self.problem(prompt), trace, strict=False).solved
+
+    def brackets(self, prompt: Sequence[str], trace: Sequence[str]) -> DyckView:
+        """The trace as a word of brackets."""
+        found = self.verify(prompt, trace)
+        if found.wrong:
+            raise UsageError(f"this is no trace of the search: at token {found.at + 1}, {found.wrong}")
+        return dyck_view(found.events, self.kinds)
+
+    def unbracketed(self, prompt: Sequence[str], word: Sequence[str]) -> Tokens:
+        """The trace whose brackets these are."""
+        return trace_of(self.problem(prompt), word)
+
+    def contour(self, prompt: Sequence[str], trace: Sequence[str]) -> tuple[int, ...]:
+        """How many moves are in force after every token of prompt and trace; a move counts from its last token on."""
+        depths, depth = [0] * len(prompt), 0
+        for event in self.verify(prompt, trace).events:
+            depths += [depth] * (event.end - event.start - 1) + [event.depth]
+            depth = event.depth
+        return tuple(depths)
+
+    def numbers_of(self, prompt: Sequence[str], trace: Sequence[str]) -> dict[str, float]:
+        """What a trace does, in numbers, for metrics: nodes, dead ends, choices on the way, values."""
+        found = self.verify(prompt, trace)
+        pops = sum(event.kind == "pop" for event in found.events)
+        offered = self._offered(prompt, found)
+        return {
+            "nodes": float(len(found.events) - pops),
+            "pops": float(pops),
+            "goal_depth": float(len(found.path)),
+            "choices": offered,
+            "content": self.content_of(prompt),
+        }
+
+    def _offered(self, prompt: Sequence[str], found: Replay) -> float:
+        """The mean number of moves to choose from, along the path to the goal."""
+        problem = self.problem(prompt)
+        states = [problem.root, *(move.state for move in found.path[:-1])]
+        return float(np.mean([len(problem.moves(state)) for state in states]))
+
+    def levels(self, train_size: int) -> tuple[Level, ...]:
+        """The ladder of shifts: the training range first, then every rung of every axis, one axis at a time."""
+        sizes = tuple(self.sizes(1, train_size))
+        here = {"depth": train_size, "branching": self._setting("branching"), "content": self._setting("content")}
+        levels = [Level("training", 0, self, sizes)]
+        for rung in self.rungs:
+            for step in range(1, rung.steps + 1):
+                value = here[rung.axis] + step * rung.by
+                if rung.axis == "depth":
+                    levels.append(Level("depth", value, self, (value,)))
+                else:
+                    shifted = dataclasses.replace(self, **{rung.axis: value})
+                    levels.append(Level(rung.axis, value, shifted, sizes))
+        return tuple(levels)
+
+    def _setting(self, name: str) -> int:
+        return int(getattr(self, name))
+
+
+def distinct_values(draws: Draws, count: int, content: int, top: int) -> Ints:
+    """`count` different values for each row: from 1 to `content`, in one row of eight from 1 to `top`."""
+    wide = draws.integers(0, WHOLE_RANGE, 1) == 0
+    keys = draws.uniform(top)
+    keys = np.where(wide | (np.arange(top) < content), keys, 2.0)
+    return np.argsort(keys, axis=1)[:, :count] + 1
+
+
+def parsed(text: str, low: int, top: int, what: str) -> int:
+    """A number of a prompt."""
+    if not (text.isdigit() and low <= int(text) <= top):
+        raise UsageError(f"{what} is a whole number from {low} to {top}, not {text!r}")
+    return int(text)
+
+
+@functools.lru_cache(maxsize=64)
+def numerals(low: int, top: int) -> tuple[str, ...]:
+    return tuple(str(value) for value in range(low, top + 1))
+
+
+def cut(tokens: Ints, lengths: Ints) -> Ints:
+    """The first `lengths` tokens of each row, NOTHING behind them."""
+    return np.where(np.arange(tokens.shape[1]) < lengths[:, None], tokens, NOTHING)

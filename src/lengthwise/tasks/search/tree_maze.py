@@ -1,0 +1,175 @@
+"""A maze that is a tree: find the way to the goal."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lengthwise.errors import UsageError
+from lengthwise.seeds import Draws, Ints
+from lengthwise.tasks import tasks
+from lengthwise.tasks.batch import NOTHING, Samples
+from lengthwise.tasks.ladder import Rung
+from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
+from lengthwise.tasks.search.problem import POP, Move, Problem
+from lengthwise.tasks.search.search_task import SearchTask, distinct_values, numerals, parsed
+
+OPEN, CLOSE = "(", ")"
+
+
+@tasks.register("tree_maze")
+@dataclass(frozen=True)
+class TreeMaze(SearchTask):
+    """Find the way from the root of a tree to the goal by depth-first search, and write the search.
+
+    `4 7 ( 3 5 ( 8 4 ) )` → `3 < 3 7 5 8 < 8 5 4`: from 7 to 3, which leads nowhere, from 3 back to 7, on to 5 and to 8,
+    back to 5, and to the goal 4. The prompt is the goal, the root, and behind every room, in brackets, the rooms its
+    ways lead to; they are tried in this order. The goal is as deep as the size says; each room on the way to it has
+    `branching` ways out, of which the others are dead ends; one of these leads, every other time, into one room more.
+    Labels are 1 to `content`, in one item of eight 1 to `top`, all different in an item.
+    """
+
+    branching: int = 2
+    content: int = 32
+    top: int = 64
+
+    rungs = (Rung("depth", 1), Rung("branching", 1), Rung("content", 5))
+
+    def __post_init__(self) -> None:
+        if not (self.branching >= 1 and 2 <= self.content <= self.top):
+            raise UsageError(
+                f"branching is at least 1 and content lies between 2 and top, not {self.branching} and {self.content} "
+                f"with top {self.top}"
+            )
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return (OPEN, CLOSE, POP, *numerals(1, self.top))
+
+    @property
+    def kinds(self) -> int:
+        return self.branching
+
+    def rooms(self, size: int) -> int:
+        """The most rooms of a maze: the root, all ways out on the way, and a room behind one dead end of each."""
+        return 1 + size * (self.branching + 1)
+
+    def has(self, size: int) -> bool:
+        return super().has(size) and self.rooms(size) <= self.content
+
+    def attempt(self, size: int, draws: Draws) -> tuple[Samples, Flags]:
+        items, ways = len(draws), self.branching
+        labels = distinct_values(draws, self.rooms(size), self.content, self.top)
+        onward = draws.integers(0, ways, size)  # which way leads to the goal
+        tail_way = (onward + draws.integers(1, max(2, ways), size)) % ways
+        has_tail = (draws.integers(0, 2, size) == 1) & (ways > 1)
+        # Rooms: 0 is the root, 1 + level * ways + way a way out of the room on the path, then the tails.
+        children = np.full((items, self.rooms(size), ways), NOTHING)
+        rows, path = np.arange(items), np.zeros(items, dtype=np.int64)
+        for level in range(size):
+            first = 1 + level * ways
+            children[rows, path] = first + np.arange(ways)
+            dead = first + tail_way[:, level]
+            children[rows, dead, 0] = np.where(has_tail[:, level], 1 + size * ways + level, children[rows, dead, 0])
+            path = first + onward[:, level]
+        label = labels + 2  # as symbols
+        plan = run_searches(_Printer(children, label, path, size + 1), 2 * self.rooms(size)).tokens
+        prompts = np.column_stack([label[rows, path], label[:, 0], plan])
+        trails = run_searches(_Board(children, label, path, size + 1), 2 * self.rooms(size))
+        return Samples(prompts, trails.tokens), trails.solved
+
+    def problem(self, prompt: Sequence[str]) -> Problem:
+        example = "as in 4 7 ( 3 5 ( 8 4 ) )"
+        if len(prompt) < 5:
+            raise UsageError(f"a prompt is the goal, the root and its ways in brackets, {example}")
+        ways: dict[int, list[int]] = {}
+        around: list[int] = []  # the rooms whose brackets are open
+        last = None
+        for text in prompt[1:]:
+            if text == OPEN and last is not None and not ways[last]:
+                around.append(last)
+            elif text == CLOSE and around and ways[around[-1]]:
+                around.pop()
+            elif text.isdigit() and (around or not ways) and int(text) not in ways:
+                last = parsed(text, 1, self.top, "a room")
+                ways[last] = []
+                if around:
+                    ways[around[-1]].append(last)
+                continue
+            else:
+                raise UsageError(f"every room is written once, its ways in brackets behind it, {example}")
+            last = None
+        if around:
+            raise UsageError(f"a bracket is not closed; a maze is written {example}")
+        return _Maze(parsed(prompt[1], 1, self.top, "a room"), parsed(prompt[0], 1, self.top, "a room"), ways)
+
+    def content_of(self, prompt: Sequence[str]) -> float:
+        return float(np.mean([int(text) for text in set(prompt) if text.isdigit()]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Maze(Problem):
+    """A state is a room."""
+
+    start: int
+    end: int
+    ways: Mapping[int, Sequence[int]]
+
+    @property
+    def root(self) -> Hashable:
+        return self.start
+
+    def is_goal(self, state: Hashable) -> bool:
+        return state == self.end
+
+    def moves(self, state: Hashable) -> Sequence[Move]:
+        here = int(state)  # pyright: ignore[reportArgumentType]
+        return [
+            Move(choice, (str(room),), (POP, str(room), str(here)), room) for choice, room in enumerate(self.ways[here])
+        ]
+
+
+class _Board(Board):
+    """The same on arrays; a state is the number of a room, `label` its symbol."""
+
+    push_width, pop_width = 1, 3
+
+    def __init__(self, children: Ints, label: Ints, goals: Ints, depth: int) -> None:
+        self.children, self.label, self.goals, self.depth = children, label, goals, depth
+
+    @property
+    def roots(self) -> Ints:
+        return np.zeros((len(self.label), 1), dtype=np.int64)
+
+    def valid(self, rows: Ints, levels: Ints, states: Ints) -> Flags:  # noqa: ARG002
+        return self.children[rows, states[:, 0]] != NOTHING
+
+    def step(self, rows: Ints, levels: Ints, states: Ints, options: Ints) -> Ints:  # noqa: ARG002
+        return self.children[rows, states[:, 0], options][:, None]
+
+    def goal(self, rows: Ints, levels: Ints, states: Ints) -> Flags:  # noqa: ARG002
+        return states[:, 0] == self.goals[rows]
+
+    def push(self, rows: Ints, levels: Ints, states: Ints, options: Ints, after: Ints) -> Ints:  # noqa: ARG002
+        return self.label[rows, after[:, 0]][:, None]
+
+    def pop(self, rows: Ints, levels: Ints, states: Ints, options: Ints, after: Ints) -> Ints:  # noqa: ARG002
+        return np.column_stack([np.full(len(rows), 2), self.label[rows, after[:, 0]], self.label[rows, states[:, 0]]])
+
+
+class _Printer(_Board):
+    """Walks the whole tree and writes it down: a label for each room, brackets around the ways of one."""
+
+    push_width, pop_width = 2, 1
+
+    def goal(self, rows: Ints, levels: Ints, states: Ints) -> Flags:  # noqa: ARG002
+        return np.zeros(len(rows), dtype=bool)
+
+    def push(self, rows: Ints, levels: Ints, states: Ints, options: Ints, after: Ints) -> Ints:  # noqa: ARG002
+        return np.column_stack([np.where(options == 0, 0, NOTHING), self.label[rows, after[:, 0]]])
+
+    def pop(self, rows: Ints, levels: Ints, states: Ints, options: Ints, after: Ints) -> Ints:  # noqa: ARG002
+        ways = (self.children[rows, states[:, 0]] != NOTHING).sum(axis=1)
+        return np.where(options == ways - 1, 1, NOTHING)[:, None]
