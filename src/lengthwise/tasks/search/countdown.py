@@ -18,7 +18,7 @@ from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, Trails, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import SearchTask, cut, distinct_values, numerals, parsed
+from lengthwise.tasks.search.search_task import SearchTask, cut, distinct_values, longest_trace, numerals, parsed
 
 Targets = Literal["seen", "held_out"]
 OPERATIONS = "+-*/"
@@ -79,7 +79,7 @@ class Countdown(SearchTask):
 
     def events(self, size: int) -> int:
         """How far the search is followed to choose a target."""
-        return 10 + 4 * size
+        return 14 + 2 * size
 
     def attempt(self, size: int, draws: Draws) -> tuple[Samples, Flags]:
         values = distinct_values(draws, size + self.branching, self.content, self.top)
@@ -89,7 +89,8 @@ class Countdown(SearchTask):
         target, lengths = self._chosen(trails, size, which)
         offset = len(OPERATIONS) + 1
         prompts = np.concatenate([np.maximum(target, 0)[:, None], values], axis=1) + offset
-        return Samples(prompts, cut(trails.tokens, lengths)), target > 0
+        longest = longest_trace(self.events(size), size, _Board.push_width, _Board.pop_width)
+        return Samples(prompts, cut(trails.tokens, lengths)[:, :longest]), target > 0
 
     def _chosen(self, trails: Trails, size: int, which: np.ndarray) -> tuple[Ints, Ints]:
         """A target for each item (0 where none is allowed), and the length of the search up to its first leaf."""

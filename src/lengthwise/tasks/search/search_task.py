@@ -35,7 +35,7 @@ class SearchTask(Task):
     """
 
     axes: ClassVar[tuple[Axis, ...]] = (
-        Axis("depth", "levels of the search tree down to the goal"),
+        Axis("depth", "levels of the search tree down to the goal", smallest=2),
         Axis("branching", "choices at a node of one level"),
         Axis("content", "range of the values in ordinary items"),
     )
@@ -152,6 +152,12 @@ def parsed(text: str, low: int, top: int, what: str) -> int:
     if not (text.isdigit() and low <= int(text) <= top):
         raise UsageError(f"{what} is a whole number from {low} to {top}, not {text!r}")
     return int(text)
+
+
+def longest_trace(events: int, depth: int, push: int, pop: int) -> int:
+    """The most tokens of a trace of so many events that ends `depth` moves deep at most. A search that ends k deep has
+    k more pushes than pops, so the number of pops is (events - k) / 2: pops are the longer ones, and k is 1 or more."""
+    return max((events + k) // 2 * push + (events - k) // 2 * pop for k in range(1, depth + 1))
 
 
 @functools.lru_cache(maxsize=64)

@@ -14,7 +14,7 @@ from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import SearchTask, distinct_values, numerals, parsed
+from lengthwise.tasks.search.search_task import SearchTask, distinct_values, longest_trace, numerals, parsed
 
 BAR, TAKE, SKIP = "|", "+", "-"
 
@@ -32,9 +32,9 @@ class SubsetSum(SearchTask):
 
     branching: int = 1
     content: int = 21
-    top: int = 42
+    top: int = 33
 
-    rungs = (Rung("depth", 1), Rung("branching", 1), Rung("content", 3))
+    rungs = (Rung("depth", 1), Rung("branching", 1), Rung("content", 2))
 
     def __post_init__(self) -> None:
         if not (self.branching >= 1 and 2 <= self.content <= self.top):
@@ -56,7 +56,7 @@ class SubsetSum(SearchTask):
 
     def events(self, size: int) -> int:
         """The longest search that is drawn; longer ones are drawn again."""
-        return 10 + 6 * size
+        return 14 + 2 * size
 
     def attempt(self, size: int, draws: Draws) -> tuple[Samples, Flags]:
         values = distinct_values(draws, size * self.branching, self.content, self.top)
@@ -72,7 +72,9 @@ class SubsetSum(SearchTask):
         offset = 4  # of the numerals among the symbols
         bars = np.zeros((len(draws), size, 1), dtype=np.int64)
         rows = np.concatenate([bars, groups + offset], axis=2).reshape(len(draws), -1)
-        return Samples(np.concatenate([target[:, None] + offset, rows], axis=1), trails.tokens), trails.solved
+        longest = longest_trace(self.events(size), size, _Board.push_width, _Board.pop_width)
+        prompts = np.concatenate([target[:, None] + offset, rows], axis=1)
+        return Samples(prompts, trails.tokens[:, :longest]), trails.solved
 
     def problem(self, prompt: Sequence[str]) -> Problem:
         target, *rest = prompt or [""]

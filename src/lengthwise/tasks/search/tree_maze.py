@@ -25,17 +25,18 @@ class TreeMaze(SearchTask):
     """Find the way from the root of a tree to the goal by depth-first search, and write the search.
 
     `4 7 ( 3 5 ( 8 4 ) )` → `3 < 3 7 5 8 < 8 5 4`: from 7 to 3, which leads nowhere, from 3 back to 7, on to 5 and to 8,
-    back to 5, and to the goal 4. The prompt is the goal, the root, and behind every room, in brackets, the rooms its
-    ways lead to; they are tried in this order. The goal is as deep as the size says; each room on the way to it has
-    `branching` ways out, of which the others are dead ends; one of these leads, every other time, into one room more.
+    back to 5, and to the goal 4. The prompt is the goal, the root, and behind every room with ways out, in brackets,
+    the rooms they lead to; they are tried in this order. The goal is as deep as the size says; each room on the way to
+    it has `branching` ways out, of which the others are dead ends; one of these leads, every other time, into one room
+    more.
     Labels are 1 to `content`, in one item of eight 1 to `top`, all different in an item.
     """
 
     branching: int = 2
-    content: int = 32
-    top: int = 64
+    content: int = 28
+    top: int = 40
 
-    rungs = (Rung("depth", 1), Rung("branching", 1), Rung("content", 5))
+    rungs = (Rung("depth", 1), Rung("branching", 1), Rung("content", 2))
 
     def __post_init__(self) -> None:
         if not (self.branching >= 1 and 2 <= self.content <= self.top):
@@ -76,34 +77,32 @@ class TreeMaze(SearchTask):
             path = first + onward[:, level]
         label = labels + 2  # as symbols
         plan = run_searches(_Printer(children, label, path, size + 1), 2 * self.rooms(size)).tokens
-        prompts = np.column_stack([label[rows, path], label[:, 0], plan])
+        written = np.argsort(plan == NOTHING, axis=1, kind="stable")[:, : self.rooms(size) - 1 + 4 * size]
+        prompts = np.column_stack([label[rows, path], label[:, 0], np.take_along_axis(plan, written, axis=1)])
         trails = run_searches(_Board(children, label, path, size + 1), 2 * self.rooms(size))
-        return Samples(prompts, trails.tokens), trails.solved
+        longest = self.rooms(size) + (self.rooms(size) - 1 - size) * _Board.pop_width
+        return Samples(prompts, trails.tokens[:, :longest]), trails.solved
 
     def problem(self, prompt: Sequence[str]) -> Problem:
-        example = "as in 4 7 ( 3 5 ( 8 4 ) )"
-        if len(prompt) < 5:
-            raise UsageError(f"a prompt is the goal, the root and its ways in brackets, {example}")
+        wanted = "every room is written once, its ways in brackets behind it, as in 4 7 ( 3 5 ( 8 4 ) )"
         ways: dict[int, list[int]] = {}
         around: list[int] = []  # the rooms whose brackets are open
-        last = None
+        before = ""
         for text in prompt[1:]:
-            if text == OPEN and last is not None and not ways[last]:
-                around.append(last)
-            elif text == CLOSE and around and ways[around[-1]]:
+            if text == OPEN and before.isdigit():
+                around.append(int(before))
+            elif text == CLOSE and around and before != OPEN:
                 around.pop()
-            elif text.isdigit() and (around or not ways) and int(text) not in ways:
-                last = parsed(text, 1, self.top, "a room")
-                ways[last] = []
+            elif text.isdigit() and int(text) not in ways and bool(around) == bool(ways):
+                ways[parsed(text, 1, self.top, "a room")] = []
                 if around:
-                    ways[around[-1]].append(last)
-                continue
+                    ways[around[-1]].append(int(text))
             else:
-                raise UsageError(f"every room is written once, its ways in brackets behind it, {example}")
-            last = None
-        if around:
-            raise UsageError(f"a bracket is not closed; a maze is written {example}")
-        return _Maze(parsed(prompt[1], 1, self.top, "a room"), parsed(prompt[0], 1, self.top, "a room"), ways)
+                raise UsageError(f"{wanted}, not {' '.join(prompt)!r}")
+            before = text
+        if around or not ways:
+            raise UsageError(f"{wanted}, not {' '.join(prompt)!r}")
+        return _Maze(parsed(prompt[1], 1, self.top, "a room"), parsed(prompt[0], 1, self.top, "the goal"), ways)
 
     def content_of(self, prompt: Sequence[str]) -> float:
         return float(np.mean([int(text) for text in set(prompt) if text.isdigit()]))

@@ -1,0 +1,75 @@
+"""What findings are made from: the ladders of a study's models, and how far each level is from training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lengthwise.measurement.ladder import Ladder
+
+
+@dataclass(frozen=True)
+class Climb:
+    """One trained model and its ladder. `position` is the encoding's spec; `seed` that of training."""
+
+    task: str
+    position: str
+    depth: int
+    width: int
+    seed: int
+    ladder: Ladder
+
+    @property
+    def configuration(self) -> tuple[str, str, int, int]:
+        """What a seed repeats."""
+        return (self.task, self.position, self.depth, self.width)
+
+
+@dataclass(frozen=True)
+class LevelShift:
+    """How far a level is from training in one metric: W1 of two samples of `items` each, what two samples of training
+    are apart (the null: mean of its draws), and an interval of W1."""
+
+    task: str
+    axis: str
+    value: int
+    metric: str
+    unit: str
+    items: int
+    w1: float
+    null: float
+    low: float
+    high: float
+
+    @property
+    def name(self) -> str:
+        return self.axis if self.axis == "training" else f"{self.axis} {self.value}"
+
+    @property
+    def ratio(self) -> float:
+        """W1 in nulls."""
+        return self.w1 / self.null if self.null > 0 else float("inf")
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any]) -> LevelShift:
+        return cls(**{name: data[name] for name in cls.__dataclass_fields__})
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything findings look at."""
+
+    climbs: tuple[Climb, ...]
+    shifts: tuple[LevelShift, ...]
+
+    def metrics(self) -> list[str]:
+        return list(dict.fromkeys(shift.metric for shift in self.shifts))
+
+    def shift_of(self, task: str, metric: str) -> dict[str, LevelShift]:
+        """The shifts of a task in a metric, by the name of the level."""
+        return {shift.name: shift for shift in self.shifts if (shift.task, shift.metric) == (task, metric)}
+
+    def of(self, climbs: Sequence[Climb]) -> Evidence:
+        """The same distances with some of the models."""
+        return Evidence(tuple(climbs), self.shifts)
