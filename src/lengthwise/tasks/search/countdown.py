@@ -79,7 +79,7 @@ class Countdown(SearchTask):
 
     def events(self, size: int) -> int:
         """How far the search is followed to choose a target."""
-        return 14 + 2 * size
+        return 10 + size
 
     def attempt(self, size: int, draws: Draws) -> tuple[Samples, Flags]:
         values = distinct_values(draws, size + self.branching, self.content, self.top)

@@ -56,7 +56,7 @@ class SubsetSum(SearchTask):
 
     def events(self, size: int) -> int:
         """The longest search that is drawn; longer ones are drawn again."""
-        return 14 + 2 * size
+        return 10 + size
 
     def attempt(self, size: int, draws: Draws) -> tuple[Samples, Flags]:
         values = distinct_values(draws, size * self.branching, self.content, self.top)

@@ -27,8 +27,7 @@ class TreeMaze(SearchTask):
     `4 7 ( 3 5 ( 8 4 ) )` → `3 < 3 7 5 8 < 8 5 4`: from 7 to 3, which leads nowhere, from 3 back to 7, on to 5 and to 8,
     back to 5, and to the goal 4. The prompt is the goal, the root, and behind every room with ways out, in brackets,
     the rooms they lead to; they are tried in this order. The goal is as deep as the size says; each room on the way to
-    it has `branching` ways out, of which the others are dead ends; one of these leads, every other time, into one room
-    more.
+    it has `branching` ways out, of which the others are dead ends; one dead end of the maze leads into one room more.
     Labels are 1 to `content`, in one item of eight 1 to `top`, all different in an item.
     """
 
@@ -54,8 +53,8 @@ class TreeMaze(SearchTask):
         return self.branching
 
     def rooms(self, size: int) -> int:
-        """The most rooms of a maze: the root, all ways out on the way, and a room behind one dead end of each."""
-        return 1 + size * (self.branching + 1)
+        """The rooms of a maze: the root, all ways out on the way, and a room behind one dead end, if there is one."""
+        return 1 + size * self.branching + (self.branching > 1)
 
     def has(self, size: int) -> bool:
         return super().has(size) and self.rooms(size) <= self.content
@@ -64,20 +63,20 @@ class TreeMaze(SearchTask):
         items, ways = len(draws), self.branching
         labels = distinct_values(draws, self.rooms(size), self.content, self.top)
         onward = draws.integers(0, ways, size)  # which way leads to the goal
-        tail_way = (onward + draws.integers(1, max(2, ways), size)) % ways
-        has_tail = (draws.integers(0, 2, size) == 1) & (ways > 1)
-        # Rooms: 0 is the root, 1 + level * ways + way a way out of the room on the path, then the tails.
+        other = (onward + draws.integers(1, max(2, ways), size)) % ways  # a dead end of each room on the way
+        deeper = draws.integers(0, size, 1)[:, 0]  # the level whose dead end goes on
+        # Room 0 is the root, 1 + level * ways + way a way out of the room on the path, the last is behind a dead end.
         children = np.full((items, self.rooms(size), ways), NOTHING)
         rows, path = np.arange(items), np.zeros(items, dtype=np.int64)
         for level in range(size):
             first = 1 + level * ways
             children[rows, path] = first + np.arange(ways)
-            dead = first + tail_way[:, level]
-            children[rows, dead, 0] = np.where(has_tail[:, level], 1 + size * ways + level, children[rows, dead, 0])
             path = first + onward[:, level]
+        if ways > 1:
+            children[rows, 1 + deeper * ways + other[rows, deeper], 0] = 1 + size * ways
         label = labels + 2  # as symbols
         plan = run_searches(_Printer(children, label, path, size + 1), 2 * self.rooms(size)).tokens
-        written = np.argsort(plan == NOTHING, axis=1, kind="stable")[:, : self.rooms(size) - 1 + 4 * size]
+        written = np.argsort(plan == NOTHING, axis=1, kind="stable")[:, : self.rooms(size) - 1 + 2 * (size + 1)]
         prompts = np.column_stack([label[rows, path], label[:, 0], np.take_along_axis(plan, written, axis=1)])
         trails = run_searches(_Board(children, label, path, size + 1), 2 * self.rooms(size))
         longest = self.rooms(size) + (self.rooms(size) - 1 - size) * _Board.pop_width
