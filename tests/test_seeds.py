@@ -53,6 +53,27 @@ def test_a_row_does_not_know_its_batch(seed, items, data):
         assert np.array_equal(all_rows[chosen], some_rows)
 
 
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 2**63),
+    items=st.lists(st.integers(0, 2**40), min_size=1, max_size=8),
+    before=st.integers(0, 3),
+    data=st.data(),
+)
+def test_some_rows_go_on_where_all_of_them_stand(seed, items, before, data):
+    """What `only` draws is what the whole batch would draw next, and drawing it does not move the whole batch on."""
+    draws, whole = (Seeds(seed).draws("x", items=items) for _ in range(2))
+    for _ in range(before):
+        draws.bits(2), whole.bits(2)
+    flags = np.array(data.draw(st.lists(st.booleans(), min_size=len(items), max_size=len(items))))
+    some = draws.only(flags)
+    assert some.items.tolist() == draws.items[flags].tolist() and len(some) == flags.sum()
+    drawn = calls(some)
+    for rows, part, again in zip(calls(whole), drawn, calls(draws.only(np.flatnonzero(flags))), strict=True):
+        assert np.array_equal(rows[flags], part) and np.array_equal(part, again)
+    assert draws._stream == before and some._stream > before
+
+
 def test_rows_of_different_items_differ():
     words = Seeds(0).draws("x", items=range(10_000)).bits(2)
     assert len(np.unique(words)) == words.size

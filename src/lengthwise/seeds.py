@@ -8,6 +8,7 @@ reproducible by itself.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,6 +52,15 @@ class Draws:
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def only(self, rows: Ints | NDArray[np.bool_]) -> Draws:
+        """Some of the rows, at the stream that would be read next; what is drawn from them here is not drawn there.
+
+        A sampler that draws rejected rows again so gives each the numbers it would get if all rows were drawn again.
+        """
+        some = copy.copy(self)
+        some.items, some._rows = self.items[rows], self._rows[rows]
+        return some
 
     def bits(self, width: int) -> NDArray[np.uint64]:
         """Uniform 64-bit words, [items, width]."""

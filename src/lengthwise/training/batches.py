@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lengthwise.errors import UsageError
 from lengthwise.seeds import Ints, Seeds
-from lengthwise.tasks.batch import PAD, Batch
+from lengthwise.tasks.batch import Batch, lengths_of, rows_of, stacked, trimmed
 from lengthwise.tasks.task import Task
 from lengthwise.training.recipe import Recipe
 
@@ -19,6 +20,9 @@ class Batches:
     """The batches of a training run."""
 
     def __init__(self, task: Task, recipe: Recipe, sizes: list[int], seed: int, causal: bool) -> None:
+        if recipe.pool > 1 and not (causal and task.readout != "numbers"):
+            what = "answers that are numbers" if causal else "a model that is not causal"
+            raise UsageError(f"a pool mixes items of different widths, which {what} cannot have; use pool 1")
         self.task, self.recipe, self.sizes, self.seed, self.causal = task, recipe, sizes, seed, causal
         self._pool: tuple[int, list[Batch]] = (-1, [])
 
@@ -36,7 +40,9 @@ class Batches:
         """The size of each of these steps; in a pool, of each of these items."""
         count = self.recipe.steps * (self.recipe.batch if self.recipe.pool > 1 else 1)
         uniform = Seeds(self.seed).draws("size", items=at).uniform(1)[:, 0].tolist()
-        drawn = [self.recipe.sizes.draw(self.sizes, one / count, u) for one, u in zip(at, uniform, strict=True)]
+        drawn = [
+            self.recipe.sizes.draw(self.sizes, min(1.0, one / count), u) for one, u in zip(at, uniform, strict=True)
+        ]
         return np.array(drawn, dtype=np.int64)
 
     def _drawn(self, number: int) -> list[Batch]:
@@ -44,31 +50,7 @@ class Batches:
         items = np.arange(number * pool * batch, (number + 1) * pool * batch)
         sizes = self._sizes(items.tolist())
         parts = [self.task.batch(int(size), self.seed, items[sizes == size]) for size in np.unique(sizes)]
-        whole = _stacked(parts)
-        order = np.argsort(_lengths(whole), kind="stable").reshape(pool, batch)
+        whole = stacked(parts)
+        order = np.argsort(lengths_of(whole), kind="stable").reshape(pool, batch)
         shuffled = np.random.default_rng(Seeds(self.seed).key("pool", number)).permutation(pool)
-        return [trimmed(Batch(whole.inputs[rows], whole.targets[rows], whole.scored[rows])) for rows in order[shuffled]]
-
-
-def trimmed(batch: Batch) -> Batch:
-    """Without the columns behind the longest row, which a causal model never looks at."""
-    width = int(_lengths(batch).max())
-    return Batch(batch.inputs[:, :width], batch.targets[:, :width], batch.scored[:, :width])
-
-
-def _lengths(batch: Batch) -> Ints:
-    """The tokens of each row up to the last that is asked for."""
-    return batch.scored.shape[1] - batch.scored[:, ::-1].argmax(axis=1)
-
-
-def _stacked(parts: list[Batch]) -> Batch:
-    width = max(part.inputs.shape[1] for part in parts)
-
-    def widened(rows: np.ndarray, fill: int | bool) -> np.ndarray:
-        return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=fill)
-
-    return Batch(
-        np.concatenate([widened(part.inputs, PAD) for part in parts]),
-        np.concatenate([widened(part.targets, PAD) for part in parts]),
-        np.concatenate([widened(part.scored, False) for part in parts]),
-    )
+        return [trimmed(rows_of(whole, rows)) for rows in order[shuffled]]

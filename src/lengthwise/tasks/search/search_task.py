@@ -62,14 +62,18 @@ class SearchTask(Task):
     def sample(self, size: int, draws: Draws) -> Samples:
         """Each row takes its first usable attempt, so an item does not depend on its batch."""
         kept, usable = self.attempt(size, draws)
+        waiting, again = np.flatnonzero(~usable), draws
         for _ in range(_ATTEMPTS):
-            if usable.all():
-                return kept
-            more, now = self.attempt(size, draws)
-            fresh = ~usable & now
-            kept.prompts[fresh], kept.answers[fresh] = more.prompts[fresh], more.answers[fresh]
-            usable = usable | now
-        raise UsageError(f"no instance of size {size} was found with these settings; a larger content or top may help")
+            if not len(waiting):
+                break
+            again = again.only(~usable)
+            more, usable = self.attempt(size, again)
+            found = waiting[usable]
+            kept.prompts[found], kept.answers[found] = more.prompts[usable], more.answers[usable]
+            waiting = waiting[~usable]
+        if len(waiting):
+            raise UsageError(f"no item of size {size} was found with these settings; a larger content or top may help")
+        return kept
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         return search_trace(self.problem(prompt))
@@ -149,7 +153,7 @@ def distinct_values(draws: Draws, count: int, content: int, top: int) -> Ints:
 
 def parsed(text: str, low: int, top: int, what: str) -> int:
     """A number of a prompt."""
-    if not (text.isdigit() and low <= int(text) <= top):
+    if text not in numerals(low, top):
         raise UsageError(f"{what} is a whole number from {low} to {top}, not {text!r}")
     return int(text)
 

@@ -24,10 +24,11 @@ BAR, TAKE, SKIP = "|", "+", "-"
 class SubsetSum(SearchTask):
     """Find numbers that add up to the target by depth-first search with pruning, and write the search.
 
-    `6 | 5 | 2 | 4` → `+ 5 1 < + 5 6 - 5 6 + 2 4 + 4 0`: take 5 and 1 remains, which is a dead end, as 1 is less than
-    what is left to take; back to 6; skip 5; take 2; take 4. A group holds `branching` numbers, of which one is taken
-    or none; its numbers are tried in order, skipping comes last. Two rules prune: a number above what remains is not
-    tried, and a state whose remainder is more than all later groups can give is left at once.
+    `6 | 5 | 2 | 4` → `+ 5 1 - 2 1 - 4 1 < - 4 1 < - 2 1 < + 5 6 - 5 6 + 2 4 + 4 0`: take 5 and 1 remains; 2 and 4 are
+    too much and are skipped, which leads nowhere; all three are taken back and 6 remains; skip 5; take 2; take 4. A
+    group holds `branching` numbers, of which one is taken or none; its numbers are tried in order, skipping comes last.
+    Two rules prune: a number above what remains is not tried, and a state whose remainder is more than all later groups
+    can give is left at once.
     """
 
     branching: int = 1

@@ -92,7 +92,7 @@ class TreeMaze(SearchTask):
                 around.append(int(before))
             elif text == CLOSE and around and before != OPEN:
                 around.pop()
-            elif text.isdigit() and int(text) not in ways and bool(around) == bool(ways):
+            elif text.isdecimal() and int(text) not in ways and bool(around) == bool(ways):
                 ways[parsed(text, 1, self.top, "a room")] = []
                 if around:
                     ways[around[-1]].append(int(text))
