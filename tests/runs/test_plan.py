@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lengthwise.errors import UsageError
+from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Architecture
 from lengthwise.positions import make_position
@@ -67,6 +68,7 @@ RECIPES = {
     "sizes setting": {"sizes": Increasing(0.3)},
     "stop_at": {"stop_at": 0.99},
     "check_every": {"check_every": 50},
+    "pool": {"pool": 4},
 }
 CHANGES: dict[str, Callable[[], Plan]] = {
     **{name: lambda c=c: make(architecture=Architecture(**c)) for name, c in ARCHITECTURES.items()},
@@ -83,7 +85,7 @@ def test_every_field_is_tried() -> None:
     """A field that is added later has to be added here."""
     assert set(Architecture.__dataclass_fields__) <= set(ARCHITECTURES)
     assert set(Recipe.__dataclass_fields__) <= set(RECIPES)
-    assert set(Plan.__dataclass_fields__) - {"architecture", "recipe", "items"} <= set(CHANGES)
+    assert set(Plan.__dataclass_fields__) - {"architecture", "recipe", "items", "ladder"} <= set(CHANGES)
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -102,6 +104,32 @@ def test_the_digest_does_not_change_with_what_does_not() -> None:
     assert make(task=tasks.make({"name": "sort", "alphabet": 30})).digest() == digest
     even = {"task": tasks.make("tomita_2"), "train_size": 4}
     assert make(**even, test_size=12).digest() == make(**even, test_size=13).digest(), "there is no size 13"
+
+
+def test_a_ladder_changes_the_digest_only_where_its_rows_are_longer() -> None:
+    few, many = LadderSettings(4, 2, 2), LadderSettings(8, 4, 4)
+    assert make(ladder=few).digest() == make(ladder=many).digest() == make().digest()
+    assert make(ladder=few).interface() == make().interface()
+    maze = {"task": tasks.make("tree_maze"), "train_size": 3, "test_size": 4}
+    plain, climbed = make(**maze), make(**maze, ladder=few)
+    assert climbed.interface().rows > plain.interface().rows and climbed.digest() != plain.digest()
+    assert climbed.digest() == make(**maze, ladder=many).digest()
+    assert climbed.interface().trained == plain.interface().trained
+
+
+def test_a_plan_with_a_ladder_goes_there_and_back_and_one_without_has_no_such_key() -> None:
+    plan = make(ladder=LadderSettings(8, 4, 3))
+    stored = json.loads(json.dumps(plan.plain()))
+    assert stored["ladder"] == {"items": 8, "decoded": 4, "inside": 3} and Plan.from_plain(stored) == plan
+    assert "ladder" not in make().plain() and Plan.from_plain(make().plain()).ladder is None
+    for strange in ({"rungs": 3}, "x", None, {"items": "x"}):
+        with pytest.raises(UsageError):
+            Plan.from_plain({**stored, "ladder": strange})
+
+
+def test_a_task_that_ends_at_the_training_size_has_no_ladder() -> None:
+    with pytest.raises(UsageError, match="has no items beyond size 30, so there is no ladder"):
+        make(train_size=30, test_size=30, ladder=LadderSettings())
 
 
 def test_a_task_without_a_name_is_told_from_another_by_its_settings() -> None:
@@ -225,6 +253,7 @@ def test_plan_for_lays_settings_over_the_preset() -> None:
     assert plan == Plan(tasks.make("sort:alphabet=30"), shape, recipe, 4, 12, 7, 3)
     assert type(plan.recipe.rate) is float, "a whole number would have another digest"
     assert plan_for(Preset(), make_position("none"), train_size=4).recipe.steps == 77
+    assert plan_for("sort", "none", train_size=4, ladder=LadderSettings(60)).ladder == LadderSettings(60)
     assert plan_for("sort", "none", train_size=4, training={"stop_at": None}).recipe.stop_at is None
     assert plan_for({"name": "sort", "alphabet": 30}, "none", train_size=9, test_size=10).test_size == 10
 

@@ -19,7 +19,7 @@ TABLE = Path(__file__).parents[1] / "data" / "huang2025.csv"
 
 
 def test_names_and_questions() -> None:
-    assert set(builtin_names()) == {"quick", "huang2025", "positions", "plateaus"}
+    assert set(builtin_names()) == {"quick", "huang2025", "positions", "plateaus", "search54"}
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120
         assert Study.read(name).name == name

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lengthwise.measurement.curve import Point
+from lengthwise.measurement.ladder import LevelPoint
 from lengthwise.runs.run import Listener
 from lengthwise.training.loop import History
 
@@ -42,7 +43,11 @@ def progress(steps: int, sizes: Sequence[int], quiet: bool, title: str = "") -> 
             note = f"size {point.size}  exact {point.exact:.0%}  {_clock(left)} left"
             bars.update(bar, advance=1, note=note, refresh=True)
 
-        yield Listener(trained=trained, measured=measured)
+        def climbed(point: LevelPoint) -> None:
+            note = f"{point.name}  token {point.token:.0%}  solved {point.solved} of {point.decoded}"
+            bars.update(bar, description=title or "ladder", note=note, refresh=True)
+
+        yield Listener(trained=trained, measured=measured, climbed=climbed)
 
 
 def _training_note(history: History, steps: int) -> str:

@@ -26,7 +26,8 @@ _FIRST = 4  # runs that a dry run prints
 def add_options(parser: Parser) -> None:
     parser.add_argument("study", nargs="?", metavar="STUDY", help="a TOML file, or a name that --list prints")
     add = parser.add_argument
-    add("--list", action="store_true", help="list the studies that come with the package")
+    add("--list", action="store_true", help="list the studies that come with the package, with their presets")
+    add("--preset", metavar="NAME", help="a variant of the study, as small or full (the first it has)")
     add("--dry-run", action="store_true", help="print the number of runs, the time they may take and the first few")
     add("--folder", metavar="DIR", help="where the study is kept (runs/NAME)")
     add("--executor", default="local", metavar="SPEC", help="local:workers=4, ray, ray:address=…, slurm:… (local)")
@@ -47,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("say which study: a TOML file, or a name from `lengthwise study --list`")
     if options.silence <= 0:
         raise UsageError(f"--silence is a number of seconds above 0, not {options.silence:g}")
-    study = Study.read(options.study).with_seeds_from(options.seed or 0)
+    study = Study.read(options.study, options.preset).with_seeds_from(options.seed or 0)
     if options.dry_run:
         return _dry_run(study, options)
     folder = Path(options.folder) if options.folder else None
@@ -96,7 +97,7 @@ def _command(options: argparse.Namespace) -> str:
     import shlex
 
     words = ["lengthwise", "study", options.study]
-    for name, value in (("--folder", options.folder), ("--seed", options.seed)):
+    for name, value in (("--preset", options.preset), ("--folder", options.folder), ("--seed", options.seed)):
         words += [name, str(value)] if value is not None else []
     return shlex.join(words)
 
@@ -121,13 +122,19 @@ def _tell_results(progress: Progress, folder: Path, report: str | None) -> None:
 
 def _list(as_json: bool) -> int:
     from lengthwise.cli.output import write_object, write_rows
-    from lengthwise.studies.spec import Study, builtin_names
+    from lengthwise.studies.spec import builtin_presets, builtin_questions
 
-    questions = {name: Study.read(name).question for name in builtin_names()}
+    questions, presets = builtin_questions(), builtin_presets()
     if as_json:
-        write_object("study", {"studies": questions})
-    else:
-        write_rows(list(questions.items()))
+        write_object("study", {"studies": questions, "presets": {name: list(own) for name, own in presets.items()}})
+        return 0
+    rows = []
+    for name, question in questions.items():
+        rows.append((name, question))
+        if name in presets:
+            first, *others = presets[name]
+            rows.append(("  --preset", ", ".join([f"{first} (unless another is named)", *others])))
+    write_rows(rows)
     return 0
 
 

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from lengthwise.errors import UsageError
+from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.attention import attentions
 from lengthwise.models.folder import architecture_config, architecture_from
 from lengthwise.models.transformer import Architecture, Interface
 from lengthwise.positions import Position, make_position
 from lengthwise.registry import Registry, format_spec, nearest
 from lengthwise.tasks import tasks
+from lengthwise.tasks.ladder import ladder_of
 from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.lengths import SizeSchedule, schedules
@@ -34,7 +36,7 @@ _BY_NAME: dict[str, Registry[Any]] = {"attention": attentions, "sizes": schedule
 
 @dataclass(frozen=True)
 class Plan:
-    """A task, a model, a recipe, two sizes and a seed."""
+    """A task, a model, a recipe, two sizes and a seed; and whether a ladder of shifts is measured too."""
 
     task: Task
     architecture: Architecture
@@ -43,6 +45,7 @@ class Plan:
     test_size: int
     items: int = 200
     seed: int = 0
+    ladder: LadderSettings | None = None
 
     def __post_init__(self) -> None:
         for name in ("train_size", "test_size", "items"):
@@ -56,6 +59,8 @@ class Plan:
                 f"the task {self.task_name} has no items of size 1 to {self.train_size}; its sizes begin at {smallest}"
             )
         check_reaches(self.task, self.test_size)
+        if self.ladder is not None:
+            ladder_of(self.task, self.train_size)  # a task without levels is refused here
 
     @property
     def train_sizes(self) -> list[int]:
@@ -74,9 +79,11 @@ class Plan:
         return architecture_config(self.architecture)["position"]
 
     def interface(self) -> Interface:
-        """What the task fixes of the model; the rows reach as far as the test."""
+        """What the task fixes of the model; the rows reach as far as the test, and as the ladder if there is one."""
         causal = self.architecture.causal
         rows = max(self.task.width(size, causal) for size in (self.test_sizes[-1], self.train_sizes[-1]))
+        if self.ladder is not None:
+            rows = max(rows, _ladder_width(self.task, self.train_size, causal))
         trained = self.task.width(self.train_sizes[-1], causal)
         return Interface(len(self.task.vocabulary), self.task.outputs, rows, trained)
 
@@ -85,6 +92,7 @@ class Plan:
         recipe = {f.name: getattr(self.recipe, f.name) for f in dataclasses.fields(self.recipe)}
         if self.recipe.pool == 1:
             del recipe["pool"]  # the plans of earlier runs, which had no pools, keep their digests
+        ladder = {} if self.ladder is None else {"ladder": self.ladder.plain()}
         return {
             "schema": SCHEMA,
             "task": tasks.spec_of(self.task) or _unregistered(self.task),
@@ -94,6 +102,7 @@ class Plan:
             "test_size": self.test_size,
             "items": self.items,
             "seed": self.seed,
+            **ladder,
         }
 
     @classmethod
@@ -112,6 +121,7 @@ class Plan:
                 architecture=architecture_from(data["model"]),
                 recipe=Recipe(**recipe),
                 **{name: data[name] for name in ("train_size", "test_size", "items", "seed")},
+                ladder=LadderSettings(**data["ladder"]) if "ladder" in data else None,
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise UsageError(f"the plan of the run is incomplete or of another version: {error}") from error
@@ -119,9 +129,11 @@ class Plan:
     def digest(self) -> str:
         """Eight characters that change when anything that decides the trained weights changes.
 
-        The number of test items, and the test size where the model does not depend on it, are left out."""
+        The number of test items, and the test size and the ladder where the model does not depend on them, are left
+        out: a ladder counts only if its rows are longer than all others."""
         content = self.plain()
-        del content["items"], content["test_size"]
+        for name in ("items", "test_size", "ladder"):
+            content.pop(name, None)
         content["rows"] = self.interface().rows
         text = json.dumps(content, sort_keys=True, default=str)
         return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
@@ -137,6 +149,7 @@ def plan_for(
     seed: int = 0,
     model: Mapping[str, Any] = {},
     training: Mapping[str, Any] = {},
+    ladder: LadderSettings | None = None,
 ) -> Plan:
     """The plan of a task with an encoding: the task's preset with `model` (fields of Architecture but the position)
     and `training` (fields of Recipe) laid over it. An attention and a size schedule may be given by their specs.
@@ -158,7 +171,21 @@ def plan_for(
         test_size=default_test_size(task, train_size) if test_size is None else test_size,
         items=items,
         seed=seed,
+        ladder=ladder,
     )
+
+
+def _ladder_width(task: Task, train_size: int, causal: bool) -> int:
+    """The tokens of the longest rows of a ladder."""
+    try:
+        return _known_ladder_width(task, train_size, causal)
+    except TypeError:  # a task of the user's that cannot be hashed
+        return _known_ladder_width.__wrapped__(task, train_size, causal)
+
+
+@functools.lru_cache(maxsize=256)
+def _known_ladder_width(task: Task, train_size: int, causal: bool) -> int:
+    return max(level.task.width(max(level.sizes), causal) for level in ladder_of(task, train_size))
 
 
 def _laid_over(usual: S, given: Mapping[str, Any], what: str) -> S:

@@ -1,9 +1,9 @@
 """Train and measure: the two verbs, and the `Run` they give.
 
-A run is a folder: `run.json` (plan, history, environment), `curve.json`, and a model folder's `config.json`,
-`model.safetensors` and `README.md`. `run.json` is written last, so its presence means completeness. Until then there is
-a `plan.json`, which also holds the history once the model is trained, and during training a `checkpoint.safetensors`:
-from these the same call goes on.
+A run is a folder: `run.json` (plan, history, environment), `curve.json`, `ladder.json` where a ladder of shifts was
+asked for, and a model folder's `config.json`, `model.safetensors` and `README.md`. `run.json` is written last, so its
+presence means completeness. Until then there is a `plan.json`, which also holds the history once the model is trained,
+and during training a `checkpoint.safetensors`: from these the same call goes on.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json, write_json, write_text, writing
 from lengthwise.measurement.curve import Curve, Point
 from lengthwise.measurement.evaluate import measure_model
+from lengthwise.measurement.ladder import Ladder, LevelPoint
 from lengthwise.models.folder import CARD, architecture_config, load_model, save_model
 from lengthwise.models.transformer import Architecture, Transformer
 from lengthwise.positions import Position, make_position
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
+from lengthwise.runs.ladder_file import holds_ladder, write_ladder
 from lengthwise.runs.plan import SCHEMA, Plan, preset
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
@@ -62,11 +64,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Listener:
-    """Who is told how the work goes: before it starts, after every check of training, after every size measured."""
+    """Who is told how the work goes: before it starts, after every check of training, after every size measured and
+    after every level of a ladder."""
 
     planned: Callable[[Plan, Path], None] = lambda *_: None
     trained: Callable[[History], None] = lambda *_: None
     measured: Callable[[Point], None] = lambda *_: None
+    climbed: Callable[[LevelPoint], None] = lambda *_: None
 
 
 def train(
@@ -118,13 +122,15 @@ def carry_out(
         history, where = None, {}
     with threads(thread_count):
         history, where = history or _train(plan, folder, listener), where or environment()
-        points = measure_model(
-            load_model(folder), plan.task.part("test"), plan.test_sizes, plan.items, plan.seed, listener.measured
-        )
+        model = load_model(folder)
+        points = measure_model(model, plan.task.part("test"), plan.test_sizes, plan.items, plan.seed, listener.measured)
+        ladder = _climb(model, plan, listener)
     curve = Curve(plan.task_name, plan.position_name, plan.train_size, plan.seed, points)
     with writing(folder):
         write_text(folder / CARD, model_card(plan, history, curve))
         write_json(folder / CURVE, curve.plain())
+        if ladder is not None:
+            write_ladder(folder, ladder)
         record = {"schema": SCHEMA, "plan": plan.plain(), "digest": plan.digest(), "history": vars(history)}
         write_json(folder / RUN, {**record, "environment": where})
         for name in (PLAN, CHECKPOINT):
@@ -213,6 +219,14 @@ def _train(plan: Plan, folder: Path, listener: Listener) -> History:
     return history
 
 
+def _climb(model: Transformer, plan: Plan, listener: Listener) -> Ladder | None:
+    if plan.ladder is None:
+        return None
+    from lengthwise.runs.climb import climb_run  # what it looks at inside a model takes long to load
+
+    return climb_run(model, plan, listener.climbed)
+
+
 def _begun(folder: Path) -> dict[str, Any]:
     return read_json(folder / PLAN) if (folder / PLAN).exists() else {}
 
@@ -240,9 +254,10 @@ def _difference(stored: dict[str, Any], plan: Plan) -> str:
 
 
 def _has_what_is_asked(stored: Run, plan: Plan) -> bool:
-    """Whether the curve on disk is of the sizes and the number of items that the plan asks for."""
+    """Whether what is on disk is of the sizes, the number of items and the ladder that the plan asks for."""
     points = stored.curve.points
-    return [point.size for point in points] == plan.test_sizes and {point.items for point in points} == {plan.items}
+    curve = [point.size for point in points] == plan.test_sizes and {point.items for point in points} == {plan.items}
+    return curve and (plan.ladder is None or holds_ladder(stored.folder, plan.ladder, stored.plan.ladder))
 
 
 def _load_for(folder: str | Path, task: Task | None) -> Run:

@@ -107,7 +107,8 @@ class _Work:
         damaged one is a run that failed, and its reason names it."""
         left, found = [], []
         for key, plan in self.plans.items():
-            if self.known[key].state == "done" and (self._place(key) / RUN).exists():
+            done = self.known[key].state == "done" and (self._place(key) / RUN).exists()
+            if done and plan.ladder is None:  # whether a ladder is as asked is known to the folder alone
                 continue
             try:
                 record = self._finished(key, plan)
@@ -127,7 +128,9 @@ class _Work:
         if not (self._place(key) / RUN).exists():
             return None
         record = read_finished(self._place(key))
-        return record if (record.test_size, record.items) == (plan.test_size, plan.items) else None
+        as_asked = (record.test_size, record.items) == (plan.test_size, plan.items)
+        climbed = plan.ladder is None or record.ladder == plan.ladder.plain()
+        return record if as_asked and climbed else None
 
     def do(self, workers: Executor) -> Progress:
         if not self.queue:

@@ -13,11 +13,12 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from lengthwise.errors import UsageError
+from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.attention import attentions
 from lengthwise.models.folder import architecture_config
 from lengthwise.models.transformer import Architecture
@@ -48,6 +49,7 @@ class _Block:
     seeds: tuple[int, ...]
     model: Mapping[str, Values]
     training: Mapping[str, Values]
+    ladder: LadderSettings | Literal[False] | None
 
     @functools.cached_property
     def names(self) -> dict[str, str]:
@@ -83,6 +85,7 @@ class _Choice:
                 seed=self.seed,
                 model=self.model,
                 training=self.training,
+                ladder=block.ladder or None,
             )
             _check_parts(plan)
         except UsageError as error:

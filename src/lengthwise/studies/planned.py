@@ -37,6 +37,7 @@ def planned_records(plans: Sequence[Plan]) -> list[RunRecord]:
             test_size=plan.test_size,
             items=plan.items,
             settings=settings_of(plan.plain()),
+            detail={} if plan.ladder is None else {"ladder": plan.ladder.plain()},
         )
         for plan in plans
     ]

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
 from lengthwise.measurement.curve import Curve, Point
+from lengthwise.runs.ladder_file import LADDER
 
 State = Literal["waiting", "running", "done", "failed"]
 RUN, CURVE = "run.json", "curve.json"
@@ -84,6 +85,12 @@ class RunRecord:
         """(step, share of in-range items right)."""
         return [(step, share) for step, share in self.detail.get("checks", [])]
 
+    @property
+    def ladder(self) -> Mapping[str, int] | None:
+        """How much was measured at each level of the run's ladder of shifts; of a run that waits, how much is to be.
+        None where there is no ladder."""
+        return self.detail.get("ladder")
+
 
 def settings_of(plan: Mapping[str, Any]) -> dict[str, Any]:
     """The model and the recipe of a plan (as `Plan.plain` gives it), side by side; the encoding has its own column."""
@@ -140,6 +147,7 @@ def read_finished(folder: Path) -> RunRecord:
                 "checks": history["checks"],
                 "environment": record["environment"],
                 "digest": record["digest"],
+                **_ladder_of(plan, folder),
             },
         )
         json.dumps(found.detail, allow_nan=False)  # a number that is none would be refused by the index later
@@ -151,6 +159,11 @@ def read_finished(folder: Path) -> RunRecord:
             f"the run folder {folder} is damaged ({type(error).__name__}: {error} in {RUN} or {CURVE}); "
             "delete the folder to have the run trained again"
         ) from error
+
+
+def _ladder_of(plan: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """What was measured of a ladder, if it is there: one that is gone is measured again."""
+    return {"ladder": plan["ladder"]} if "ladder" in plan and (folder / LADDER).is_file() else {}
 
 
 def pack_points(points: tuple[Point, ...]) -> dict[str, list[Any]]:

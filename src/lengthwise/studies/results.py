@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from lengthwise.errors import UsageError
 from lengthwise.measurement.spread import Keep
 from lengthwise.records import Claim
 from lengthwise.studies.cells import MEASURES, Cell, Measure, cells
@@ -57,8 +58,11 @@ class StudyResults:
         return f"<table><caption>{caption}</caption><tr><th></th><th>trained to</th>{head}</tr>{body}</table>"
 
 
-def run_study(study: Any, folder: str | Path | None = None, executor: Any = "local") -> StudyResults:
-    """Carry out a study (a `Study`, a TOML file or the name of a built-in one) or what is left of it.
+def run_study(
+    study: Any, folder: str | Path | None = None, executor: Any = "local", preset: str | None = None
+) -> StudyResults:
+    """Carry out a study (a `Study`, a TOML file or the name of a built-in one) or what is left of it. Of a file or a
+    built-in one that has presets, `preset` chooses another than the first.
 
     >>> results = lw.run_study("quick")                                  # doctest: +SKIP
     >>> results.claims("thrice")                                         # doctest: +SKIP
@@ -66,7 +70,9 @@ def run_study(study: Any, folder: str | Path | None = None, executor: Any = "loc
     from lengthwise.studies.coordinator import carry_out_study, default_folder
     from lengthwise.studies.spec import Study
 
-    asked = study if isinstance(study, Study) else Study.read(study)
+    if isinstance(study, Study) and preset is not None:
+        raise UsageError(f"a Study has no presets, so {preset!r} chooses nothing; Study.read(source, preset) takes one")
+    asked = study if isinstance(study, Study) else Study.read(study, preset)
     place = Path(folder) if folder else default_folder(asked)
     carry_out_study(asked, place, executor)
     return StudyResults(place)

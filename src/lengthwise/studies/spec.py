@@ -18,6 +18,7 @@
     task = "copy_repeat"
     training = { steps = 4000 }
 
+A key `ladder` asks for a ladder of shifts after training, and tables [preset.NAME] hold variants of the whole study.
 Only the form is checked here, so that a study can be read where its tasks are not at hand; `grid` makes the plans and
 finds names that do not exist. This module does not import torch.
 """
@@ -32,13 +33,15 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UnknownName, UsageError
+from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.registry import nearest
 from lengthwise.studies.axes import Values, one_or_list, only_known, table
-from lengthwise.studies.form import Budget, TestSize, in_one_form, plain_override, plain_test_size
+from lengthwise.studies.form import Budget, TestSize, in_one_form, plain_ladder, plain_override, plain_test_size
 from lengthwise.studies.paths import anchored_study
+from lengthwise.studies.presets import preset_names, with_preset
 from lengthwise.studies.toml import read_toml, read_toml_file, write_toml
 
-__all__ = ["Budget", "Study", "builtin_names", "builtin_questions"]
+__all__ = ["Budget", "LadderSettings", "Study", "builtin_names", "builtin_presets", "builtin_questions"]
 
 _ENDING = ".toml"
 _NO_LIMIT = Budget()
@@ -52,6 +55,7 @@ class Study:
     them, one test size for all or one a training size. The fields are the same in one form, so that a study written in
     Python equals the one written in TOML. `keep` is the share of in-range items a seed must have right to be kept in
     summaries, `plateau` asks the report for the plateau of the test loss, `threads` is the torch threads of each run.
+    `ladder` asks for a ladder of shifts after training: true, or how much is measured at each of its levels.
     """
 
     name: str
@@ -66,6 +70,7 @@ class Study:
     plateau: bool
     threads: int
     budget: Budget
+    ladder: LadderSettings | None
     model: Mapping[str, Values] = field(hash=False)
     training: Mapping[str, Values] = field(hash=False)
     exclude: tuple[Mapping[str, Values], ...] = field(hash=False)
@@ -86,6 +91,7 @@ class Study:
         plateau: bool = False,
         threads: int = 1,
         budget: Budget | Mapping[str, Any] = _NO_LIMIT,
+        ladder: bool | LadderSettings | Mapping[str, int] | None = None,
         model: Mapping[str, Any] = {},
         training: Mapping[str, Any] = {},
         exclude: Sequence[Mapping[str, Any]] = (),
@@ -96,18 +102,19 @@ class Study:
             object.__setattr__(self, key, value)
 
     @classmethod
-    def read(cls, source: str | Path) -> Study:
-        """The study of a built-in name (`quick`) or of a TOML file. Paths in a file are relative to its folder."""
+    def read(cls, source: str | Path, preset: str | None = None) -> Study:
+        """The study of a built-in name (`quick`) or of a TOML file. Paths in a file are relative to its folder. Of a
+        study with presets the first is taken unless another is named, which then ends the name of the study."""
         if source in builtin_names():
-            text = (_builtin() / f"{source}{_ENDING}").read_text(encoding="utf-8")
-            return cls.from_plain({"name": source, **read_toml(text, str(source))})
+            content = {"name": source, **_builtin_content(str(source))}
+            return cls.from_plain(with_preset(content, preset))
         path = Path(source)
         if isinstance(source, str) and not path.suffix and len(path.parts) < 2 and not path.is_file():
             near, known = nearest(source, builtin_names()), ", ".join(builtin_names())
             raise UnknownName(f"unknown study {source!r}; {near}it is one of {known}, or a file as my-study.toml")
-        content = read_toml_file(path)
+        content = {"name": path.stem, **read_toml_file(path)}
         try:
-            return cls.from_plain({"name": path.stem, **anchored_study(content, path.absolute().parent)})
+            return cls.from_plain(anchored_study(with_preset(content, preset), path.absolute().parent))
         except UsageError as error:
             raise type(error)(f"{path}: {error}") from None
 
@@ -127,6 +134,7 @@ class Study:
             content[key] = list(content[key])
         content["test_size"] = plain_test_size(self.test_size)
         content["budget"] = self.budget.plain()
+        content["ladder"] = plain_ladder(self.ladder)
         for key in ("model", "training"):
             content[key] = {name: one_or_list(entries) for name, entries in content[key].items()}
         content["exclude"] = [{key: one_or_list(entries) for key, entries in one.items()} for one in self.exclude]
@@ -157,6 +165,16 @@ def builtin_names() -> tuple[str, ...]:
 def builtin_questions() -> dict[str, str]:
     """The built-in studies, each with the question it asks."""
     return {name: Study.read(name).question for name in builtin_names()}
+
+
+def builtin_presets() -> dict[str, tuple[str, ...]]:
+    """The presets of the built-in studies that have any; the first is the one taken unless another is named."""
+    found = {name: preset_names(_builtin_content(name)) for name in builtin_names()}
+    return {name: presets for name, presets in found.items() if presets}
+
+
+def _builtin_content(name: str) -> dict[str, Any]:
+    return read_toml((_builtin() / f"{name}{_ENDING}").read_text(encoding="utf-8"), name)
 
 
 def _builtin() -> Traversable:

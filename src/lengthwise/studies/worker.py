@@ -10,6 +10,7 @@ from typing import Any
 
 from lengthwise.files import write_text, writing
 from lengthwise.measurement.curve import Point
+from lengthwise.measurement.ladder import LevelPoint
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import Listener, carry_out
 from lengthwise.studies.lock import LOCK, locked
@@ -49,9 +50,12 @@ def work(plan: Mapping[str, Any], folder: str, threads: int = 1) -> dict[str, fl
     def measured(point: Point) -> None:
         beat({"step": steps, "steps": steps, "size": point.size, "sizes": sizes})
 
+    def climbed(point: LevelPoint) -> None:
+        beat({"step": steps, "steps": steps, "level": point.name})
+
     with locked(where, "the run", _PATIENCE):
         beat({"step": 0, "steps": steps})
-        run = carry_out(todo, where, Listener(trained=trained, measured=measured), threads)
+        run = carry_out(todo, where, Listener(trained=trained, measured=measured, climbed=climbed), threads)
         for name in (BEAT, LOCK):  # a run that is finished is found so by whoever locks it now
             (where / name).unlink(missing_ok=True)
     return {"seconds": run.history.seconds}
