@@ -7,6 +7,7 @@ attention mask is needed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -79,6 +80,36 @@ def pack(samples: Samples, readout: Readout, causal: bool = True) -> Batch:
     if ragged:
         _refuse_encoder(causal)
     return Batch(np.where(marks, PAD, whole), whole, marks)
+
+
+def lengths_of(batch: Batch) -> Ints:
+    """The tokens of each row up to the last that is asked for."""
+    return batch.scored.shape[1] - batch.scored[:, ::-1].argmax(axis=1)
+
+
+def rows_of(batch: Batch, rows: Ints | slice) -> Batch:
+    """Some of the rows."""
+    return Batch(batch.inputs[rows], batch.targets[rows], batch.scored[rows])
+
+
+def trimmed(batch: Batch) -> Batch:
+    """Without the columns behind the longest row, which a causal model never looks at."""
+    width = int(lengths_of(batch).max())
+    return Batch(batch.inputs[:, :width], batch.targets[:, :width], batch.scored[:, :width])
+
+
+def stacked(parts: Sequence[Batch]) -> Batch:
+    """Batches of different widths as one, filled up at the right; not for the readout "numbers"."""
+    width = max(part.inputs.shape[1] for part in parts)
+
+    def widened(rows: NDArray, fill: int | bool) -> NDArray:
+        return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=fill)
+
+    return Batch(
+        np.concatenate([widened(part.inputs, PAD) for part in parts]),
+        np.concatenate([widened(part.targets, PAD) for part in parts]),
+        np.concatenate([widened(part.scored, False) for part in parts]),
+    )
 
 
 def _tokens(symbols: NDArray) -> Ints:
