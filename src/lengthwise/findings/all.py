@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.findings.answer import Answer
-from lengthwise.findings.bound import BoundFinding
-from lengthwise.findings.collapse import Collapse
-from lengthwise.findings.encoding import Encodings
+from lengthwise.findings.answer import Answer, answer_from
+from lengthwise.findings.bound import bound
+from lengthwise.findings.bound_records import BoundFinding
+from lengthwise.findings.collapse import Collapse, collapse
+from lengthwise.findings.encoding import Encodings, encodings
 from lengthwise.findings.evidence import Evidence
-from lengthwise.findings.floors import Floors
-from lengthwise.findings.monotone import Monotone
-from lengthwise.findings.thresholds import Thresholds
+from lengthwise.findings.floors import Floors, floors
+from lengthwise.findings.monotone import Monotone, monotone
+from lengthwise.findings.thresholds import Thresholds, thresholds
 from lengthwise.records import Claim
 
 
 @dataclass(frozen=True)
 class Findings:
-    monotone: tuple[Monotone, ...]  # a metric and an axis each; the first is the headline
+    """All parts. `monotone` has a result for each metric and axis; the first is the headline."""
+
+    monotone: tuple[Monotone, ...]
     bound: BoundFinding
     floors: Floors
     collapse: Collapse
@@ -32,9 +35,27 @@ class Findings:
         return [claim for part in parts for claim in part.claims()]
 
     def plain(self) -> dict[str, Any]:
-        raise NotImplementedError
+        """All of it as JSON-ready data, the single bounds left out."""
+        return {
+            "answer": self.answer.plain(),
+            "monotone": [part.plain() for part in self.monotone],
+            "bound": self.bound.plain(),
+            "floors": self.floors.plain(),
+            "collapse": self.collapse.plain(),
+            "thresholds": self.thresholds.plain(),
+            "encodings": self.encodings.plain(),
+        }
 
 
 def findings(evidence: Evidence) -> Findings:
-    """All findings. Deterministic; no torch."""
-    raise NotImplementedError
+    """All findings. The same evidence gives the same findings; nothing here needs torch."""
+    rising, bounds, floor, effects = monotone(evidence), bound(evidence), floors(evidence), encodings(evidence)
+    return Findings(
+        monotone=rising,
+        bound=bounds,
+        floors=floor,
+        collapse=collapse(evidence),
+        thresholds=thresholds(evidence),
+        encodings=effects,
+        answer=answer_from(evidence, rising, bounds, floor, effects),
+    )

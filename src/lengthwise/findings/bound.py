@@ -1,76 +1,143 @@
-"""The measured risk at a level beside what Kantorovich's inequality allows, term by term."""
+"""The measured risk at a level beside what Kantorovich's inequality allows, term by term.
+
+The error of a model is a function of the trajectory (prompt and true trace) with values in [0, 1]. In the edit metric,
+which tells all trajectories apart, it has a Lipschitz constant L, and the risk at a level is at most the risk in
+training plus L W1. Two constants are tried. The certified one (`slopes.steepest_possible`) needs no model and is large.
+The supposed one is the steepest slope between held-out items of the training level: what somebody without test data
+would have to go by. Nothing guarantees it, and where the measured risk exceeds the bound it was wrong.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 
+from lengthwise.bounds.kantorovich import realizable_bound
 from lengthwise.bounds.risk import RiskBound
-from lengthwise.findings.evidence import Evidence
-from lengthwise.findings.trend import Configuration
-from lengthwise.records import Claim
+from lengthwise.bounds.sampling import risk_deviation
+from lengthwise.errors import LengthwiseError
+from lengthwise.findings.bound_records import BoundFinding, BoundPoint
+from lengthwise.findings.evidence import Climb, Evidence, LevelShift
+from lengthwise.findings.redraw import longest_trajectory, measured_items
+from lengthwise.findings.slopes import METRIC, edit_distances, steepest_possible, steepest_seen
+from lengthwise.measurement.ladder import Ladder, LevelPoint
+from lengthwise.records import Claim, Reference
+from lengthwise.seeds import Floats
+from lengthwise.tasks import tasks
+from lengthwise.tasks.ladder import TRAINING, ladder_of
+
+__all__ = ["BoundFinding", "BoundPoint", "bound"]
+
+DELTA = 0.05  # shared by the two sampling terms of a bound; and once more for the measured risk
 
 
-@dataclass(frozen=True)
-class BoundPoint:
-    """One trained model at one level. `certified` holds for certain and is vacuous but for luck; `supposed` would hold
-    if the steepest slope seen among held-out items of training were the steepest there is. `steepest` is the steepest
-    seen between training and this level: where it exceeds the one supposed, the supposition is false.
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """What is needed of the levels of one task: distances of the measured items from those of training, and the most
+    tokens of a trajectory there or in training."""
 
-    `tolerance` is how far the measured risk may lie above the true one by chance; a bound is broken beyond chance
-    where the measured risk exceeds it by more.
-    """
-
-    configuration: Configuration
-    seed: int
-    axis: str
-    level: str
-    measured: float
-    tolerance: float
-    certified: RiskBound
-    supposed: RiskBound
-    slope: float
-    steepest: float
-
-    @property
-    def broken(self) -> bool:
-        """The measured risk exceeds the supposed bound."""
-        return self.measured > self.supposed.total
-
-    @property
-    def broken_beyond_chance(self) -> bool:
-        return self.measured > self.supposed.total + self.tolerance
-
-    @property
-    def looseness(self) -> float:
-        """Supposed bound minus measured risk; below 0 where it is broken."""
-        return self.supposed.total - self.measured
-
-    def plain(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-@dataclass(frozen=True)
-class BoundFinding:
-    """All models at all levels. `missing` says in words what could not be bounded."""
-
-    metric: str
-    points: tuple[BoundPoint, ...]
-    missing: tuple[str, ...]
-
-    def at(self, configuration: Configuration, seed: int, level: str) -> BoundPoint:
-        for point in self.points:
-            if (point.configuration, point.seed, point.level) == (configuration, seed, level):
-                return point
-        raise KeyError(f"no bound was made for {configuration}, seed {seed}, level {level}")
-
-    def claims(self) -> list[Claim]:
-        raise NotImplementedError
-
-    def plain(self) -> dict[str, Any]:
-        return {"metric": self.metric, "missing": list(self.missing), "claims": [c.plain() for c in self.claims()]}
+    distances: Mapping[str, Floats]
+    longest: Mapping[str, int]
 
 
 def bound(evidence: Evidence) -> BoundFinding:
-    """The bounds of every model at every level beyond training."""
-    raise NotImplementedError
+    """The bounds of every model at every level beyond training whose distance is known in the edit metric."""
+    points: list[BoundPoint] = []
+    missing: dict[str, None] = {}
+    known: dict[tuple[str, int, int], _Places | None] = {}
+    if METRIC not in evidence.metrics():
+        return BoundFinding(METRIC, (), (f"no distance is known in the metric {METRIC}",))
+    for climb in evidence.climbs:
+        ladder = climb.ladder
+        key = (climb.task, ladder.train_size, ladder.settings.items)
+        if key not in known:
+            known[key] = _places(*key)
+        places = known[key]
+        if places is None:
+            missing[f"the items of {climb.task} cannot be drawn here"] = None
+            continue
+        source = next((point for point in ladder.points if point.axis == TRAINING), None)
+        if source is None or source.items != ladder.settings.items:
+            missing[f"a model of {climb.task} was not measured in the training range"] = None
+            continue
+        points += _points(climb, source, places, evidence.shift_of(climb.task, METRIC))
+    return BoundFinding(METRIC, tuple(points), tuple(missing))
+
+
+def _places(task: str, train_size: int, items: int) -> _Places | None:
+    """The levels of a task; None where it is not known here, as a file of somebody else's."""
+    try:
+        levels = ladder_of(tasks.make(task), train_size)
+        drawn = {level.name: measured_items(level, items) for level in levels}
+        widths = {level.name: longest_trajectory(level) for level in levels}
+    except LengthwiseError:
+        return None
+    distances = {name: edit_distances(drawn[TRAINING], own) for name, own in drawn.items()}
+    return _Places(distances, {name: max(width, widths[TRAINING]) for name, width in widths.items()})
+
+
+def _points(climb: Climb, source: LevelPoint, places: _Places, shifts: Mapping[str, LevelShift]) -> list[BoundPoint]:
+    slope = steepest_seen(places.distances[TRAINING], source.errors, source.errors)
+    found = []
+    for point in climb.ladder.points:
+        name = point.name
+        usable = name in shifts and name in places.distances and point.items == source.items
+        if point.axis == TRAINING or not usable:
+            continue
+        certain = _certified_slope(places.longest[name])
+        supposed = _supposed_slope(climb.ladder, slope)
+        found.append(
+            BoundPoint(
+                configuration=climb.configuration,
+                seed=climb.seed,
+                axis=point.axis,
+                level=name,
+                measured=point.risk,
+                tolerance=risk_deviation(point.items, 1.0, DELTA),
+                certified=_bound(source, shifts[name], certain),
+                supposed=_bound(source, shifts[name], supposed),
+                slope=slope,
+                steepest=steepest_seen(places.distances[name], source.errors, point.errors),
+            )
+        )
+    return found
+
+
+def _bound(source: LevelPoint, shift: LevelShift, slope: Claim) -> RiskBound:
+    """Statement 12 with the error as the model, 0 as the label and the difference as the loss.
+
+    W1 of the distributions exceeds W1 of samples by more than its sampling term with probability DELTA / 2 at most
+    (McDiarmid; see `shift/sampling_error.py`); the diameter of the metric is 1.
+    """
+    return realizable_bound(
+        source.risk,
+        shift.w1,
+        model_lipschitz=slope,
+        target_lipschitz=0.0,
+        loss_range=1.0,
+        source_sampling=risk_deviation(source.items, 1.0, DELTA / 2),
+        distance_sampling=math.sqrt(math.log(2 / DELTA) / shift.items),
+        metric="normalised edit distance of prompt and trace",
+    )
+
+
+def _certified_slope(longest: int) -> Claim:
+    return Claim(
+        "Lipschitz constant of any error in [0, 1] in the edit metric",
+        steepest_possible(longest),
+        "per unit of distance",
+        "certified",
+        reference=Reference("lengthwise", "docs/findings.md, the certified slope"),
+        evidence={"longest trajectory": longest},
+    )
+
+
+def _supposed_slope(ladder: Ladder, slope: float) -> Claim:
+    return Claim(
+        "steepest slope of the error between held-out items of training",
+        slope,
+        "per unit of distance",
+        "measured",
+        evidence={"items": ladder.settings.items},
+    )

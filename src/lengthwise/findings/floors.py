@@ -1,15 +1,29 @@
-"""What width cannot take away: risk(width) = floor + b width^-c, for every depth, and whether depth lowers the floor."""
+"""What width cannot take away: the floor of risk(width) for every depth, and whether depth lowers it.
+
+The rule, chosen before any data: the floor falls with depth if Page's test over tasks and encodings, with depths as
+conditions, has p < 0.05, and the floor of the shallowest exceeds that of the deepest on average. Otherwise refuted.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lengthwise.findings.evidence import Evidence
-from lengthwise.records import Claim, Interval
+import numpy as np
 
-IN_RANGE, FARTHEST, BEYOND = "in range", "farthest depth", "all levels beyond training"
+from lengthwise.analysis.paired import paired_over_tasks
+from lengthwise.analysis.trends import page_trend
+from lengthwise.findings.evidence import Climb, Evidence
+from lengthwise.findings.floor_fit import FEWEST_WIDTHS, fit_floor, floor_interval
+from lengthwise.findings.grouping import BEYOND, FARTHEST, IN_RANGE, SHARED_ITEMS, by_configuration, risk_at
+from lengthwise.records import Assumption, Claim, Interval, Reference, Status
+
 PLACES = (IN_RANGE, FARTHEST, BEYOND)
+ALPHA = 0.05
+RULE = Assumption("falls is: Page's p < 0.05, and shallowest minus deepest is above 0 on average", "checked")
+SHAPE = Assumption("risk is floor + b width^-c with b >= 0 and c between 1/4 and 1; three widths cannot test this")
 
 
 @dataclass(frozen=True)
@@ -42,13 +56,33 @@ class Floor:
         return self.floor + self.scale * width**-self.exponent
 
     def claim(self) -> Claim:
-        raise NotImplementedError
+        """The floor; without a second seed nobody knows how far it could be off, so it is unknown."""
+        known = self.floor is not None and self.interval is not None
+        assumptions = [SHAPE]
+        if self.floor is None:
+            assumptions.append(Assumption(f"{FEWEST_WIDTHS} widths or more, not {len(self.widths)}", "violated"))
+        elif self.interval is None:
+            assumptions.append(Assumption("one seed shows no spread", "violated"))
+        else:
+            assumptions.append(Assumption(f"an interval from {len(self.seeds)} seeds covers less than it says"))
+        own = ("widths", "risks", "seeds", "scale", "exponent", "residual", "low", "high")
+        return Claim(
+            f"floor of the risk, {self.task}, {self.position}, depth {self.depth}, {self.place}",
+            self.floor,
+            "risk",
+            "measured",
+            "holds" if known else "unknown",
+            self.interval,
+            tuple(assumptions),
+            Reference("docs/findings.md", "floors"),
+            {name: getattr(self, name) for name in own},
+        )
 
 
 @dataclass(frozen=True)
 class Floors:
-    """All floors, and for each place whether they fall with depth: Page's test over task and encoding, and the
-    difference of the shallowest and the deepest, paired. None where there are too few depths."""
+    """All floors, and for each place whether they fall with depth: the verdict, Page's test over task and encoding
+    (none with fewer than three depths), and shallowest minus deepest, paired."""
 
     floors: tuple[Floor, ...]
     falling: tuple[tuple[str, Claim], ...]  # place → verdict
@@ -58,12 +92,96 @@ class Floors:
     def at(self, place: str) -> list[Floor]:
         return [floor for floor in self.floors if floor.place == place]
 
+    def verdict(self, place: str) -> Claim:
+        return dict(self.falling)[place]
+
     def claims(self) -> list[Claim]:
-        raise NotImplementedError
+        groups = (self.falling, self.page, self.difference)
+        return [*(claim for group in groups for _, claim in group), *(floor.claim() for floor in self.floors)]
 
     def plain(self) -> dict[str, Any]:
         return {"floors": [asdict(floor) for floor in self.floors], "claims": [c.plain() for c in self.claims()]}
 
 
 def floors(evidence: Evidence) -> Floors:
-    raise NotImplementedError
+    """The floors of every task, encoding and depth at every place."""
+    groups: dict[tuple[str, str, int], dict[int, list[Climb]]] = {}
+    for (task, position, depth, width), climbs in by_configuration(evidence.climbs).items():
+        groups.setdefault((task, position, depth), {})[width] = climbs
+    found = tuple(_floor(*key, place, widths) for place in PLACES for key, widths in groups.items())
+    pages, differences, verdicts = [], [], []
+    for place in PLACES:
+        own = [floor for floor in found if floor.place == place]
+        page, difference = _page(place, own), _difference(place, own)
+        pages += [(place, page)] if page else []
+        differences.append((place, difference))
+        verdicts.append((place, _verdict(place, page, difference)))
+    return Floors(found, tuple(verdicts), tuple(pages), tuple(differences))
+
+
+def _floor(task: str, position: str, depth: int, place: str, climbs: Mapping[int, Sequence[Climb]]) -> Floor:
+    """One fit, to the seeds that all widths have."""
+    by_width = {
+        width: {climb.seed: risk for climb in group if (risk := risk_at(climb, place)) is not None}
+        for width, group in sorted(climbs.items())
+    }
+    seeds = tuple(sorted(set.intersection(*(set(risks) for risks in by_width.values()))))
+    widths = tuple(by_width)
+    table = np.array([[by_width[width][seed] for width in widths] for seed in seeds], dtype=np.float64)
+    start = (task, position, depth, place, widths if seeds else ())
+    risks = tuple(table.mean(axis=0).tolist()) if seeds else ()
+    if len(widths) < FEWEST_WIDTHS or not seeds:
+        return Floor(*start, risks, seeds, None, None, None, None, None, None, None)
+    fit = fit_floor(widths, risks)
+    interval = floor_interval(widths, table)
+    return Floor(*start, risks, seeds, fit.floor, fit.scale, fit.exponent, fit.residual, fit.low, fit.high, interval)
+
+
+def _by_block(floors: Sequence[Floor]) -> dict[str, dict[int, float]]:
+    """Task and encoding → depth → floor."""
+    blocks: dict[str, dict[int, float]] = {}
+    for floor in floors:
+        if floor.floor is not None:
+            blocks.setdefault(f"{floor.task}, {floor.position}", {})[floor.depth] = floor.floor
+    return blocks
+
+
+def _page(place: str, floors: Sequence[Floor]) -> Claim | None:
+    """Page's test that floors rise from the deepest to the shallowest, over the blocks that have all depths."""
+    depths = sorted({floor.depth for floor in floors}, reverse=True)
+    blocks = {name: own for name, own in _by_block(floors).items() if set(own) == set(depths)}
+    if len(depths) < 3 or not blocks:
+        return None
+    claim = page_trend(
+        f"mean rank correlation of the floor with fewer layers ({place})",
+        [[own[depth] for depth in depths] for own in blocks.values()],
+        conditions=[f"depth {depth}" for depth in depths],
+        blocks=list(blocks),
+    )
+    others = (a for a in claim.assumptions if a.statement != "blocks are independent")
+    return dataclasses.replace(claim, assumptions=(*others, SHARED_ITEMS))
+
+
+def _difference(place: str, floors: Sequence[Floor]) -> Claim:
+    """The floor of the shallowest minus that of the deepest, pair by pair of task and encoding."""
+    depths = sorted({floor.depth for floor in floors})
+    blocks = _by_block(floors) if len(depths) > 1 else {}
+    first, second = (
+        {name: own[depth] for name, own in blocks.items() if depth in own}
+        for depth in (min(depths, default=0), max(depths, default=0))
+    )
+    name = f"floor of the shallowest minus floor of the deepest ({place})"
+    claim = paired_over_tasks(name, first, second, unit="risk")
+    return dataclasses.replace(claim, assumptions=(*claim.assumptions, SHAPE, SHARED_ITEMS))
+
+
+def _verdict(place: str, page: Claim | None, difference: Claim) -> Claim:
+    name = f"the floor falls with depth ({place})"
+    assumptions = (RULE, SHAPE, SHARED_ITEMS)
+    if page is None or page.value is None or not isinstance(difference.value, float):
+        why = Assumption("three depths of three widths each, and floors that differ", "violated")
+        return Claim(name, None, "", "measured", "unknown", None, (*assumptions, why))
+    p_value = page.evidence["p_value"]
+    status: Status = "holds" if p_value < ALPHA and difference.value > 0 else "refuted"
+    evidence = {"p_value": p_value, "shallowest minus deepest": difference.value, "blocks": page.evidence["blocks"]}
+    return Claim(name, status == "holds", "", "measured", status, None, assumptions, page.reference, evidence)

@@ -1,15 +1,37 @@
-"""Does risk rise with the distance from training? All configurations in one metric, beside a shuffled control."""
+"""Does risk rise with the distance from training? All configurations in one metric, beside a shuffled control.
+
+The rule, chosen before any data: the claim holds if at least half of the configurations are monotone (see `trend.py`)
+and their number exceeds what 95 % of the shuffles of `shuffled.py` give. Otherwise it is refuted.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
+from lengthwise.analysis.trends import page_trend
 from lengthwise.findings.evidence import Evidence
-from lengthwise.findings.trend import Trend
-from lengthwise.records import Claim
+from lengthwise.findings.grouping import SHARED_ITEMS, axes_of, by_configuration, named
+from lengthwise.findings.shuffled import SHUFFLES, Shuffled, shuffled
+from lengthwise.findings.trend import ALPHA, FEWEST, RHO, Course, Trend, course, judged
+from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.ladder import TRAINING
 
 ALL_AXES = "all"
+RULE = Assumption(
+    f"monotone is: Spearman's correlation of mean risk and W1 over levels is {RHO:g} or more, and one-sided "
+    f"p < {ALPHA:g}; the claim asks for half of the configurations, and for more than 95 % of shuffles give",
+    "checked",
+)
+EXCHANGEABLE = Assumption(
+    "were risk unrelated to distance, levels could be exchanged; levels of one axis are steps of one shift and look "
+    "alike, so p-values are on the small side"
+)
 
 
 @dataclass(frozen=True)
@@ -37,13 +59,152 @@ class Monotone:
     control: Control | None
     page: Claim | None
 
+    @property
+    def where(self) -> str:
+        levels = "all levels in one order" if self.axis == ALL_AXES else f"levels of {self.axis}"
+        return f"{self.metric} metric, {levels}"
+
     def claims(self) -> list[Claim]:
-        raise NotImplementedError
+        """The verdict; then Page's test, the sign test and how near the points are to a rising curve."""
+        others = [self.page, self._signs(), self._fit()]
+        return [self.verdict(), *(claim for claim in others if claim is not None)]
+
+    def verdict(self) -> Claim:
+        name = f"configurations whose risk rises with W1 ({self.where})"
+        if self.control is None:
+            few = Assumption(f"a configuration with {FEWEST} levels or more, whose distance is known", "violated")
+            return Claim(name, None, "", "measured", "unknown", None, (few, RULE))
+        enough = 2 * self.count >= self.judged and self.count > self.control.quantile
+        known = [trend for trend in self.trends if trend.learned and trend.monotone is not None]
+        evidence = {
+            "configurations": len(self.trends),
+            "control": asdict(self.control),
+            "median rho": _median([trend.rho for trend in self.trends]),
+            "monotone, of those that learned": f"{sum(bool(trend.monotone) for trend in known)} of {len(known)}",
+            "monotone after Holm": _after_holm(self.trends),
+            "not monotone": [named(trend.configuration) for trend in self.trends if trend.monotone is False],
+            "shares": {"monotone": self.count / self.judged, "control": self.control.mean / self.judged},
+        }
+        status = "holds" if enough else "refuted"
+        assumptions = (RULE, EXCHANGEABLE, Assumption("tasks are independent of each other"))
+        of = f"of {self.judged}"
+        return Claim(name, self.count, of, "measured", status, None, assumptions, Reference("spearman1904"), evidence)
+
+    def _signs(self) -> Claim | None:
+        if self.sign_p is None:
+            return None
+        signed = [trend for trend in self.trends if trend.rho]
+        return Claim(
+            f"configurations with a positive correlation of risk and W1 ({self.where})",
+            self.rising,
+            f"of {len(signed)}",
+            "measured",
+            "holds" if self.sign_p < ALPHA else "refuted",
+            assumptions=(Assumption("p is below 0.05 in a one-sided sign test", "checked"), SHARED_ITEMS),
+            evidence={"p_value": self.sign_p, "p_method": "sign test, configurations taken as independent"},
+        )
+
+    def _fit(self) -> Claim | None:
+        shares = [trend.explained for trend in self.trends if trend.explained is not None]
+        if not shares:
+            return None
+        return Claim(
+            f"share of the variance over levels that a rising curve explains, median ({self.where})",
+            float(np.median(shares)),
+            "",
+            "heuristic",
+            assumptions=(Assumption("the fit is free, so it explains part of pure noise as well"),),
+            reference=Reference("barlow1972", "chapter 1"),
+            evidence={
+                "median residual": _median([trend.residual for trend in self.trends]),
+                "largest residual": max(trend.residual for trend in self.trends),
+                "configurations": len(shares),
+            },
+        )
 
     def plain(self) -> dict[str, Any]:
-        return {**asdict(self), "claims": [claim.plain() for claim in self.claims()]}
+        """All but Page's claim, which is among the claims."""
+        own = asdict(dataclasses.replace(self, page=None))
+        return {**own, "claims": [claim.plain() for claim in self.claims()]}
 
 
 def monotone(evidence: Evidence) -> tuple[Monotone, ...]:
     """One result for each metric and for each of: all axes together, every axis apart."""
-    raise NotImplementedError
+    axes = axes_of(evidence)
+    choices = [ALL_AXES, *axes] if len(axes) > 1 else [ALL_AXES] if axes else []
+    return tuple(_in_order(evidence, metric, axis, axes) for metric in evidence.metrics() for axis in choices)
+
+
+def _in_order(evidence: Evidence, metric: str, axis: str, axes: Sequence[str]) -> Monotone:
+    chosen = [TRAINING, *(axes if axis == ALL_AXES else [axis])]
+    unit = next(shift.unit for shift in evidence.shifts if shift.metric == metric)
+    groups = by_configuration(evidence.climbs)
+    courses = [course(group, evidence.shift_of(key[0], metric), chosen) for key, group in groups.items()]
+    null = shuffled(courses)
+    trends = tuple(judged(found, p_value) for found, p_value in zip(courses, null.p_values, strict=True))
+    count = sum(trend.monotone is True for trend in trends)
+    known = sum(trend.monotone is not None for trend in trends)
+    signed = [trend.rho > 0 for trend in trends if trend.rho]
+    return Monotone(
+        metric=metric,
+        unit=unit,
+        axis=axis,
+        trends=trends,
+        count=count,
+        judged=known,
+        rising=sum(signed),
+        sign_p=_sign_p(sum(signed), len(signed)) if signed else None,
+        control=_control(null, count) if known else None,
+        page=_page(metric, axis, courses, trends, null) if known else None,
+    )
+
+
+def _control(null: Shuffled, count: int) -> Control:
+    quantile = float(np.quantile(null.monotone, 0.95, method="inverted_cdf"))
+    return Control(SHUFFLES, float(null.monotone.mean()), quantile, null.share_above(null.monotone, count))
+
+
+def _page(metric: str, axis: str, courses: Sequence[Course], trends: Sequence[Trend], null: Shuffled) -> Claim:
+    """Page's test with a configuration as block and its levels, nearest first, as conditions. Tasks have distances of
+    their own, so condition j is the j-th nearest level of the task."""
+    levels = Counter(len(found.names) for found in courses if len(found.names) >= FEWEST).most_common(1)[0][0]
+    kept = [found for found in courses if len(found.names) == levels]
+    place = "all levels in one order" if axis == ALL_AXES else f"levels of {axis}"
+    claim = page_trend(
+        f"mean rank correlation of risk and W1 over configurations ({metric} metric, {place})",
+        [found.risk.tolist() for found in kept],
+        blocks=[named(found.configuration) for found in kept],
+    )
+    seen = [trend.rho for trend in trends if trend.rho is not None and trend.p_value is not None]
+    own: dict[str, Any] = {"left out, as other levels were measured": len(courses) - len(kept)}
+    if seen:
+        own["p_shared"] = null.share_above(null.mean_rho, sum(seen) / len(seen))
+        own["p_shared_method"] = f"{SHUFFLES} shuffles of the distances, one for all configurations of a task"
+    others = (a for a in claim.assumptions if a.statement != "blocks are independent")
+    status = claim.status
+    if status == "holds" and not own.get("p_shared", 1.0) < ALPHA:
+        status = "refuted"
+    assumptions = (*others, SHARED_ITEMS, EXCHANGEABLE)
+    return dataclasses.replace(claim, status=status, assumptions=assumptions, evidence={**claim.evidence, **own})
+
+
+def _sign_p(rising: int, count: int) -> float:
+    from scipy.stats import binomtest
+
+    return float(binomtest(rising, count, alternative="greater").pvalue)
+
+
+def _after_holm(trends: Sequence[Trend]) -> int:
+    """How many are still monotone when all p-values are corrected for their number by Holm's rule."""
+    left = sorted((trend.p_value, trend.monotone is True) for trend in trends if trend.p_value is not None)
+    count = 0
+    for place, (p, rises) in enumerate(left):
+        if p * (len(left) - place) >= ALPHA:
+            break
+        count += rises
+    return count
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.median(known)) if known else None

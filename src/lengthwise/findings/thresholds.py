@@ -1,35 +1,43 @@
-"""How many layers a depth of search takes: what the oracle says beside what was measured."""
+"""How many layers a depth of search takes: what the oracle says beside what was measured.
+
+The bars, chosen before any data: a number of layers reaches a depth level if, with its best width, 90 % of the tokens
+are right there (the true trace being given), or if half of the problems are solved by writing freely; seeds averaged.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
-from lengthwise.findings.evidence import Evidence
-from lengthwise.records import Claim
+from lengthwise.errors import LengthwiseError
+from lengthwise.findings.evidence import Climb, Evidence
+from lengthwise.findings.grouping import DEPTH, by_configuration, mean
+from lengthwise.findings.predictions import Prediction, predictions
+from lengthwise.findings.redraw import measured_items
+from lengthwise.measurement.ladder import LevelPoint
+from lengthwise.records import Assumption, Claim
+from lengthwise.tasks import tasks
+from lengthwise.tasks.ladder import Level, ladder_of
+from lengthwise.tasks.search.search_task import SearchTask
 
-Verdict = Literal["agrees", "contradicted", "says nothing"]
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """A threshold of the oracle, and what the measurement says of it."""
-
-    claim: Claim  # of oracle.depth
-    verdict: Verdict
-    because: str  # a sentence
+TOKEN_BAR, SOLVED_BAR = 0.9, 0.5
+LOOKED_AT = 16  # items of a level whose nesting is looked at
+BEST = Assumption("of all widths the best is taken, so chance favours the models; no interval is given", "assumed")
+TRIED = Assumption("only the depths and widths of the study were tried, with its training", "assumed")
 
 
 @dataclass(frozen=True)
 class Threshold:
     """One task and encoding at one depth level. `layers` are the depths that were tried; `accurate` and `solving` are
-    the smallest that reach the bar with their best width (token accuracy, share of problems solved), None if none."""
+    the smallest that reach the bar with their best width (token accuracy, share of problems solved), None if none.
+    `nesting` is how deep the traces nest, None where the task has no brackets."""
 
     task: str
     position: str
     level: str
     value: int
-    nesting: int
+    nesting: int | None
     layers: tuple[int, ...]
     accurate: int | None
     solving: int | None
@@ -40,14 +48,118 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Thresholds:
+    """All thresholds. The predictions of a row are judged by the layers that reach the bar of tokens."""
+
     rows: tuple[Threshold, ...]
 
     def claims(self) -> list[Claim]:
-        raise NotImplementedError
+        """One a row, then one for every prediction of the oracle over all rows."""
+        return [*(_claim(row) for row in self.rows), *self._verdicts()]
 
     def plain(self) -> dict[str, Any]:
         return {"rows": [asdict(row) for row in self.rows], "claims": [c.plain() for c in self.claims()]}
 
+    def _verdicts(self) -> list[Claim]:
+        judged: dict[str, list[Prediction]] = {}
+        for row in self.rows:
+            for prediction in row.predictions:
+                judged.setdefault(prediction.claim.name, []).append(prediction)
+        return [_over_rows(name, found) for name, found in judged.items()]
+
 
 def thresholds(evidence: Evidence) -> Thresholds:
-    raise NotImplementedError
+    """The measured and the predicted thresholds of every task and encoding at every depth level."""
+    groups: dict[tuple[str, str], list[Climb]] = {}
+    for climb in evidence.climbs:
+        groups.setdefault((climb.task, climb.position), []).append(climb)
+    shapes: dict[tuple[str, int], dict[str, tuple[int, int]]] = {}
+    rows = []
+    for (task, position), climbs in groups.items():
+        key = (task, climbs[0].ladder.train_size)
+        if key not in shapes:
+            shapes[key] = _shapes(*key)
+        points = {point.name: point for climb in climbs for point in climb.ladder.points if point.axis == DEPTH}
+        for point in sorted(points.values(), key=lambda point: point.value):
+            rows.append(_row(task, position, point, climbs, shapes[key].get(point.name)))
+    return Thresholds(tuple(rows))
+
+
+def _row(
+    task: str, position: str, level: LevelPoint, climbs: Sequence[Climb], shape: tuple[int, int] | None
+) -> Threshold:
+    best: dict[int, tuple[float, float]] = {}
+    for (_, _, depth, _), seeds in by_configuration(climbs).items():
+        points = [point for climb in seeds for point in climb.ladder.points if point.name == level.name]
+        token, solved = mean([p.token for p in points]), mean([p.solved / p.decoded for p in points])
+        if token is not None and solved is not None:
+            before = best.get(depth, (0.0, 0.0))
+            best[depth] = (max(token, before[0]), max(solved, before[1]))
+    layers = tuple(sorted(best))
+    accurate = next((depth for depth in layers if best[depth][0] >= TOKEN_BAR), None)
+    return Threshold(
+        task=task,
+        position=position,
+        level=level.name,
+        value=level.value,
+        nesting=shape[1] if shape else None,
+        layers=layers,
+        accurate=accurate,
+        solving=next((depth for depth in layers if best[depth][1] >= SOLVED_BAR), None),
+        best_token=tuple(best[depth][0] for depth in layers),
+        best_solved=tuple(best[depth][1] for depth in layers),
+        predictions=predictions(*shape, layers, accurate) if shape else (),
+    )
+
+
+def _shapes(task: str, train_size: int) -> dict[str, tuple[int, int]]:
+    """Level → (kinds of brackets, how deep they nest); nothing for a task that has none or is not known here."""
+    try:
+        levels = ladder_of(tasks.make(task), train_size)
+    except LengthwiseError:
+        return {}
+    return {
+        level.name: (level.task.kinds, _nesting(level.task, level))
+        for level in levels
+        if level.axis == DEPTH and isinstance(level.task, SearchTask)
+    }
+
+
+def _nesting(task: SearchTask, level: Level) -> int:
+    """The most moves in force at once, in the first items that were measured."""
+    items = ((item.tokens, item.asked or 0) for item in measured_items(level, LOOKED_AT))
+    return max(max(task.contour(tokens[:asked], tokens[asked:])) for tokens, asked in items)
+
+
+def _claim(row: Threshold) -> Claim:
+    name = f"layers that reach {row.level}: {row.task}, {row.position}"
+    evidence = {
+        "layers tried": row.layers,
+        "best token accuracy": row.best_token,
+        "best share solved": row.best_solved,
+        "solving": row.solving,
+        "nesting": row.nesting,
+        "verdicts": {prediction.claim.name: prediction.because for prediction in row.predictions},
+    }
+    bar = Assumption(f"reached is: {100 * TOKEN_BAR:g} % of the tokens right, seeds averaged", "checked")
+    value = "none" if row.accurate is None else row.accurate
+    return Claim(name, value, "layers", "measured", assumptions=(bar, BEST, TRIED), evidence=evidence)
+
+
+def _over_rows(name: str, found: Sequence[Prediction]) -> Claim:
+    """How often a threshold agrees with the measurement, is contradicted, or says nothing about it."""
+    count = {
+        verdict: sum(p.verdict == verdict for p in found) for verdict in ("agrees", "contradicted", "says nothing")
+    }
+    status = "refuted" if count["contradicted"] else "holds" if count["agrees"] else "vacuous"
+    source = found[0].claim
+    return Claim(
+        f"{name}: levels where the measurement agrees",
+        count["agrees"],
+        f"of {len(found)}",
+        "measured",
+        status,
+        None,
+        (*source.assumptions, BEST, TRIED),
+        source.reference,
+        {**count, "for instance": next((p.because for p in found if p.verdict != "says nothing"), found[0].because)},
+    )

@@ -1,11 +1,27 @@
-"""One configuration: does its risk rise with the distance from training?"""
+"""One configuration: does its risk rise with the distance from training?
+
+The rule, chosen before any data: a configuration is monotone if Spearman's correlation of its risk (mean over seeds)
+with W1 over the levels is at least 0.8, and p < 0.05 one-sided when levels are shuffled. With fewer than four levels no
+order is that rare (3! is 6), so nothing is said. A risk that never changes does not rise.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-Configuration = tuple[str, str, int, int]  # task, position, depth, width
+import numpy as np
+
+from lengthwise.analysis.isotonic import isotonic_fit
+from lengthwise.analysis.trends import ranks
+from lengthwise.findings.evidence import Climb, LevelShift
+from lengthwise.findings.grouping import Configuration, common_levels, has_learned
+from lengthwise.seeds import Floats
+
+RHO, ALPHA, FEWEST = 0.8, 0.05, 4
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -15,6 +31,7 @@ class Trend:
     `fitted` is the nearest rising curve (isotonic), `explained` the share of the variance over levels that it explains
     and `residual` the root mean square of what it leaves. `rho` is Spearman's correlation, None where the risk never
     changes; `p_value` is one-sided, by shuffling the levels. `monotone` is the verdict, None with too few levels.
+    `learned` is whether the configuration learned the training range, without which there is little to lose.
     """
 
     configuration: Configuration
@@ -33,3 +50,79 @@ class Trend:
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class Course:
+    """Risks of one configuration by level, [seeds, levels], beside W1; before any verdict."""
+
+    configuration: Configuration
+    seeds: tuple[int, ...]
+    names: tuple[str, ...]
+    w1: Floats
+    risks: Floats
+    learned: bool
+
+    @property
+    def risk(self) -> Floats:
+        return self.risks.mean(axis=0)
+
+
+def course(climbs: Sequence[Climb], shifts: Mapping[str, LevelShift], axes: Sequence[str]) -> Course:
+    """The levels of these axes that all seeds have and whose distance is known, in the order of W1."""
+    names = [point.name for point in common_levels(climbs) if point.axis in axes and point.name in shifts]
+    names.sort(key=lambda name: (shifts[name].w1, name))
+    risks = np.array([[climb.ladder.at(name).risk for name in names] for climb in climbs], dtype=np.float64)
+    return Course(
+        climbs[0].configuration,
+        tuple(climb.seed for climb in climbs),
+        tuple(names),
+        np.array([shifts[name].w1 for name in names], dtype=np.float64),
+        risks.reshape(len(climbs), len(names)),
+        has_learned(climbs),
+    )
+
+
+def standard_ranks(values: Floats) -> Floats | None:
+    """Ranks, shifted and scaled so that the product of two rows is their correlation; None where nothing varies."""
+    if len(values) < 2 or values.min() == values.max():
+        return None
+    centred = ranks(values) - (len(values) + 1) / 2
+    return centred / math.sqrt(centred @ centred)
+
+
+def correlation(one: Floats, two: Floats) -> float | None:
+    """Spearman's rank correlation; None where a row never changes."""
+    first, second = standard_ranks(one), standard_ranks(two)
+    return None if first is None or second is None else float(np.clip(first @ second, -1, 1))
+
+
+def judged(found: Course, p_value: float | None) -> Trend:
+    """The verdict on a course whose p is known."""
+    rho = correlation(found.w1, found.risk)
+    known = len(found.names) >= FEWEST
+    rises = rho is not None and p_value is not None and rho >= RHO - ROUNDING and p_value < ALPHA
+    fitted, explained = _fitted(found)
+    return Trend(
+        configuration=found.configuration,
+        seeds=found.seeds,
+        names=found.names,
+        w1=tuple(found.w1.tolist()),
+        risk=tuple(found.risk.tolist()),
+        fitted=tuple(fitted.tolist()),
+        explained=explained,
+        residual=float(np.sqrt(np.mean((found.risk - fitted) ** 2))) if len(fitted) else 0.0,
+        rho=rho,
+        rho_by_seed=tuple(correlation(found.w1, row) for row in found.risks),
+        p_value=p_value,
+        monotone=rises if known else None,
+        learned=found.learned,
+    )
+
+
+def _fitted(found: Course) -> tuple[Floats, float | None]:
+    """The rising curve nearest to the risks at each level, and the share of their variance that it explains."""
+    if not found.names:
+        return np.zeros(0), None
+    fit = isotonic_fit(found.w1.tolist(), found.risk.tolist(), increasing=True)
+    return fit.fitted[np.searchsorted(fit.x, found.w1)], fit.explained()
