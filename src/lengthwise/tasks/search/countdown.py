@@ -18,7 +18,15 @@ from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, Trails, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import SearchTask, cut, distinct_values, longest_trace, numerals, parsed
+from lengthwise.tasks.search.search_task import (
+    SearchTask,
+    check_range,
+    cut,
+    distinct_values,
+    longest_trace,
+    numerals,
+    parsed,
+)
 
 Targets = Literal["seen", "held_out"]
 OPERATIONS = "+-*/"
@@ -43,6 +51,7 @@ class Countdown(SearchTask):
 
     branching: int = 1
     content: int = 10
+    span: int = 10
     operations: str = "+-"
     top: int = 24
     targets: Targets = "seen"
@@ -51,11 +60,7 @@ class Countdown(SearchTask):
     facts = Facts(references=(Reference("gandhi2024", "Stream of Search, the game and held-out targets"),))
 
     def __post_init__(self) -> None:
-        if not (self.branching >= 1 and 2 <= self.content <= self.top):
-            raise UsageError(
-                f"branching is at least 1 and content lies between 2 and top, not {self.branching} and {self.content} "
-                f"with top {self.top}"
-            )
+        check_range(self.branching, self.span, self.content, self.top)
         if not self.operations or not set(self.operations) <= set(OPERATIONS):
             raise UsageError(f"operations are some of {OPERATIONS}, not {self.operations!r}")
         if len(set(self.operations)) < len(self.operations):
@@ -75,14 +80,14 @@ class Countdown(SearchTask):
         return self.branching * len(self.operations)
 
     def has(self, size: int) -> bool:
-        return super().has(size) and size + self.branching <= self.content
+        return super().has(size) and size + self.branching <= self.span
 
     def events(self, size: int) -> int:
         """How far the search is followed to choose a target."""
         return 10 + size
 
     def attempt(self, size: int, draws: Draws) -> tuple[Samples, Flags]:
-        values = distinct_values(draws, size + self.branching, self.content, self.top)
+        values = distinct_values(draws, size + self.branching, self.span, self.content, self.top)
         which = draws.uniform(1)
         board = _Board(values, size, self.branching, self.operations, self.top)
         trails = run_searches(board, self.events(size))

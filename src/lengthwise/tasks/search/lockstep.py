@@ -52,13 +52,14 @@ class Board(abc.ABC):
 
 @dataclass(frozen=True)
 class Trails:
-    """What a batch of searches did. `tokens` is filled with NOTHING behind `lengths`; event e of an item ended at token
-    `ends[:, e]` and pushed the state whose first number is `pushed[:, e]` to level `levels[:, e]` (NOTHING for pops and
-    for events that did not happen)."""
+    """What a batch of searches did. `tokens` is filled with NOTHING behind `lengths`; `depth` moves are in force at the
+    end; event e of an item ended at token `ends[:, e]` and pushed the state whose first number is `pushed[:, e]` to
+    level `levels[:, e]` (NOTHING for pops and for events that did not happen)."""
 
     tokens: Ints
     lengths: Ints
     solved: Flags
+    depth: Ints
     ends: Ints
     pushed: Ints
     levels: Ints
@@ -107,7 +108,7 @@ def run_searches(board: Board, events: int) -> Trails:
             level[up] = above
         ends[rows, event] = lengths[rows]
         rows = rows[~solved[rows]]
-    return Trails(tokens, lengths, solved, ends, pushed, levels)
+    return Trails(tokens, lengths, solved, level, ends, pushed, levels)
 
 
 def _write(tokens: Ints, lengths: Ints, rows: Ints, written: Ints) -> None:

@@ -22,22 +22,23 @@ from lengthwise.tasks.search.replay import Replay, replay
 from lengthwise.tasks.task import Axis, Task
 
 # One item in so many takes its values from the whole range, so that training shows every token.
-WHOLE_RANGE = 8
-_ATTEMPTS = 200
+WHOLE_RANGE = 16
+_ATTEMPTS = 500  # one attempt in fifteen is usable in the rarest case of the ladders
 
 
 @dataclass(frozen=True)
 class SearchTask(Task):
     """A search problem whose answer is the whole trace of depth-first search with backtracking.
 
-    `size` counts the depth. `branching` and `content` (the range of values or labels) are settings; values go up to
-    `top`, which one item in eight uses in full. `lengthwise.tasks.ladder` shifts one of the three at a time.
+    `size` counts the depth. `branching` and `content` are settings: the values or labels of an item are of the `span`
+    numbers up to `content`, and in one item of sixteen of all numbers up to `top`, so that every token is known from
+    training. `lengthwise.tasks.ladder` shifts one of depth, branching and content at a time.
     """
 
     axes: ClassVar[tuple[Axis, ...]] = (
         Axis("depth", "levels of the search tree down to the goal", smallest=2),
         Axis("branching", "choices at a node of one level"),
-        Axis("content", "range of the values in ordinary items"),
+        Axis("content", "the largest value of ordinary items"),
     )
     rungs: ClassVar[tuple[Rung, ...]] = ()
 
@@ -127,28 +128,38 @@ class SearchTask(Task):
     def levels(self, train_size: int) -> tuple[Level, ...]:
         """The ladder of shifts: the training range first, then every rung of every axis, one axis at a time."""
         sizes = tuple(self.sizes(1, train_size))
-        here = {"depth": train_size, "branching": self._setting("branching"), "content": self._setting("content")}
         levels = [Level("training", 0, self, sizes)]
         for rung in self.rungs:
             for step in range(1, rung.steps + 1):
-                value = here[rung.axis] + step * rung.by
                 if rung.axis == "depth":
-                    levels.append(Level("depth", value, self, (value,)))
+                    levels.append(Level("depth", train_size + step * rung.by, self, (train_size + step * rung.by,)))
                 else:
-                    shifted = dataclasses.replace(self, **{rung.axis: value})
-                    levels.append(Level(rung.axis, value, shifted, sizes))
+                    value = getattr(self, rung.axis) + step * rung.by
+                    levels.append(Level(rung.axis, value, dataclasses.replace(self, **{rung.axis: value}), sizes))
+        for level in levels:
+            if not (level.sizes and all(level.task.has(size) for size in level.sizes)):
+                raise UsageError(
+                    f"there are no items at {level.name!r} when training ends at size {train_size}, so there is no "
+                    "ladder; a larger content and top may help, or another training size"
+                )
         return tuple(levels)
 
-    def _setting(self, name: str) -> int:
-        return int(getattr(self, name))
 
-
-def distinct_values(draws: Draws, count: int, content: int, top: int) -> Ints:
-    """`count` different values for each row: from 1 to `content`, in one row of eight from 1 to `top`."""
+def distinct_values(draws: Draws, count: int, span: int, content: int, top: int) -> Ints:
+    """`count` different values a row: of the `span` numbers up to `content`, in one row of sixteen of all up to `top`."""
     wide = draws.integers(0, WHOLE_RANGE, 1) == 0
-    keys = draws.uniform(top)
-    keys = np.where(wide | (np.arange(top) < content), keys, 2.0)
+    values = np.arange(1, top + 1)
+    keys = np.where(wide | ((values <= content) & (values > content - span)), draws.uniform(top), 2.0)
     return np.argsort(keys, axis=1)[:, :count] + 1
+
+
+def check_range(branching: int, span: int, content: int, top: int) -> None:
+    """Refuse settings that leave no values to draw from."""
+    if not (branching >= 1 and 2 <= span <= content <= top):
+        raise UsageError(
+            f"branching is at least 1, and 2 <= span <= content <= top; not branching {branching}, span {span}, "
+            f"content {content} and top {top}"
+        )
 
 
 def parsed(text: str, low: int, top: int, what: str) -> int:

@@ -14,7 +14,14 @@ from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import SearchTask, distinct_values, longest_trace, numerals, parsed
+from lengthwise.tasks.search.search_task import (
+    SearchTask,
+    check_range,
+    distinct_values,
+    longest_trace,
+    numerals,
+    parsed,
+)
 
 BAR, TAKE, SKIP = "|", "+", "-"
 
@@ -28,21 +35,18 @@ class SubsetSum(SearchTask):
     too much and are skipped, which leads nowhere; all three are taken back and 6 remains; skip 5; take 2; take 4. A
     group holds `branching` numbers, of which one is taken or none; its numbers are tried in order, skipping comes last.
     Two rules prune: a number above what remains is not tried, and a state whose remainder is more than all later groups
-    can give is left at once.
+    can give is left at once. Items are such that the search decides about every group before it succeeds.
     """
 
     branching: int = 1
     content: int = 21
+    span: int = 21
     top: int = 33
 
     rungs = (Rung("depth", 1), Rung("branching", 1), Rung("content", 2))
 
     def __post_init__(self) -> None:
-        if not (self.branching >= 1 and 2 <= self.content <= self.top):
-            raise UsageError(
-                f"branching is at least 1 and content lies between 2 and top, not {self.branching} and {self.content} "
-                f"with top {self.top}"
-            )
+        check_range(self.branching, self.span, self.content, self.top)
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -53,14 +57,14 @@ class SubsetSum(SearchTask):
         return self.branching + 1
 
     def has(self, size: int) -> bool:
-        return super().has(size) and size * self.branching <= self.content
+        return super().has(size) and size * self.branching <= self.span
 
     def events(self, size: int) -> int:
         """The longest search that is drawn; longer ones are drawn again."""
         return 10 + size
 
     def attempt(self, size: int, draws: Draws) -> tuple[Samples, Flags]:
-        values = distinct_values(draws, size * self.branching, self.content, self.top)
+        values = distinct_values(draws, size * self.branching, self.span, self.content, self.top)
         groups = values.reshape(len(draws), size, self.branching)
         planned = np.concatenate([groups, np.zeros((len(draws), size, 1), dtype=np.int64)], axis=2)
         chosen = draws.integers(0, self.branching + 1, size)
@@ -75,7 +79,7 @@ class SubsetSum(SearchTask):
         rows = np.concatenate([bars, groups + offset], axis=2).reshape(len(draws), -1)
         longest = longest_trace(self.events(size), size, _Board.push_width, _Board.pop_width)
         prompts = np.concatenate([target[:, None] + offset, rows], axis=1)
-        return Samples(prompts, trails.tokens[:, :longest]), trails.solved
+        return Samples(prompts, trails.tokens[:, :longest]), trails.solved & (trails.depth == size)
 
     def problem(self, prompt: Sequence[str]) -> Problem:
         target, *rest = prompt or [""]

@@ -14,7 +14,7 @@ from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import SearchTask, distinct_values, numerals, parsed
+from lengthwise.tasks.search.search_task import SearchTask, check_range, distinct_values, numerals, parsed
 
 OPEN, CLOSE = "(", ")"
 
@@ -28,21 +28,18 @@ class TreeMaze(SearchTask):
     back to 5, and to the goal 4. The prompt is the goal, the root, and behind every room with ways out, in brackets,
     the rooms they lead to; they are tried in this order. The goal is as deep as the size says; each room on the way to
     it has `branching` ways out, of which the others are dead ends; one dead end of the maze leads into one room more.
-    Labels are 1 to `content`, in one item of eight 1 to `top`, all different in an item.
+    All labels of an item are different.
     """
 
     branching: int = 2
-    content: int = 28
-    top: int = 40
+    content: int = 26
+    span: int = 26
+    top: int = 44
 
-    rungs = (Rung("depth", 1), Rung("branching", 1), Rung("content", 2))
+    rungs = (Rung("depth", 1), Rung("branching", 1), Rung("content", 3))
 
     def __post_init__(self) -> None:
-        if not (self.branching >= 1 and 2 <= self.content <= self.top):
-            raise UsageError(
-                f"branching is at least 1 and content lies between 2 and top, not {self.branching} and {self.content} "
-                f"with top {self.top}"
-            )
+        check_range(self.branching, self.span, self.content, self.top)
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -57,11 +54,11 @@ class TreeMaze(SearchTask):
         return 1 + size * self.branching + (self.branching > 1)
 
     def has(self, size: int) -> bool:
-        return super().has(size) and self.rooms(size) <= self.content
+        return super().has(size) and self.rooms(size) <= self.span
 
     def attempt(self, size: int, draws: Draws) -> tuple[Samples, Flags]:
         items, ways = len(draws), self.branching
-        labels = distinct_values(draws, self.rooms(size), self.content, self.top)
+        labels = distinct_values(draws, self.rooms(size), self.span, self.content, self.top)
         onward = draws.integers(0, ways, size)  # which way leads to the goal
         other = (onward + draws.integers(1, max(2, ways), size)) % ways  # a dead end of each room on the way
         deeper = draws.integers(0, size, 1)[:, 0]  # the level whose dead end goes on
