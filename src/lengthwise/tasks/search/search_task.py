@@ -146,7 +146,7 @@ class SearchTask(Task):
 
 
 def distinct_values(draws: Draws, count: int, span: int, content: int, top: int) -> Ints:
-    """`count` different values a row: of the `span` numbers up to `content`, in one row of sixteen of all up to `top`."""
+    """`count` different values a row: of the `span` numbers up to `content`; in one row of sixteen, of all to `top`."""
     wide = draws.integers(0, WHOLE_RANGE, 1) == 0
     values = np.arange(1, top + 1)
     keys = np.where(wide | ((values <= content) & (values > content - span)), draws.uniform(top), 2.0)
