@@ -17,7 +17,7 @@ from lengthwise.measurement.taught import Taught, read_items
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.parts import Anatomy
 from lengthwise.models.transformer import Transformer
-from lengthwise.tasks.ladder import Level, ladder_of
+from lengthwise.tasks.ladder import ladder_of
 from lengthwise.tasks.task import Task
 
 SHOWN = 2  # examples at a level that has some
@@ -38,12 +38,26 @@ def climb(
     measurement knows nothing of derivatives. `report` hears of each level as it is done.
     """
     check_climbs(model, task)
+    return climb_items(model, draw_ladder(task, train_size, settings.items, seed), settings, seed, report)
+
+
+def draw_ladder(task: Task, train_size: int, count: int, seed: int) -> list[LevelItems]:
+    """The items of all levels."""
+    return [draw_items(level, count, seed) for level in ladder_of(task, train_size)]
+
+
+def climb_items(
+    model: Transformer,
+    drawn: Sequence[LevelItems],
+    settings: LadderSettings,
+    seed: int,
+    report: Callable[[LevelPoint], None] | None = None,
+) -> tuple[tuple[LevelPoint, ...], tuple[Example, ...]]:
+    """`climb` with items that are drawn already."""
     model.eval()
-    levels = ladder_of(task, train_size)
-    drawn = [draw_items(level, settings.items, seed) for level in levels]
     for items in drawn:  # a level beyond the model's reach is refused before the work
         positions_for(model, items, seed)
-    anatomy, shown = anatomy_of(model), _farthest(levels)
+    anatomy, shown = anatomy_of(model), _farthest(drawn)
     points, examples = [], []
     for items in drawn:
         point, some = _climb_level(model, anatomy, items, settings, seed)
@@ -55,9 +69,9 @@ def climb(
     return tuple(points), tuple(examples)
 
 
-def _farthest(levels: Sequence[Level]) -> set[str]:
+def _farthest(drawn: Sequence[LevelItems]) -> set[str]:
     """The training level and the last one of each axis."""
-    return set({level.axis: level.name for level in levels}.values())
+    return set({items.level.axis: items.level.name for items in drawn}.values())
 
 
 def _climb_level(

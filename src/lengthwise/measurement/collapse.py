@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from lengthwise.measurement.ladder import Inside
@@ -74,9 +75,10 @@ def look_inside(anatomy: Anatomy, items: LevelItems, at: Tensor) -> tuple[Inside
     places = places_of(items)
     trace = run(anatomy, torch.from_numpy(items.batch.inputs), at[:, : items.width])
     streams = [trace.embedded, *(block.after_mlp for block in trace.blocks)]
-    entropies = [None, *(attention_entropy(block.attention_weights, items.batch.scored) for block in trace.blocks)]
+    asked = items.batch.scored
+    entropies = [attention_entropy(block.attention_logits, block.attention_weights, asked) for block in trace.blocks]
     layers = []
-    for stream, entropy in zip(streams, entropies, strict=True):
+    for stream, entropy in zip(streams, [None, *entropies], strict=True):
         states = stream[places.items, places.columns].numpy()
         shared, rank = share_of_pairs(states, places.pairs), effective_rank(states)
         layers.append(Inside(shared, len(places.pairs), rank, entropy))
@@ -103,13 +105,12 @@ def effective_rank(states: Floats) -> float:
     return float(np.exp(-(shares * np.log(shares)).sum()))
 
 
-def attention_entropy(weights: Tensor, asked: np.ndarray) -> float | None:
+def attention_entropy(logits: Tensor, weights: Tensor, asked: NDArray[np.bool_]) -> float | None:
     """The mean over heads and the places that are `asked` [B, T] of the entropy of the weights [B, H, T, T], each as a
-    share of the logarithm of how many keys a causal query can see; None where no query sees two."""
-    queries = torch.from_numpy(asked)
-    seen = torch.arange(1, weights.shape[2] + 1, dtype=weights.dtype)
-    queries = queries & (seen > 1)
-    if not bool(queries.any()):
+    share of the logarithm of how many keys are seen, which have a logit above -inf; None where no query sees two."""
+    seen = (logits > -torch.inf).sum(dim=3)  # [B, H, T]
+    counted = torch.from_numpy(asked)[:, None] & (seen > 1)
+    if not bool(counted.any()):
         return None
-    shares = torch.special.entr(weights).sum(dim=3) / seen.log().clamp(min=1e-300)  # [B, H, T]
-    return float(shares.transpose(1, 2)[queries].mean())
+    entropy = torch.special.entr(weights).sum(dim=3)
+    return float((entropy[counted] / seen[counted].log()).mean())

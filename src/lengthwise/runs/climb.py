@@ -17,15 +17,14 @@ from torch import Tensor
 
 from lengthwise.errors import UsageError
 from lengthwise.inspection.lipschitz import certify
-from lengthwise.measurement.climb import climb
+from lengthwise.measurement.climb import climb_items, draw_ladder
 from lengthwise.measurement.ladder import Ladder, LevelPoint
-from lengthwise.measurement.level_items import draw_items
+from lengthwise.measurement.level_items import LevelItems, check_climbs
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.parts import Anatomy
 from lengthwise.models.transformer import Transformer
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.slope import slope_at
-from lengthwise.tasks.ladder import Level, ladder_of
 
 ITEMS_SEED = 0  # of the items of a ladder, whatever the seed of a run: all runs of a task are asked the same
 STEEP_ITEMS, STEEP_STEPS = 4, 3
@@ -40,10 +39,12 @@ def climb_run(model: Transformer, plan: Plan, report: Callable[[LevelPoint], Non
     """Measure a trained model on the ladder of its plan. `report` hears of each level, before its slope is known."""
     if plan.ladder is None:
         raise UsageError("the plan asks for no ladder; give it one, as ladder=LadderSettings()")
-    points, examples = climb(model, plan.task, plan.train_size, plan.ladder, ITEMS_SEED, report)
-    levels, anatomy = ladder_of(plan.task, plan.train_size), anatomy_of(model)
-    places = anatomy.places(_longest(levels, anatomy))
-    slopes = [_slope(anatomy, level, places) for level in levels]
+    check_climbs(model, plan.task)
+    drawn = draw_ladder(plan.task, plan.train_size, plan.ladder.items, ITEMS_SEED)
+    points, examples = climb_items(model, drawn, plan.ladder, ITEMS_SEED, report)
+    anatomy = anatomy_of(model)
+    places = anatomy.places(_longest(drawn, anatomy))
+    slopes = [_slope(anatomy, items.first(STEEP_ITEMS), places) for items in drawn]
     return Ladder(
         task=plan.task_name,
         position=plan.position_name,
@@ -63,14 +64,13 @@ def certified_constant(anatomy: Anatomy, length: int) -> float | None:
     return value if isinstance(value, float) else None
 
 
-def _slope(anatomy: Anatomy, level: Level, places: Tensor) -> float | None:
+def _slope(anatomy: Anatomy, items: LevelItems, places: Tensor) -> float | None:
     """None for attention that jumps, which has no slope."""
-    if not all(block.attention.law.fused for block in anatomy.blocks):
-        return None
-    return slope_at(anatomy, draw_items(level, STEEP_ITEMS, ITEMS_SEED), places, STEEP_STEPS)
+    smooth = all(block.attention.law.fused for block in anatomy.blocks)
+    return slope_at(anatomy, items, places, STEEP_STEPS) if smooth else None
 
 
-def _longest(levels: Sequence[Level], anatomy: Anatomy) -> int:
+def _longest(drawn: Sequence[LevelItems], anatomy: Anatomy) -> int:
     """The tokens of the longest layout of a level, as far as the model has positions for it."""
-    longest = max(level.task.part("test").width(size) for level in levels for size in level.sizes)
+    longest = max(items.task.width(size) for items in drawn for size in items.level.sizes)
     return longest if anatomy.longest is None else min(longest, anatomy.longest)
