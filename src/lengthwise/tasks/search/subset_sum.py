@@ -113,7 +113,7 @@ class _Groups(Problem):
 
     def moves(self, state: Hashable) -> Sequence[Move]:
         place, remains = state  # pyright: ignore[reportGeneralTypeIssues]
-        if remains > sum(max(group) for group in self.groups[place:]):
+        if place == len(self.groups) or remains > sum(max(group) for group in self.groups[place:]):
             return ()
         group, back = self.groups[place], str(remains)
         moves = [
