@@ -59,10 +59,6 @@ def _rises(together: Sequence[Monotone]) -> str:
     known = [one for one in together if one.control is not None]
     if not known:
         return "Whether risk rises with the distance from training is unknown, as too few levels were measured."
-    parts = []
-    for one in known:
-        control = f"{one.control.quantile:g}" if one.control else "none"
-        parts.append(f"{one.count} of {one.judged} in the metric {one.metric} (shuffled distances: {control} at most)")
     holds = [one.metric for one in known if one.verdict().status == "holds"]
     if len(holds) == len(known):
         verdict = "The claim holds here" + (" in every metric" if len(known) > 1 else "")
@@ -70,7 +66,12 @@ def _rises(together: Sequence[Monotone]) -> str:
         verdict = "The claim does not hold here" + (" in any metric" if len(known) > 1 else "")
     else:
         verdict = f"The claim depends on the metric, and holds in {_listed(holds)} alone"
-    return f"{verdict}: with all levels in one order, risk rises with W1 in {_listed(parts)} of the configurations."
+    counts = _listed([f"{one.count} ({one.metric})" for one in known])
+    chance = max(one.control.quantile for one in known if one.control)
+    return (
+        f"{verdict}: with all levels in one order, risk rises with W1 in {counts} of {known[0].judged} configurations, "
+        f"where shuffled distances give {chance:g} at most in 95 % of cases."
+    )
 
 
 def _falls(fall: Claim) -> str:
@@ -107,9 +108,10 @@ def _rests_on(evidence: Evidence) -> str:
     each = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
     noun = "seed" if seeds == {1} else "seeds"
     spread = ", so that nothing is known of the spread between seeds" if seeds == {1} else ""
+    lost = "" if learned == len(groups) else ", and the others have less to lose"
     return (
         f"This rests on {len(evidence.climbs)} small models, {each} {noun} a configuration{spread}; {learned} of "
-        f"{len(groups)} configurations learned their training range, and those that did not have less to lose."
+        f"{len(groups)} configurations learned their training range{lost}."
     )
 
 

@@ -16,16 +16,14 @@ from dataclasses import dataclass
 from lengthwise.bounds.kantorovich import realizable_bound
 from lengthwise.bounds.risk import RiskBound
 from lengthwise.bounds.sampling import risk_deviation
-from lengthwise.errors import LengthwiseError
 from lengthwise.findings.bound_records import BoundFinding, BoundPoint
 from lengthwise.findings.evidence import Climb, Evidence, LevelShift
-from lengthwise.findings.redraw import longest_trajectory, measured_items
+from lengthwise.findings.redraw import redrawn
 from lengthwise.findings.slopes import METRIC, edit_distances, steepest_possible, steepest_seen
 from lengthwise.measurement.ladder import Ladder, LevelPoint
 from lengthwise.records import Claim, Reference
 from lengthwise.seeds import Floats
-from lengthwise.tasks import tasks
-from lengthwise.tasks.ladder import TRAINING, ladder_of
+from lengthwise.tasks.ladder import TRAINING
 
 __all__ = ["BoundFinding", "BoundPoint", "bound"]
 
@@ -67,14 +65,12 @@ def bound(evidence: Evidence) -> BoundFinding:
 
 def _places(task: str, train_size: int, items: int) -> _Places | None:
     """The levels of a task; None where it is not known here, as a file of somebody else's."""
-    try:
-        levels = ladder_of(tasks.make(task), train_size)
-        drawn = {level.name: measured_items(level, items) for level in levels}
-        widths = {level.name: longest_trajectory(level) for level in levels}
-    except LengthwiseError:
+    levels = redrawn(task, train_size, items)
+    if TRAINING not in levels:
         return None
-    distances = {name: edit_distances(drawn[TRAINING], own) for name, own in drawn.items()}
-    return _Places(distances, {name: max(width, widths[TRAINING]) for name, width in widths.items()})
+    training = levels[TRAINING]
+    distances = {name: edit_distances(training.items, level.items) for name, level in levels.items()}
+    return _Places(distances, {name: max(level.longest, training.longest) for name, level in levels.items()})
 
 
 def _points(climb: Climb, source: LevelPoint, places: _Places, shifts: Mapping[str, LevelShift]) -> list[BoundPoint]:

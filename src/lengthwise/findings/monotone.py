@@ -7,6 +7,7 @@ and their number exceeds what 95 % of the shuffles of `shuffled.py` give. Otherw
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -189,9 +190,8 @@ def _page(metric: str, axis: str, courses: Sequence[Course], trends: Sequence[Tr
 
 
 def _sign_p(rising: int, count: int) -> float:
-    from scipy.stats import binomtest
-
-    return float(binomtest(rising, count, alternative="greater").pvalue)
+    """The chance of as many heads or more in so many throws of a coin."""
+    return sum(math.comb(count, heads) for heads in range(rising, count + 1)) / 2**count
 
 
 def _after_holm(trends: Sequence[Trend]) -> int:

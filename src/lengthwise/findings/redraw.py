@@ -1,30 +1,50 @@
-"""The items of a level once more, as trajectories, without a model: those that were measured, in the same order."""
+"""The items of a ladder once more, as trajectories, without a model: those that were measured, in the same order."""
 
 from __future__ import annotations
 
-from lengthwise.tasks.ladder import Level
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lengthwise.errors import LengthwiseError
+from lengthwise.tasks import tasks
+from lengthwise.tasks.ladder import Level, ladder_of
 from lengthwise.transport.trajectories import Trajectory
 
-ITEMS_SEED = 0  # all models are measured on the items of this seed
+ITEMS_SEED = 0  # all models are measured on the items of this seed, whatever that of their training
 
 
-def measured_items(level: Level, count: int) -> list[Trajectory]:
-    """Items 0 to `count` - 1 of the level, prompt and answer. The sizes take turns: item i is number i // sizes of the
+@dataclass(frozen=True)
+class Redrawn:
+    """A level and its items; no trajectory of the level has more than `longest` tokens, drawn or not."""
+
+    level: Level
+    items: tuple[Trajectory, ...]
+    longest: int
+
+
+@functools.lru_cache(maxsize=32)
+def redrawn(task: str, train_size: int, count: int) -> Mapping[str, Redrawn]:
+    """The levels of a task by name, with the first `count` items of each; none for a task that is not known here, such
+    as a file on another machine."""
+    try:
+        return {level.name: redraw(level, count) for level in ladder_of(tasks.make(task), train_size)}
+    except LengthwiseError:
+        return {}
+
+
+def redraw(level: Level, count: int) -> Redrawn:
+    """Items 0 to `count` - 1 of a level, prompt and answer. The sizes take turns: item i is number i // sizes of the
     size i % sizes, as `measurement.level_items` draws them (that needs torch, so it is written again here; a test keeps
-    the two the same)."""
+    the two the same). `longest` is the width of the arrays that items are drawn into, of all sizes."""
     task, sizes = level.task.part("test"), level.sizes
     found: list[Trajectory | None] = [None] * count
-    for turn, size in enumerate(sizes[:count]):
+    longest = 0
+    for turn, size in enumerate(sizes):
         places = range(turn, count, len(sizes))
-        samples = task.draw(size, ITEMS_SEED, range(len(places)), role="test")
-        for place, prompt, answer in zip(places, samples.prompts, samples.answers, strict=True):
+        samples = task.draw(size, ITEMS_SEED, range(max(1, len(places))), role="test")
+        longest = max(longest, samples.prompts.shape[1] + samples.answers.shape[1])
+        for place, prompt, answer in zip(places, samples.prompts, samples.answers, strict=False):
             asked = task.spelled(prompt)
             found[place] = Trajectory((*asked, *task.spelled(answer)), asked=len(asked))
-    return [trajectory for trajectory in found if trajectory is not None]
-
-
-def longest_trajectory(level: Level) -> int:
-    """No trajectory of the level has more tokens: the width of the arrays that its items are drawn into."""
-    task = level.task.part("test")
-    drawn = (task.draw(size, ITEMS_SEED, [0], role="test") for size in level.sizes)
-    return max(samples.prompts.shape[1] + samples.answers.shape[1] for samples in drawn)
+    return Redrawn(level, tuple(item for item in found if item is not None), longest)

@@ -10,15 +10,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lengthwise.errors import LengthwiseError
 from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.grouping import DEPTH, by_configuration, mean
 from lengthwise.findings.predictions import Prediction, predictions
-from lengthwise.findings.redraw import measured_items
+from lengthwise.findings.redraw import redrawn
 from lengthwise.measurement.ladder import LevelPoint
 from lengthwise.records import Assumption, Claim
-from lengthwise.tasks import tasks
-from lengthwise.tasks.ladder import Level, ladder_of
 from lengthwise.tasks.search.search_task import SearchTask
 
 TOKEN_BAR, SOLVED_BAR = 0.9, 0.5
@@ -72,10 +69,11 @@ def thresholds(evidence: Evidence) -> Thresholds:
     groups: dict[tuple[str, str], list[Climb]] = {}
     for climb in evidence.climbs:
         groups.setdefault((climb.task, climb.position), []).append(climb)
-    shapes: dict[tuple[str, int], dict[str, tuple[int, int]]] = {}
+    shapes: dict[tuple[str, int, int], dict[str, tuple[int, int]]] = {}
     rows = []
     for (task, position), climbs in groups.items():
-        key = (task, climbs[0].ladder.train_size)
+        ladder = climbs[0].ladder
+        key = (task, ladder.train_size, ladder.settings.items)
         if key not in shapes:
             shapes[key] = _shapes(*key)
         points = {point.name: point for climb in climbs for point in climb.ladder.points if point.axis == DEPTH}
@@ -111,23 +109,15 @@ def _row(
     )
 
 
-def _shapes(task: str, train_size: int) -> dict[str, tuple[int, int]]:
-    """Level → (kinds of brackets, how deep they nest); nothing for a task that has none or is not known here."""
-    try:
-        levels = ladder_of(tasks.make(task), train_size)
-    except LengthwiseError:
-        return {}
-    return {
-        level.name: (level.task.kinds, _nesting(level.task, level))
-        for level in levels
-        if level.axis == DEPTH and isinstance(level.task, SearchTask)
-    }
-
-
-def _nesting(task: SearchTask, level: Level) -> int:
-    """The most moves in force at once, in the first items that were measured."""
-    items = ((item.tokens, item.asked or 0) for item in measured_items(level, LOOKED_AT))
-    return max(max(task.contour(tokens[:asked], tokens[asked:])) for tokens, asked in items)
+def _shapes(task: str, train_size: int, items: int) -> dict[str, tuple[int, int]]:
+    """Level → (kinds of brackets, how deep they nest in the items measured); nothing for a task without brackets."""
+    shapes = {}
+    for name, drawn in redrawn(task, train_size, items).items():
+        search = drawn.level.task
+        if drawn.level.axis == DEPTH and isinstance(search, SearchTask):
+            asked = ((item.tokens[: item.asked], item.tokens[item.asked or 0 :]) for item in drawn.items[:LOOKED_AT])
+            shapes[name] = (search.kinds, max(max(search.contour(prompt, trace)) for prompt, trace in asked))
+    return shapes
 
 
 def _claim(row: Threshold) -> Claim:

@@ -1,0 +1,68 @@
+"""Thresholds: the fewest layers that reach a level, and what that says of the oracle."""
+
+import pytest
+
+from lengthwise.findings.predictions import predictions
+from lengthwise.findings.thresholds import thresholds
+from planted_evidence import Place, planted
+
+
+def by_layers(place: Place) -> float:
+    """Depth 4 takes one layer, 5 two, 6 three, and only at the greatest width; more is never reached."""
+    reached = place.axis == "training" or (place.value - 3 <= place.depth and place.width == 64)
+    return 0.05 if reached else 0.7
+
+
+class TestThresholds:
+    def test_planted(self):
+        rows = thresholds(planted(by_layers, tasks=("subset_sum",))).rows
+        assert [row.level for row in rows[:6]] == [f"depth {d}" for d in range(4, 10)]
+        assert [row.accurate for row in rows[:6]] == [1, 2, 3, None, None, None]
+        assert [row.solving for row in rows[:6]] == [1, 2, 3, None, None, None]
+        assert [row.nesting for row in rows[:6]] == [4, 5, 6, 7, 8, 9]
+        assert rows[0].best_token == pytest.approx((0.95, 0.95, 0.95))
+        assert rows[3].best_solved == pytest.approx((0.3, 0.3, 0.3))
+
+    def test_claims(self):
+        found = thresholds(planted(by_layers, tasks=("subset_sum",)))
+        claims = {claim.name: claim for claim in found.claims()}
+        assert claims["layers that reach depth 5: subset_sum, rope"].value == 2
+        assert claims["layers that reach depth 9: subset_sum, rope"].value == "none"
+        hops = claims["layers needed to follow the stack by pointers: levels where the measurement agrees"]
+        # ceil(log2 D) is 2, 3, 3 for D = 4, 5, 6 with 1, 2, 3 layers measured: two encodings each
+        assert (hops.value, hops.unit, hops.status) == (2, "of 12", "refuted")
+        assert (hops.evidence["contradicted"], hops.evidence["says nothing"]) == (4, 6)
+
+    def test_mazes_nest_deeper_than_their_goal(self):
+        rows = thresholds(planted(by_layers, tasks=("tree_maze",))).rows
+        assert all(row.nesting >= row.value for row in rows)
+
+    def test_a_task_without_brackets(self):
+        rows = thresholds(planted(by_layers)).rows
+        assert rows[0].accurate == 1
+        assert (rows[0].nesting, rows[0].predictions) == (None, ())
+
+    def test_no_depth_axis(self):
+        assert thresholds(planted(by_layers, levels=(("training", 0), ("length", 9)))).claims() == []
+
+
+class TestPredictions:
+    @pytest.mark.parametrize(
+        ("reached", "layers", "verdicts"),
+        [
+            (1, (1, 2, 3), ("agrees", "contradicted", "agrees")),
+            (2, (1, 2, 3), ("agrees", "agrees", "agrees")),
+            (3, (1, 2, 3), ("agrees", "agrees", "says nothing")),
+            (None, (1, 2, 3), ("says nothing", "says nothing", "says nothing")),
+            (None, (8,), ("says nothing", "says nothing", "says nothing")),
+        ],
+    )
+    def test_depth_four(self, reached, layers, verdicts):
+        """Enough with hard attention: 5; needed for pointers: 2; enough with soft attention: 2."""
+        found = predictions(2, 4, layers, reached)
+        assert [one.claim.value for one in found] == [5, 2, 2]
+        assert tuple(one.verdict for one in found) == verdicts
+
+    def test_it_says_whether_enough_layers_were_tried(self):
+        assert "were not tried" in predictions(2, 4, (1, 2, 3), None)[0].because
+        assert "training found none" in predictions(2, 4, (1, 8), None)[0].because
