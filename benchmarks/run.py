@@ -21,6 +21,7 @@ from lengthwise.runs.environment import environment
 BENCHMARKS = (
     "startup",
     "sampling_speed",
+    "search_traces",
     "evaluation_speed",
     "training_speed",
     "study_speed",

@@ -51,6 +51,17 @@ def test_sampling_is_measured_for_every_simple_task(load) -> None:
     assert all(task.has(size) for task, size in found.values())
 
 
+def test_search_traces_and_pools_are_measured(load) -> None:
+    bench = load("search_traces")
+    rows = bench.rows(quick=True)
+    speeds = [row for row in rows if row.unit == "traces/s"]
+    assert [row.what.split()[-1] for row in speeds] == list(bench.PROBLEMS)
+    assert all(row.least == bench.TARGET and row.ours > bench.TARGET / 20 for row in speeds)  # on a busy machine
+    shares = [row for row in rows if row.unit == "of 1"]
+    assert len(shares) == len(bench.PROBLEMS) and all(0 < row.peer < row.ours <= 1 for row in shares)
+    assert rows[-1].unit == "steps/s" and rows[-1].ratio == pytest.approx(rows[-1].ours / rows[-1].peer)
+
+
 @pytest.mark.parametrize(
     ("ours", "ratio", "least", "most", "met"),
     [

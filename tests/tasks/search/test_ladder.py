@@ -93,7 +93,8 @@ def test_choices_move_with_branching(name: str, level: Level, measured) -> None:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_values_move_with_content_and_hardly_without(name: str) -> None:
     """Instances without a search of bounded length are drawn again, which favours some values, so that their mean
-    moves a little with depth and branching; with content it moves as the range does, but for one item in eight."""
+    moves a little with depth and branching; with content it moves as the range does, but for the
+    items that show every value."""
     training, *others = ladder_of(made(name), TRAIN_SIZE)
 
     def mean(level: Level) -> float:
@@ -111,8 +112,8 @@ def test_values_move_with_content_and_hardly_without(name: str) -> None:
 
 
 def test_mazes_have_labels_of_one_law_at_every_level_but_content() -> None:
-    """No maze is drawn again, so the label of the goal is uniform on the `span` numbers up to `content`, in one item of
-    eight on all numbers up to `top`."""
+    """No maze is drawn again, so the label of the goal is uniform on the `span` numbers up to `content`, in few items
+    on all numbers up to `top`."""
     count = 3000
     for level in ladder_of(made("tree_maze"), TRAIN_SIZE):
         task: Any = level.task

@@ -184,11 +184,11 @@ def test_contour_and_numbers_fit_the_trace(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_a_tenth_of_the_whole_range_is_in_training(name: str) -> None:
-    """One item in eight draws from all values, which is what shows training every token."""
+def test_some_items_of_training_show_the_whole_range(name: str) -> None:
+    """Few items draw from all values, which is what shows training every token."""
     task = made(name)
     beyond = [
         max(int(text) for text in prompt[1:] if text.isdecimal()) > task.content  # pyright: ignore[reportAttributeAccessIssue]
         for prompt, _ in items(task, 3, 1500)
     ]
-    assert 0.01 < np.mean(beyond) < 1 / 8 + 0.05
+    assert 0.005 < np.mean(beyond) < 1 / search_task.WHOLE_RANGE + 0.03
