@@ -26,9 +26,9 @@ whose means are a shift apart, so that W1(P, Q) is that shift:
     mean lower end                  0  0.11  1.58  0.50     0  0.44  2.45     0  0.18  1.70
     mean upper end               0.51  0.89  2.38  1.44  1.23  1.63  3.37  2.72  2.93  4.09
 
-So it holds a little less than it says in one dimension at 50 items, where the upper end is missed in 5 to 6 %. In many
-dimensions it is wide instead: from above it keeps the bias of samples of this size, from below a potential that was
-found on few items gains less on others.
+So it holds a little less than it says in one dimension at 50 items, where the upper end is missed in 5 to 6 %; at 200
+items (shift 2) it held 96 %. In many dimensions it is wide instead: from above it keeps the bias of samples of this
+size, and from below a potential that was found on few items gains less on others.
 """
 
 from __future__ import annotations
