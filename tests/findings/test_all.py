@@ -7,8 +7,11 @@ import sys
 import pytest
 
 from lengthwise.findings.all import findings
-from lengthwise.findings.answer import answer
+from lengthwise.findings.answer import _differs, _widest, answer
+from lengthwise.findings.encoding import EncodingEffect
 from lengthwise.findings.evidence import Evidence
+from lengthwise.findings.grouping import BEYOND
+from lengthwise.records import Claim
 from planted_evidence import LEVELS, Place, distance, planted
 
 METRICS = ("features", "edit")
@@ -72,6 +75,17 @@ class TestAnswer:
         assert "does not fall" in found.found[1]
         assert "0 of 18 configurations learned their training range, and the others" in found.sure[0]
         assert "nothing is known of the spread between seeds" in found.sure[0]
+
+    def test_many_pairs_of_encodings_are_corrected_for_their_number(self):
+        """One of ten pairs has p = 0.03 by itself, which ten pairs give by chance."""
+        claim = Claim("c", 0.1, "risk", "measured", evidence={"p_value": 0.03})
+        other = Claim("c", 0.05, "risk", "measured", evidence={"p_value": 0.9})
+        ten = [EncodingEffect("a", "b", BEYOND, 9, claim), *[EncodingEffect("a", "c", BEYOND, 9, other)] * 9]
+        assert _differs(_widest(ten), ten).startswith(
+            "0 of 10 pairs of encodings differ beyond chance, and a has 0.100"
+        )
+        assert "which may be chance" in _differs(_widest(ten), ten)
+        assert "which may be chance" not in _differs(ten[0], ten[:1])
 
     def test_two_sentences_each(self, full):
         for pair in (full.answer.claimed, full.answer.found, full.answer.sure):

@@ -49,7 +49,7 @@ def answer_from(
     together = [one for one in rising if one.axis == ALL_AXES]
     fall, kept = floor.verdict(FARTHEST), bounds.claims()
     widest = _widest(effects.at(BEYOND))
-    found = (_rises(together), f"{_falls(fall)}; {_differs(widest, len(effects.at(BEYOND)))}.")
+    found = (_rises(together), f"{_falls(fall)}; {_differs(widest, effects.at(BEYOND))}.")
     sure = (_rests_on(evidence), f"{_axes_apart(rising, together)}; {_bounded(kept)}.")
     effect = (widest.claim,) if widest else ()
     return Answer(CLAIMED, found, sure, (*(one.verdict() for one in together), fall, *effect, *kept[:2]))
@@ -83,20 +83,29 @@ def _falls(fall: Claim) -> str:
 
 
 def _widest(effects: Sequence[EncodingEffect]) -> EncodingEffect | None:
+    """The pair of encodings to name: the widest apart of those that differ for certain, else of all."""
     known = [effect for effect in effects if effect.difference is not None]
-    return max(known, key=lambda effect: (effect.significant, abs(effect.difference or 0.0)), default=None)
+    certain = [effect for effect in known if _certain(effect, len(effects))]
+    return max(certain or known, key=lambda effect: abs(effect.difference or 0.0), default=None)
 
 
-def _differs(effect: EncodingEffect | None, pairs: int) -> str:
+def _certain(effect: EncodingEffect, pairs: int) -> bool:
+    """Whether p < 0.05 when corrected for the number of pairs that were looked at (Bonferroni)."""
+    return effect.claim.evidence.get("p_value", 1.0) * pairs < 0.05
+
+
+def _differs(effect: EncodingEffect | None, effects: Sequence[EncodingEffect]) -> str:
     if effect is None or effect.difference is None:
         return "encodings cannot be compared"
-    more = "more" if effect.difference > 0 else "less"
+    pairs = len(effects)
+    certain = sum(_certain(one, pairs) for one in effects)
     interval = effect.claim.interval
     ends = f", interval {interval.low:+.3f} to {interval.high:+.3f}" if interval else ""
+    more = "more" if effect.difference > 0 else "less"
     by = f"{abs(effect.difference):.3f} {more} risk beyond training than {effect.second}"
-    sure = "" if effect.significant else ", which may be chance"
-    start = f"of {pairs} pairs of encodings the widest apart are these: " if pairs > 1 else ""
-    return f"{start}{effect.first} has {by} ({_p(effect.claim.evidence['p_value'])}{ends}){sure}"
+    chance = "" if _certain(effect, pairs) else ", which may be chance"
+    start = f"{certain} of {pairs} pairs of encodings differ beyond chance, and " if pairs > 1 else ""
+    return f"{start}{effect.first} has {by} ({_p(effect.claim.evidence['p_value'])}{ends}){chance}"
 
 
 def _rests_on(evidence: Evidence) -> str:
