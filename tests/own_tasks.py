@@ -6,10 +6,18 @@ import json
 import re
 from pathlib import Path
 
-PAGE = (Path(__file__).parents[1] / "docs" / "own-task.md").read_text()
-BLOCKS = {kind: re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S) for kind in ("python", "json", "toml", "console")}
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE, SEARCH_PAGE = ((DOCS / name).read_text() for name in ("own-task.md", "search.md"))
 
+
+def blocks(page: str) -> dict[str, list[str]]:
+    """The blocks of code of a page, by their language."""
+    return {kind: re.findall(rf"```{kind}\n(.*?)```", page, re.S) for kind in ("python", "json", "toml", "console")}
+
+
+BLOCKS = blocks(PAGE)
 REPEAT = next(block for block in BLOCKS["python"] if "class Repeat" in block)
+SEARCH = next(block for block in blocks(SEARCH_PAGE)["python"] if "class Reach" in block)
 
 
 BROKEN = """
