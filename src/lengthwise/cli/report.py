@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from lengthwise.cli.options import Parser
-from lengthwise.cli.output import narrate, write_object
+from lengthwise.cli.output import complain, narrate, write_object
 
 
 def add_options(parser: Parser) -> None:
@@ -23,8 +23,11 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.reports.figures import save_figures
     from lengthwise.reports.page import write_report
     from lengthwise.studies.folders import study_folder
+    from lengthwise.studies.shifts import complete_shifts
 
     folder = study_folder(options.name)
+    for task, why in complete_shifts(folder, lambda task: _tell_distance(task, options.quiet)).items():
+        complain(f"warning: how far the levels of {task} are from training is not known: {why}")
     path = write_report(folder, None if options.output is None else Path(options.output))
     figures: list[Path] = []
     if options.figures is not None:
@@ -37,3 +40,7 @@ def run(options: argparse.Namespace) -> int:
     if options.figures is not None:
         narrate(f"{len(figures)} figures in {options.figures}", options.quiet)
     return 0
+
+
+def _tell_distance(task: str, quiet: bool) -> None:
+    narrate(f"measuring how far the levels of {task} are from training …", quiet)

@@ -109,11 +109,15 @@ def _report(folder: Path) -> str:
 
 
 def _tell_results(progress: Progress, folder: Path, report: str | None) -> None:
+    from lengthwise.cli.output import complain
     from lengthwise.cli.study_show import write_table
     from lengthwise.studies.store import Store
 
     with Store.open(folder) as store:
         write_table(store)
+        unknown = store.fact("shifts_failed") or {}
+    for task, why in unknown.items():
+        complain(f"warning: how far the levels of {task} are from training is not known: {why}")
     if progress.waiting:
         print(f"\n{progress.waiting} of {progress.total} runs wait: the budget is spent; the same command goes on")
     if report:

@@ -158,12 +158,14 @@ def _means(pairs: Iterable[tuple[K, float]]) -> dict[K, float]:
 
 
 def _timed(plan: Plan, largest: bool) -> tuple[Timing, Timing]:
-    """A few steps at the largest or at a middle training size, and a middle test size measured."""
+    """A few steps at the largest or at a middle training size, or all of a pool; and a middle test size measured."""
     model, names = build_model(plan), (plan.task_name, plan.position_name)
     size = plan.train_sizes[-1 if largest else len(plan.train_sizes) // 2]
-    recipe = dataclasses.replace(plan.recipe, steps=_STEPS, check_every=_STEPS, sizes=Fixed(size), stop_at=None)
+    pooled = plan.recipe.pool > 1
+    steps, sizes = (plan.recipe.pool, plan.recipe.sizes) if pooled else (_STEPS, Fixed(size))
+    recipe = dataclasses.replace(plan.recipe, steps=steps, check_every=steps, sizes=sizes, stop_at=None)
     history = train_model(model, plan.task.part("train"), recipe, plan.train_size, plan.seed)
-    step = Timing(*names, step_work(plan, [size]), history.seconds / _STEPS)
+    step = Timing(*names, step_work(plan, [size]), history.seconds / steps)
     items, size = min(plan.items, _ITEMS), plan.test_sizes[len(plan.test_sizes) // 2]
     began = time.monotonic()
     measure_size(model, plan.task.part("test"), size, items, plan.seed)

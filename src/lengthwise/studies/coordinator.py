@@ -21,14 +21,15 @@ from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.files import write_text, writing
 from lengthwise.interrupts import Stop
 from lengthwise.runs.plan import Plan
+from lengthwise.studies.beat import BEAT
 from lengthwise.studies.estimate import relative_cost
 from lengthwise.studies.grid import plans
 from lengthwise.studies.lock import locked
 from lengthwise.studies.planned import planned_records, run_key, study_facts
 from lengthwise.studies.record import RUN, RunRecord, read_finished
+from lengthwise.studies.shifts import measure_on, missing_shifts
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import RUNS, Store
-from lengthwise.studies.worker import BEAT
 
 SPECIFICATION, ERROR, SCRATCH = "study.toml", "error.txt", "executor"
 ATTEMPTS = 2
@@ -101,6 +102,8 @@ class _Work:
         self.began, self.before = time.monotonic(), store.fact("seconds") or 0.0
         self.known = {run.key: run for run in store.runs(detail=False)}
         self.queue = deque(self._left())
+        climbing = [(plan.task_name, plan.train_size) for plan in todo if plan.ladder is not None]
+        self.shifts = missing_shifts(folder, climbing)
 
     def _left(self) -> list[str]:
         """What is to be done, the longest first so that no core waits at the end. Finished folders are taken in; a
@@ -133,7 +136,7 @@ class _Work:
         return record if as_asked and climbed else None
 
     def do(self, workers: Executor) -> Progress:
-        if not self.queue:
+        if not self.queue and not self.shifts:
             return self._tell(1)
         minutes = self.study.budget.minutes
         idle_since = time.monotonic()
@@ -153,6 +156,9 @@ class _Work:
                 self.listener(self._progress(workers.slots))  # the time that is left goes down meanwhile
                 if stop.asked:
                     self._stop(workers)
+            self.store.note("shifts_failed", measure_on(workers, self.folder, self.shifts, lambda: stop.asked))
+            if stop.asked:
+                self._stop(workers)
         return self._tell(1)
 
     def _give(self, key: str, workers: Executor) -> None:
@@ -201,7 +207,8 @@ class _Work:
         self.stopping = True
         workers.stop()
         for outcome in workers.wait(0):
-            self._settle(outcome, 1)
+            if outcome.key in self.active:  # else it is a distance, which is measured another time
+                self._settle(outcome, 1)
         for key in self.active:
             self.store.mark(key, "waiting", attempts=self.attempts[key])
         counts = self.store.counts()

@@ -5,7 +5,8 @@ A training step of B items of T tokens, through D layers of width W with an MLP 
     c0 + c1 D + c2 B D T (4 + 2R) W^2 + c3 B D T^2 W + c4 B T
 
 seconds: what a step and a layer cost however small, the matrices, the attention, and drawing and packing the items.
-Measuring a size is the same with constants of its own, and 1,000 more items are drawn there to estimate chance.
+Measuring a size is the same with constants of its own, and 1,000 more items are drawn there to estimate chance. The
+levels of a ladder of shifts are measured at the pace of sizes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.runs.plan import Plan
 from lengthwise.seeds import Floats
+from lengthwise.tasks.ladder import ladder_of
 from lengthwise.tasks.task import Task
+from lengthwise.training.batches import Batches
+from lengthwise.training.recipe import Recipe
 
 # Seconds a unit of work on one core, in the units of `step_work` and `size_work`. Roughly fitted to 218 kinds of plan,
 # of which four in five took 0.8 to 1.65 (steps) or 0.8 to 1.9 (sizes) times what it says; two constants of SIZE that
@@ -45,8 +49,9 @@ class Work:
 
 
 def step_work(plan: Plan, sizes: Sequence[int]) -> Floats:
-    """The work of one training step, in the mean over these sizes."""
-    return _pass(plan, plan.recipe.batch, _tokens(plan, sizes)).mean(axis=0)
+    """The work of one training step, in the mean over these sizes; in a pool, over the lengths its batches have."""
+    tokens = pooled_widths(plan) if plan.recipe.pool > 1 else _tokens(plan, sizes)
+    return _pass(plan, plan.recipe.batch, tokens).mean(axis=0)
 
 
 def size_work(plan: Plan, sizes: Sequence[int], items: int, chance: bool = True) -> Floats:
@@ -61,7 +66,28 @@ def plan_work(plan: Plan) -> Work:
     sizes, steps = plan.train_sizes, plan.recipe.steps
     checked = [sizes[round(share * (len(sizes) - 1))] for share in np.linspace(0.25, 1, _CHECKED_SIZES)]
     checks = size_work(plan, checked, _CHECKED_ITEMS, chance=False) * (steps // plan.recipe.check_every + 1)
-    return Work(steps * step_work(plan, _drawn_sizes(plan)), size_work(plan, plan.test_sizes, plan.items) + checks)
+    sizes_work = size_work(plan, plan.test_sizes, plan.items) + checks + ladder_work(plan)
+    return Work(steps * step_work(plan, _drawn_sizes(plan)), sizes_work)
+
+
+def ladder_work(plan: Plan) -> Floats:
+    """The work of climbing the ladder, in the units of `size_work`: at each level the items are read at once, and some
+    are written token by token, which is as many passes as there are tokens. Models that write well need fewer."""
+    if plan.ladder is None:
+        return np.zeros_like(SIZE)
+    try:
+        tokens = np.array(_cached_levels(plan.task, plan.train_size, plan.architecture.causal))
+    except Exception:  # of a user's task, whose run will say how; or a task that cannot be hashed
+        return np.zeros_like(SIZE)
+    read = _pass(plan, plan.ladder.items + plan.ladder.inside, tokens)
+    written = _pass(plan, plan.ladder.decoded, tokens)
+    written[:, :2] *= tokens[:, None]
+    return np.column_stack([read + written, np.zeros_like(tokens)]).sum(axis=0)
+
+
+@functools.lru_cache(maxsize=256)
+def _cached_levels(task: Task, train_size: int, causal: bool) -> tuple[float, ...]:
+    return tuple(float(level.task.width(max(level.sizes), causal)) for level in ladder_of(task, train_size))
 
 
 def relative_cost(plan: Plan) -> float:
@@ -75,6 +101,20 @@ def _pass(plan: Plan, items: int, tokens: Floats) -> Floats:
     layers = shape.depth * items
     dense = layers * tokens * (4 + 2 * shape.mlp_ratio) * shape.width**2
     return np.column_stack([ones, shape.depth * ones, dense, layers * tokens**2 * shape.width, items * tokens])
+
+
+def pooled_widths(plan: Plan) -> Floats:
+    """How long the batches of a pool are: sorted by length, most are far shorter than the longest item could be."""
+    try:
+        return np.array(_cached_pool(plan.task, plan.recipe, plan.train_size, plan.architecture.causal))
+    except Exception:  # of a user's task, whose run will say how; or a task that cannot be hashed
+        return _tokens(plan, plan.train_sizes)
+
+
+@functools.lru_cache(maxsize=256)
+def _cached_pool(task: Task, recipe: Recipe, train_size: int, causal: bool) -> tuple[float, ...]:
+    batches = Batches(task.part("train"), recipe, task.sizes(1, train_size), 0, causal)
+    return tuple(float(batches.at(step).inputs.shape[1]) for step in range(recipe.pool))
 
 
 def _drawn_sizes(plan: Plan) -> list[int]:

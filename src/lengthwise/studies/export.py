@@ -25,7 +25,7 @@ Columns = dict[str, list[Any]]
 _ENDINGS = (".parquet", ".csv")
 
 # What identifies a run, and the types of all columns that are not settings
-_RUN: dict[str, type] = {
+RUN_COLUMNS: dict[str, type] = {
     "key": str,
     "task": str,
     "position": str,
@@ -35,7 +35,7 @@ _RUN: dict[str, type] = {
     "test_size": int,
 }
 _POINTS: dict[str, type] = {
-    **_RUN,
+    **RUN_COLUMNS,
     "kept": bool,
     "size": int,
     "items": int,
@@ -49,7 +49,7 @@ _POINTS: dict[str, type] = {
     "token_chance": float,
 }
 _RUNS: dict[str, type] = {
-    **_RUN,
+    **RUN_COLUMNS,
     "items": int,
     "state": str,
     "attempts": int,
@@ -69,19 +69,24 @@ _RUNS: dict[str, type] = {
 def export(store: Store, path: Path, what: What = "points") -> int:
     """Write the results of a study to a .parquet or .csv file, all of it or nothing; returns the number of rows."""
     check_output(path)
-    write = _write_parquet if path.suffix.lower() == ".parquet" else _write_csv
     types = _POINTS if what == "points" else _RUNS
     rule = Keep((store.fact("study") or {}).get("keep") or 0.0)
     if what == "points":
         columns = point_columns(store.runs("done"), rule)
     else:
         columns = run_columns(store.runs(detail=False), rule)
+    write_columns(path, columns, types)
+    return len(columns["key"])
+
+
+def write_columns(path: Path, columns: Columns, types: Mapping[str, type]) -> None:
+    """Write columns of one length in the form that the ending of the file names, all of it or nothing."""
+    write = _write_parquet if path.suffix.lower() == ".parquet" else _write_csv
     try:
         with replace_file(path) as part:
             write(part, columns, types)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}; give another --output") from error
-    return len(columns["key"])
 
 
 def check_output(path: Path) -> None:
@@ -103,14 +108,14 @@ def point_columns(runs: Iterable[RunRecord], rule: Keep) -> Columns:
     for run in runs:
         points = run.curve.points
         lengths.append(len(points))
-        for name in _RUN:
+        for name in RUN_COLUMNS:
             columns[name] += [getattr(run, name)] * len(points)
         columns["kept"] += [_kept(run, rule)] * len(points)
         for name in ("size", "items", "right", "exact", "token", "loss", "chance", "token_chance"):
             columns[name] += [getattr(point, name) for point in points]
         for name in ("low", "high"):
             columns[name] += [getattr(interval(point.right, point.items), name) for point in points]
-    return {**columns, **_settings_columns(runs, lengths, columns)}
+    return {**columns, **settings_columns(runs, lengths, columns)}
 
 
 def run_columns(runs: Iterable[RunRecord], rule: Keep) -> Columns:
@@ -125,14 +130,14 @@ def run_columns(runs: Iterable[RunRecord], rule: Keep) -> Columns:
             columns[name] = [getattr(run.summary, name, None) for run in runs]
         else:
             columns[name] = [getattr(run, name) for run in runs]
-    return {**columns, **_settings_columns(runs, [1] * len(runs), columns)}
+    return {**columns, **settings_columns(runs, [1] * len(runs), columns)}
 
 
 def _kept(run: RunRecord, rule: Keep) -> bool | None:
     return None if run.summary is None else run.summary.in_range >= rule.in_range
 
 
-def _settings_columns(runs: list[RunRecord], lengths: list[int], taken: Mapping[str, Any]) -> Columns:
+def settings_columns(runs: list[RunRecord], lengths: list[int], taken: Mapping[str, Any]) -> Columns:
     """A column for each setting that any run has, repeated for the rows of the run."""
     names = dict.fromkeys(name for run in runs for name in run.settings)
     columns: Columns = {}

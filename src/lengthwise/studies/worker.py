@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lengthwise.files import write_text, writing
+from lengthwise.files import writing
 from lengthwise.measurement.curve import Point
 from lengthwise.measurement.ladder import LevelPoint
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import Listener, carry_out
+from lengthwise.studies.beat import BEAT, Beat
 from lengthwise.studies.lock import LOCK, locked
 from lengthwise.training.loop import History
 
-BEAT = "beat.json"
-_PAUSE = 0.5  # seconds between two beats at least
 _PATIENCE = 30.0  # a worker whose coordinator was killed is gone after a second; on another node it may take longer
-
-
-class Beat:
-    """The sign of life of a run: a small file with how far it is, changed as the work gets on."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._last = path, 0.0
-
-    def __call__(self, content: Mapping[str, Any]) -> None:
-        if time.monotonic() - self._last < _PAUSE:
-            return
-        with writing(self._path.parent):
-            write_text(self._path, json.dumps(content))
-        self._last = time.monotonic()
 
 
 def work(plan: Mapping[str, Any], folder: str, threads: int = 1) -> dict[str, float]:
