@@ -5,9 +5,9 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,15 @@ class SearchTask(Task):
         Axis("content", "the largest value of ordinary items"),
     )
     rungs: ClassVar[tuple[Rung, ...]] = ()
+    preset: ClassVar[Mapping[str, Any]] = {
+        "depth": 2,
+        "width": 64,
+        "heads": 2,
+        "steps": 2400,
+        "batch": 32,
+        "pool": 8,
+        "rate": 4e-3,
+    }
 
     @abc.abstractmethod
     def problem(self, prompt: Sequence[str]) -> Problem:
