@@ -77,7 +77,34 @@ def test_names_of_trajectories_do_not_break_a_page(cli):
     assert "</script> (" not in Path("x.html").read_text()
 
 
+def test_a_ladder(cli):
+    answer = cli("shift", "countdown", "--ladder", "--train-size", "3", "--items", "20", "--metric", "edit")
+    assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
+    rows = [line.split() for line in answer.out.splitlines() if line.startswith(("training", "depth", "bran", "cont"))]
+    assert len(rows) == 19 and rows[0][0] == "training" and rows[6][:2] == ["depth", "9"]
+    assert float(rows[6][4]) == pytest.approx(float(rows[6][2]) / float(rows[6][3]), abs=0.02)
+    assert all(part in answer.out for part in ("metric edit", "certified", "95 % interval", "20 items"))
+
+
+def test_a_ladder_as_one_object(cli):
+    found = json.loads(cli("shift", "sort", "--ladder", "--train-size", "4", "--items", "20", "--json", "--quiet").out)
+    assert (found["command"], found["train_size"], found["levels"][0]["axis"]) == ("shift", 4, "training")
+    kinds = {claim["name"]: claim["kind"] for claim in found["claims"]}
+    assert kinds["W1 of training (features)"] == "certified" and kinds["null W1 (features)"] == "measured"
+
+
 WRONG = {
+    "ladder without size": (["sort", "--ladder"], ["--ladder needs --train-size"]),
+    "ladder of files": (["a.jsonl", "b.jsonl", "--ladder"], ["a second file is not taken"]),
+    "ladder and sizes": (["sort", "--ladder", "--train-size", "3", "--to", "4"], ["--to is not taken"]),
+    "ladder and method": (["sort", "--ladder", "--train-size", "3", "--method", "dense"], ["--method is not taken"]),
+    "ladder and resamples": (["sort", "--ladder", "--train-size", "3", *QUICK], ["--resamples is not taken"]),
+    "ladder of few items": (["sort", "--ladder", "--train-size", "3", "--items", "5"], ["20 items or more", "not 5"]),
+    "ladder from nothing": (["sort", "--ladder", "--train-size", "0"], ["1 or more, not 0"]),
+    "ladder of no task": (["srt", "--ladder", "--train-size", "3"], ["did you mean 'sort'"]),
+    "ladder too small": (["subset_sum", "--ladder", "--train-size", "1"], ["no items", "training"]),
+    "ladder without depth": (["sort", "--ladder", "--train-size", "3", "--metric", "contour"], ["neither brackets"]),
+    "size without ladder": (["sort", "--train-size", "3"], ["--train-size goes with --ladder"]),
     "nothing": ([], ["required: FIRST"]),
     "one file": (["a.jsonl"], ["give two files, or a task at two sizes"]),
     "one size": (["sort", "--from", "3"], ["--to", "--from 10 --to 40"]),
@@ -128,6 +155,7 @@ def test_neither_torch_nor_scipy_stats_is_loaded():
     code = (
         "import sys\nfrom lengthwise.cli import main\n"
         "assert 0 == main(['shift', 'sort', '--from', '4', '--to', '8', '--items', '20', '--resamples', '20'])\n"
+        "assert 0 == main(['shift', 'countdown', '--ladder', '--train-size', '3', '--items', '20'])\n"
         "assert not {'torch', 'altair', 'scipy.stats'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""Measure how far test trajectories are from training trajectories: two files, or a task at two sizes.
+"""Measure how far test trajectories are from training ones: two files, a task at two sizes, or a task's ladder.
 
 The distance is Wasserstein-1 with a certificate, shown beside the noise that two samples of one distribution have, and
 explained: which numbers and which trajectories carry it. A file holds one JSON object a line, as {"text": "3 1 2"} or
@@ -6,6 +6,8 @@ explained: which numbers and which trajectories carry it. A file holds one JSON 
 
 Metrics: features (length, depth, backtracks ...), contour (the depth profile), edit, ngrams:n=2, and
 hidden:model=FOLDER (mean hidden states of a frozen model).
+
+With --ladder the levels of a task (deeper, wider, other values) are measured one by one, each against training.
 """
 
 from __future__ import annotations
@@ -22,14 +24,16 @@ if TYPE_CHECKING:
 
 def add_options(parser: Parser) -> None:
     add = parser.add_argument
-    add("first", metavar="FIRST", help="the training file; or a task (`lengthwise tasks`) with --from and --to")
+    add("first", metavar="FIRST", help="the training file; or a task with --from and --to, or --ladder")
     add("second", nargs="?", metavar="SECOND", help="the file to compare with it")
     add("--from", dest="from_sizes", metavar="SIZES", help="with a task: the training size as 10, or sizes as 5-10")
     add("--to", dest="to_sizes", metavar="SIZES", help="with a task: the size or sizes to compare with")
+    add("--ladder", action="store_true", help="with a task: every level of its ladder, each against training")
+    add("--train-size", type=whole, metavar="N", help="with --ladder: the largest size of training")
     add("--metric", default="features", metavar="SPEC", help="how far two trajectories are apart (features)")
-    add("--method", default="auto", metavar="NAME", help="how the distance is computed (auto: chosen and said)")
-    add("--items", type=whole, metavar="N", help="with a task: trajectories at each end (200)")
-    add("--resamples", type=whole, default=100, metavar="N", help="splits and permutations for the noise (100)")
+    add("--method", metavar="NAME", help="how the distance is computed (auto: chosen and said)")
+    add("--items", type=whole, metavar="N", help="with a task: trajectories at each end or level (200)")
+    add("--resamples", type=whole, metavar="N", help="splits and permutations for the noise (100)")
     add("--picture", metavar="FILE", help="draw it into this .svg, .png or .html file")
     add("--require-certificate", action="store_true", help="exit with 3 if the distance is not certified")
 
@@ -41,6 +45,12 @@ def run(options: argparse.Namespace) -> int:
     at_least(20, options.resamples, "--resamples")
     at_least(2, options.items, "--items")
     check_figure(options.picture)
+    if options.ladder:
+        from lengthwise.cli.shift_ladder import run_ladder
+
+        return run_ladder(options)
+    if options.train_size is not None:
+        raise UsageError("--train-size goes with --ladder; a task at two sizes takes --from and --to")
     shift = _measured(options)
     if options.picture is not None:
         from lengthwise.shift.picture import save_picture
@@ -63,11 +73,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _measured(options: argparse.Namespace) -> Shift:
     from lengthwise.shift.compare import measure_shift
+    from lengthwise.shift.noise import RESAMPLES
 
     choice = {
         "metric": options.metric,
-        "method": options.method,
-        "resamples": options.resamples,
+        "method": "auto" if options.method is None else options.method,
+        "resamples": RESAMPLES if options.resamples is None else options.resamples,
         "seed": options.seed or 0,
     }
     sizes = (options.from_sizes, options.to_sizes)
