@@ -83,6 +83,16 @@ class TestWhatRises:
         assert one.count >= 18 > one.control.quantile
         assert one.verdict().status == "refuted"
 
+    def test_half_is_refuted_where_chance_gives_as_many(self, few_shuffles):
+        """Two tasks of four levels, one configuration each: one of the two is monotone in 8 % of shuffles."""
+        one_each = {"positions": ("rope",), "depths": (1,), "widths": (16,), "levels": ONE_AXIS[:4]}
+        evidence = planted(lambda p: rising(p) if p.task == "one" else 1 - rising(p), tasks=("one", "two"), **one_each)
+        one = found(evidence)
+        assert (one.count, one.judged) == (1, 2)
+        assert one.control is not None
+        assert one.control.quantile == 1
+        assert one.verdict().status == "refuted"
+
     def test_seeds_are_averaged_and_shown(self, few_shuffles):
         evidence = planted(lambda p: rising(p) if p.seed else 0.5, seeds=(0, 1), tasks=("one",))
         trend = found(evidence).trends[0]
