@@ -64,6 +64,24 @@ def test_rejected_rows_are_drawn_again_as_if_all_were(name: str) -> None:
         assert np.array_equal(drawn.prompts, prompts) and np.array_equal(drawn.answers, answers)
 
 
+@pytest.mark.parametrize(
+    ("spec", "sizes"),
+    [
+        ("along:task=subset_sum,axis=branching,at=3", [1, 3]),
+        ("along:task=tree_maze,axis=branching,at=3", [2, 4]),
+        ("along:task=countdown:span=6,axis=content,at=3", [8, 12]),
+    ],
+)
+def test_other_axes_can_be_the_size(spec: str, sizes: list[int]) -> None:
+    check_task(tasks.make(spec), sizes, items=16)
+
+
+def test_branching_of_countdown_cannot_be_the_size() -> None:
+    """Its solver must know it, and a prompt does not say it."""
+    with pytest.raises(UsageError, match="has no axis 'branching' after its first"):
+        tasks.make("along:task=countdown,axis=branching,at=3")
+
+
 def test_settings_that_no_item_fits_are_refused_at_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     """No target up to 6 ends in 7."""
     monkeypatch.setattr(search_task, "_ATTEMPTS", 20)

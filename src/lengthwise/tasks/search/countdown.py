@@ -56,6 +56,8 @@ class Countdown(SearchTask):
     top: int = 24
     targets: Targets = "seen"
 
+    # A prompt does not tell `branching`, so the task `along` cannot move it; the ladder, whose levels are tasks, can.
+    axes = tuple(axis for axis in SearchTask.axes if axis.name != "branching")
     rungs = (Rung("depth", 1), Rung("branching", 1), Rung("content", 2))
     facts = Facts(references=(Reference("gandhi2024", "Stream of Search, the game and held-out targets"),))
 
