@@ -15,12 +15,15 @@ import pytest
 
 from chances import chance_of
 from lengthwise.measurement.curve import Curve, Point
+from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.oracle.check import Card
 from lengthwise.oracle.opinion import Opinion, Verdict
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.reports.content import Content
-from lengthwise.reports.page import write_report
+from lengthwise.reports.page import render, write_report
 from lengthwise.studies.record import RunRecord, Summary, pack_points
+from synthetic_content import ladder_content
+from synthetic_ladders import synthetic_evidence
 
 HOSTILE = (
     "<script>window.hacked = 1</script>",
@@ -152,6 +155,15 @@ def large_report(large_study) -> tuple[Path, float]:
     after = os.times()
     busy = after.children_user + after.children_system - before.children_user - before.children_system
     return path, busy
+
+
+@pytest.fixture(scope="session")
+def ladder_report(tmp_path_factory) -> Path:
+    """The page of 54 models on ladders of three search problems."""
+    path = tmp_path_factory.mktemp("ladders") / "report.html"
+    evidence = synthetic_evidence(settings=LadderSettings(12, 4, 4))
+    path.write_text(render(ladder_content(evidence), ToldOracle({})), encoding="utf-8")
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from lengthwise.records import Claim
 from lengthwise.reports.answer import Answer
 from lengthwise.reports.comparisons import encoding_differences, trends
 from lengthwise.reports.content import Content
+from lengthwise.reports.ladder.part import LadderPart
 from lengthwise.reports.plateaus import Plateau
 from lengthwise.reports.predictions import Predictions
 from lengthwise.reports.published import Comparison, agreement
@@ -24,10 +25,14 @@ def all_claims(
     compared: Sequence[Comparison],
     fits: Sequence[Plateau],
     foretold: Predictions,
+    ladder: LadderPart | None = None,
 ) -> list[Claim]:
     """What the report claims, from the general to the particular."""
+    climbed = [] if ladder is None else ladder.claims()
     return [
+        *(climbed if ladder is not None and ladder.leads else ()),
         *answered.claims,
+        *(() if ladder is not None and ladder.leads else climbed),
         *foretold.claims(),
         *agreement(compared),
         *encoding_differences(content),
@@ -42,6 +47,11 @@ def claim_columns(claims: Sequence[Claim]) -> dict[str, list[Any]]:
     """The claims by column, as text, ready for a table."""
     rows = [_row(claim) for claim in claims]
     return {name: [row[name] for row in rows] for name in _row(_EXAMPLE)}
+
+
+def claim_rows(claims: Sequence[Claim]) -> list[dict[str, Any]]:
+    """The same by row, for a short table that is written out in the page."""
+    return [_row(claim) for claim in claims]
 
 
 def _row(claim: Claim) -> dict[str, Any]:
@@ -91,8 +101,10 @@ def _value(claim: Claim) -> str:
 
 
 def _number(value: Any, claim: Claim) -> str:
-    """A size with one decimal, a share in per cent, other numbers with three digits."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    """A size with one decimal, a share in per cent, other numbers with three digits; a truth as yes or no."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float):
         return str(value)
     if claim.unit == "size":
         return short(value)

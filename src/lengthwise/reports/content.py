@@ -12,8 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from lengthwise.findings.evidence import Evidence
 from lengthwise.measurement.spread import Keep
 from lengthwise.studies.cells import Cell, cells, named_sizes
+from lengthwise.studies.ladders import has_ladders
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
 
@@ -41,6 +43,7 @@ class Content:
     command: str = ""
     seconds: float | None = None
     executor: str = ""
+    evidence: Evidence | None = None  # of the runs that climbed a ladder; None where none did
 
     @cached_property
     def rule(self) -> Keep:
@@ -117,6 +120,11 @@ class Content:
 
 def read_content(folder: Path) -> Content:
     """The content of the study in a folder."""
+    evidence = None
+    if has_ladders(folder):
+        from lengthwise.findings.gather import gather  # only here: most studies have no ladder
+
+        evidence = gather(folder)
     with Store.open(folder) as store:
         study = store.fact("study") or {}
         seconds = store.fact("seconds")
@@ -130,4 +138,5 @@ def read_content(folder: Path) -> Content:
             command=str(store.fact("command") or ""),
             seconds=float(seconds) if isinstance(seconds, int | float) else None,
             executor=str(store.fact("executor") or ""),
+            evidence=evidence,
         )

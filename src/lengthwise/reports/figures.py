@@ -14,6 +14,7 @@ from lengthwise.reports.content import Content, read_content
 from lengthwise.reports.curve_panels import curve_panels
 from lengthwise.reports.figure import Figure
 from lengthwise.reports.heat_map import heat_map
+from lengthwise.reports.ladder.part import LadderPart, ladder_part
 from lengthwise.reports.plateau_panels import plateau_panels
 from lengthwise.reports.plateaus import Plateau, fit_plateaus
 from lengthwise.reports.predictions import Predictions, predict
@@ -23,9 +24,12 @@ from lengthwise.reports.training_panels import training_panels
 _LONGEST_NAME = 100
 
 
-def figures_by_section(content: Content, fits: Sequence[Plateau], foretold: Predictions) -> dict[str, list[Figure]]:
-    """The figures of each section of the page, in its order; a section may have none."""
+def figures_by_section(
+    content: Content, fits: Sequence[Plateau], foretold: Predictions, ladder: LadderPart | None = None
+) -> dict[str, list[Figure]]:
+    """The figures of each section of the page; a section may have none."""
     return {
+        "ladder": [] if ladder is None else ladder.figures,
         "overview": [heat_map(content)] if content.rows else [],
         "curves": curve_panels(content),
         "predictions": [agreement_matrix(content, foretold)] if content.counts["done"] else [],
@@ -38,7 +42,7 @@ def figures_by_section(content: Content, fits: Sequence[Plateau], foretold: Pred
 def save_figures(folder: Path, directory: Path) -> list[Path]:
     """Every figure of the study in a folder as SVG, PNG and PDF; the paths of the files written."""
     content = read_content(folder)
-    sections = figures_by_section(content, fit_plateaus(content), predict(content))
+    sections = figures_by_section(content, fit_plateaus(content), predict(content), ladder_part(content))
     try:
         directory.mkdir(parents=True, exist_ok=True)
         taken: set[str] = set()

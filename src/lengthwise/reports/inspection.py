@@ -8,12 +8,11 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.files import write_text
-from lengthwise.inspection.content import Cell, Inspection, Picture, Table
-from lengthwise.reports.claims import claim_columns
+from lengthwise.inspection.content import Inspection, Picture
+from lengthwise.reports.claims import claim_rows
 from lengthwise.reports.figure import PAGE_INK, config
 from lengthwise.reports.page import asset, marked, pieces, policy
-
-_COLUMNS = ("kind", "claim", "value", "assumptions", "reference")
+from lengthwise.reports.table_cells import numeric, shown
 
 
 def write_inspection(inspection: Inspection, path: Path) -> Path:
@@ -36,32 +35,13 @@ def render_inspection(inspection: Inspection) -> str:
     environment.filters.update(pieces=pieces, shown=shown, pythonid=id)
     text = environment.from_string(asset("inspection.html.jinja")).render(
         inspection=inspection,
-        claims={section.name: _claims(section.claims) for section in inspection.sections},
-        numeric={id(table): _numeric(table) for s in inspection.sections for table in (*s.tables, *s.details)},
+        claims={section.name: claim_rows(section.claims) for section in inspection.sections},
+        numeric={id(table): numeric(table) for s in inspection.sections for table in (*s.tables, *s.details)},
         drawings={id(picture): _drawn(picture) for s in inspection.sections for picture in s.pictures},
         style=marked(style),
         policy=policy(style, ()).replace("script-src ; ", ""),
     )
     return text.encode("utf-8", "replace").decode("utf-8")  # a file's name may hold what UTF-8 cannot
-
-
-def shown(cell: Cell) -> str:
-    """A cell as a reader sees it."""
-    if cell is None:
-        return "–"
-    if isinstance(cell, float):
-        return f"{cell:.4g}"
-    return f"{cell:,}" if isinstance(cell, int) else cell
-
-
-def _numeric(table: Table) -> list[bool]:
-    """Which columns hold no text."""
-    return [not any(isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))]
-
-
-def _claims(claims: Any) -> list[dict[str, Any]]:
-    columns = claim_columns(claims)
-    return [{name: columns[name][row] for name in _COLUMNS} for row in range(len(claims))]
 
 
 def _drawn(picture: Picture) -> Any:

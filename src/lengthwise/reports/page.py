@@ -1,7 +1,7 @@
 """The page: one HTML file that holds all it needs, and in which names that users gave stay text.
 
 Text reaches the page by two ways only: through Jinja with every sign escaped, and as JSON in a block that is no script,
-which page.js reads and shows with `textContent`. The page allows no script but its own two, by their hashes, no
+which page.js reads and shows with `textContent`. The page allows no script but its own, by their hashes, no
 evaluation of text and no network.
 """
 
@@ -18,10 +18,11 @@ from lengthwise.errors import UsageError
 from lengthwise.files import write_text
 from lengthwise.oracle.check import check
 from lengthwise.reports.answer import answer
-from lengthwise.reports.claims import all_claims
+from lengthwise.reports.claims import all_claims, claim_rows
 from lengthwise.reports.content import Content, read_content
 from lengthwise.reports.figure import PAGE_INK, PAPER_INK, Figure, config
 from lengthwise.reports.figures import figures_by_section
+from lengthwise.reports.ladder.part import ladder_part
 from lengthwise.reports.oracle_cards import Oracle
 from lengthwise.reports.plateaus import fit_plateaus
 from lengthwise.reports.prediction import OUTLOOKS
@@ -29,6 +30,7 @@ from lengthwise.reports.predictions import predict
 from lengthwise.reports.published import agreement, compare
 from lengthwise.reports.sections import described
 from lengthwise.reports.table import claim_table, run_table
+from lengthwise.reports.table_cells import numeric, shown
 from lengthwise.reports.words import percent
 
 REPORT = "report.html"
@@ -54,8 +56,9 @@ def render(content: Content, oracle: Oracle = check) -> str:
 
     compared, fits, foretold = compare(content), fit_plateaus(content), predict(content, oracle)
     answered = answer(content, fits)
-    claims = all_claims(content, answered, compared, fits, foretold)
-    sections = figures_by_section(content, fits, foretold)
+    ladder = ladder_part(content)
+    claims = all_claims(content, answered, compared, fits, foretold, ladder)
+    sections = figures_by_section(content, fits, foretold, ladder)
     drawn = [figure for group in sections.values() for figure in group]
     data = {
         "templates": {figure.kind: figure.template for figure in drawn},
@@ -66,15 +69,20 @@ def render(content: Content, oracle: Oracle = check) -> str:
             "claims": [column.plain() for column in claim_table(claims)],
         },
     }
-    style, script, bundle = asset("page.css"), asset("page.js"), _bundle()
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.filters.update(pieces=pieces, percent=percent)
-    text = environment.from_string(asset("page.html.jinja")).render(
+    style = asset("page.css") + (asset("ladder.css") if ladder else "")
+    scripts = (_bundle(), asset("page.js"), *((asset("explorer.js"),) if ladder and ladder.explorer else ()))
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters.update(pieces=pieces, percent=percent, claim_rows=claim_rows, numeric=numeric, shown=shown)
+    text = environment.get_template("page.html.jinja").render(
         content=content,
         answer=answered,
         compared=compared,
         agreement=agreement(compared),
         foretold=foretold,
+        ladder=ladder,
+        explorer=marked(script_safe(ladder.explorer.data)) if ladder and ladder.explorer else "",
         outlooks=OUTLOOKS,
         sections=sections,
         places={figure.name: place for place, figure in enumerate(drawn)},
@@ -82,8 +90,8 @@ def render(content: Content, oracle: Oracle = check) -> str:
         claims_number=len(claims),
         data=marked(script_safe(data)),
         style=marked(style),
-        scripts=[marked(bundle), marked(script)],
-        policy=policy(style, (bundle, script)),
+        scripts=[marked(script) for script in scripts],
+        policy=policy(style, scripts),
     )
     # A lone surrogate, which a file's name may hold, cannot be written as UTF-8.
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -7,6 +7,7 @@
   const idleLimit = 40; // up to so many figures are drawn unasked, so that printing finds them ready
   const views = new Map();
   const hidden = new Set();
+  const chosen = new Map(); // what the menus say: the name of a parameter of figures → its value
 
   // Figures
 
@@ -26,6 +27,7 @@
     spec.datasets = Object.fromEntries(Object.entries(figure.data).map(([name, columns]) => [name, rowsOf(columns)]));
     for (const parameter of spec.params ?? []) {
       if (parameter.name === "hidden") parameter.value = [...hidden];
+      else if (chosen.has(parameter.name)) parameter.value = chosen.get(parameter.name);
     }
     return spec;
   };
@@ -132,19 +134,37 @@
     made.finalize();
   };
 
+  const tell = (name, value) => {
+    for (const [plot, view] of views) {
+      const kind = page.figures[Number(plot.dataset.figure)].kind;
+      if ((page.templates[kind].params ?? []).some((parameter) => parameter.name === name)) {
+        view.signal(name, value).runAsync();
+      }
+    }
+  };
+
   const encodings = [...new Set([...document.querySelectorAll(".filter")].map((button) => button.textContent))];
   const toggle = (name) => {
     if (!hidden.delete(name)) hidden.add(name);
     for (const button of document.querySelectorAll(".filter")) {
       button.setAttribute("aria-pressed", String(!hidden.has(encodings[Number(button.dataset.encoding)])));
     }
-    for (const [plot, view] of views) {
-      const kind = page.figures[Number(plot.dataset.figure)].kind;
-      if ((page.templates[kind].params ?? []).some((parameter) => parameter.name === "hidden")) {
-        view.signal("hidden", [...hidden]).runAsync();
+    tell("hidden", [...hidden]);
+  };
+
+  // Menus: one kind sets a parameter of figures, the other shows one group of panels and hides the rest.
+  document.addEventListener("change", ({ target }) => {
+    if (target.dataset.sets) {
+      chosen.set(target.dataset.sets, target.value);
+      tell(target.dataset.sets, target.value);
+    }
+    const menu = target.closest("[data-shows]");
+    if (menu) {
+      for (const slot of document.getElementById(`${menu.dataset.shows}-panels`).children) {
+        slot.hidden = slot.dataset.group !== target.value;
       }
     }
-  };
+  });
 
   document.addEventListener("click", (event) => {
     const saving = event.target.closest("[data-save]");

@@ -1,0 +1,56 @@
+"""The page of a study with ladders: size, order, and text of a trace that would like to be code."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+
+from lengthwise.findings.evidence import Evidence
+from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.reports.page import render
+from synthetic_content import ladder_content
+from synthetic_ladders import synthetic_evidence
+
+
+@pytest.fixture(scope="module")
+def page(ladder_report) -> str:
+    return ladder_report.read_text(encoding="utf-8")
+
+
+def test_54_models_are_under_4_megabytes(page):
+    assert len(page.encode()) < 4_000_000
+
+
+def test_the_answer_comes_first_and_every_link_leads_somewhere(page):
+    ids = re.findall(r'<section id="([\w-]+)"', page)
+    ladder = ["floors", "collapse", "bound", "thresholds", "encodings", "levels", "traces"]
+    assert ids[:9] == ["answer", *ladder, "reach"] and ids[-3:] == ["runs", "claims", "specification"]
+    links = re.findall(r'<a href="#([\w-]+)"', page)
+    assert set(links) <= set(ids) and {*ladder, "reach"} <= set(links)
+    assert page.index("Distance measured by") < page.index('id="floors"')
+
+
+def test_claims_of_the_findings_are_among_all(page):
+    for name in ("the floor falls with depth", "certified bounds of the risk below 1"):
+        assert page.count(name) >= 2  # in the section and in the table
+
+
+def test_what_a_trace_holds_stays_text(told, hostile):
+    evidence = synthetic_evidence(["subset_sum"], ["rope"], depths=(1,), widths=(16,), settings=LadderSettings(4, 2, 2))
+    (climb,) = evidence.climbs
+    examples = tuple(
+        dataclasses.replace(example, written=text, wrong_at=0, why=text)
+        for example, text in zip(climb.ladder.examples, hostile, strict=False)
+    )
+    own = dataclasses.replace(climb, ladder=dataclasses.replace(climb.ladder, examples=examples))
+    text = render(ladder_content(Evidence((own,), evidence.shifts)), told({}))
+    for bad in ("<script>window", "<img src=x", "<svg onload"):
+        assert bad not in text
+    assert "{{ 7 * 7 }}" in text
+
+
+def test_a_study_without_ladders_pays_nothing(told):
+    text = render(ladder_content(None, ["sort"]), told({}))
+    assert "explorer" not in text and "data-shows" not in text.split("<body>")[1].split("<script")[0]
