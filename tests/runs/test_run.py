@@ -14,8 +14,10 @@ import torch
 
 import lengthwise as lw
 from lengthwise.errors import Interrupted, LengthwiseError, UsageError
+from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.transformer import Architecture
 from lengthwise.runs import run as module
+from lengthwise.runs.ladder_file import read_ladder
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import Listener, Run, build_model, carry_out, default_folder, load_run, measure, train
 from lengthwise.tasks import tasks
@@ -419,3 +421,54 @@ def test_a_plan_is_carried_out_as_it_is(tmp_path: Path, done: Run) -> None:
     plan = Plan(tasks.make("simple_task"), TINY, SHORT, 3, 5, items=10)
     run = carry_out(plan, tmp_path)
     assert run.plan == plan and [point.items for point in run.curve.points] == [10] * 5
+
+
+# --- ladders --------------------------------------------------------------------------------------------------------
+
+
+def climbing(folder: Path, items: int = 4, listener: Listener | None = None) -> Run:
+    ladder = LadderSettings(items, 2, 2)
+    plan = Plan(tasks.make("copy_repeat"), TINY, SHORT, 3, 6, items=10, seed=5, ladder=ladder)
+    return carry_out(plan, folder, listener)
+
+
+def test_a_ladder_is_climbed_after_the_curve(tmp_path: Path) -> None:
+    heard: list[str] = []
+    run = climbing(tmp_path / "run", listener=Listener(climbed=lambda point: heard.append(point.name)))
+    ladder = read_ladder(run.folder)
+    assert names(run.folder) == {*FILES, "ladder.json"} and heard == [point.name for point in ladder.points]
+    assert (ladder.seed, ladder.train_size, ladder.settings) == (5, 3, LadderSettings(4, 2, 2))
+    assert load_run(run.folder).plan == run.plan and run.plan.ladder == ladder.settings
+
+
+def test_an_interruption_on_the_ladder_keeps_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(_: object) -> None:
+        raise Interrupted("stopped")
+
+    with pytest.raises(Interrupted):
+        climbing(tmp_path / "run", listener=Listener(climbed=stop))
+    assert not (tmp_path / "run" / "run.json").exists() and not (tmp_path / "run" / "ladder.json").exists()
+    monkeypatch.setattr("lengthwise.training.loop._step", lambda *_: pytest.fail("a step was trained"))
+    climbing(tmp_path / "run")
+    written = (tmp_path / "run" / "ladder.json").read_bytes()
+    monkeypatch.undo()
+    climbing(tmp_path / "alone")
+    assert written == (tmp_path / "alone" / "ladder.json").read_bytes()
+
+
+@pytest.mark.parametrize("accident", ["other settings", "gone", "damaged"])
+def test_a_ladder_is_measured_again_where_it_is_not_as_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accident: str
+) -> None:
+    climbing(tmp_path)
+    file, items = tmp_path / "ladder.json", 5 if accident == "other settings" else 4
+    if accident == "gone":
+        file.unlink()
+    elif accident == "damaged":
+        file.write_text(file.read_text()[:100])
+    monkeypatch.setattr("lengthwise.training.loop._step", lambda *_: pytest.fail("a step was trained"))
+    climbing(tmp_path, items)
+    assert read_ladder(tmp_path).settings.items == items == load_run(tmp_path).plan.ladder.items
+    heard: list[str] = []
+    climbing(tmp_path, items, Listener(climbed=lambda point: heard.append(point.name)))
+    assert heard == [], "what is there is not measured again"

@@ -15,14 +15,16 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import nnls
 
 from lengthwise.errors import Interrupted, UsageError
+from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.studies import calibration
 from lengthwise.studies.calibration import Timing, calibrate, fitted, non_negative
-from lengthwise.studies.costs import RUN, SIZE, STEP, plan_work, size_work, step_work
+from lengthwise.studies.costs import RUN, SIZE, STEP, ladder_work, plan_work, pooled_widths, size_work, step_work
 from lengthwise.studies.estimate import estimate, relative_cost, wall_time
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study
+from lengthwise.tasks.batch import Batch
 from own_tasks import BROKEN, written
 
 
@@ -89,6 +91,26 @@ def test_work_is_the_formula() -> None:
     assert two == [*(2 * part for part in expected), 2 * 1000 * tokens]
     fixed = plan_for("sort", "none", train_size=4, training={"sizes": "fixed:size=2", "steps": 10})
     assert plan_work(fixed).steps == pytest.approx(10 * step_work(fixed, [2]))
+
+
+def test_a_pooled_batch_is_as_long_as_its_items_and_a_ladder_is_counted() -> None:
+    given = {"train_size": 3, "test_size": 4, "items": 5}
+    alone = plan_for("subset_sum", "none", **given, training={"batch": 8})
+    pooled = plan_for("subset_sum", "none", **given, training={"batch": 8, "pool": 16})
+    widths = pooled_widths(pooled)
+    lengths = [_length(pooled.task.batch(size, 0, range(200))) for size in (2, 3)]
+    assert len(widths) == 16 and widths.mean() == pytest.approx(np.concatenate(lengths).mean(), rel=0.25)
+    assert widths.min() < widths.max() <= pooled.task.width(3)
+    assert step_work(pooled, [3])[4] == pytest.approx(8 * widths.mean()) < step_work(alone, [3])[4]
+    climbed = plan_for("subset_sum", "none", **given, training={"batch": 8}, ladder=LadderSettings(8, 4, 4))
+    more = plan_for("subset_sum", "none", **given, training={"batch": 8}, ladder=LadderSettings(16, 8, 4))
+    assert relative_cost(alone) < relative_cost(climbed) < relative_cost(more)
+    assert ladder_work(alone).sum() == 0 and estimate([climbed, pooled], seconds=0.3).calibrated
+
+
+def _length(batch: Batch) -> np.ndarray:
+    """Tokens up to the last that is asked for, counted row by row."""
+    return np.array([max(np.flatnonzero(row)) + 1 for row in batch.scored])
 
 
 @settings(max_examples=30, deadline=None)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lengthwise.measurement.curve import Curve
+from lengthwise.studies import shifts
 from lengthwise.studies.coordinator import Progress, carry_out_study
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import Store
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="Ray
 STUDY = Study(
     name="agree", tasks=["binary_majority", "sort:alphabet=20"], positions=["none", "learned+offset"], seeds=2,
     train_size=4, test_size=8, items=20, model={"depth": 1, "width": 16, "heads": 1}, training={"steps": 60},
+    override=[{"task": "sort:alphabet=20", "ladder": {"items": 4, "decoded": 2, "inside": 2}}],
 )  # fmt: skip
 
 
@@ -35,6 +37,17 @@ def cluster() -> Iterator[Any]:
         cluster.shutdown()
 
 
+@pytest.fixture(autouse=True)
+def few_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shifts, "ITEMS", 20)
+
+
+def ladders(folder: Path) -> dict[str, bytes]:
+    """The ladders of the runs, and how far their levels are from training, as they lie on disk."""
+    files = [*folder.glob("runs/*/ladder.json"), folder / "shifts.json"]
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
 def curves(folder: Path) -> dict[str, Curve]:
     with Store.open(folder) as store:
         return {run.key: run.curve for run in store.runs("done")}
@@ -45,6 +58,7 @@ def test_ray_with_two_nodes_and_local_workers_give_the_same_curves(cluster: Any,
     there = carry_out_study(STUDY, tmp_path / "ray", f"ray:address={cluster.address}")
     assert here.done == there.done == 8
     assert curves(tmp_path / "local") == curves(tmp_path / "ray")
+    assert ladders(tmp_path / "local") == ladders(tmp_path / "ray") and len(ladders(tmp_path / "ray")) == 5
     for run in (tmp_path / "local" / "runs").iterdir():
         weights = [(place / "model.safetensors").read_bytes() for place in (run, tmp_path / "ray" / "runs" / run.name)]
         assert weights[0] == weights[1]
@@ -62,3 +76,4 @@ def test_a_node_lost_on_the_way_leaves_the_study_complete(cluster: Any, tmp_path
     assert lost and (progress.done, progress.failed, progress.waiting) == (8, 0, 0)
     carry_out_study(STUDY, tmp_path / "local", "local:workers=1")
     assert curves(tmp_path / "local") == curves(tmp_path / "ray")
+    assert ladders(tmp_path / "local") == ladders(tmp_path / "ray") and len(ladders(tmp_path / "ray")) == 5

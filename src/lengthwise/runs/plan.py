@@ -80,12 +80,12 @@ class Plan:
 
     def interface(self) -> Interface:
         """What the task fixes of the model; the rows reach as far as the test, and as the ladder if there is one."""
-        causal = self.architecture.causal
-        rows = max(self.task.width(size, causal) for size in (self.test_sizes[-1], self.train_sizes[-1]))
-        if self.ladder is not None:
-            rows = max(rows, _ladder_width(self.task, self.train_size, causal))
-        trained = self.task.width(self.train_sizes[-1], causal)
-        return Interface(len(self.task.vocabulary), self.task.outputs, rows, trained)
+        causal, sizes = self.architecture.causal, (self.train_sizes[-1], self.test_sizes[-1])
+        if self.ladder is None:
+            trained, tested = (self.task.width(size, causal) for size in sizes)
+        else:
+            trained, tested = _widths_with_ladder(self.task, sizes, self.train_size, causal)
+        return Interface(len(self.task.vocabulary), self.task.outputs, max(trained, tested), trained)
 
     def plain(self) -> dict[str, Any]:
         """The plan as JSON-ready data; `Plan.from_plain` reads it back."""
@@ -175,17 +175,20 @@ def plan_for(
     )
 
 
-def _ladder_width(task: Task, train_size: int, causal: bool) -> int:
-    """The tokens of the longest rows of a ladder."""
+def _widths_with_ladder(task: Task, sizes: tuple[int, int], train_size: int, causal: bool) -> tuple[int, int]:
+    """The tokens of the longest rows in training and in any test. To ask every level takes a tenth of a second, and
+    all plans of a study ask, so what was found is kept."""
     try:
-        return _known_ladder_width(task, train_size, causal)
+        return _known_widths(task, sizes, train_size, causal)
     except TypeError:  # a task of the user's that cannot be hashed
-        return _known_ladder_width.__wrapped__(task, train_size, causal)
+        return _known_widths.__wrapped__(task, sizes, train_size, causal)
 
 
 @functools.lru_cache(maxsize=256)
-def _known_ladder_width(task: Task, train_size: int, causal: bool) -> int:
-    return max(level.task.width(max(level.sizes), causal) for level in ladder_of(task, train_size))
+def _known_widths(task: Task, sizes: tuple[int, int], train_size: int, causal: bool) -> tuple[int, int]:
+    trained, tested = (task.width(size, causal) for size in sizes)
+    levels = ladder_of(task, train_size)
+    return trained, max(tested, *(level.task.width(max(level.sizes), causal) for level in levels))
 
 
 def _laid_over(usual: S, given: Mapping[str, Any], what: str) -> S:

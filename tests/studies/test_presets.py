@@ -1,0 +1,166 @@
+"""Presets: laid over the study, the first by default, each with a name of its own; and what cannot be meant."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lengthwise.errors import UnknownName, UsageError
+from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.positions import make_position, positions, wrappers
+from lengthwise.positions.offset import Offset
+from lengthwise.positions.randomized import Randomized
+from lengthwise.studies.grid import plans
+from lengthwise.studies.presets import preset_names, with_preset
+from lengthwise.studies.spec import Study, builtin_presets
+
+TEXT = """
+tasks = ["sort", "mine.py::Repeat"]
+seeds = 2
+ladder = true
+
+[model]
+depth = [1, 2]
+width = 16
+
+[training]
+steps = 100
+batch = 8
+
+[preset.small]
+training = { steps = 50 }
+
+[preset.full]
+tasks = ["other.py::Copy", "sort"]
+seeds = 5
+ladder = { items = 60, decoded = 20, inside = 10 }
+
+[preset.full.training]
+rate = 0.001
+
+[preset.full.model]
+depth = 4
+
+[preset.plain]
+ladder = false
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "mine.toml").write_text(TEXT, encoding="utf-8")
+    return tmp_path / "mine.toml"
+
+
+def test_the_first_is_taken_unless_another_is_named(file: Path) -> None:
+    assert Study.read(file) == Study.read(file, "small")
+    assert Study.read(file).name == "mine" and Study.read(file, "full").name == "mine-full"
+    assert preset_names(tomllib.loads(TEXT)) == ("small", "full", "plain")
+
+
+def test_tables_are_merged_key_by_key_and_all_else_is_replaced(file: Path) -> None:
+    small, full = Study.read(file), Study.read(file, "full")
+    assert small.training == {"steps": (50,), "batch": (8,)} and small.model == {"depth": (1, 2), "width": (16,)}
+    assert full.training == {"steps": (100,), "batch": (8,), "rate": (0.001,)}
+    assert full.model == {"depth": (4,), "width": (16,)}
+    assert (len(small.seeds), len(full.seeds)) == (2, 5)
+    assert small.ladder == LadderSettings() and full.ladder == LadderSettings(60, 20, 10)
+    assert Study.read(file, "plain").ladder is None
+    assert full.tasks == (f"{file.parent}/other.py::Copy", "sort"), "paths in a preset are relative to the file too"
+
+
+@pytest.mark.parametrize("preset", ["small", "full", "plain"])
+def test_what_is_written_has_no_presets_and_reads_back_equal(file: Path, tmp_path: Path, preset: str) -> None:
+    study = Study.read(file, preset)
+    assert "preset" not in study.plain() and Study.from_plain(study.plain()) == study
+    (tmp_path / "study.toml").write_text(study.toml(), encoding="utf-8")
+    assert Study.read(tmp_path / "study.toml") == study
+
+
+def test_an_unknown_preset_is_one_sentence(file: Path) -> None:
+    with pytest.raises(UnknownName) as error:
+        Study.read(file, "ful")
+    assert "has no preset 'ful'; did you mean 'full'? it has small, full, plain" in str(error.value)
+    with pytest.raises(UsageError, match="the study quick has no presets, so --preset small chooses nothing"):
+        Study.read("quick", "small")
+    with pytest.raises(UsageError, match="a study has no key 'preset'"):
+        Study.from_plain({"name": "x", **tomllib.loads(TEXT)})
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "no table": (3, r"\[preset\] is a table"),
+    "a preset that is no table": ({"small": 3}, r"\[preset.small\] is a table"),
+    "a name inside": ({"small": {"name": "x"}}, r"\[preset.small\] has a key 'name'"),
+    "presets in presets": ({"small": {"preset": {}}}, r"\[preset.small\] has a key 'preset'"),
+    "a name that is no folder": ({"a/b": {}}, "ends that of a folder"),
+    "an unknown key": ({"small": {"seed": 3}}, "has no key 'seed'; did you mean 'seeds'"),
+    "an unknown training key": ({"small": {"training": {"step": 3}}}, "did you mean 'steps'"),
+    "a number for a table": ({"small": {"training": 3}}, r"\[training\] is a table"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_meant(name: str) -> None:
+    given, sentence = WRONG[name]
+    with pytest.raises(UsageError, match=sentence):
+        Study.from_plain(with_preset({"name": "x", "tasks": "sort", "preset": given}, None))
+
+
+LADDERS: dict[str, tuple[Any, str]] = {
+    "a number": (3, "ladder is true, false or a table of items, decoded, inside, not 3"),
+    "an unknown key": ({"item": 3}, "ladder has no key 'item'; did you mean 'items'"),
+    "text": ({"items": "x"}, "ladder items takes a whole number, not 'x'"),
+    "more decoded than there are": ({"items": 4, "decoded": 8, "inside": 2}, "2 items or more a level"),
+}
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_ladders_that_cannot_be(name: str) -> None:
+    given, sentence = LADDERS[name]
+    with pytest.raises(UsageError, match=sentence):
+        Study("x", "sort", ladder=given)
+    with pytest.raises(UsageError, match=rf"\[\[override\]\] 1 ladder|{sentence}"):
+        Study("x", "sort", override=[{"task": "sort", "ladder": given}])
+
+
+def test_an_override_gives_one_task_a_ladder_or_takes_it_away() -> None:
+    few = {"items": 4, "decoded": 2, "inside": 2}
+    one = Study("x", ["sort", "subset_sum"], train_size=3, override=[{"task": "subset_sum", "ladder": few}])
+    assert {plan.task_name: plan.ladder for plan in plans(one)} == {"sort": None, "subset_sum": LadderSettings(4, 2, 2)}
+    other = Study("x", ["sort", "subset_sum"], train_size=3, ladder=few, override=[{"task": "sort", "ladder": False}])
+    assert [plan.ladder for plan in plans(other)] == [None, LadderSettings(4, 2, 2)]
+    for study in (one, other):
+        assert Study.from_plain(tomllib.loads(study.toml())) == study
+
+
+def test_search54_is_54_configurations_with_equal_training_in_every_preset() -> None:
+    assert builtin_presets() == {"search54": ("small", "full", "extended")}
+    for preset, seeds, encodings in (("small", 1, 2), ("full", 3, 2), ("extended", 1, 19)):
+        study = Study.read("search54", preset)
+        made = plans(study)
+        assert len(made) == 27 * encodings * len(study.seeds) and len(study.seeds) >= seeds
+        assert len({repr(plan.recipe) for plan in made}) == 1, "unequal training would fake an effect of size"
+        assert all(plan.ladder == study.ladder and plan.ladder for plan in made)
+
+
+def test_extended_has_every_encoding() -> None:
+    made = [make_position(text) for text in Study.read("search54", "extended").positions]
+    bases = {type(one.base if isinstance(one, Offset | Randomized) else one) for one in made}
+    assert bases == {positions.maker(name) for name in positions.names()}
+    assert {wrappers.maker(name) for name in wrappers.names()} <= {type(one) for one in made}
+
+
+def test_presets_on_the_command_line(tmp_path: Path) -> None:
+    def said(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "lengthwise", "study", *words]
+        return subprocess.run(command, text=True, capture_output=True, cwd=tmp_path, check=False)
+
+    listed = said("--list")
+    assert "small (unless another is named), full, extended" in listed.stdout
+    unknown = said("search54", "--preset", "fll")
+    assert unknown.returncode == 2 and unknown.stderr.count("\n") == 1 and "did you mean 'full'" in unknown.stderr

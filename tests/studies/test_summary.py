@@ -1,0 +1,127 @@
+"""The summary of a study: small, the same bytes each time, and what findings need is in it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from lengthwise.errors import UsageError
+from lengthwise.findings.gather import gather, gather_summary
+from lengthwise.measurement.ladder import Calibration, Example, Inside, Ladder, LadderSettings, LevelPoint
+from lengthwise.runs.ladder_file import write_ladder
+from lengthwise.studies.ladders import write_shifts
+from lengthwise.studies.record import pack_points
+from lengthwise.studies.store import RUNS, Store
+from lengthwise.studies.summary import read_summary, write_summary
+
+METRICS = ("features", "edit")
+AXES = ("depth", "branching", "content")
+
+
+def made_up(seed: int, position: str, task: str, depth: int) -> Ladder:
+    """A ladder as large as a real one, of numbers that do not compress too well."""
+    draw = random.Random(seed)
+
+    def point(axis: str, value: int) -> LevelPoint:
+        lengths = [draw.randint(10, 60) for _ in range(48)]
+        wrong = [draw.randint(0, length // 2) for length in lengths]
+        bins = tuple((draw.randint(0, 900), draw.random(), draw.random()) for _ in range(10))
+        return LevelPoint(
+            axis=axis, value=value, right=draw.randint(0, 48), tokens=sum(lengths),
+            tokens_right=sum(lengths) - sum(wrong), loss=draw.random(),
+            errors=tuple(one / length for one, length in zip(wrong, lengths, strict=True)),
+            calibration=Calibration(draw.random(), draw.random(), bins),
+            decoded=16, valid=draw.randint(0, 16), solved=draw.randint(0, 16),
+            inside=tuple(
+                Inside(draw.random(), draw.randint(1, 900), 30 * draw.random(), draw.random() if layer else None)
+                for layer in range(depth + 1)
+            ),
+            slope=100 * draw.random(),
+        )  # fmt: skip
+
+    points = [point("training", 0), *(point(axis, value) for axis in AXES for value in range(4, 10))]
+    example = Example("training", "a " * 30, "b " * 60, "c " * 60, 3, False, False, "a sentence about it")
+    return Ladder(
+        task, position, 3, seed, LadderSettings(), tuple(points), (example,) * 8, 1234.56789, "a metric in words"
+    )
+
+
+@pytest.fixture(scope="module")
+def study(synthetic_study, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The records of a study with ladders, as a coordinator leaves them: 2 tasks, encodings as they come, 3 seeds."""
+    folder = synthetic_study(tmp_path_factory.mktemp("summary") / "study", tasks=["sort", "parity"], seeds=3)
+    with Store.open(folder, write=True) as store:
+        for number, run in enumerate(store.runs("done")):
+            detail = {**run.detail, "curve": pack_points(run.curve.points), "ladder": LadderSettings().plain()}
+            store.finish(dataclasses.replace(run, detail=detail))
+            (folder / RUNS / run.key).mkdir(parents=True, exist_ok=True)
+            ladder = made_up(number, run.position, run.task, int(run.settings["depth"]))
+            write_ladder(folder / RUNS / run.key, dataclasses.replace(ladder, seed=run.seed, train_size=run.train_size))
+    sizes = {(run.task, run.train_size) for run in gather_runs(folder)}
+    write_shifts(
+        folder,
+        [
+            {"task": task, "train_size": size, "axis": axis, "value": value, "metric": metric, "unit": "tokens",
+             "items": 200, "w1": value / 3, "null": 1 / 7, "low": value / 4, "high": value / 2}
+            for task, size in sorted(sizes) for metric in METRICS for axis in AXES for value in range(4, 10)
+        ],
+    )  # fmt: skip
+    return folder
+
+
+def gather_runs(folder: Path):
+    with Store.open(folder) as store:
+        return store.runs("done")
+
+
+@pytest.mark.parametrize("name", ["summary.json", "summary.json.gz"])
+def test_findings_can_be_drawn_from_it(study: Path, tmp_path: Path, name: str) -> None:
+    many = write_summary(study, tmp_path / name)
+    whole, short = gather(study), gather_summary(tmp_path / name)
+    assert len(short.climbs) == len(whole.climbs) == many > 5 and len(short.shifts) == len(whole.shifts) > 0
+    for one, two in zip(whole.climbs, short.climbs, strict=True):
+        assert (one.configuration, one.seed) == (two.configuration, two.seed)
+        assert two.ladder.examples == () and two.ladder.metric == one.ladder.metric
+        assert two.ladder.certified == pytest.approx(one.ladder.certified, rel=1e-3)
+        for a, b in zip(one.ladder.points, two.ladder.points, strict=True):
+            assert (a.name, a.right, a.tokens_right, a.valid, a.solved) == (
+                b.name,
+                b.right,
+                b.tokens_right,
+                b.valid,
+                b.solved,
+            )
+            assert b.errors == pytest.approx(a.errors, abs=5e-5 + 1e-12) and b.risk == pytest.approx(a.risk, abs=5e-5)
+            assert b.calibration.error == pytest.approx(a.calibration.error, abs=1e-4)
+            assert [one.rank for one in b.inside] == pytest.approx([one.rank for one in a.inside], rel=1e-3)
+    assert [shift.w1 for shift in short.shifts] == pytest.approx([shift.w1 for shift in whole.shifts], rel=1e-5)
+
+
+def test_the_same_study_gives_the_same_bytes_and_they_are_few(study: Path, tmp_path: Path) -> None:
+    many = write_summary(study, tmp_path / "a.json.gz")
+    write_summary(study, tmp_path / "b.json.gz")
+    data = (tmp_path / "a.json.gz").read_bytes()
+    assert data == (tmp_path / "b.json.gz").read_bytes()
+    assert len(data) / many < 1.5e6 / 162, "162 runs are to fit into 1.5 MB"
+
+
+def test_what_is_no_summary_is_named(study: Path, trained_once: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no finished run of .* has a ladder"):
+        write_summary(trained_once, tmp_path / "x.json")
+    with pytest.raises(UsageError, match="cannot write"):
+        write_summary(study, tmp_path / "no" / "x.json")
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_summary(tmp_path / "x.json")
+    write_summary(study, tmp_path / "good.json")
+    good = json.loads((tmp_path / "good.json").read_text())
+    for bad in ("{", "[]", "3", json.dumps({**good, "runs": [{}]}), json.dumps({**good, "schema": 9})):
+        (tmp_path / "bad.json").write_text(bad)
+        with pytest.raises(UsageError, match=r"bad\.json"):
+            read_summary(tmp_path / "bad.json")
+    (tmp_path / "bad.json.gz").write_bytes(b"no gzip")
+    with pytest.raises(UsageError, match=r"bad\.json\.gz"):
+        read_summary(tmp_path / "bad.json.gz")
