@@ -114,7 +114,7 @@ def test_hostile_names_stay_text(content_of, hostile):
     assert data["tables"]["runs"][0]["texts"] == list(hostile)
 
 
-def named_figures(content: Content, fits: object, foretold: object) -> dict[str, list[Figure]]:
+def named_figures(content: Content, fits: object, foretold: object, ladder: object) -> dict[str, list[Figure]]:
     """One figure in place of all, as it takes altair half a second to make those."""
     label = content.rows[0].label
     figure = Figure(label, "curves", label, label, {}, {"lines": [{"encoding": content.encodings[0], "exact": 1.0}]})

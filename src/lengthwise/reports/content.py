@@ -15,7 +15,7 @@ from typing import Any
 from lengthwise.findings.evidence import Evidence
 from lengthwise.measurement.spread import Keep
 from lengthwise.studies.cells import Cell, cells, named_sizes
-from lengthwise.studies.ladders import has_ladders
+from lengthwise.studies.ladders import climbed_runs, has_ladders
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
 
@@ -120,11 +120,6 @@ class Content:
 
 def read_content(folder: Path) -> Content:
     """The content of the study in a folder."""
-    evidence = None
-    if has_ladders(folder):
-        from lengthwise.findings.gather import gather  # only here: most studies have no ladder
-
-        evidence = gather(folder)
     with Store.open(folder) as store:
         study = store.fact("study") or {}
         seconds = store.fact("seconds")
@@ -138,5 +133,18 @@ def read_content(folder: Path) -> Content:
             command=str(store.fact("command") or ""),
             seconds=float(seconds) if isinstance(seconds, int | float) else None,
             executor=str(store.fact("executor") or ""),
-            evidence=evidence,
+            evidence=_read_evidence(folder),
         )
+
+
+def _read_evidence(folder: Path) -> Evidence | None:
+    """The evidence of the runs with ladders; where a task was trained to several sizes, of the largest size alone."""
+    if not has_ladders(folder):
+        return None
+    from lengthwise.findings.gather import gather  # only here: most studies have no ladder
+
+    sizes: dict[str, set[int]] = {}
+    for run, _ in climbed_runs(folder):
+        sizes.setdefault(run.task, set()).add(run.train_size)
+    several = [max(found) for found in sizes.values() if len(found) > 1]
+    return gather(folder, max(several) if several else None)
