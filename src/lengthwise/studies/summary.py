@@ -40,7 +40,7 @@ def write_summary(folder: str | Path, path: str | Path) -> int:
     """Write the summary of a study; returns the number of runs in it. A study without ladders has none."""
     path, runs = Path(path), climbed_runs(folder)
     if not runs:
-        raise UsageError(f"no finished run of {folder} has a ladder, of which a summary is made; ladder = true asks")
+        raise UsageError(f"no finished run of {folder} has a ladder to sum up; a study asks for one with ladder = true")
     with Store.open(folder) as store:
         study, command = store.fact("study") or {}, store.fact("command") or ""
     content = {
