@@ -27,7 +27,7 @@ from lengthwise.training import loop
 from lengthwise.training.checkpoint import save_checkpoint
 from lengthwise.training.lengths import LongFirst
 from lengthwise.training.loop import History, train_model
-from lengthwise.training.recipe import Recipe
+from lengthwise.training.recipe import Decay, Recipe
 
 TASK = tasks.make("copy_repeat")
 RECIPE = Recipe(steps=30, batch=8, check_every=7, sizes=LongFirst(0.7))
@@ -343,7 +343,7 @@ def test_the_rate_by_hand() -> None:
 
 
 @given(st.integers(1, 300), st.floats(0, 0.99), st.sampled_from(["linear", "cosine", "constant"]))
-def test_the_rate_rises_then_falls_and_is_never_zero(steps: int, warmup: float, decay: loop.Decay) -> None:
+def test_the_rate_rises_then_falls_and_is_never_zero(steps: int, warmup: float, decay: Decay) -> None:
     recipe = Recipe(steps=steps, warmup=warmup, decay=decay)
     rates = np.array([recipe.rate_at(step) for step in range(steps)])
     peak = int(rates.argmax())
