@@ -1,7 +1,7 @@
 """Show what a study came to: a table of tasks and encodings for each measure, with intervals over seeds.
 
 Shown are the reach (the largest size up to which exact match stays at 95 % or more) and the exact match on the second
-and on the third stretch of sizes as wide as the training range.
+and on the third stretch of sizes as wide as the training range; and what ladders of shifts show, where there are some.
 """
 
 from __future__ import annotations
@@ -41,16 +41,20 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.output import write_object
+    from lengthwise.cli.study_answer import write_answer
     from lengthwise.studies.folders import study_folder
     from lengthwise.studies.store import Store
     from lengthwise.studies.table import read_table
 
     measures = chosen_measures(options.measure)
-    with Store.open(study_folder(options.name)) as store:
+    folder = study_folder(options.name)
+    with Store.open(folder) as store:
         if options.json:
             write_object("study show", read_table(store).plain(measures))
         else:
             write_table(store, measures)
+    if not options.json and options.measure is None:
+        write_answer(folder)
     return 0
 
 

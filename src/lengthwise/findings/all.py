@@ -12,6 +12,7 @@ from lengthwise.findings.collapse import Collapse, collapse
 from lengthwise.findings.encoding import Encodings, encodings
 from lengthwise.findings.evidence import Evidence
 from lengthwise.findings.floors import Floors, floors
+from lengthwise.findings.in_range import InRange, in_range
 from lengthwise.findings.monotone import Monotone, monotone
 from lengthwise.findings.thresholds import Thresholds, thresholds
 from lengthwise.records import Claim
@@ -21,6 +22,7 @@ from lengthwise.records import Claim
 class Findings:
     """All parts. `monotone` has a result for each metric and axis; the first is the headline."""
 
+    in_range: InRange
     monotone: tuple[Monotone, ...]
     bound: BoundFinding
     floors: Floors
@@ -31,13 +33,14 @@ class Findings:
 
     def claims(self) -> list[Claim]:
         """All claims, in the order of the parts."""
-        parts = (*self.monotone, self.bound, self.floors, self.collapse, self.thresholds, self.encodings)
+        parts = (self.in_range, *self.monotone, self.bound, self.floors, self.collapse, self.thresholds, self.encodings)
         return [claim for part in parts for claim in part.claims()]
 
     def plain(self) -> dict[str, Any]:
         """All of it as JSON-ready data, the single bounds left out."""
         return {
             "answer": self.answer.plain(),
+            "in_range": self.in_range.plain(),
             "monotone": [part.plain() for part in self.monotone],
             "bound": self.bound.plain(),
             "floors": self.floors.plain(),
@@ -51,6 +54,7 @@ def findings(evidence: Evidence) -> Findings:
     """All findings. The same evidence gives the same findings; nothing here needs torch."""
     rising, bounds, floor, effects = monotone(evidence), bound(evidence), floors(evidence), encodings(evidence)
     return Findings(
+        in_range=in_range(evidence),
         monotone=rising,
         bound=bounds,
         floors=floor,
