@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lengthwise.findings.evidence import Evidence
+from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.grouping import IN_RANGE, LEARNED, Configuration, by_configuration, mean, named, points_at
 from lengthwise.measurement.intervals import wilson
 from lengthwise.records import Assumption, Claim
@@ -72,12 +73,13 @@ class InRange:
 
 
 def in_range(evidence: Evidence) -> InRange:
-    """How well every task was learned in its training range."""
-    return InRange(tuple(_task(evidence, task) for task in dict.fromkeys(climb.task for climb in evidence.climbs)))
+    """How well every task was learned whose training range was measured."""
+    measured = [climb for climb in evidence.climbs if points_at(climb, IN_RANGE)]
+    return InRange(tuple(_task(measured, task) for task in dict.fromkeys(climb.task for climb in measured)))
 
 
-def _task(evidence: Evidence, task: str) -> LearnedTask:
-    groups = by_configuration(climb for climb in evidence.climbs if climb.task == task)
+def _task(climbs: Sequence[Climb], task: str) -> LearnedTask:
+    groups = by_configuration(climb for climb in climbs if climb.task == task)
     points = {key: [point for climb in group for point in points_at(climb, IN_RANGE)] for key, group in groups.items()}
     tokens = {key: mean([point.token for point in own]) or 0.0 for key, own in points.items()}
     best = max(tokens, key=lambda key: tokens[key])
