@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from planted_evidence import Place, planted
 
 from lengthwise.findings.evidence import Evidence
 from lengthwise.findings.in_range import in_range
+from planted_evidence import Place, planted
 
 
 def wider_is_better(place: Place) -> float:

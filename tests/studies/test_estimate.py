@@ -20,7 +20,7 @@ from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.studies import calibration
 from lengthwise.studies.calibration import Timing, calibrate, fitted, non_negative
-from lengthwise.studies.costs import RUN, SIZE, STEP, ladder_work, plan_work, pooled_widths, size_work, step_work
+from lengthwise.studies.costs import RUN, SIZE, STEP, ladder_seconds, plan_work, pooled_widths, size_work, step_work
 from lengthwise.studies.estimate import estimate, relative_cost, wall_time
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study
@@ -106,7 +106,7 @@ def test_a_pooled_batch_is_as_long_as_its_items_and_a_ladder_is_counted() -> Non
     climbed = plan_for("subset_sum", "none", **given, training={"batch": 8}, ladder=LadderSettings(8, 4, 4))
     more = plan_for("subset_sum", "none", **given, training={"batch": 8}, ladder=LadderSettings(16, 8, 4))
     assert relative_cost(alone) < relative_cost(climbed) < relative_cost(more)
-    assert ladder_work(alone).sum() == 0 and estimate([climbed, pooled], seconds=0.3).calibrated
+    assert ladder_seconds(alone) == 0 and estimate([climbed, pooled], seconds=0.3).calibrated
 
 
 def _length(batch: Batch) -> np.ndarray:

@@ -27,7 +27,7 @@ from lengthwise.runs.environment import threads
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model
 from lengthwise.seeds import Floats
-from lengthwise.studies.costs import SIZE, STEP, plan_work, relative_cost, size_work, step_work
+from lengthwise.studies.costs import SIZE, STEP, ladder_seconds, plan_work, relative_cost, size_work, step_work
 from lengthwise.training.lengths import Fixed
 from lengthwise.training.loop import train_model
 
@@ -73,8 +73,12 @@ class Calibration:
 
     def seconds(self, plan: Plan) -> float:
         """What a run will take, but for what every run takes."""
-        training, measuring = plan_work(plan).seconds(self.step.constants, self.size.constants)
-        return training * self.step.factor(plan) + measuring * self.size.factor(plan)
+        work = plan_work(plan)
+        training, measuring = work.seconds(self.step.constants, self.size.constants)
+        training *= self.step.factor(plan)
+        # A ladder is many small passes, as training is; a measured size is mostly drawing items.
+        speed = training / work.seconds()[0]
+        return training + measuring * self.size.factor(plan) + ladder_seconds(plan) * speed
 
 
 def calibrate(plans: Sequence[Plan], seconds: float = 2.0, thread_count: int = 1) -> Calibration:

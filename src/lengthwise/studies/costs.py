@@ -5,8 +5,8 @@ A training step of B items of T tokens, through D layers of width W with an MLP 
     c0 + c1 D + c2 B D T (4 + 2R) W^2 + c3 B D T^2 W + c4 B T
 
 seconds: what a step and a layer cost however small, the matrices, the attention, and drawing and packing the items.
-Measuring a size is the same with constants of its own, and 1,000 more items are drawn there to estimate chance. The
-levels of a ladder of shifts are measured at the pace of sizes.
+Measuring a size is the same with constants of its own, and 1,000 more items are drawn there to estimate chance. A
+ladder of shifts is counted by the same constants.
 """
 
 from __future__ import annotations
@@ -66,23 +66,22 @@ def plan_work(plan: Plan) -> Work:
     sizes, steps = plan.train_sizes, plan.recipe.steps
     checked = [sizes[round(share * (len(sizes) - 1))] for share in np.linspace(0.25, 1, _CHECKED_SIZES)]
     checks = size_work(plan, checked, _CHECKED_ITEMS, chance=False) * (steps // plan.recipe.check_every + 1)
-    sizes_work = size_work(plan, plan.test_sizes, plan.items) + checks + ladder_work(plan)
-    return Work(steps * step_work(plan, _drawn_sizes(plan)), sizes_work)
+    return Work(steps * step_work(plan, _drawn_sizes(plan)), size_work(plan, plan.test_sizes, plan.items) + checks)
 
 
-def ladder_work(plan: Plan) -> Floats:
-    """The work of climbing the ladder, in the units of `size_work`: at each level the items are read at once, and some
-    are written token by token, which is as many passes as there are tokens. Models that write well need fewer."""
+def ladder_seconds(plan: Plan) -> float:
+    """Seconds of climbing the ladder, from the constants above alone: at each level the items are read at once, and
+    some are written token by token, which is as many passes as there are tokens. Models that write well need fewer."""
     if plan.ladder is None:
-        return np.zeros_like(SIZE)
+        return 0.0
     try:
         tokens = np.array(_cached_levels(plan.task, plan.train_size, plan.architecture.causal))
     except Exception:  # of a user's task, whose run will say how; or a task that cannot be hashed
-        return np.zeros_like(SIZE)
+        return 0.0
     read = _pass(plan, plan.ladder.items + plan.ladder.inside, tokens)
     written = _pass(plan, plan.ladder.decoded, tokens)
     written[:, :2] *= tokens[:, None]
-    return np.column_stack([read + written, np.zeros_like(tokens)]).sum(axis=0)
+    return float((read + written).sum(axis=0) @ SIZE[:5])
 
 
 @functools.lru_cache(maxsize=256)
@@ -92,7 +91,7 @@ def _cached_levels(task: Task, train_size: int, causal: bool) -> tuple[float, ..
 
 def relative_cost(plan: Plan) -> float:
     """Roughly the seconds of a run on one core, from the constants above alone: good for comparing runs."""
-    return sum(plan_work(plan).seconds()) + RUN
+    return sum(plan_work(plan).seconds()) + ladder_seconds(plan) + RUN
 
 
 def _pass(plan: Plan, items: int, tokens: Floats) -> Floats:
