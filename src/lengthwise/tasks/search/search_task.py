@@ -45,10 +45,10 @@ class SearchTask(Task):
         "depth": 2,
         "width": 64,
         "heads": 2,
-        "steps": 2400,
+        "steps": 2600,
         "batch": 32,
         "pool": 8,
-        "rate": 4e-3,
+        "rate": 3e-3,
     }
 
     @abc.abstractmethod
