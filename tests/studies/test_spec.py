@@ -102,6 +102,16 @@ def test_seeds_can_be_moved() -> None:
     assert Study("x", "sort").with_seeds_from(4).seeds == (4,)
 
 
+def test_another_number_of_seeds_holds_everywhere():
+    own = {"task": "sort", "seeds": 5}
+    more = {"task": "sort", "seeds": 2, "items": 7}
+    study = Study("x", "sort", seeds=1, override=[own, more]).with_seeds(3)
+    assert study.seeds == (0, 1, 2)
+    assert study.override == Study("x", "sort", override=[{"task": "sort", "items": 7}]).override
+    with pytest.raises(UsageError, match="1 seed or more, not 0"):
+        study.with_seeds(0)
+
+
 WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
     "unknown key": ({"taks": "sort"}, ["'taks'", "did you mean 'tasks'"]),
     "unknown model key": ({"model": {"dept": 1}}, ["[model] has no key 'dept'", "did you mean 'depth'"]),

@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lengthwise.cli.options import Parser, number
+from lengthwise.cli.options import Parser, number, whole
 
 if TYPE_CHECKING:
     from lengthwise.executors.executor import Executor
@@ -28,6 +28,7 @@ def add_options(parser: Parser) -> None:
     add = parser.add_argument
     add("--list", action="store_true", help="list the studies that come with the package, with their presets")
     add("--preset", metavar="NAME", help="a variant of the study, as small or full (the first it has)")
+    add("--seeds", type=whole, metavar="N", help="so many seeds instead of the study's own; a larger number goes on")
     add("--dry-run", action="store_true", help="print the number of runs, the time they may take and the first few")
     add("--folder", metavar="DIR", help="where the study is kept (runs/NAME)")
     add("--executor", default="local", metavar="SPEC", help="local:workers=4, ray, ray:address=…, slurm:… (local)")
@@ -48,7 +49,10 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("say which study: a TOML file, or a name from `lengthwise study --list`")
     if options.silence <= 0:
         raise UsageError(f"--silence is a number of seconds above 0, not {options.silence:g}")
-    study = Study.read(options.study, options.preset).with_seeds_from(options.seed or 0)
+    study = Study.read(options.study, options.preset)
+    if options.seeds is not None:
+        study = study.with_seeds(options.seeds)
+    study = study.with_seeds_from(options.seed or 0)
     if options.dry_run:
         return _dry_run(study, options)
     folder = Path(options.folder) if options.folder else None
@@ -97,8 +101,9 @@ def _command(options: argparse.Namespace) -> str:
     import shlex
 
     words = ["lengthwise", "study", options.study]
-    for name, value in (("--preset", options.preset), ("--folder", options.folder), ("--seed", options.seed)):
-        words += [name, str(value)] if value is not None else []
+    for name in ("preset", "seeds", "folder", "seed"):
+        value = getattr(options, name)
+        words += [f"--{name}", str(value)] if value is not None else []
     return shlex.join(words)
 
 

@@ -151,6 +151,17 @@ class Study:
                     plain[inner] = [first + seed for seed in own[inner]]
         return Study.from_plain(moved)
 
+    def with_seeds(self, count: int) -> Study:
+        """The same study with the seeds 0, 1, ... `count` - 1, in overrides too."""
+        if count < 1:
+            raise UsageError(f"a study has 1 seed or more, not {count}")
+        changed = self.plain()
+        changed["seeds"] = count
+        for override in changed.get("override", []):
+            override.pop("seeds", None)
+        changed["override"] = [one for one in changed.get("override", []) if set(one) - {"task", "position"}]
+        return Study.from_plain(changed)
+
     def toml(self) -> str:
         """The TOML text that reads back to an equal study."""
         return write_toml(self.plain())
