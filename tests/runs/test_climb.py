@@ -117,12 +117,14 @@ def test_the_slope_is_seen_in_a_pair() -> None:
 
     x = embed(anatomy, torch.from_numpy(items.batch.inputs), at)
     slope, best = slope_at(anatomy, items, at, 3), 0.0
-    direction = torch.randn_like(x)
-    for _ in range(6):  # the same search, by pairs alone
-        y = x.clone().requires_grad_(True)
-        moved = (f(x + 1e-6 * direction) - f(x)).detach()
-        place = int(moved.norm(dim=2).argmax())
-        (gradient,) = torch.autograd.grad((f(y)[0, place] * moved[0, place]).sum(), y)
-        direction = gradient / gradient.norm(dim=2, keepdim=True).clamp(min=1e-300)
-        best = max(best, float(quotient(f, x, x + 1e-6 * direction, "token").max()))
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(8):  # the same search, by pairs alone; one start may end at a lesser peak
+        direction = torch.randn(x.shape, generator=generator, dtype=x.dtype)
+        for _ in range(6):
+            y = x.clone().requires_grad_(True)
+            moved = (f(x + 1e-6 * direction) - f(x)).detach()
+            place = int(moved.norm(dim=2).argmax())
+            (gradient,) = torch.autograd.grad((f(y)[0, place] * moved[0, place]).sum(), y)
+            direction = gradient / gradient.norm(dim=2, keepdim=True).clamp(min=1e-300)
+            best = max(best, float(quotient(f, x, x + 1e-6 * direction, "token").max()))
     assert slope <= best * (1 + 1e-3)

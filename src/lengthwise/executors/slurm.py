@@ -140,6 +140,9 @@ class Slurm(Executor):
         tasks = [] if self.cluster == "slurm" else _children({int(given.job_id) for given in killed})
         for given in killed:
             given.cancel(check=False)
+        for task in tasks:  # nor is it in a hurry to kill them
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(task, signal.SIGKILL)
         deadline = time.monotonic() + _GONE
         while time.monotonic() < deadline:
             _state(killed[0], "force")
