@@ -16,12 +16,12 @@ def by_layers(place: Place) -> float:
 class TestThresholds:
     def test_planted(self):
         rows = thresholds(planted(by_layers, tasks=("subset_sum",))).rows
-        assert [row.level for row in rows[:6]] == [f"depth {d}" for d in range(4, 10)]
-        assert [row.accurate for row in rows[:6]] == [1, 2, 3, None, None, None]
-        assert [row.solving for row in rows[:6]] == [1, 2, 3, None, None, None]
-        assert [row.nesting for row in rows[:6]] == [4, 5, 6, 7, 8, 9]
-        assert rows[0].best_token == pytest.approx((0.95, 0.95, 0.95))
-        assert rows[3].best_solved == pytest.approx((0.3, 0.3, 0.3))
+        assert [row.level for row in rows[:7]] == ["training", *(f"depth {d}" for d in range(4, 10))]
+        assert [row.accurate for row in rows[:7]] == [1, 1, 2, 3, None, None, None]
+        assert [row.solving for row in rows[:7]] == [1, 1, 2, 3, None, None, None]
+        assert [row.nesting for row in rows[:7]] == [3, 4, 5, 6, 7, 8, 9]
+        assert rows[1].best_token == pytest.approx((0.95, 0.95, 0.95))
+        assert rows[4].best_solved == pytest.approx((0.3, 0.3, 0.3))
 
     def test_claims(self):
         found = thresholds(planted(by_layers, tasks=("subset_sum",)))
@@ -29,9 +29,9 @@ class TestThresholds:
         assert claims["layers that reach depth 5: subset_sum, rope"].value == 2
         assert claims["layers that reach depth 9: subset_sum, rope"].value == "none"
         hops = claims["layers needed to follow the stack by pointers: levels where the measurement agrees"]
-        # ceil(log2 D) is 2, 3, 3 for D = 4, 5, 6 with 1, 2, 3 layers measured: two encodings each
-        assert (hops.value, hops.unit, hops.status) == (2, "of 12", "refuted")
-        assert (hops.evidence["contradicted"], hops.evidence["says nothing"]) == (4, 6)
+        # ceil(log2 D) is 2, 2, 3, 3 for D = 3 (training) to 6 with 1, 1, 2, 3 layers measured: two encodings each
+        assert (hops.value, hops.unit, hops.status) == (2, "of 14", "refuted")
+        assert (hops.evidence["contradicted"], hops.evidence["says nothing"]) == (6, 6)
 
     def test_mazes_nest_deeper_than_their_goal(self):
         rows = thresholds(planted(by_layers, tasks=("tree_maze",))).rows

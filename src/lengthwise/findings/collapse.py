@@ -122,7 +122,9 @@ def _by_depth(strata: Sequence[Stratum]) -> dict[int, list[Stratum]]:
 
 def _where(rows: Sequence[Stratum], depth: int) -> Claim:
     """The layer after which most pairs share a state."""
-    name = f"layer after which most stacks share a state at the farthest depth, models of {depth} layers"
+    name = (
+        f"layer after which most stacks share a state at the farthest depth, models of {depth} layer{'s' * (depth > 1)}"
+    )
     layers = sorted({row.layer for row in rows})
     shared = {layer: mean([r.shared for r in rows if r.layer == layer and r.shared is not None]) for layer in layers}
     known = {layer: value for layer, value in shared.items() if value is not None}

@@ -14,11 +14,12 @@ from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.grouping import DEPTH, by_configuration, mean
 from lengthwise.findings.predictions import Prediction, predictions
 from lengthwise.findings.redraw import redrawn
-from lengthwise.measurement.ladder import LevelPoint
 from lengthwise.records import Assumption, Claim
+from lengthwise.tasks.ladder import TRAINING
 from lengthwise.tasks.search.search_task import SearchTask
 
 TOKEN_BAR, SOLVED_BAR = 0.9, 0.5
+_DEPTHS = (TRAINING, DEPTH)  # the training range is as deep as its largest size
 LOOKED_AT = 16  # items of a level whose nesting is looked at
 BEST = Assumption("of all widths the best is taken, so chance favours the models; no interval is given", "assumed")
 TRIED = Assumption("only the depths and widths of the study were tried, with its training", "assumed")
@@ -26,9 +27,12 @@ TRIED = Assumption("only the depths and widths of the study were tried, with its
 
 @dataclass(frozen=True)
 class Threshold:
-    """One task and encoding at one depth level. `layers` are the depths that were tried; `accurate` and `solving` are
-    the smallest that reach the bar with their best width (token accuracy, share of problems solved), None if none.
-    `nesting` is how deep the traces nest, None where the task has no brackets."""
+    """One task and encoding at one depth level, or in the training range, whose `value` is its largest depth.
+
+    `layers` are the depths that were tried; `accurate` and `solving` are the smallest that reach the bar with their
+    best width (token accuracy, share of problems solved), None if none. `nesting` is how deep the traces nest, None
+    where the task has no brackets.
+    """
 
     task: str
     position: str
@@ -65,7 +69,7 @@ class Thresholds:
 
 
 def thresholds(evidence: Evidence) -> Thresholds:
-    """The measured and the predicted thresholds of every task and encoding at every depth level."""
+    """The measured and the predicted thresholds of every task and encoding in the training range and at every depth."""
     groups: dict[tuple[str, str], list[Climb]] = {}
     for climb in evidence.climbs:
         groups.setdefault((climb.task, climb.position), []).append(climb)
@@ -76,18 +80,21 @@ def thresholds(evidence: Evidence) -> Thresholds:
         key = (task, ladder.train_size, ladder.settings.items)
         if key not in shapes:
             shapes[key] = _shapes(*key)
-        points = {point.name: point for climb in climbs for point in climb.ladder.points if point.axis == DEPTH}
-        for point in sorted(points.values(), key=lambda point: point.value):
-            rows.append(_row(task, position, point, climbs, shapes[key].get(point.name)))
+        points = [point for climb in climbs for point in climb.ladder.points if point.axis in _DEPTHS]
+        if all(point.axis == TRAINING for point in points):
+            continue
+        values = {point.name: ladder.train_size if point.axis == TRAINING else point.value for point in points}
+        for name, value in sorted(values.items(), key=lambda one: one[1]):
+            rows.append(_row(task, position, (name, value), climbs, shapes[key].get(name)))
     return Thresholds(tuple(rows))
 
 
 def _row(
-    task: str, position: str, level: LevelPoint, climbs: Sequence[Climb], shape: tuple[int, int] | None
+    task: str, position: str, level: tuple[str, int], climbs: Sequence[Climb], shape: tuple[int, int] | None
 ) -> Threshold:
     best: dict[int, tuple[float, float]] = {}
     for (_, _, depth, _), seeds in by_configuration(climbs).items():
-        points = [point for climb in seeds for point in climb.ladder.points if point.name == level.name]
+        points = [point for climb in seeds for point in climb.ladder.points if point.name == level[0]]
         token, solved = mean([p.token for p in points]), mean([p.solved / p.decoded for p in points])
         if token is not None and solved is not None:
             before = best.get(depth, (0.0, 0.0))
@@ -97,8 +104,8 @@ def _row(
     return Threshold(
         task=task,
         position=position,
-        level=level.name,
-        value=level.value,
+        level=level[0],
+        value=level[1],
         nesting=shape[1] if shape else None,
         layers=layers,
         accurate=accurate,
@@ -114,7 +121,7 @@ def _shapes(task: str, train_size: int, items: int) -> dict[str, tuple[int, int]
     shapes = {}
     for name, drawn in redrawn(task, train_size, items).items():
         search = drawn.level.task
-        if drawn.level.axis == DEPTH and isinstance(search, SearchTask):
+        if drawn.level.axis in _DEPTHS and isinstance(search, SearchTask):
             asked = ((item.tokens[: item.asked], item.tokens[item.asked or 0 :]) for item in drawn.items[:LOOKED_AT])
             shapes[name] = (search.kinds, max(max(search.contour(prompt, trace)) for prompt, trace in asked))
     return shapes

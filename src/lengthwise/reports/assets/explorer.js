@@ -187,8 +187,9 @@
 
   box.append(bar, stage);
   refill();
-  // The first thing to see is a mistake, if there is one.
-  const wrong = held.attempts.find((attempt) => attempt.at !== null);
+  // The first thing to see is a mistake, if there is one: the one that came latest, as its search is worth looking at.
+  const wrongs = held.attempts.filter((attempt) => attempt.at !== null);
+  const wrong = wrongs.reduce((best, one) => (best && best.at >= one.at ? best : one), null);
   if (wrong) {
     const choose = (name, value) => { menus.get(name).value = value; refill(name); };
     for (const name of ["task", "model", "level"]) choose(name, wrong[name]);
