@@ -42,8 +42,8 @@ def collapse_section(result: Collapse, encodings: Sequence[str]) -> Section | No
         "The residual stream where a push or a pop ends, by layer (0 is the embedding), of the widest model of each "
         "encoding and number of layers. Solid: training; dashed: the farthest level of depth. Shared states: pairs of "
         "places of one trace with the same token and different stacks whose states point the same way (cosine 0.99 or "
-        "more), as a share of all such pairs; nothing is shown where no trace has such a pair. Attention entropy: 100 % "
-        "is attention spread evenly over all that can be seen.",
+        "more), as a share of all such pairs; nothing is shown where no trace has such a pair. Attention entropy: 100 "
+        "% is attention spread evenly over all that can be seen.",
     )
     choices = (Choice("inside", "Shown", tuple(options)),) if len(options) > 1 else ()
     title = "Collapse by layer"
