@@ -140,7 +140,7 @@ class Slurm(Executor):
         tasks = [] if self.cluster == "slurm" else _children({int(given.job_id) for given in killed})
         for given in killed:
             given.cancel(check=False)
-        for task in tasks:  # nor is it in a hurry to kill them
+        for task in tasks:  # and in the background of a shell it is deaf to being cancelled
             with contextlib.suppress(ProcessLookupError):
                 os.kill(task, signal.SIGKILL)
         deadline = time.monotonic() + _GONE
