@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lengthwise.findings.evidence import Climb, Evidence, LevelShift
+from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.measurement.ladder import Calibration, Inside, Ladder, LadderSettings, LevelPoint
+from lengthwise.shift.level_shift import LevelShift
 
 AXES = ("depth", "branching", "content")
 LEVELS = (("training", 0), *((axis, step) for axis in AXES for step in range(4, 10)))

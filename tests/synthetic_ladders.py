@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lengthwise.findings.evidence import Climb, Evidence, LevelShift
+from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.measurement.ladder import Calibration, Example, Inside, Ladder, LadderSettings, LevelPoint
+from lengthwise.shift.level_shift import LevelShift
 from lengthwise.tasks import tasks as registry
 from lengthwise.tasks.ladder import Level, ladder_of
 from lengthwise.tasks.search.search_task import SearchTask

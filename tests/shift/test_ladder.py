@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from lengthwise.errors import CertificateRefused, UsageError
-from lengthwise.findings.evidence import LevelShift
 from lengthwise.seeds import Draws
 from lengthwise.shift import ladder
 from lengthwise.shift.compare import measure_shift
-from lengthwise.shift.ladder import LevelDistance, ladder_shifts, measure_ladder, metrics_for
+from lengthwise.shift.ladder import ladder_shifts, measure_ladder, metrics_for
+from lengthwise.shift.level_shift import LevelShift
 from lengthwise.shift.sampling import level_sample
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
@@ -143,7 +143,7 @@ def test_contours_are_left_out_where_there_is_no_search():
 
 
 def test_levels_are_reported_as_they_come():
-    seen: list[LevelDistance] = []
+    seen: list[LevelShift] = []
     found = measure_ladder(Ruler(), 4, ["edit"], 20, report=seen.append)
     assert tuple(seen) == found.levels
 

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.findings.evidence import LevelShift
 from lengthwise.findings.gather import gather
 from lengthwise.runs.climb import climb_run
 from lengthwise.runs.ladder_file import LADDER, read_ladder
 from lengthwise.runs.run import load_run
+from lengthwise.shift.level_shift import LevelShift
 from lengthwise.studies import shifts
 from lengthwise.studies.coordinator import carry_out_study
 from lengthwise.studies.export_ladder import export_ladder

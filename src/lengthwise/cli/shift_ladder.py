@@ -9,7 +9,8 @@ from lengthwise.cli.output import wrapped, write_object
 from lengthwise.errors import UsageError
 
 if TYPE_CHECKING:
-    from lengthwise.shift.ladder import LadderShift, LevelDistance
+    from lengthwise.shift.ladder import LadderShift
+    from lengthwise.shift.level_shift import LevelShift
 
 _OTHERS = ("second", "from_sizes", "to_sizes", "resamples", "picture", "method")
 _NAMES = {"second": "a second file", "from_sizes": "--from", "to_sizes": "--to"}
@@ -58,7 +59,7 @@ def _write(found: LadderShift, pairs: int) -> None:
         print(wrapped(note, "- ", "  "))
 
 
-def _row(level: LevelDistance) -> str:
+def _row(level: LevelShift) -> str:
     ratio = f"{level.ratio:.2f}" if level.null > 0 else "–"  # nothing to be measured in
     ends = f"{level.low:.4g} to {level.high:.4g}"
     return f"{level.name:<16}{level.w1:>9.4g}{level.null:>9.4g}{ratio:>10}  {ends:^21}".rstrip()

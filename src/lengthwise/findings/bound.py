@@ -17,12 +17,13 @@ from lengthwise.bounds.kantorovich import realizable_bound
 from lengthwise.bounds.risk import RiskBound
 from lengthwise.bounds.sampling import risk_deviation
 from lengthwise.findings.bound_records import BoundFinding, BoundPoint
-from lengthwise.findings.evidence import Climb, Evidence, LevelShift
+from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.redraw import redrawn
 from lengthwise.findings.slopes import METRIC, edit_distances, steepest_possible, steepest_seen
 from lengthwise.measurement.ladder import Ladder, LevelPoint
 from lengthwise.records import Claim, Reference
 from lengthwise.seeds import Floats
+from lengthwise.shift.level_shift import LevelShift
 from lengthwise.tasks.ladder import TRAINING
 
 __all__ = ["BoundFinding", "BoundPoint", "bound"]

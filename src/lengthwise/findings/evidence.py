@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lengthwise.measurement.ladder import Ladder
+from lengthwise.shift.level_shift import LevelShift
 
 
 @dataclass(frozen=True)
@@ -24,36 +24,6 @@ class Climb:
     def configuration(self) -> tuple[str, str, int, int]:
         """What a seed repeats."""
         return (self.task, self.position, self.depth, self.width)
-
-
-@dataclass(frozen=True)
-class LevelShift:
-    """How far a level is from training in one metric: W1 of two samples of `items` each, what two samples of training
-    are apart (the null: mean of its draws), and an interval of W1."""
-
-    task: str
-    axis: str
-    value: int
-    metric: str
-    unit: str
-    items: int
-    w1: float
-    null: float
-    low: float
-    high: float
-
-    @property
-    def name(self) -> str:
-        return self.axis if self.axis == "training" else f"{self.axis} {self.value}"
-
-    @property
-    def ratio(self) -> float:
-        """W1 in nulls."""
-        return self.w1 / self.null if self.null > 0 else float("inf")
-
-    @classmethod
-    def from_plain(cls, data: Mapping[str, Any]) -> LevelShift:
-        return cls(**{name: data[name] for name in cls.__dataclass_fields__})
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.findings.evidence import Climb, Evidence, LevelShift
+from lengthwise.findings.evidence import Climb, Evidence
+from lengthwise.shift.level_shift import LevelShift
 from lengthwise.studies.ladders import climbed_runs, read_shifts
 from lengthwise.studies.summary import read_summary
 

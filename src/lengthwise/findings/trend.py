@@ -16,9 +16,10 @@ import numpy as np
 
 from lengthwise.analysis.isotonic import isotonic_fit
 from lengthwise.analysis.trends import ranks
-from lengthwise.findings.evidence import Climb, LevelShift
+from lengthwise.findings.evidence import Climb
 from lengthwise.findings.grouping import Configuration, common_levels, has_learned
 from lengthwise.seeds import Floats
+from lengthwise.shift.level_shift import LevelShift
 
 RHO, ALPHA, FEWEST = 0.8, 0.05, 4
 ROUNDING = 1e-9

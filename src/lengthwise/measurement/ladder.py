@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lengthwise.errors import UsageError
+from lengthwise.tasks.ladder import level_name
 
 SCHEMA = 1
 
@@ -78,7 +79,7 @@ class LevelPoint:
 
     @property
     def name(self) -> str:
-        return self.axis if self.axis == "training" else f"{self.axis} {self.value}"
+        return level_name(self.axis, self.value)
 
     @property
     def items(self) -> int:

@@ -15,7 +15,7 @@ The level "training" is measured as all others, by a sample of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from lengthwise.seeds import Floats
 from lengthwise.shift import hidden  # noqa: F401  # registers the metric that needs a model
 from lengthwise.shift.ground import Ground, ground
 from lengthwise.shift.held_out import held_out_interval
+from lengthwise.shift.level_shift import LevelShift
 from lengthwise.shift.sampling import ITEMS, level_sample
 from lengthwise.tasks.ladder import TRAINING, Level, ladder_of
 from lengthwise.tasks.search.search_task import SearchTask
@@ -43,45 +44,16 @@ _INDEPENDENT = Assumption("the items of a sample are drawn independently", "chec
 _NORMAL = Assumption("means of potentials, and W1 of samples, deviate as normal variables do; simulated, not proved")
 
 
-@dataclass(frozen=True)
-class LevelDistance:
-    """One level in one metric: W1 of two samples of `items` each, the null, and an interval of the W1 of the
-    distributions."""
-
-    task: str
-    axis: str
-    value: int
-    metric: str
-    unit: str
-    items: int
-    w1: float
-    null: float
-    low: float
-    high: float
-
-    @property
-    def name(self) -> str:
-        return self.axis if self.axis == TRAINING else f"{self.axis} {self.value}"
-
-    @property
-    def ratio(self) -> float:
-        """W1 in nulls."""
-        return self.w1 / self.null if self.null > 0 else float("inf") if self.w1 > 0 else 1.0
-
-    def plain(self) -> dict[str, Any]:
-        return asdict(self)
-
-
 @dataclass(frozen=True, eq=False)
 class LadderShift:
     """All levels in all metrics that were asked for, metric by metric; `nulls[metric]` are the draws of its null."""
 
-    levels: tuple[LevelDistance, ...]
+    levels: tuple[LevelShift, ...]
     nulls: dict[str, Floats]
     distances: tuple[Claim, ...]  # of the samples, one a level, as certified
     intervals: tuple[Claim, ...]  # of the distributions, one a level
 
-    def along(self, metric: str, axis: str) -> list[LevelDistance]:
+    def along(self, metric: str, axis: str) -> list[LevelShift]:
         """The levels of one axis in one metric, from near to far."""
         return [level for level in self.levels if (level.metric, level.axis) == (metric, axis)]
 
@@ -146,7 +118,7 @@ def measure_ladder(
     metrics: Sequence[str] | None = None,
     items: int = ITEMS,
     seed: int = 0,
-    report: Callable[[LevelDistance], None] | None = None,
+    report: Callable[[LevelShift], None] | None = None,
 ) -> LadderShift:
     """The distance of every level of `ladder_of(task, train_size)` from training, in every metric.
 
@@ -188,7 +160,7 @@ class _Samples:
 
 
 def _in_metric(
-    spec: str, task: str, levels: Sequence[Level], samples: _Samples, report: Callable[[LevelDistance], None] | None
+    spec: str, task: str, levels: Sequence[Level], samples: _Samples, report: Callable[[LevelShift], None] | None
 ) -> LadderShift:
     metric = metrics.make(spec)
     fitted = metric.fit(samples.fit)
@@ -199,9 +171,7 @@ def _in_metric(
         interval = held_out_interval(placed, found, samples.first_again, again)
         w1, mean = found.certificate.primal, float(null.mean())
         unit, items = fitted.unit, samples.items
-        row = LevelDistance(
-            task, level.axis, level.value, placed.spec, unit, items, w1, mean, interval.low, interval.high
-        )
+        row = LevelShift(task, level.axis, level.value, placed.spec, unit, items, w1, mean, interval.low, interval.high)
         rows.append(row)
         distances.append(found.claim(f"W1 of {level.name} ({placed.spec})", unit))
         intervals.append(_interval_claim(row, interval))
@@ -218,7 +188,7 @@ def _solved(metric: Metric, fitted: Fitted, first: Sample, second: Sample) -> tu
     return placed, found
 
 
-def _interval_claim(row: LevelDistance, interval: Interval) -> Claim:
+def _interval_claim(row: LevelShift, interval: Interval) -> Claim:
     """What the samples say about the distributions."""
     return Claim(
         f"W1 of the distribution of {row.name} ({row.metric})",

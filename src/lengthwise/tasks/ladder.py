@@ -12,6 +12,11 @@ from lengthwise.tasks.task import Task
 TRAINING = "training"
 
 
+def level_name(axis: str, value: int) -> str:
+    """What a level is called: "depth 5", or "training"."""
+    return TRAINING if axis == TRAINING else f"{axis} {value}"
+
+
 @dataclass(frozen=True)
 class Rung:
     """How an axis is climbed: `steps` levels beyond training, each `by` further."""
@@ -32,7 +37,7 @@ class Level:
 
     @property
     def name(self) -> str:
-        return TRAINING if self.axis == TRAINING else f"{self.axis} {self.value}"
+        return level_name(self.axis, self.value)
 
 
 @runtime_checkable
