@@ -26,6 +26,7 @@ from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study
 from lengthwise.tasks.batch import Batch
 from own_tasks import BROKEN, written
+from pace import within
 
 
 @pytest.fixture
@@ -59,9 +60,8 @@ def test_within_a_factor_of_a_real_run(tmp_path: Path) -> None:
 def test_the_time_is_kept() -> None:
     made = plans(Study("x", ["sort", "parity", "tomita_4"], ["none", "rope"], model={"depth": [1, 2, 3]}, seeds=3))
     calibrate(made[:1], 0.01)  # torch is loaded
-    began = time.process_time()
-    assert 2 <= calibrate(made, 0.6).kinds < 18
-    assert time.process_time() - began < 3
+    with within(3.0):
+        assert 2 <= calibrate(made, 0.6).kinds < 18
 
 
 def test_workers_and_nothing_to_do() -> None:

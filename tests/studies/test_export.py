@@ -7,7 +7,6 @@ import os
 import resource
 import signal
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from lengthwise.measurement.intervals import wilson
 from lengthwise.studies.export import export
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
+from pace import within
 
 POINTS = "key task position variant seed train_size test_size kept size items right exact low high token loss chance"
 HOSTILE = ['=HYPERLINK("x")', "+1", "a,b", 'say "hi"', "two\nlines", "back\rreturn", "é…", "", " ", "-", "nan", "\x00"]
@@ -197,6 +197,5 @@ def test_many_rows_take_seconds(study, tmp_path):
         runs = [replace(run, key=f"run-{n}", seed=n) for n in range(500)]
         store.plan(runs)
         store.finish_all(runs)
-        began = time.process_time()
-        assert export(store, tmp_path / "out.csv") == 500 * len(run.curve.points)
-        assert time.process_time() - began < 3.0
+        with within(3.0):
+            assert export(store, tmp_path / "out.csv") == 500 * len(run.curve.points)

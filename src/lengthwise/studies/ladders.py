@@ -27,14 +27,14 @@ def climbed_runs(folder: str | Path) -> list[tuple[RunRecord, Ladder]]:
     error that names its file."""
     folder = Path(folder)
     with Store.open(folder) as store:
-        runs = [run for run in store.runs("done") if run.ladder is not None]
+        runs = store.climbed()
     return [(run, read_ladder(folder / RUNS / run.key)) for run in runs]
 
 
 def has_ladders(folder: str | Path) -> bool:
     """Whether any finished run of a study has a ladder."""
     with Store.open(folder) as store:
-        return any(run.ladder is not None for run in store.runs("done"))
+        return bool(store.climbed())
 
 
 def read_shifts(folder: str | Path) -> list[dict[str, Any]]:

@@ -82,7 +82,7 @@ def complete_shifts(folder: Path, report: Callable[[str], None] = lambda _: None
     """Measure here what a study's ladders need and its folder does not have. `report` hears of a task before it is
     measured. Returns why some could not be measured, by their task."""
     with Store.open(folder) as store:
-        climbed = [(run.task, run.train_size) for run in store.runs("done") if run.ladder is not None]
+        climbed = [(run.task, run.train_size) for run in store.climbed()]
     failed: dict[str, str] = {}
     for task, train_size in missing_shifts(folder, climbed):
         report(task)

@@ -118,6 +118,12 @@ class Store:
         rows = self._read(f"select {columns} from runs where {where} order by place", (state,) if state else ())
         return self._records(rows)
 
+    def climbed(self) -> list[RunRecord]:
+        """The finished runs that have a ladder; the curves of the others are not read."""
+        columns = ", ".join((*_COLUMNS, "detail"))
+        where = "planned and state = 'done' and json_extract(detail, '$.ladder') is not null"
+        return self._records(self._read(f"select {columns} from runs where {where} order by place"))
+
     def plan(self, records: Iterable[RunRecord]) -> None:
         """Make these the runs of the study. What is known of a run stays, unless it is now to be measured otherwise:
         then it waits as if it were new. Runs no longer asked for are kept apart."""
