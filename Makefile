@@ -25,6 +25,7 @@ paper: .venv/installed-dev
 
 docs: .venv/installed
 	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_search54.py
 
 clean:
 	rm -rf .venv

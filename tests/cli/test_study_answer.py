@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.cli.study_answer import write_answer
+from lengthwise.cli.study_answer import write_answer, write_study_answer
 from lengthwise.findings import gather
 from lengthwise.findings.evidence import Evidence
 from planted_evidence import Place, distance, planted
@@ -23,22 +23,21 @@ def falls(place: Place) -> float:
     return 0.9 - rises(place)
 
 
-def told(evidence: Evidence, monkeypatch, capsys) -> str:
-    monkeypatch.setattr(gather, "gather", lambda folder: evidence)
-    write_answer(Path("anywhere"))
+def told(evidence: Evidence, capsys) -> str:
+    write_answer(evidence)
     return capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("risk", "verdict"), [(rises, "The claim holds here"), (falls, "The claim does not hold here")]
 )
-def test_the_verdict_follows_the_evidence(risk, verdict, monkeypatch, capsys):
-    out = " ".join(told(planted(risk, depths=(2,), metrics=("features", "edit")), monkeypatch, capsys).split())
+def test_the_verdict_follows_the_evidence(risk, verdict, capsys):
+    out = " ".join(told(planted(risk, depths=(2,), metrics=("features", "edit")), capsys).split())
     assert verdict in out and f"{18 if risk is rises else 0} (features)" in out
 
 
-def test_what_was_learned_is_counted(monkeypatch, capsys):
-    out = told(planted(rises, depths=(1,)), monkeypatch, capsys)
+def test_what_was_learned_is_counted(capsys):
+    out = told(planted(rises, depths=(1,)), capsys)
     assert "12 of 18 configurations have 85% of the tokens right or more" in " ".join(out.split())
     assert "one: 4 of 6; best 96.0% (learned+offset, depth 1, width 32)" in " ".join(out.split())
     assert all(f"\n{label} " in out for label in ("in range", "claimed", "found", "how sure"))
@@ -46,4 +45,6 @@ def test_what_was_learned_is_counted(monkeypatch, capsys):
 
 
 def test_a_study_without_ladders_says_nothing(monkeypatch, capsys):
-    assert told(Evidence((), ()), monkeypatch, capsys) == ""
+    monkeypatch.setattr(gather, "gather", lambda folder: Evidence((), ()))
+    write_study_answer(Path("anywhere"))
+    assert capsys.readouterr().out == ""

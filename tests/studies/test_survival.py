@@ -55,13 +55,14 @@ def finished_files(folder: Path) -> dict[str, tuple[int, str]]:
     return found
 
 
-def test_twenty_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
-    study = small_study(seeds=12, steps=150)
+@pytest.mark.parametrize(("kills", "seeds"), [(9, 6), pytest.param(20, 12, marks=pytest.mark.slow)])
+def test_kills_lose_nothing_and_repeat_nothing(tmp_path: Path, kills: int, seeds: int) -> None:
+    study = small_study(seeds=seeds, steps=150)
     spec, folder = tmp_path / "small.toml", tmp_path / "kept"
     spec.write_text(study.toml(), encoding="utf-8")
     moments = random.Random(7)
     seen: dict[str, tuple[int, str]] = {}
-    for kill in range(20):
+    for kill in range(kills):
         began = time.time()
         process = started(spec, folder, "--quiet")
         if kill % 3 == 1:  # soon after a worker has begun, however long that takes on this machine
@@ -85,11 +86,11 @@ def test_twenty_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
     assert {key: after[key] for key in seen} == seen
     assert sorted(after) == sorted(run_key(plan) for plan in plans(study))
     with Store.open(folder) as store:
-        assert store.counts()["done"] == len(after) == 48
+        assert store.counts()["done"] == len(after) == 4 * seeds
     for key in after:
         read_finished(folder / "runs" / key)
     # what was interrupted and resumed is what an undisturbed run gives
-    for plan in plans(study)[::16]:
+    for plan in plans(study)[::8]:
         alone = carry_out(plan, tmp_path / "alone" / run_key(plan))
         assert read_finished(folder / "runs" / run_key(plan)).curve == alone.curve
     assert len(seen) >= 4, "the kills came too early to test anything"

@@ -115,14 +115,14 @@ def _report(folder: Path) -> str:
 
 def _tell_results(progress: Progress, folder: Path, report: str | None) -> None:
     from lengthwise.cli.output import complain
-    from lengthwise.cli.study_answer import write_answer
+    from lengthwise.cli.study_answer import write_study_answer
     from lengthwise.cli.study_show import write_table
     from lengthwise.studies.store import Store
 
     with Store.open(folder) as store:
         write_table(store)
         unknown = store.fact("shifts_failed") or {}
-    write_answer(folder)
+    write_study_answer(folder)
     for task, why in unknown.items():
         complain(f"warning: how far the levels of {task} are from training is not known: {why}")
     if progress.waiting:

@@ -6,20 +6,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lengthwise.findings.evidence import Evidence
     from lengthwise.findings.in_range import InRange
 
 
-def write_answer(folder: Path) -> None:
-    """What was learned, what is claimed, what was found and how sure that is; nothing for a study without ladders."""
-    from lengthwise.cli.output import write_field
-    from lengthwise.findings.answer import answer
+def write_study_answer(folder: Path) -> None:
+    """The answer of the study in a folder; nothing for a study without ladders."""
     from lengthwise.findings.gather import gather
-    from lengthwise.findings.in_range import in_range
 
     evidence = gather(folder)
-    if not evidence.climbs:
-        return
-    print("\nrisk against distance from training (measured)")
+    if evidence.climbs:
+        print()
+        write_answer(evidence)
+
+
+def write_answer(evidence: Evidence) -> None:
+    """What was learned, what is claimed, what was found and how sure that is."""
+    from lengthwise.cli.output import write_field
+    from lengthwise.findings.answer import answer
+    from lengthwise.findings.in_range import in_range
+
+    print("risk against distance from training (measured)")
     _write_learned(in_range(evidence))
     found = answer(evidence)
     for label, sentences in (("claimed", found.claimed), ("found", found.found), ("how sure", found.sure)):

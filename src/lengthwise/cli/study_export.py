@@ -69,12 +69,12 @@ def _summary(options: argparse.Namespace) -> int:
     from lengthwise.cli.output import narrate, write_object
     from lengthwise.errors import UsageError
     from lengthwise.studies.folders import study_folder
-    from lengthwise.studies.summary import write_summary
+    from lengthwise.studies.summary import ENDINGS, write_summary
 
     if options.output is not None or options.ladder or options.what is not None:
         raise UsageError("--summary is a file of its own; leave --output, --what and --ladder out")
     path = Path(options.summary)
-    if not path.name.endswith((".json", ".json.gz")):
+    if not path.name.endswith(ENDINGS):
         raise UsageError(f"the summary {path} ends neither in .json nor in .json.gz; give it one of these endings")
     runs = write_summary(study_folder(options.name), path)
     if options.json:

@@ -1,7 +1,8 @@
 """Show what a study came to: a table of tasks and encodings for each measure, with intervals over seeds.
 
 Shown are the reach (the largest size up to which exact match stays at 95 % or more) and the exact match on the second
-and on the third stretch of sizes as wide as the training range; and what ladders of shifts show, where there are some.
+and on the third stretch of sizes as wide as the training range; and what ladders of shifts show, where there are some. Of a
+summary (`study export --summary`) the answer of its ladders is shown.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _MOST = 20  # failed runs that are named
 
 
 def add_options(parser: Parser) -> None:
-    parser.add_argument("name", metavar="NAME", help="the name of a study below runs/, or its folder")
+    parser.add_argument("name", metavar="NAME", help="a study below runs/, the folder of one, or a summary of one")
     names = ", ".join(_TITLES)
     parser.add_argument("--measure", metavar="LIST", help=f"which of {names}, with commas between (reach,twice,thrice)")
     parser.seed_help = "not used here: nothing is random"
@@ -41,12 +42,15 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.output import write_object
-    from lengthwise.cli.study_answer import write_answer
+    from lengthwise.cli.study_answer import write_study_answer
     from lengthwise.studies.folders import study_folder
     from lengthwise.studies.store import Store
+    from lengthwise.studies.summary import ENDINGS
     from lengthwise.studies.table import read_table
 
     measures = chosen_measures(options.measure)
+    if options.name.endswith(ENDINGS):
+        return _show_summary(options)
     folder = study_folder(options.name)
     with Store.open(folder) as store:
         if options.json:
@@ -54,7 +58,24 @@ def run(options: argparse.Namespace) -> int:
         else:
             write_table(store, measures)
     if not options.json and options.measure is None:
-        write_answer(folder)
+        write_study_answer(folder)
+    return 0
+
+
+def _show_summary(options: argparse.Namespace) -> int:
+    from lengthwise.cli.output import write_object
+    from lengthwise.cli.study_answer import write_answer
+    from lengthwise.errors import UsageError
+    from lengthwise.findings.all import findings
+    from lengthwise.findings.gather import gather_summary
+
+    if options.measure is not None:
+        raise UsageError(f"{options.name} is a summary of ladders and has no curves; leave --measure out")
+    evidence = gather_summary(options.name)
+    if options.json:
+        write_object("study show", findings(evidence).plain())
+    else:
+        write_answer(evidence)
     return 0
 
 

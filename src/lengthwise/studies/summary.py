@@ -23,6 +23,7 @@ from lengthwise.studies.store import Store
 
 SCHEMA = 1
 DIGITS = 4
+ENDINGS = (".json", ".json.gz")
 _PACKED = (".gz",)
 
 
