@@ -38,7 +38,7 @@ def stopped_when(ready: Callable[[], bool], arguments: list[str]) -> tuple[int, 
             assert time.monotonic() < until
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=90)
     finally:
         process.kill()
     return process.returncode, out, err

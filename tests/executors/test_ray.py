@@ -88,7 +88,7 @@ def test_address_where_nothing_listens_is_refused_quickly():
         executors.make(f"ray:address={address}"),
     ):
         pass
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 15
 
 
 def test_without_ray_there_is_one_sentence(monkeypatch):

@@ -103,7 +103,7 @@ def test_a_second_coordinator_is_refused_in_a_sentence(tmp_path: Path) -> None:
     try:
         wait_until(lambda: list((folder / "runs").glob("*/beat.json")))
         second = started(spec, folder)
-        _, errors = second.communicate(timeout=60)
+        _, errors = second.communicate(timeout=180)
         assert second.returncode == 2
         assert errors.count("\n") == 1 and str(first.pid) in errors and "wait until it ends" in errors
     finally:
@@ -121,7 +121,7 @@ def test_ctrl_c_keeps_checkpoints_and_the_same_command_goes_on(tmp_path: Path) -
     process = started(spec, folder)
     wait_until(lambda: any('"loss"' in beat.read_text() for beat in (folder / "runs").glob("*/beat.json")))
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=180)
     assert process.returncode == 130, errors
     assert "0 of 1 runs are done" in errors
     assert list((folder / "runs").glob("*/checkpoint.safetensors"))

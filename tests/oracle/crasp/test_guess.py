@@ -100,7 +100,7 @@ def test_misbehaving_tasks_have_none(kind: str) -> None:
 def test_a_slow_solver_is_not_waited_for() -> None:
     began = time.monotonic()
     assert guess_automaton(Odd("slow"), seconds=0.3) is None
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
 
 
 def test_a_task_that_does_not_ask_every_word_gets_no_refusal() -> None:
