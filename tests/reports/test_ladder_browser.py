@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 SHOWN = "[...document.querySelectorAll('#risk-panels .slot:not([hidden]) .plot')].map(plot => plot.dataset.kind)"
 EXPLORER = "#traces #explorer"
 

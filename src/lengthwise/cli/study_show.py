@@ -1,8 +1,8 @@
 """Show what a study came to: a table of tasks and encodings for each measure, with intervals over seeds.
 
 Shown are the reach (the largest size up to which exact match stays at 95 % or more) and the exact match on the second
-and on the third stretch of sizes as wide as the training range; and what ladders of shifts show, where there are some. Of a
-summary (`study export --summary`) the answer of its ladders is shown.
+and on the third stretch of sizes as wide as the training range; and what ladders of shifts show, where there are some.
+Of a summary (`study export --summary`) the answer of its ladders is shown.
 """
 
 from __future__ import annotations
