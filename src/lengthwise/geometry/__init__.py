@@ -1,0 +1,1 @@
+"""Attention as transport, tokens as particles, and how to measure clusters."""

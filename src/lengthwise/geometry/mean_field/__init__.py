@@ -1,0 +1,1 @@
+"""Infinitely many tokens: a density that moves."""

@@ -1,0 +1,1 @@
+"""Tokens on a sphere that attract each other."""
