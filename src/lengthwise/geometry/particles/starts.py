@@ -43,9 +43,9 @@ def caps(n: int, d: int, k: int, spread: float, seed: int) -> Tensor:
 
     Consecutive tokens share a cap, and the caps differ by at most one in their number of tokens. The centres are the
     corners of a regular simplex for k <= d + 1 (inner products -1/(k-1)), else of a cross-polytope for k <= 2d (inner
-    products 0 or -1), which nothing betters (rankin1955); on the circle they are a regular k-gon. The whole is turned at
-    random. Inside its cap a token goes in a uniform direction by the angle `spread u^(1/(d-1))`, u uniform in [0, 1),
-    which is uniform on a flat disc and nearly so on a small cap.
+    products 0 or -1), which nothing betters (rankin1955); on the circle they are a regular k-gon. The whole is turned
+    at random. Inside its cap a token goes in a uniform direction by the angle `spread u^(1/(d-1))`, u uniform in
+    [0, 1), which is uniform on a flat disc and nearly so on a small cap.
     """
     _check(n, d)
     if not 1 <= k <= n:

@@ -8,8 +8,8 @@ With `Proj_x y = y - <x, y> x`, scores `s_ij = beta <Q x_i, K x_j>` and values `
 (geshkovski2023, equations SA and USA.) Depth is time: a residual block with layer norm is one Euler step.
 
 For Q = K = V = I both increase the energy `E = 1/(2 beta n^2) sum_ij e^{beta <x_i, x_j>}`. Write m_i for the sum
-`sum_j e^{beta <x_i, x_j>} x_j`; the gradient of E in x_i on the sphere is `Proj m_i / n^2`. Under USA `dx_i/dt` is n times
-that gradient; under SA it is n^2 / Z_i times it with Z_i = sum_j e^{beta <x_i, x_j>} > 0. Either way
+`sum_j e^{beta <x_i, x_j>} x_j`; the gradient of E in x_i on the sphere is `Proj m_i / n^2`. Under USA `dx_i/dt` is n
+times that gradient; under SA it is n^2 / Z_i times it with Z_i = sum_j e^{beta <x_i, x_j>} > 0. Either way
 `dE/dt = sum_i c_i |gradient_i|^2 >= 0`.
 """
 
@@ -60,7 +60,7 @@ class System:
         SA holds for any beta: softmax is taken relative to the greatest score. USA is refused where e^score overflows.
         Time O(n^2 d) a system, memory O(n d) for SA, and at most 2^20 scores (or one row of a batch) for USA.
         """
-        self._check(x)
+        self.check(x)
         pull = self._normalised(x) if self.kind == "SA" else self._unnormalised(x)
         return pull - (pull * x).sum(-1, keepdim=True) * x
 
@@ -70,7 +70,8 @@ class System:
             self if isinstance(self.beta, int | float) or self.beta.ndim == 0 else replace(self, beta=self.beta[rows])
         )
 
-    def _check(self, x: Tensor) -> None:
+    def check(self, x: Tensor) -> None:
+        """Refuse points that do not fit the matrices or the batch of betas."""
         if x.ndim < 2 or not x.is_floating_point():
             raise UsageError(f"points are real vectors [..., n, d], not {x.dtype} of shape {list(x.shape)}")
         for name in ("query", "key", "value"):
@@ -105,9 +106,9 @@ class System:
             weights = (query[..., first : first + rows, :] @ key.mT).exp_()
             pull[..., first : first + rows, :] = weights @ value
         if not bool(torch.isfinite(pull).all()):
-            most = math.log(torch.finfo(x.dtype).max)
+            most, kind = math.log(torch.finfo(x.dtype).max), str(x.dtype).removeprefix("torch.")
             raise UsageError(
-                f"USA overflows here: beta <Qx, Ky> must stay below {most:.0f} in {str(x.dtype).removeprefix('torch.')}; "
+                f"USA overflows here: beta <Qx, Ky> must stay below {most:.0f} in {kind}; "
                 "take a smaller beta, or SA, which is normalised"
             )
         return pull.div_(n)
