@@ -1,0 +1,61 @@
+"""Texts as tokens: the tokenizer that comes with a model, and the text that comes with this package."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+from lengthwise.inspection.subject import Subject
+
+Cutter = Callable[[str], list[int]]
+
+TITLE = "Alice's Adventures in Wonderland"
+
+
+def cutter_of(subject: Subject) -> Cutter | None:
+    """What cuts a text into the model's tokens: the tokenizer.json beside it, else the one in its GGUF file, else None.
+
+    Special tokens that the tokenizer puts before or after a text are among them.
+    """
+    place = None if subject.folder is None else subject.folder / "tokenizer.json"
+    if place is not None and place.exists():
+        from tokenizers import Tokenizer
+
+        cutter = Tokenizer.from_file(str(place))
+        cutter.no_padding()
+        cutter.no_truncation()
+        return lambda text: cutter.encode(text).ids
+    return None if subject.gguf is None else _of_gguf(subject.gguf)
+
+
+@functools.lru_cache(maxsize=1)  # it takes seconds to build, and one inspection reads more than one set of inputs
+def _of_gguf(path: Path) -> Cutter | None:
+    """The tokenizer inside a GGUF file; None where it holds none that transformers can read."""
+    from transformers import AutoTokenizer
+
+    with contextlib.redirect_stderr(io.StringIO()):  # bars
+        try:
+            cutter = AutoTokenizer.from_pretrained(
+                path.parent, gguf_file=path.name, local_files_only=True, trust_remote_code=False
+            )
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError, RuntimeError):
+            return None
+    return lambda text: list(cutter(text, truncation=False, verbose=False)["input_ids"])
+
+
+def built_in_parts(count: int) -> list[str]:
+    """The built-in text in `count` parts of about the same length, which begin with a paragraph where there are enough.
+
+    It is in the public domain; text/README.md says where it comes from.
+    """
+    text = files("lengthwise.inspection").joinpath("text/alice.txt").read_text(encoding="utf-8")
+    starts = []
+    for number in range(count):
+        about = number * len(text) // count
+        paragraph = text.find("\n\n", about, about + 2000) + 2 if number else 0
+        starts.append(paragraph if number == 0 or paragraph >= 2 else about)
+    return [text[first:last] for first, last in zip(starts, [*starts[1:], len(text)], strict=True)]

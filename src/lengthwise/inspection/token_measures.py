@@ -1,0 +1,126 @@
+"""The geometry of tokens by sequence, place in the model and length.
+
+Points are the directions of the residual stream: hidden states divided by their lengths. The first token is left out of
+every measure but those that say otherwise: in many models its state is very long and unlike all others (xiao2024 calls
+it an attention sink), and one such point shifts every mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lengthwise.geometry.clusters import directions, effective_rank
+from lengthwise.geometry.clusters.counts import cluster_number_of
+from lengthwise.geometry.clusters.groups import component_count
+from lengthwise.inspection.layerwise import Change, sees_only_the_past, stream
+from lengthwise.models.parts import Anatomy
+
+Floats = NDArray[np.float64]
+
+KAPPA = 20.0  # N_20 counts two points as one where their angle is below about 15°, and orthogonal ones as two
+THRESHOLD = 0.95
+LEAST_SPREAD = 1e-12  # below it, a spread is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class TokenMeasures:
+    """Arrays [sequences, places, lengths] for one set of weights; places are the embedding and each block.
+
+    `spread`: 1 − the mean inner product of two different tokens, 0 where all are one point and about 1 where they are
+    unrelated. `number`: N_20. `groups`: components above 0.95. `ratio`: participation ratio. The two `…_with_first`
+    have the first token too. `rank` and `centred_rank` [sequences, places]: effective ranks at the longest length.
+    """
+
+    places: tuple[str, ...]
+    lengths: tuple[int, ...]
+    width: int
+    spread: Floats
+    number: Floats
+    groups: Floats
+    ratio: Floats
+    spread_with_first: Floats
+    number_with_first: Floats
+    rank: Floats | None = None
+    centred_rank: Floats | None = None
+
+
+def doubling_lengths(longest: int, shortest: int = 32) -> tuple[int, ...]:
+    """32, 64, 128, … up to `longest`, which is the last; for short inputs longest / 4, / 2 and itself."""
+    if longest < 2 * shortest:
+        found = sorted({max(3, longest // 4), max(3, longest // 2), longest})
+        return tuple(length for length in found if length <= longest)
+    found = []
+    while shortest < longest:
+        found.append(shortest)
+        shortest *= 2
+    if len(found) > 1 and longest < 1.5 * found[-1]:  # the last two would be nearly the same
+        found.pop()
+    return (*found, longest)
+
+
+def measure_tokens(
+    anatomy: Anatomy, tokens: Tensor, lengths: Sequence[int], change: Change | None = None, ranks: bool = False
+) -> TokenMeasures:
+    """The measures of tokens [B, T] at prefixes of these lengths; `ranks` asks for effective ranks, which take longest.
+
+    Where tokens see only the past, the states of a prefix are the first states of the whole, and one pass is enough.
+    """
+    with torch.no_grad():
+        if sees_only_the_past(anatomy, tokens.shape[1]):
+            passes = [_measured(stream(anatomy, tokens, change), lengths, ranks)]
+        else:
+            passes = [
+                _measured(stream(anatomy, tokens[:, :length], change), [length], ranks and length == lengths[-1])
+                for length in lengths
+            ]
+    places = tuple(place for place, _, _ in passes[0])
+    values = np.concatenate([np.stack([found for _, found, _ in one], axis=1) for one in passes], axis=2)
+    parts = [values[..., index] for index in range(values.shape[-1])]
+    rank = np.stack([found for _, _, found in passes[-1]], axis=1) if ranks else None
+    both = (None, None) if rank is None else (rank[..., 0], rank[..., 1])
+    return TokenMeasures(places, tuple(lengths), anatomy.width, *parts, *both)
+
+
+def _measured(
+    states: Iterable[tuple[str, Tensor]], lengths: Sequence[int], ranks: bool
+) -> list[tuple[str, Floats, Floats]]:
+    """For each place: its name, measures [B, lengths, 6], and effective ranks [B, 2] (0 where not asked for)."""
+    found = []
+    for place, x in states:
+        points = [directions(one.double().numpy()) for one in x]
+        values = np.array([_of_sequence(one, lengths) for one in points])
+        rank = np.zeros((len(points), 2))
+        if ranks:
+            rank = np.array([[effective_rank(one[1:], centred) for centred in (False, True)] for one in points])
+        found.append((place, values, rank))
+    return found
+
+
+def _of_sequence(points: Floats, lengths: Sequence[int]) -> list[list[float]]:
+    """The six measures of each prefix, from one matrix of inner products."""
+    products = points @ points.T
+    rows = []
+    for length in lengths:
+        whole, later = products[:length, :length], products[1:length, 1:length]
+        rows.append(
+            [
+                _spread(later),
+                cluster_number_of(later, KAPPA),
+                float(component_count(later, THRESHOLD)),
+                len(later) ** 2 / float(np.square(later).sum()),  # the participation ratio of unit vectors
+                _spread(whole),
+                cluster_number_of(whole, KAPPA),
+            ]
+        )
+    return rows
+
+
+def _spread(products: Floats) -> float:
+    n = len(products)
+    return max(LEAST_SPREAD, 1 - (float(products.sum()) - n) / (n * (n - 1)))
