@@ -1,0 +1,64 @@
+"""W1 on the circle, and the density as the limit of many tokens."""
+
+import numpy as np
+import pytest
+
+from lengthwise.geometry.mean_field.circle import cell_angles, circle, circle_distance, masses_of, quantile_angles
+from lengthwise.geometry.mean_field.flow import flow
+from lengthwise.geometry.particles.integrate import simulate
+from lengthwise.geometry.particles.system import System
+
+
+def start(cells: int) -> np.ndarray:
+    angles = cell_angles(cells)
+    return masses_of(cells, 1 + 0.6 * np.cos(angles) + 0.3 * np.sin(2 * angles))
+
+
+def test_distance_takes_the_short_way_round():
+    masses = np.zeros(100)
+    masses[99] = 1.0  # at the angle 2 pi - pi / 100
+    assert circle_distance(masses, [0.1]) == pytest.approx(0.1 + np.pi / 100)
+    assert circle_distance(masses, [np.pi]) == pytest.approx(np.pi * 0.99)
+    assert circle_distance(masses, [cell_angles(100)[99]] * 3) == pytest.approx(0, abs=1e-15)
+
+
+def test_distance_agrees_with_a_solver_that_knows_nothing_of_circles():
+    ot = pytest.importorskip("ot")
+    generator = np.random.default_rng(5)
+    for _ in range(20):
+        masses = generator.random(30) ** 4
+        masses /= masses.sum()
+        angles = generator.random(17) * 20 - 5
+        gap = np.abs(np.mod(cell_angles(30)[:, None] - angles[None, :], 2 * np.pi))
+        exact = ot.emd2(masses, np.full(17, 1 / 17), np.minimum(gap, 2 * np.pi - gap))
+        assert circle_distance(masses, angles) == pytest.approx(exact, abs=1e-12)
+
+
+def test_quantiles_stand_for_the_density():
+    masses = start(2000)
+    assert circle_distance(masses, quantile_angles(masses, 400)) < 2 * np.pi / 400
+    assert circle_distance(masses, quantile_angles(masses, 10)) > 0.05
+
+
+def particle_gap(kind: str, beta: float, count: int, time: float, cells: int) -> float:
+    """W1 between the density and tokens that began at its quantiles."""
+    density = flow(circle(cells), start(cells), kind, beta, [time], order=2)  # pyright: ignore
+    angles = quantile_angles(start(cells), count)
+    points = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    after = simulate(System(kind, beta), points, [0.0, time], tolerance=1e-6).points[-1]  # pyright: ignore
+    return circle_distance(density.masses[0], np.arctan2(after[:, 1], after[:, 0]))
+
+
+@pytest.mark.parametrize(("kind", "beta", "time"), [("SA", 4.0, 1.0), ("USA", 1.0, 0.5)])
+def test_tokens_come_near_the_density_as_they_grow_many(kind, beta, time):
+    gaps = [particle_gap(kind, beta, count, time, 800) for count in (8, 32, 128)]
+    assert gaps[0] > 2.5 * gaps[1] > 2.5**2 * gaps[2]
+    assert gaps[2] < 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["SA", "USA"])
+def test_two_thousand_tokens(kind):
+    gaps = [particle_gap(kind, 4.0, count, 1.0 if kind == "SA" else 0.1, 3000) for count in (125, 500, 2000)]
+    assert gaps[0] > 2 * gaps[1] > 4 * gaps[2]
+    assert gaps[2] < 0.004
