@@ -1,0 +1,1 @@
+"""The page and the film of tokens that move on a sphere."""

@@ -1,0 +1,120 @@
+"""The page of a simulation: a sphere to turn, time to move through, and what was measured; whole without a script too.
+
+Text reaches the page through Jinja with every sign escaped, or as JSON in a block that is no script. Places are stored
+as whole numbers of 16 bits, coordinates times 32,000, so that 256 tokens at 200 moments take half a megabyte.
+"""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lengthwise.errors import UsageError
+from lengthwise.files import write_text
+from lengthwise.reports.claims import claim_rows
+from lengthwise.reports.page import asset, marked, pieces, policy, script_safe
+from lengthwise.reports.particles.charts import WIDTH, Chart, charts
+from lengthwise.reports.particles.simulation import Measures, Simulation
+from lengthwise.reports.particles.still import moments_shown, still
+from lengthwise.reports.particles.view import COLOURS, SHAPES, View, outline, viewed
+from lengthwise.reports.words import counted
+
+DRAWN = 512  # tokens on the page; measures are of all
+_STEPS = 32_000
+
+
+def write_page(simulation: Simulation, path: Path) -> Path:
+    """Write the page, whole or not at all."""
+    try:
+        write_text(path, render_page(simulation))
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the page {path}: {error.strerror or error}; give --page a file in a folder that exists"
+        ) from error
+    return path
+
+
+def render_page(simulation: Simulation) -> str:
+    """The page as text."""
+    import jinja2
+
+    measures, drawn = simulation.measures, charts(simulation)
+    view = viewed(simulation.points[:, :DRAWN])
+    style, script = asset("page.css") + asset("particles.css"), asset("particles.js")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.filters.update(pieces=pieces)
+    text = environment.from_string(asset("particles.html.jinja")).render(
+        simulation=simulation,
+        words=in_words(simulation),
+        view=view,
+        left_out=max(0, simulation.points.shape[1] - DRAWN),
+        stills=[
+            (f"t = {measures.times[place]:.3g}", marked(still(view, measures.groups, place)))
+            for place in moments_shown(measures.times)
+        ],
+        charts=[(chart, marked(chart.drawing)) for chart in drawn],
+        moments=_moments(measures),
+        theory=claim_rows(simulation.theory),
+        measured=claim_rows(simulation.measured),
+        data=marked(script_safe(_data(simulation, view, drawn))),
+        style=marked(style),
+        script=marked(script),
+        policy=policy(style, (script,)),
+    )
+    return text.encode("utf-8", "replace").decode("utf-8")  # a file's name may hold what UTF-8 cannot
+
+
+def in_words(simulation: Simulation) -> str:
+    """The simulation in one or two sentences."""
+    measures = simulation.measures
+    first, last = measures.times[0], measures.times[-1]
+    apart, together = int(measures.components[0]), int(measures.components[-1])
+    text = (
+        f"{counted(simulation.points.shape[1], 'token')} {'form' if simulation.points.shape[1] > 1 else 'forms'} "
+        f"{counted(apart, 'group')} at t = {first:g} and {counted(together, 'group')} at t = {last:g}"
+    )
+    if measures.own is not None:
+        text += f"; the cluster number N goes from {measures.own[0]:.3g} to {measures.own[-1]:.3g}"
+    return text + "."
+
+
+def _moments(measures: Measures) -> list[dict[str, str]]:
+    """The numbers at a few moments, for those who read rather than look."""
+    last = len(measures.times) - 1
+    places = sorted({round(last * share) for share in (0, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)})
+    return [
+        {
+            "time": f"{measures.times[place]:.3g}",
+            "groups": str(measures.components[place]),
+            "alone": str(measures.alone[place]),
+            "own": "–" if measures.own is None else f"{measures.own[place]:.3g}",
+            "fixed": f"{measures.fixed[place]:.3g}",
+            "energy": f"{measures.energy[place]:.3g}",
+        }
+        for place in places
+    ]
+
+
+def _data(simulation: Simulation, view: View, drawn: list[Chart]) -> dict[str, Any]:
+    """What the script needs, small."""
+    measures = simulation.measures
+    places = np.round(view.points * _STEPS).astype("<i2")
+    groups = np.ascontiguousarray(measures.groups[:, :DRAWN].astype("<i2"))
+    return {
+        "tokens": view.points.shape[1],
+        "times": [float(f"{time:.6g}") for time in measures.times],
+        "steps": _STEPS,
+        "places": base64.b64encode(places.tobytes()).decode(),
+        "groups": base64.b64encode(groups.tobytes()).decode(),
+        "rotation": [round(float(entry), 6) for entry in view.rotation.ravel()],
+        "flat": view.flat,
+        "components": measures.components.tolist(),
+        "own": None if measures.own is None else [float(f"{value:.4g}") for value in measures.own],
+        "colours": list(COLOURS),
+        "shapes": [np.round(outline(shape, 1.0), 3).tolist() for shape in SHAPES],
+        "axes": [chart.left for chart in drawn],
+        "axisWidth": WIDTH,
+    }

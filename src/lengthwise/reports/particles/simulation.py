@@ -1,0 +1,117 @@
+"""A simulation as a reader meets it: what was simulated, what was measured at each moment, what is claimed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lengthwise.geometry.clusters.angles import inner_products
+from lengthwise.geometry.clusters.counts import cluster_number
+from lengthwise.records import Claim
+from lengthwise.reports.particles.groups import tracked_groups
+
+THRESHOLD = 0.95  # two tokens with a larger inner product belong to one group
+FIXED_SCALE = 20.0  # the kappa of the cluster number that is the same for all simulations
+BINS = 40
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A time that a theorem names."""
+
+    time: float
+    label: str
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """What was measured at each moment; all arrays are over times [K].
+
+    `own` is N_beta, None where beta is 0 and it is 1 whatever the tokens do; `energy` is the energy as a share of its
+    greatest value, which equals 1 / N_beta; `shares` [K, bins] are the shares of pairs by inner product, from -1 to 1;
+    `groups` [K, n] names each token's group, -1 for a token alone.
+    """
+
+    times: np.ndarray
+    components: np.ndarray
+    alone: np.ndarray
+    own: np.ndarray | None
+    fixed: np.ndarray
+    energy: np.ndarray
+    shares: np.ndarray
+    groups: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """All that the page shows. `facts` are pairs of a label and words; `points` is [K, n, d]."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    beta: float
+    points: np.ndarray
+    measures: Measures
+    theory: tuple[Claim, ...] = ()
+    measured: tuple[Claim, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+
+def measure(times: Sequence[float] | np.ndarray, points: np.ndarray, beta: float) -> Measures:
+    """Measure a trajectory, points [K, n, d], moment by moment, so that one matrix of n x n is alive at a time."""
+    scales = (beta, FIXED_SCALE)
+    numbers = np.array([[float(cluster_number(moment, scale)) for scale in scales] for moment in points])
+    components, groups = tracked_groups(points, THRESHOLD)
+    return Measures(
+        np.asarray(times, dtype=float),
+        components,
+        (groups < 0).sum(axis=1),
+        numbers[:, 0] if beta > 0 else None,
+        numbers[:, 1],
+        1 / numbers[:, 0],
+        np.stack([_shares(moment) for moment in points]),
+        groups,
+    )
+
+
+def _shares(moment: np.ndarray) -> np.ndarray:
+    """The shares of pairs of different tokens by inner product; a single token has no pair, and shares of 0."""
+    counts = inner_products(moment, BINS).counts
+    return counts / max(1, int(counts.sum()))
+
+
+def measured_claims(measures: Measures, error: float, steps: int, monotone: bool | None) -> tuple[Claim, ...]:
+    """What the simulation did, as claims. `monotone` is None where nothing is said of the energy.
+
+    The reported error is an estimate and not a bound, so the claim of it is heuristic.
+    """
+    first, last = measures.times[0], measures.times[-1]
+    evidence = {"moments": len(measures.times), "steps": steps}
+
+    def at(name: str, value: Any, time: float, unit: str = "") -> Claim:
+        return Claim(f"{name} at t = {time:g}", value, unit, "measured", evidence=evidence)
+
+    found = []
+    if measures.own is None:
+        found.append(Claim("cluster number N_beta", None, "", "measured", "vacuous", evidence={"why": "beta is 0"}))
+    for name, values in (("cluster number N_beta", measures.own), ("cluster number N_20", measures.fixed)):
+        if values is not None:
+            found += [at(name, float(values[0]), first), at(name, float(values[-1]), last)]
+    name = f"groups joined by inner products above {THRESHOLD}"
+    found += [at(name, int(measures.components[0]), first), at(name, int(measures.components[-1]), last)]
+    if monotone is not None:
+        found.append(Claim("the energy never falls", monotone, "", "measured", evidence=evidence))
+    found.append(Claim("error of a point, estimated", float(error), "rad", "heuristic", evidence=evidence))
+    return tuple(found)
+
+
+def energy_never_falls(measures: Measures, beta: float, error: float) -> bool:
+    """Whether no moment's energy lies below that of the moment before by more than the integration can explain.
+
+    Two tokens that are off by `error` each change their inner product by at most 2 error, a term exp(beta (<x, y> - 1))
+    of the share by at most 2 beta error, as it is at most 1; the two moments compared may both be off.
+    """
+    allowed = 4 * beta * error + 1e-12
+    return bool(np.all(np.diff(measures.energy) >= -allowed))

@@ -1,0 +1,106 @@
+"""How tokens of any dimension become a picture: three coordinates, a direction to look from, colours and shapes."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+SHAPES = ("circle", "square", "triangle", "diamond", "wedge")  # 6 colours and 5 shapes make 30 pairs, all different
+ALONE = "#8a929c"
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Tokens in three coordinates [K, n, 3], and the rotation [3, 3] of the first look: x right, y up, z to the reader.
+
+    `flat` says that tokens live on a circle; `kept` is the mean squared length left by the projection, 1 where there
+    was none. `words` say what is drawn.
+    """
+
+    points: np.ndarray
+    rotation: np.ndarray
+    flat: bool
+    kept: float
+    words: str
+
+
+def viewed(points: np.ndarray) -> View:
+    """The view of points [K, n, d]. In more than three dimensions it is the three principal directions, those that
+    keep the most of the squared length over all moments together; such tokens lie inside the sphere, not on it."""
+    dimension = points.shape[2]
+    if dimension == 2:
+        flat = np.concatenate([points, np.zeros((*points.shape[:2], 1))], axis=2)
+        return View(flat, np.eye(3), True, 1.0, "the circle on which the tokens live")
+    if dimension == 3:
+        return View(points, _rotation(points[-1]), False, 1.0, "the sphere on which the tokens live")
+    drawn, kept = _principal(points)
+    words = (
+        f"the three leading principal directions of {dimension} dimensions, which keep {100 * kept:.0f} % of the "
+        "squared length; tokens inside the sphere point out of the picture's space"
+    )
+    return View(drawn, _rotation(drawn[-1]), False, kept, words)
+
+
+def _principal(points: np.ndarray) -> tuple[np.ndarray, float]:
+    flat = points.reshape(-1, points.shape[2])
+    _, directions = np.linalg.eigh(flat.T @ flat)  # ascending
+    drawn = points @ directions[:, -3:][:, ::-1]
+    return drawn, float((drawn**2).sum(axis=2).mean())
+
+
+def _rotation(last: np.ndarray) -> np.ndarray:
+    """Look at where the tokens end, from a little beside it, so that the first look shows how they arrive."""
+    mean = last.mean(axis=0)
+    length = np.linalg.norm(mean)
+    forward = mean / length if length > 1e-6 else np.array([0.0, 0.0, 1.0])
+    helper = np.eye(3)[np.argmin(np.abs(forward))]
+    right = np.cross(helper, forward)
+    right /= np.linalg.norm(right)
+    facing = np.stack([right, np.cross(forward, right), forward])
+    return _turn(np.radians(25), np.radians(20)) @ facing
+
+
+def _turn(about_y: float, about_x: float) -> np.ndarray:
+    c, s, e, f = np.cos(about_y), np.sin(about_y), np.cos(about_x), np.sin(about_x)
+    return np.array([[1, 0, 0], [0, e, -f], [0, f, e]]) @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+
+
+def grid_lines(rotation: np.ndarray, points: int = 49) -> list[tuple[np.ndarray, bool]]:
+    """Meridians and parallels as seen: polylines [m, 2], and whether they are in front."""
+    around, along = np.linspace(0, 2 * np.pi, points), np.linspace(-np.pi / 2, np.pi / 2, points)
+    circles = [
+        np.stack([np.cos(a) * np.cos(along), np.sin(along), np.sin(a) * np.cos(along)], axis=1)
+        for a in np.arange(12) * np.pi / 6
+    ] + [
+        np.stack([np.cos(p) * np.cos(around), np.full(points, np.sin(p)), np.cos(p) * np.sin(around)], axis=1)
+        for p in np.radians([-60, -30, 0, 30, 60])
+    ]
+    return [run for circle in circles for run in _runs(circle @ rotation.T)]
+
+
+def _runs(seen: np.ndarray) -> list[tuple[np.ndarray, bool]]:
+    """A curve cut where it passes the edge of the sphere; neighbouring runs share the point at the cut."""
+    front = seen[:, 2] >= 0
+    cuts = [0, *(np.flatnonzero(front[1:] != front[:-1]) + 1), len(seen)]
+    return [(seen[a : b + 1, :2], bool(front[a])) for a, b in itertools.pairwise(cuts)]
+
+
+def outline(shape: str, size: float) -> np.ndarray:
+    """The corners [m, 2] of a shape about the origin, y up, all of about the same area; a circle has 20."""
+    if shape == "circle":
+        angles = np.arange(20) * 2 * np.pi / 20
+        return size * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    if shape == "square":
+        return size * 0.89 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    if shape == "diamond":
+        return size * 1.25 * np.array([[0, -1], [1, 0], [0, 1], [-1, 0]])
+    triangle = size * 1.3 * np.array([[0, 1.02], [-0.98, -0.68], [0.98, -0.68]])
+    return triangle if shape == "triangle" else -triangle
+
+
+def look_of(group: int) -> tuple[str, str]:
+    """The colour and the shape of a group."""
+    return COLOURS[group % len(COLOURS)], SHAPES[group % len(SHAPES)]
