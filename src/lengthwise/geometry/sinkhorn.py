@@ -1,0 +1,180 @@
+"""Attention as transport: from softmax, where only rows are bound, to plans whose columns are bound too.
+
+Statement. Let S [n, m] be scores, ε > 0 a temperature and τ in [0, ∞]. The semi-relaxed plan is the unique
+
+    P = argmin  -<S, P> + ε Σ P_ij (log P_ij - 1) + τ KL(Pᵀ1 | b),    P >= 0, P 1 = 1, P_ij = 0 where S_ij = -inf,
+
+with b_j = n/m: every query spends 1, and keys are asked, with strength τ, to receive the same. It is
+
+    P_ij = softmax_j((S_ij + g_j) / ε),    g_j = -τ log(c_j / b_j) + constant,    c = Pᵀ1.
+
+τ = 0 gives g = 0: softmax exactly. τ = ∞ gives c = b: doubly stochastic where n = m. (Stationarity in P_ij reads
+-S_ij + ε log P_ij + τ log(c_j / b_j) = f_i; the problem is strictly convex.) As rows are exact, multiplying b by a
+number changes the divergence by a constant: only the proportions of b count, and a key nobody sees changes nothing.
+
+Iteration (chizat2018, Algorithm 1, with the row constraint hard): make rows exact, then g <- κ (g - ε log(c / b)) with
+κ = τ / (τ + ε). Rows answer to g without expanding the largest difference, so the map contracts by κ in that norm.
+It stops on the error of optimality, ½ ‖c - ĉ‖₁ / n with ĉ the columns that g stands for (∝ b exp(-g / τ); b itself for
+τ = ∞): the share of all attention that is in the wrong column. Every problem of a batch stops by itself and is then
+left alone, so its result does not depend on its neighbours.
+
+A causal mask and τ = ∞ do not go together. A lower triangular doubly stochastic P is the identity: row 1 has only
+P_11, so P_11 = 1; column 1 sums to 1, so the rest of it is 0; what is left is a lower triangular doubly stochastic
+matrix of size n - 1. ∎  Attention would be the identity whatever the scores, and the iteration crawls towards it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lengthwise.errors import UsageError
+from lengthwise.geometry.sinkhorn_kernels import Kernel, Logarithms, Products
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CAUSAL_AND_BALANCED = (
+    "tau = inf under a causal mask leaves no choice: a lower triangular doubly stochastic matrix is the identity; "
+    "a finite tau, or an encoder, would be right"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """Attention weights [..., n, m], rows exact, and how well the columns were met.
+
+    `iterations` and `error` are those of the slowest and of the worst problem of the batch; `error` is the share of
+    attention in the wrong column. `converged` is False where the limit on iterations came first: the weights are then
+    a plan with exact rows and columns that are off by `error`.
+    """
+
+    weights: Tensor
+    iterations: int
+    error: float
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Logarithmic potentials of a family: F [N, P, n], G [N, P, m] with largest entry 0, -inf for keys nobody sees."""
+
+    kernel: Kernel
+    rows: Tensor
+    columns: Tensor
+    iterations: int
+    error: float
+
+
+def sinkhorn(
+    scores: Tensor, epsilon: float = 1.0, tau: float = 1.0, tolerance: float = 1e-9, most: int = 10_000
+) -> Coupling:
+    """The semi-relaxed plan of scores [..., n, m], -inf where a query does not see a key; [m] is one query.
+
+    O(n m) time a problem and iteration, at most `most` iterations; O(n m) memory a problem, with gradients (implicit, see
+    sinkhorn_gradient.py) or without. Potentials are float64 whatever the scores are. NaN in gives NaN out, as with softmax.
+    """
+    if scores.dim() == 1:
+        one = sinkhorn(scores[None], epsilon, tau, tolerance, most)
+        return Coupling(one.weights[0], one.iterations, one.error, one.converged)
+    _check(scores, epsilon, tau, tolerance, most)
+    if tau == math.inf:
+        _check_balanced(scores)
+    return _coupling(scores, epsilon, tau, tolerance, most, scores.new_ones(1, scores.shape[-2]).double())
+
+
+def sinkhorn_prefixes(
+    scores: Tensor, epsilon: float = 1.0, tau: float = 1.0, tolerance: float = 1e-9, most: int = 10_000
+) -> Coupling:
+    """Row i of the plan of the first i + 1 queries and keys, for every i: scores [..., n, n] → weights [..., n, n].
+
+    The column potentials of one causally masked problem depend on all of its queries, so its row i knows of later ones.
+    Row i here is that of the causally masked problem of the prefix: nothing after i enters it. n problems of up to n x n
+    are solved, O(n³) time a head and iteration, in O(n²) memory. Scores above the diagonal are not read. `error` is that of
+    the worst prefix.
+    """
+    import torch
+
+    if scores.dim() < 2 or scores.shape[-1] != scores.shape[-2]:
+        raise UsageError(f"prefixes need scores [..., n, n], a row a query, not {tuple(scores.shape)}")
+    if tau == math.inf and scores.shape[-1] > 1:
+        raise UsageError(CAUSAL_AND_BALANCED)
+    square = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+    scores = scores.masked_fill(square.triu(1), -math.inf)
+    _check(scores, epsilon, tau, tolerance, most)
+    return _coupling(scores, epsilon, tau, tolerance, most, square.tril().double())
+
+
+def _coupling(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int, active: Tensor) -> Coupling:
+    import torch
+
+    from lengthwise.geometry.sinkhorn_gradient import attached
+
+    kappa = 1.0 / (1.0 + epsilon / tau) if tau > 0 else 0.0
+    if kappa == 0.0 or not scores.numel():
+        return Coupling((scores / epsilon).softmax(dim=-1), 0, 0.0, True)
+    flat = scores.flatten(0, -3) if scores.dim() > 2 else scores[None]
+    logits = flat.double() / epsilon
+    with torch.no_grad():
+        found = solve(logits.detach(), active, kappa, tolerance, most)
+    weights = attached(logits, found, kappa).to(scores.dtype).view(scores.shape)
+    return Coupling(weights, found.iterations, found.error, found.error <= tolerance)
+
+
+def solve(logits: Tensor, active: Tensor, kappa: float, tolerance: float, most: int) -> Solution:
+    """The potentials of a family of problems over logits [N, n, m] (scores over ε), by products where they are safe."""
+    logits = logits - logits.amax(dim=-1, keepdim=True)
+    seen = active @ logits.isfinite().double() > 0  # [N, P, m]: an active row sees the key
+    products = Products(logits, active)
+    found = _iterate(products, seen, kappa, tolerance, most)
+    if products.safe(found.rows, found.columns, seen):
+        return found
+    return _iterate(Logarithms(logits, active), seen, kappa, tolerance, most)
+
+
+def _iterate(kernel: Kernel, seen: Tensor, kappa: float, tolerance: float, most: int) -> Solution:
+    """Sinkhorn's iteration, in which every problem stops by itself.
+
+    G = -κ A + constant, A the logarithmic column sums of the step before. So exp(-ε G / τ) is ∝ exp(G + A): the columns
+    that G stands for are known without another power.
+    """
+    count = kernel.active.sum(dim=-1)[:, None]  # [P, 1] queries
+    columns = kernel.scores.new_zeros(seen.shape).masked_fill(~seen, -math.inf)
+    before, steps = kernel.scores.new_zeros(seen.shape), 0
+    while True:
+        after = kernel.columns(kernel.rows(columns))
+        wrong = (columns + after).exp() - count * (columns + before).softmax(dim=-1)
+        error = 0.5 * wrong.abs().sum(dim=-1, keepdim=True) / count
+        going = error > tolerance
+        if steps >= most or not going.any():
+            break
+        new = (-kappa * after).masked_fill(~seen, -math.inf)
+        columns = columns.where(~going, new - new.amax(dim=-1, keepdim=True))
+        before = before.where(~going, after)
+        steps += 1
+    return Solution(kernel, kernel.rows(columns), columns, steps, float(error.max()))
+
+
+def _check(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int) -> None:
+    if not 0 < epsilon < math.inf:
+        raise UsageError(f"the temperature epsilon is above 0 and finite, not {epsilon}")
+    if not 0 <= tau <= math.inf:
+        raise UsageError(f"tau is 0 (softmax) or more, up to inf (doubly stochastic), not {tau}")
+    if not tolerance > 0 or most < 1:
+        raise UsageError(f"the tolerance is above 0 and the iterations are at least 1, not {tolerance} and {most}")
+    if not scores.is_floating_point():
+        raise UsageError(f"scores are real numbers in floating point, not {scores.dtype}")
+    if scores.numel() and bool((scores == -math.inf).all(dim=-1).any()):
+        raise UsageError("a query that sees no key has nothing to attend to; every row needs a score above -inf")
+
+
+def _check_balanced(scores: Tensor) -> None:
+    hidden = scores == -math.inf
+    rows, columns = scores.shape[-2:]
+    if rows == columns > 1:
+        upper = hidden.new_ones(rows, columns).triu(1)
+        if bool((hidden | ~upper).flatten(-2).all(dim=-1).any()):
+            raise UsageError(CAUSAL_AND_BALANCED)
+    if bool(hidden.all(dim=-2).any()):
+        raise UsageError("tau = inf gives every key its share, and a key that no query sees can have none")
