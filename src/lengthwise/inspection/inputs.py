@@ -1,4 +1,8 @@
-"""What a model is shown: items of a task, sequences of a file, or sequences that are made up and say nothing."""
+"""What a model is shown: items of a task, sequences of a file, the built-in text, or sequences that are made up.
+
+Most sections look at short sequences. One that asks how things change with length asks for longer ones (`longest`):
+more tokens of each text, or items of up to eight times the size of training.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengthwise.errors import UsageError
+from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.inspection.subject import Subject
+from lengthwise.inspection.texts import TITLE, built_in_parts, cutter_of
+from lengthwise.models.parts import Anatomy
 from lengthwise.registry import format_spec
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING, Samples, pack
 from lengthwise.tasks.task import Task
 
-LONGEST = 64  # tokens of a text that are read
+LONGEST = 64  # tokens of a text that are read, unless longer inputs are asked for
+STRETCH = 8  # longer items of a task have at most so many times the size of training
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,27 +39,47 @@ class Inputs:
 
 
 def inputs_for(
-    subject: Subject, task: str | Task | None, data: str | Path | None, size: int | None, items: int, seed: int
+    subject: Subject,
+    task: str | Task | None,
+    data: str | Path | None,
+    size: int | None,
+    items: int,
+    seed: int,
+    longest: int = LONGEST,
 ) -> Inputs:
-    """What was asked for; else the run's own task; else made-up sequences."""
+    """What was asked for; else the run's own task; else the built-in text; else made-up sequences.
+
+    `longest` is how many tokens of a text are read; above 64, items of a task and made-up sequences are longer too.
+    """
     if task is not None and data is not None:
         raise UsageError("the inputs are given twice, by a task and by a file; give one of them")
     if items < 1:
         raise UsageError(f"at least 1 sequence is needed, not {items}")
     if data is not None:
-        found = _from_file(subject, Path(data), size, items, seed)
+        found = _from_file(subject, Path(data), size, items, seed, longest)
     elif task is not None or subject.task is not None:
-        found = _from_task(subject, task, size, items, seed)
+        found = _from_task(subject, task, size, items, seed, longest)
     elif size is not None:
         raise UsageError("a size goes with a task, and this model has none of its own; name one")
     else:
-        found = _made_up(subject, items, seed)
+        found = _from_built_in_text(subject, items, longest) or _made_up(subject, items, seed, longest)
     if found.tokens.shape[1] < 2:
         raise UsageError("the inputs have one token each, and what is measured lies between tokens; two are needed")
     return found
 
 
-def _from_task(subject: Subject, asked: str | Task | None, size: int | None, items: int, seed: int) -> Inputs:
+def room_for(anatomy: Anatomy, most: int) -> int:
+    """How many tokens a sequence may have, up to `most`: a table of positions has an end."""
+    if anatomy.longest is None:
+        return most
+    while most > 1 and int(anatomy.places(most).max()) >= anatomy.longest:  # some tables leave rows out at the start
+        most -= 1
+    return most
+
+
+def _from_task(
+    subject: Subject, asked: str | Task | None, size: int | None, items: int, seed: int, longest: int
+) -> Inputs:
     task = subject.task if asked is None else tasks.make(asked) if isinstance(asked, str) else asked
     assert task is not None
     known, anatomy = subject.task, subject.anatomy
@@ -60,8 +87,11 @@ def _from_task(subject: Subject, asked: str | Task | None, size: int | None, ite
         _refuse_symbols(task, f"the model was trained on the symbols of {_name(known)}")
     if len(task.vocabulary) != len(anatomy.embed):
         _refuse_symbols(task, f"{anatomy.name} reads {len(anatomy.embed)} tokens and not {len(task.vocabulary)}")
-    size = _size(task, subject.train_size) if size is None else size
     causal = anatomy.blocks[0].attention.causal
+    if size is None:
+        size = _size(task, subject.train_size)
+        if longest > LONGEST:
+            size = _longer_size(task, size, causal, room_for(anatomy, longest))
     batch = task.part("test").batch(size, seed, range(items), role="test", causal=causal)
     own = "the run's own task" if asked is None else "the task"
     return Inputs(torch.from_numpy(batch.inputs), f"{items} items of size {size} of {own} {_name(task)}")
@@ -73,6 +103,23 @@ def _size(task: Task, trained: int | None) -> int:
     if not within:
         raise UsageError(f"the task {_name(task)} has no items of size 1 to {trained or 30}; give a size")
     return within[-1]
+
+
+def _longer_size(task: Task, size: int, causal: bool, most: int) -> int:
+    """The largest of size, 2 size, 4 size, 8 size (or the last before it) whose items have at most `most` tokens."""
+    found = size
+    for factor in (2, 4, STRETCH):
+        try:
+            larger = task.sizes(found + 1, factor * size)
+            if not larger:
+                continue
+            batch = task.part("test").batch(larger[-1], 0, range(1), role="test", causal=causal)
+        except LengthwiseError:  # the task does not go so far
+            break
+        if batch.inputs.shape[1] > most:
+            break
+        found = larger[-1]
+    return found
 
 
 def _refuse_symbols(task: Task, why: str) -> None:
@@ -90,7 +137,7 @@ def _name(task: Task) -> str:
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
-def _from_file(subject: Subject, path: Path, size: int | None, items: int, seed: int) -> Inputs:
+def _from_file(subject: Subject, path: Path, size: int | None, items: int, seed: int, longest: int) -> Inputs:
     first = _lines(path, 1)[0]
     if "tokens" in first:
         return _from_rows(path, items, lambda line: _whole_numbers(line.get("tokens")), "lists of tokens")
@@ -98,7 +145,7 @@ def _from_file(subject: Subject, path: Path, size: int | None, items: int, seed:
         return _from_items(subject, subject.task, path, size, items, seed)
     if subject.lost:
         raise UsageError(f'{subject.lost}, so the texts of {path} cannot be read; lines {{"tokens": [3, 1, 2]}} can')
-    return _from_texts(subject, path, items)
+    return _from_texts(subject, path, items, room_for(subject.anatomy, longest))
 
 
 def _from_items(subject: Subject, own: Task, path: Path, size: int | None, items: int, seed: int) -> Inputs:
@@ -125,26 +172,22 @@ def _renamed(rows: Ints, number: Ints) -> Ints:
     return np.where(rows == NOTHING, NOTHING, number[np.maximum(rows, 0)])
 
 
-def _from_texts(subject: Subject, path: Path, items: int) -> Inputs:
-    """Texts, cut into tokens by the tokenizer.json beside the model."""
-    place = None if subject.folder is None else subject.folder / "tokenizer.json"
-    if place is None or not place.exists():
+def _from_texts(subject: Subject, path: Path, items: int, longest: int) -> Inputs:
+    """Texts, cut into tokens by the tokenizer that comes with the model."""
+    cutter = cutter_of(subject)
+    if cutter is None:
         raise UsageError(
             f"there is no tokenizer.json beside the model to cut the texts of {path} into tokens; lines "
             '{"tokens": [3, 1, 2]} need none'
         )
-    from tokenizers import Tokenizer
-
-    cutter = Tokenizer.from_file(str(place))
-    cutter.no_padding()
 
     def cut(line: dict[str, Any]) -> list[int]:
         text = next((line[key] for key in ("text", "input") if isinstance(line.get(key), str)), None)
         if text is None:
             raise UsageError(f'{path}: a line has neither "tokens", "text" nor "input"; each needs one of them')
-        return cutter.encode(text).ids[:LONGEST]
+        return cutter(text)[:longest]
 
-    return _from_rows(path, items, cut, f"texts, of each at most {LONGEST} tokens")
+    return _from_rows(path, items, cut, f"texts, of each at most {longest} tokens")
 
 
 def _from_rows(path: Path, items: int, read: Callable[[dict[str, Any]], list[int]], what: str) -> Inputs:
@@ -177,13 +220,33 @@ def _lines(path: Path, most: int) -> list[dict[str, Any]]:
     return found
 
 
+# --- the built-in text ----------------------------------------------------------------------------------------------
+
+
+def _from_built_in_text(subject: Subject, items: int, longest: int) -> Inputs | None:
+    """The beginnings of `items` parts of the text that comes with the package; None where it cannot be cut into the
+    model's tokens."""
+    cutter = None if subject.lost else cutter_of(subject)
+    if cutter is None:
+        return None
+    longest = room_for(subject.anatomy, longest)
+    rows = [cutter(part)[:longest] for part in built_in_parts(items)]
+    shortest = min(map(len, rows))
+    tokens = torch.tensor([row[:shortest] for row in rows])
+    if shortest < 2 or int(tokens.max()) >= len(subject.anatomy.embed):
+        return None
+    return Inputs(tokens, f"{items} parts of the built-in text ({TITLE}), of each the first {shortest} tokens")
+
+
 # --- sequences that say nothing -------------------------------------------------------------------------------------
 
 
-def _made_up(subject: Subject, items: int, seed: int) -> Inputs:
+def _made_up(subject: Subject, items: int, seed: int, longest: int) -> Inputs:
     """Tokens drawn evenly from the whole vocabulary; every second sequence says its first half twice."""
     anatomy = subject.anatomy
     length = min(subject.trained or 32, 32, max(2, (anatomy.longest or 64) // 2))
+    if longest > LONGEST:
+        length = room_for(anatomy, longest if subject.trained is None else min(longest, STRETCH * subject.trained))
     draws = Seeds(seed).draws("neutral", items=range(items))
     tokens = draws.integers(0, len(anatomy.embed), length)
     half = length // 2

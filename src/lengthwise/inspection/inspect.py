@@ -11,8 +11,9 @@ import torch
 
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.inspection.content import Inspection, Section
-from lengthwise.inspection.inputs import inputs_for
-from lengthwise.inspection.sections import SECTIONS, Look
+from lengthwise.inspection.geometry import geometry  # noqa: F401  # it adds its section to SECTIONS
+from lengthwise.inspection.inputs import Inputs, inputs_for
+from lengthwise.inspection.sections import LARGE, SECTIONS, Look
 from lengthwise.inspection.subject import open_subject
 from lengthwise.models.forward import run
 from lengthwise.registry import nearest
@@ -30,12 +31,13 @@ def inspect(
     seed: int = 0,
     listener: Callable[[str], None] | None = None,
 ) -> Inspection:
-    """What is inside a model: layers, norms, Lipschitz constants, shift gap, margins of attention.
+    """What is inside a model: layers, norms, Lipschitz constants, shift gap, margins of attention, token geometry.
 
     `model` is the folder of a run, a folder of the Hugging Face Hub (config.json and safetensors), a GGUF file, or a
-    model object. It is shown items of `task`, sequences of the file `data`, the run's own task, or else made-up
-    sequences. `items` is how many (8, or 2 for a model of over 20 million parameters). `listener` is told what is being
-    done. A section that cannot be made says why in its place.
+    model object. It is shown items of `task`, sequences of the file `data`, the run's own task, or else the
+    built-in text where it has a tokenizer and made-up sequences where not. `items` is how many (8, or 2 for a model of
+    over 20 million parameters). `listener` is told what is being done. A section that cannot be made says why in its
+    place.
 
     >>> lw.inspect("runs/sort-rope-s0-1234abcd").section("shift").claims        # doctest: +SKIP
     """
@@ -44,11 +46,14 @@ def inspect(
     listener("reading the model")
     subject = open_subject(model)
     anatomy = subject.anatomy
-    if items is None:
-        items = 2 if anatomy.parameters > 20_000_000 else 8
-    inputs = inputs_for(subject, task, data, size, items, seed)
+    usual = 2 if anatomy.parameters > LARGE else 8
+    inputs = inputs_for(subject, task, data, size, usual if items is None else items, seed)
+
+    def longer(count: int, longest: int) -> Inputs:
+        return inputs_for(subject, task, data, size, count if items is None else items, seed, longest)
+
     with torch.no_grad():
-        look = Look(anatomy, inputs, run(anatomy, inputs.tokens), seed)
+        look = Look(anatomy, inputs, run(anatomy, inputs.tokens), seed, longer)
     made = []
     for name in chosen:
         listener(name)

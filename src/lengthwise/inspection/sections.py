@@ -25,12 +25,17 @@ LARGE = 20_000_000  # parameters from which on a section does less, so that all 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a section may use: the parts, the inputs and a forward pass on them, and the seed of what it draws."""
+    """What a section may use: the parts, the inputs and a forward pass on them, and the seed of what it draws.
+
+    `longer(items, longest)` gives longer inputs from the same source, for a section that asks what length does: so many
+    sequences (unless the user said how many) of at most so many tokens. No forward pass on them is kept.
+    """
 
     anatomy: Anatomy
     inputs: Inputs
     trace: Trace
     seed: int = 0
+    longer: Callable[[int, int], Inputs] | None = None
 
 
 Maker = Callable[[Look], Section]

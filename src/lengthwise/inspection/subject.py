@@ -23,7 +23,8 @@ class Subject:
     """A model as parts, with what is known about where it comes from.
 
     `task` and `train_size` are those of a run; `lost` says why a run's task could not be had. `trained` is the longest
-    sequence of tokens that one of our models was trained on. `folder` may hold a tokenizer.
+    sequence of tokens that one of our models was trained on. `folder` may hold a tokenizer, and so may
+    the GGUF file `gguf`.
     """
 
     anatomy: Anatomy
@@ -33,6 +34,7 @@ class Subject:
     trained: int | None = None
     lost: str = ""
     folder: Path | None = None
+    gguf: Path | None = None
 
 
 def open_subject(model: str | Path | Any) -> Subject:
@@ -54,7 +56,11 @@ def open_subject(model: str | Path | Any) -> Subject:
         return _ours(load_model(path), path.name or str(path), path, _record(path))
     from lengthwise.models.huggingface import load_huggingface
 
-    return _theirs(load_huggingface(path), path if path.is_dir() else path.parent)
+    anatomy = load_huggingface(path)
+    if path.is_dir() and (path / CONFIG).exists():
+        return _theirs(anatomy, path)
+    path = next(path.glob("*.gguf")) if path.is_dir() else path  # a folder with anything but one was refused above
+    return _theirs(anatomy, path.parent, path)
 
 
 def _is_ours(folder: Path) -> bool:
@@ -91,7 +97,7 @@ def _ours(model: Transformer, name: str, folder: Path | None, record: dict[str, 
     return Subject(anatomy, tuple(facts), task, train_size, model.interface.trained, lost, folder)
 
 
-def _theirs(anatomy: Anatomy, folder: Path | None) -> Subject:
+def _theirs(anatomy: Anatomy, folder: Path | None, gguf: Path | None = None) -> Subject:
     block = anatomy.blocks[0]
     attention = block.attention
     shared = f", {attention.key_heads} of keys" if attention.key_heads not in (None, attention.heads) else ""
@@ -104,4 +110,4 @@ def _theirs(anatomy: Anatomy, folder: Path | None) -> Subject:
         ("attention", attention.rule),
         ("positions", positions + (f", {anatomy.longest} of them" if anatomy.longest else "")),
     )
-    return Subject(anatomy, facts, folder=folder)
+    return Subject(anatomy, facts, folder=folder, gguf=gguf)
