@@ -1,0 +1,140 @@
+"""The phase diagram: are the tokens one cluster at time t, for each dimension d and inverse temperature beta?
+
+What is drawn is the picture of the survey (geshkovski2023, section 6.3): n = 32 tokens begin independently and uniformly
+on S^(d-1) and follow SA with Q = K = V = I; over t (0 to 30) and beta (0 to 9) the colour is the probability that
+<x_i(t), x_j(t)> >= 1 - delta for a pair i != j, with delta = 0.001, estimated by the share of such pairs over
+independent starts. That share is `share_pairs`. It is not the probability that all tokens are in one cluster: two
+equal clusters give it the value 0.48. That probability stands beside it as `share_one_cluster`. The survey takes
+2^10 starts and Euler steps of 0.1; here the number of starts is an argument and the steps are adaptive. All dimensions
+and betas begin from the same draws of the seed, so that neighbours in the picture differ by their parameters alone.
+
+The line is the time at which gamma(t) = 1 - delta, gamma being the common inner product of tokens that begin
+orthogonal: as d grows, tokens drawn at random are nearly orthogonal, and the transition nears the line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lengthwise.errors import UsageError
+from lengthwise.geometry.particles.equal_angles import weight
+from lengthwise.geometry.particles.system import Kind
+
+DIMENSIONS = (2, 8, 32, 128, 512)
+BETAS = tuple(np.linspace(0, 9, 13).tolist())
+TIMES = tuple(np.linspace(0, 30, 31).tolist())
+
+
+def phase_rows(
+    dimensions: Sequence[int] = DIMENSIONS,
+    betas: Sequence[float] = BETAS,
+    times: Sequence[float] = TIMES,
+    n: int = 32,
+    starts: int = 16,
+    kind: Kind = "SA",
+    seed: int = 0,
+    delta: float = 1e-3,
+    kappa: float = 20.0,
+    tolerance: float = 1e-4,
+    listener: Callable[[int, float], None] | None = None,
+) -> list[dict[str, Any]]:
+    """One row for each d, beta and time: the two shares, and `clusters`, the mean over starts of N_kappa.
+
+    All betas and starts of a dimension are one batch. `listener` is told the dimension and the time reached. The rows of
+    a dimension do not depend on which others are asked for, so a diagram may be made in parts and joined.
+    """
+    _refuse(dimensions, betas, times, n, starts, delta)
+    rows: list[dict[str, Any]] = []
+    for d in dimensions:
+        rows += _dimension(d, betas, times, n, starts, kind, seed, delta, kappa, tolerance, listener)
+    return rows
+
+
+def _dimension(
+    d: int,
+    betas: Sequence[float],
+    times: Sequence[float],
+    n: int,
+    starts: int,
+    kind: Kind,
+    seed: int,
+    delta: float,
+    kappa: float,
+    tolerance: float,
+    listener: Callable[[int, float], None] | None,
+) -> list[dict[str, Any]]:
+    import torch
+
+    from lengthwise.geometry.particles.integrate import simulate
+    from lengthwise.geometry.particles.starts import uniform
+    from lengthwise.geometry.particles.system import System
+
+    begin = uniform(n, d, seed, (starts,)).repeat(len(betas), 1, 1)  # [betas * starts, n, d]
+    system = System(kind, torch.tensor(betas, dtype=torch.float64).repeat_interleave(starts))
+    told = None if listener is None else lambda time: listener(d, time)
+    path = simulate(system, begin, times, tolerance, told)
+    rows: list[dict[str, Any]] = []
+    for time, points in zip(times, path.points, strict=True):
+        pairs, one, clusters = (part.reshape(len(betas), starts).mean(1) for part in _shares(points, delta, kappa))
+        rows += [
+            {
+                "d": d,
+                "beta": float(beta),
+                "time": float(time),
+                "share_pairs": float(pairs[row]),
+                "share_one_cluster": float(one[row]),
+                "clusters": float(clusters[row]),
+                "starts": starts,
+            }
+            for row, beta in enumerate(betas)
+        ]
+    return rows
+
+
+def _shares(points: np.ndarray, delta: float, kappa: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each system of a batch: the share of close pairs, whether all pairs are close, and N_kappa."""
+    n = points.shape[-2]
+    products = points @ points.swapaxes(-1, -2)
+    close = (products >= 1 - delta).sum((-1, -2)) - n  # without a token and itself
+    pairs = n * (n - 1)
+    clusters = n**2 / np.exp(kappa * (products - 1)).sum((-1, -2))
+    return close / pairs, (close == pairs).astype(np.float64), clusters
+
+
+def transition_rows(
+    betas: Sequence[float] = BETAS, n: int = 32, kind: Kind = "SA", delta: float = 1e-3
+) -> list[dict[str, float]]:
+    """One row for each beta: the time at which gamma(t) = 1 - delta from an orthogonal start."""
+    if n < 2 or not 0 < delta < 1:
+        raise UsageError(f"the line needs n >= 2 and 0 < delta < 1, not n = {n} and delta = {delta}")
+    return [{"beta": float(beta), "time": transition_time(kind, n, float(beta), delta)} for beta in betas]
+
+
+def transition_time(kind: Kind, n: int, beta: float, delta: float = 1e-3) -> float:
+    """The integral of 1 / gamma' over gamma from 0 to 1 - delta, in y = -log(1 - gamma), where it is smooth.
+
+    gamma' = 2 w (1 - gamma) (1 + (n - 1) gamma), w being the weight of one other token (`equal_angles.weight`), so
+    dy / dt = 2 w (1 + (n - 1) gamma).
+    """
+    from scipy.integrate import quad
+
+    def slowness(y: float) -> float:
+        inner = -math.expm1(-y)
+        return 1 / (2 * float(weight(kind, n, beta, inner)) * (1 + (n - 1) * inner))
+
+    return float(quad(slowness, 0, -math.log(delta), limit=200, epsabs=1e-12, epsrel=1e-10)[0])
+
+
+def _refuse(
+    dimensions: Sequence[int], betas: Sequence[float], times: Sequence[float], n: int, starts: int, delta: float
+) -> None:
+    if not len(dimensions) or min(dimensions) < 2 or n < 2 or starts < 1:
+        raise UsageError("a phase diagram needs dimensions of 2 or more, n >= 2 tokens and at least one start")
+    if not len(betas) or min(betas) < 0 or not 0 < delta < 1:
+        raise UsageError("a phase diagram needs betas that are not negative and a delta between 0 and 1")
+    if len(times) < 2 or times[0] != 0 or any(b <= a for a, b in zip(times, times[1:], strict=False)):
+        raise UsageError("the times of a phase diagram ascend from 0, and there are two or more")
