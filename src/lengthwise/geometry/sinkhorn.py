@@ -72,8 +72,9 @@ def sinkhorn(
 ) -> Coupling:
     """The semi-relaxed plan of scores [..., n, m], -inf where a query does not see a key; [m] is one query.
 
-    O(n m) time a problem and iteration, at most `most` iterations; O(n m) memory a problem, with gradients (implicit, see
-    sinkhorn_gradient.py) or without. Potentials are float64 whatever the scores are. NaN in gives NaN out, as with softmax.
+    O(n m) time a problem and iteration, at most `most` iterations; O(n m) memory a problem, with gradients (implicit,
+    see sinkhorn_gradient.py) or without. Potentials are float64 whatever the scores are. NaN in gives NaN out, as with
+    softmax.
     """
     if scores.dim() == 1:
         one = sinkhorn(scores[None], epsilon, tau, tolerance, most)
@@ -90,9 +91,9 @@ def sinkhorn_prefixes(
     """Row i of the plan of the first i + 1 queries and keys, for every i: scores [..., n, n] → weights [..., n, n].
 
     The column potentials of one causally masked problem depend on all of its queries, so its row i knows of later ones.
-    Row i here is that of the causally masked problem of the prefix: nothing after i enters it. n problems of up to n x n
-    are solved, O(n³) time a head and iteration, in O(n²) memory. Scores above the diagonal are not read. `error` is that of
-    the worst prefix.
+    Row i here is that of the causally masked problem of the prefix: nothing after i enters it. n problems of up to
+    n x n are solved, O(n³) time a head and iteration, in O(n²) memory. Scores above the diagonal are not read. `error`
+    is that of the worst prefix.
     """
     import torch
 

@@ -107,25 +107,25 @@ class Logarithms(Kernel):
         ]
         return torch.stack(found, dim=1)
 
-    def average(self, rows: Tensor, columns: Tensor, values: Tensor) -> Tensor:
+    def average(self, rows: Tensor, columns: Tensor, values: Tensor) -> Tensor:  # noqa: ARG002
         import torch
 
-        plans = (self._plan(rows, columns, p) @ values[:, p, :, None] for p in range(len(self.active)))
+        plans = (self._plan(columns, p) @ values[:, p, :, None] for p in range(len(self.active)))
         return torch.stack([each[..., 0] for each in plans], dim=1)
 
-    def collect(self, rows: Tensor, columns: Tensor, values: Tensor) -> Tensor:
+    def collect(self, rows: Tensor, columns: Tensor, values: Tensor) -> Tensor:  # noqa: ARG002
         import torch
 
-        plans = (values[:, p, None, :] @ self._plan(rows, columns, p) for p in range(len(self.active)))
+        plans = (values[:, p, None, :] @ self._plan(columns, p) for p in range(len(self.active)))
         return torch.stack([each[:, 0] for each in plans], dim=1)
 
-    def deviation(self, rows: Tensor, columns: Tensor, values: Tensor, means: Tensor) -> Tensor:
+    def deviation(self, rows: Tensor, columns: Tensor, values: Tensor, means: Tensor) -> Tensor:  # noqa: ARG002
         total = self.scores.new_zeros(self.scores.shape)
         for p in range(len(self.active)):
-            total += self._plan(rows, columns, p) * (values[:, p, None, :] - means[:, p, :, None])
+            total += self._plan(columns, p) * (values[:, p, None, :] - means[:, p, :, None])
         return total
 
-    def _plan(self, rows: Tensor, columns: Tensor, p: int) -> Tensor:
-        # The rows are normalised here once more: at scores of 1e7 the digits of F alone would not make them sum to 1.
+    def _plan(self, columns: Tensor, p: int) -> Tensor:
+        # Rows are normalised anew and not by F: at scores of 1e7 its digits would not make them sum to 1.
         plan = (self.scores + columns[:, p, None, :]).softmax(dim=2)
         return plan.masked_fill(self.active[p][:, None] == 0, 0.0)  # a row that takes no part may see nothing: NaN

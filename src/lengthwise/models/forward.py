@@ -130,7 +130,7 @@ def apply_attention(part: AttentionPart, x: Tensor, at: Tensor) -> tuple[Tensor,
         sharpness = sharpness[:, None].to(x.dtype)
     logits = logits * sharpness
     logits = logits.masked_fill(hidden_keys(part, x.shape[1]), -math.inf)
-    weights = law.weights(logits)
+    weights = law.decoder_weights(logits) if part.causal else law.weights(logits)
     mixed = (weights @ v).transpose(1, 2).flatten(2)  # [B, T, H D]
     taken = mixed @ part.wo.permute(0, 2, 1).flatten(0, 1)  # wo as [H D, W]
     return taken if part.bo is None else taken + part.bo, logits, weights

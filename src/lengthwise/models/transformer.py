@@ -9,7 +9,7 @@ The choices:
 - the last layer's queries and MLP, and the logits, are computed only where an answer is asked for: much of the work
   of a small model;
 - the cache holds keys as they were before the encoding touched them, so that an encoding that depends on the length
-  (dynamic RoPE) stays right while a sequence grows.
+  (dynamic RoPE) stays right while a sequence grows; and queries, for a rule that looks at all of them at once.
 
 Shapes: B items, T tokens, W width, H heads, D = W / H head width.
 """
@@ -50,6 +50,7 @@ class Architecture:
             below = self.width - self.width % self.heads
             near = " or ".join(str(w) for w in (below, below + self.heads) if w)
             raise UsageError(f"width {self.width} is not divisible by {self.heads} heads; width {near} would be")
+        self.attention.check(self.causal)
 
 
 @dataclass(frozen=True)
@@ -64,23 +65,30 @@ class Interface:
 
 @dataclass
 class Cache:
-    """Keys (before the encoding) and values of the tokens read so far, a pair a layer; and all their positions."""
+    """Keys (before the encoding) and values of the tokens read so far, a pair a layer; queries for joint rules."""
 
     keys: list[Tensor] = field(default_factory=list)
     values: list[Tensor] = field(default_factory=list)
+    queries: list[Tensor] = field(default_factory=list)
 
     @property
     def length(self) -> int:
         return self.keys[0].shape[2] if self.keys else 0
 
     def extend(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        if layer == len(self.keys):
-            self.keys.append(k)
-            self.values.append(v)
-        else:
-            self.keys[layer] = torch.cat([self.keys[layer], k], dim=2)
-            self.values[layer] = torch.cat([self.values[layer], v], dim=2)
-        return self.keys[layer], self.values[layer]
+        return _lengthened(self.keys, layer, k), _lengthened(self.values, layer, v)
+
+    def extend_queries(self, layer: int, q: Tensor) -> Tensor:
+        return _lengthened(self.queries, layer, q)
+
+
+def _lengthened(held: list[Tensor], layer: int, new: Tensor) -> Tensor:
+    """What is held of a layer with the new tokens behind it, [B, H, T, D]."""
+    if layer == len(held):
+        held.append(new)
+    else:
+        held[layer] = torch.cat([held[layer], new], dim=2)
+    return held[layer]
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,7 @@ class SelfAttention(nn.Module):
     def __init__(self, architecture: Architecture, layer: int) -> None:
         super().__init__()
         self.heads, self.layer = architecture.heads, layer
-        self.rule = architecture.attention
+        self.rule, self.causal = architecture.attention, architecture.causal
         self.qkv = nn.Linear(architecture.width, 3 * architecture.width)
         self.out = nn.Linear(architecture.width, architecture.width)
 
@@ -108,7 +116,7 @@ class SelfAttention(nn.Module):
     ) -> Tensor:
         """What each token takes from those it sees, [B, T, W]; asked for at some `places` only, [B, places, W]."""
         items, tokens, width = x.shape
-        if places is None:
+        if places is None or self.rule.joint:
             qkv = self.qkv(x).view(items, tokens, 3, self.heads, width // self.heads)  # [B, T, 3, H, D]
             q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)  # each [B, H, T, D]
         else:
@@ -120,8 +128,12 @@ class SelfAttention(nn.Module):
             k, v = kv.permute(2, 0, 3, 1, 4).unbind(0)
         if cache is not None:
             k, v = cache.extend(self.layer, k, v)
+            q = cache.extend_queries(self.layer, q) if self.rule.joint else q
         mixed = self.mix(q, k, v, sight, encoder)  # [B, H, queries, D]
-        return self.out(mixed.transpose(1, 2).reshape(items, q.shape[2], width))
+        if self.rule.joint:  # all queries from the first token on were needed, and only some are asked for
+            mixed = mixed[:, :, -tokens:]
+            mixed = mixed if places is None else mixed[:, :, places]
+        return self.out(mixed.transpose(1, 2).reshape(items, mixed.shape[2], width))
 
     def mix(self, q: Tensor, k: Tensor, v: Tensor, sight: Sight, encoder: Encoder) -> Tensor:
         """The values, averaged by the weights that queries give to keys."""
@@ -142,7 +154,8 @@ class SelfAttention(nn.Module):
         hidden = sight.hidden
         if hidden is None:  # the plain causal rule, met here when an encoding has scores of its own
             hidden = torch.arange(k.shape[2], device=k.device) > sight.index[:, None]
-        return self.rule.weights(logits.masked_fill(hidden, -math.inf)) @ v
+        weigh = self.rule.decoder_weights if self.causal else self.rule.weights
+        return weigh(logits.masked_fill(hidden, -math.inf)) @ v
 
 
 class Block(nn.Module):
@@ -204,11 +217,12 @@ class Transformer(nn.Module):
         x = x if added is None else x + added
         places = None if scored is None else scored.any(dim=0).nonzero()[:, 0]
         whole = torch.arange(start, total, device=tokens.device)
-        sight = self._sight(at, whole)
+        joint = self.architecture.attention.joint
+        sight = self._sight(at, torch.arange(total, device=tokens.device) if joint else whole)
         for block in self.blocks[:-1]:
             x = block(x, sight, self.encoder, cache)
         if places is not None and len(places) < len(whole):
-            sight = self._sight(at, whole[places])
+            sight = sight if joint else self._sight(at, whole[places])
             scored = scored[:, places] if scored is not None else None
         x = self.blocks[-1](x, sight, self.encoder, cache, places)
         return self.output(self.norm(x if scored is None else x[scored]))
@@ -236,7 +250,8 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def generate(self, prompt: Tensor, steps: int, at: Tensor | None = None) -> Tensor:
-        """Greedy continuation of `prompt` [B, T] by `steps` tokens, with a cache: O(T) work a token and layer."""
+        """Greedy continuation of `prompt` [B, T] by `steps` tokens, with a cache: O(T) work a token and layer
+        (a joint rule weighs all queries anew at every token)."""
         if not self.architecture.causal:
             raise UsageError("only a decoder writes token by token; this model is an encoder")
         cache, written, tokens = Cache(), [], prompt

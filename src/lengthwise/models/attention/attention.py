@@ -14,6 +14,7 @@ class Attention(abc.ABC):
     """
 
     fused = True  # the weights are softmax(sharpness x logits) over the visible keys, so the fast kernel may be used
+    joint = False  # the weights of a query depend on the logits of other queries, so all must be given at once
 
     def sharpness(self, index: Tensor) -> float | Tensor:  # noqa: ARG002
         """What the logits of each query are multiplied by: a number, or [queries]. `index` is the last place that each
@@ -27,3 +28,11 @@ class Attention(abc.ABC):
     @abc.abstractmethod
     def weights(self, logits: Tensor) -> Tensor:
         """Logits [..., queries, keys], -inf where a key is not seen → weights, each row summing to one."""
+
+    def decoder_weights(self, logits: Tensor) -> Tensor:
+        """The same in a decoder, where the weights of a query may depend on no later query or key: a joint rule, which
+        gets the logits of all queries from the first on, has a way of its own here."""
+        return self.weights(logits)
+
+    def check(self, causal: bool) -> None:  # noqa: B027
+        """Refuse, with a `UsageError`, a decoder (`causal`) or an encoder that the rule cannot serve."""

@@ -1,0 +1,61 @@
+"""Attention with a budget for keys: semi-relaxed Sinkhorn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+from lengthwise.errors import UsageError
+from lengthwise.geometry.sinkhorn import CAUSAL_AND_BALANCED, sinkhorn, sinkhorn_prefixes
+from lengthwise.models.attention import attentions
+from lengthwise.models.attention.attention import Attention
+
+TOLERANCE, MOST = 1e-7, 1000  # the share of attention in a wrong column, about the rounding of float32; iterations
+
+
+@attentions.register("sinkhorn")
+@dataclass(frozen=True)
+class Sinkhorn(Attention):
+    """Every query spends 1, and keys are drawn towards receiving alike: not at all for tau = 0, which is softmax with
+    the same temperature, and entirely for tau = inf, which is doubly stochastic and for encoders only.
+
+    An encoder solves one problem for all its queries. In a decoder the weights of query i are row i of the problem of
+    the tokens 0 to i, as the potentials of one problem for all would know of later tokens; O(T³) a head and iteration.
+    """
+
+    tau: float | Literal["inf"] = 1.0  # infinity is a word here, as JSON has no number for it
+    temperature: float = 1.0
+    fused = False
+    joint = True
+
+    def __post_init__(self) -> None:
+        try:
+            tau = float(self.tau)
+        except (TypeError, ValueError):
+            raise UsageError(f"the tau of sinkhorn is a number from 0 on, or inf, not {self.tau!r}") from None
+        if not tau >= 0:
+            raise UsageError(f"the tau of sinkhorn is 0 (softmax) or more, up to inf, not {self.tau}")
+        if not 0 < self.temperature < math.inf:
+            raise UsageError(f"a sinkhorn temperature is above 0 and finite, not {self.temperature}")
+        object.__setattr__(self, "tau", "inf" if tau == math.inf else tau)
+
+    def check(self, causal: bool) -> None:
+        if causal and self.tau == "inf":
+            raise UsageError(CAUSAL_AND_BALANCED)
+
+    def sharpness(self, index: Tensor) -> float:  # noqa: ARG002
+        return 1.0 / self.temperature
+
+    @property
+    def _relative(self) -> float:
+        """tau in units of the temperature, as the logits are."""
+        return float(self.tau) / self.temperature
+
+    def weights(self, logits: Tensor) -> Tensor:
+        return sinkhorn(logits, 1.0, self._relative, TOLERANCE, MOST).weights
+
+    def decoder_weights(self, logits: Tensor) -> Tensor:
+        return sinkhorn_prefixes(logits, 1.0, self._relative, TOLERANCE, MOST).weights
