@@ -21,6 +21,8 @@ COMMANDS = {
     "train": "train a model at short sizes, measure how far it holds",
     "measure": "measure a saved run again, at other sizes or on other items",
     "inspect": "look inside a model: norms, shift gap, margins, constants",
+    "particles": "tokens on a sphere that attract each other: do they gather?",
+    "particles phases": "the phase diagram: when is it one cluster, by beta and d",
     "study": "carry out a study: a grid of tasks, encodings, models and seeds",
     "study status": "where a study stands: done, running, failed, time left",
     "study show": "the results of a study as a table of tasks and encodings",

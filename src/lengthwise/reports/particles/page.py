@@ -17,7 +17,8 @@ from lengthwise.files import write_text
 from lengthwise.reports.claims import claim_rows
 from lengthwise.reports.page import asset, marked, pieces, policy, script_safe
 from lengthwise.reports.particles.charts import WIDTH, Chart, charts
-from lengthwise.reports.particles.simulation import Measures, Simulation
+from lengthwise.reports.particles.moments import TITLES, some_moments
+from lengthwise.reports.particles.simulation import Simulation
 from lengthwise.reports.particles.still import moments_shown, still
 from lengthwise.reports.particles.view import COLOURS, SHAPES, View, outline, viewed
 from lengthwise.reports.words import counted
@@ -56,7 +57,8 @@ def render_page(simulation: Simulation) -> str:
             for place in moments_shown(measures.times)
         ],
         charts=[(chart, marked(chart.drawing)) for chart in drawn],
-        moments=_moments(measures),
+        titles=TITLES,
+        moments=some_moments(measures),
         theory=claim_rows(simulation.theory),
         measured=claim_rows(simulation.measured),
         data=marked(script_safe(_data(simulation, view, drawn))),
@@ -79,23 +81,6 @@ def in_words(simulation: Simulation) -> str:
     if measures.own is not None:
         text += f"; the cluster number N goes from {measures.own[0]:.3g} to {measures.own[-1]:.3g}"
     return text + "."
-
-
-def _moments(measures: Measures) -> list[dict[str, str]]:
-    """The numbers at a few moments, for those who read rather than look."""
-    last = len(measures.times) - 1
-    places = sorted({round(last * share) for share in (0, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)})
-    return [
-        {
-            "time": f"{measures.times[place]:.3g}",
-            "groups": str(measures.components[place]),
-            "alone": str(measures.alone[place]),
-            "own": "–" if measures.own is None else f"{measures.own[place]:.3g}",
-            "fixed": f"{measures.fixed[place]:.3g}",
-            "energy": f"{measures.energy[place]:.3g}",
-        }
-        for place in places
-    ]
 
 
 def _data(simulation: Simulation, view: View, drawn: list[Chart]) -> dict[str, Any]:

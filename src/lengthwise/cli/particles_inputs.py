@@ -1,0 +1,183 @@
+"""What `lengthwise particles` is to simulate, read from its options and files and checked before any work is done."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lengthwise.cli.options import at_least
+from lengthwise.errors import UsageError
+from lengthwise.seeds import Seeds
+
+if TYPE_CHECKING:
+    from lengthwise.geometry.particles.system import System
+
+STARTS = ("uniform", "orthogonal", "caps", "hemisphere")
+VALUES = ("identity", "negative", "random")
+FILES = (".npy", ".csv", ".jsonl")
+TOKENS, DIMENSIONS, CAPS, SPREAD = 64, 3, 3, 0.2
+MOST_NUMBERS = 200_000_000  # coordinates that are kept, 1.6 GB
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A start [n, d] of unit vectors, the system that moves it, when to look, and words for all of it."""
+
+    start: np.ndarray
+    system: System
+    beta: float
+    attracts: bool  # V is the identity
+    times: np.ndarray
+    tolerance: float
+    facts: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+
+
+def chosen_setting(options: argparse.Namespace) -> Setting:
+    """The setting that the options describe; what is wrong with them is a usage error."""
+    _check_numbers(options)
+    from lengthwise.geometry.particles.system import System
+
+    start, begun, warnings = _start(options)
+    n, d = start.shape
+    if n * d * options.frames > MOST_NUMBERS:
+        raise UsageError(
+            f"{n} tokens in {d} dimensions at {options.frames} moments are more than {MOST_NUMBERS:,} numbers; "
+            "take fewer --frames"
+        )
+    value, valued = _value(options, d)
+    import torch
+
+    kind = "SA" if options.dynamics.lower() == "sa" else "USA"
+    matrix = None if value is None else torch.from_numpy(value)
+    facts = (
+        ("dynamics", "SA, normalised over the keys" if kind == "SA" else "USA, divided by the number of tokens"),
+        ("beta", f"{options.beta:g}"),
+        ("start", begun),
+        ("value", valued),
+        ("time", f"0 to {options.time:g}, looked at in {options.frames} moments"),
+    )
+    times = np.linspace(0.0, options.time, options.frames)
+    system = System(kind, options.beta, value=matrix)
+    return Setting(start, system, options.beta, value is None, times, options.tolerance, facts, tuple(warnings))
+
+
+def _check_numbers(options: argparse.Namespace) -> None:
+    if options.n is not None and options.n < 1:
+        raise UsageError(f"--n is at least 1 token, not {options.n}")
+    if options.d is not None and options.d < 2:
+        raise UsageError(f"--d is at least 2 dimensions, a circle, not {options.d}")
+    at_least(2, options.frames, "--frames")
+    if not (math.isfinite(options.beta) and options.beta >= 0):
+        raise UsageError(f"--beta is a number of at least 0, not {options.beta:g}; --value negative makes tokens repel")
+    if not (math.isfinite(options.time) and options.time > 0):
+        raise UsageError(f"--time is a number above 0, not {options.time:g}")
+    if not 0 < options.tolerance <= 0.1:
+        raise UsageError(f"--tolerance lies above 0 and is at most 0.1 radians, not {options.tolerance:g}")
+    if options.dynamics.lower() not in ("sa", "usa"):
+        raise UsageError(f"--dynamics is sa or usa, not {options.dynamics!r}")
+    if options.start != "caps":
+        for name in ("caps", "spread"):
+            if getattr(options, name) is not None:
+                raise UsageError(f"--{name} goes with --start caps")
+
+
+def _start(options: argparse.Namespace) -> tuple[np.ndarray, str, list[str]]:
+    """The start, words for it, and warnings."""
+    if options.start not in STARTS:
+        return _start_from_file(options)
+    from lengthwise.geometry.particles import starts
+
+    seed = options.seed or 0
+    n = TOKENS if options.n is None else options.n
+    d = DIMENSIONS if options.d is None else options.d
+    if options.start == "uniform":
+        return starts.uniform(n, d, seed).numpy(), f"independent and uniform, seed {seed}", []
+    if options.start == "hemisphere":
+        return starts.hemisphere(n, d, seed).numpy(), f"uniform on a hemisphere, seed {seed}", []
+    if options.start == "orthogonal":
+        if n > d:
+            raise UsageError(
+                f"{n} tokens cannot be orthogonal in {d} dimensions; give --d {n} or more, or a smaller --n"
+            )
+        return starts.orthogonal(n, d).numpy(), "orthogonal", []
+    k = CAPS if options.caps is None else options.caps
+    spread = SPREAD if options.spread is None else options.spread
+    return starts.caps(n, d, k, spread, seed).numpy(), f"{k} caps of {spread:g} radians, seed {seed}", []
+
+
+def _start_from_file(options: argparse.Namespace) -> tuple[np.ndarray, str, list[str]]:
+    """Points from a file. Others than unit vectors are divided by their length, and a warning says so."""
+    path = Path(options.start)
+    if path.suffix.lower() not in FILES:
+        raise UsageError(
+            f"--start is {', '.join(STARTS)} or a file that ends in {', '.join(FILES)}, not {options.start!r}"
+        )
+    points = _read(path, "--start")
+    for name, given, found in (("--n", options.n, points.shape[0]), ("--d", options.d, points.shape[1])):
+        if given is not None and given != found:
+            raise UsageError(
+                f"{path} holds {points.shape[0]} tokens in {points.shape[1]} dimensions, not {name} {given}"
+            )
+    if points.shape[1] < 2:
+        raise UsageError(f"{path} holds tokens of 1 dimension; a circle, the least, has 2")
+    lengths = np.linalg.norm(points, axis=1)
+    if not lengths.min() > 0 or not np.isfinite(lengths).all():
+        wrong = int(np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))[0])
+        raise UsageError(
+            f"row {wrong + 1} of {path} has length {lengths[wrong]:g}, so it is no direction; leave it out"
+        )
+    off = int((np.abs(lengths - 1) > 1e-6).sum())
+    warnings = [f"{off} of {len(points)} tokens in {path} were no unit vectors and were divided by their length"]
+    return points / lengths[:, None], f"`{path}`", warnings if off else []
+
+
+def _value(options: argparse.Namespace, d: int) -> tuple[np.ndarray | None, str]:
+    """The value matrix, None for the identity, and words for it."""
+    if options.value == "identity":
+        return None, "V = I: tokens attract each other"
+    if options.value == "negative":
+        return -np.eye(d), "V = −I: tokens repel each other"
+    if options.value == "random":
+        seed = options.seed or 0
+        drawn = np.random.default_rng(Seeds(seed).key("value")).standard_normal((d, d)) / math.sqrt(d)
+        return drawn, f"random: independent normal entries of variance 1/d, seed {seed}"
+    path = Path(options.value)
+    if path.suffix.lower() not in FILES:
+        names = f"{', '.join(VALUES)} or a file that ends in {', '.join(FILES)}"
+        raise UsageError(f"--value is {names}, not {options.value!r}")
+    matrix = _read(path, "--value")
+    if matrix.shape != (d, d):
+        raise UsageError(f"the value matrix in {path} is {matrix.shape[0]} x {matrix.shape[1]}, and must be {d} x {d}")
+    return matrix, f"`{path}`"
+
+
+def _read(path: Path, option: str) -> np.ndarray:
+    """A table of numbers from .npy, .csv or .jsonl, finite and not empty."""
+    try:
+        if path.suffix.lower() == ".npy":
+            found = np.load(path, allow_pickle=False)
+        elif path.suffix.lower() == ".csv":
+            found = np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8")
+        else:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            found = np.array([json.loads(line) for line in lines if line.strip()], dtype=np.float64)
+        table = np.asarray(found, dtype=np.float64)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}; give {option} a file that exists") from error
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{path} is no table of numbers, one row a line and all of one length: {error}") from error
+    if table.ndim != 2 or 0 in table.shape:
+        raise UsageError(
+            f"{path} holds an array of shape {list(table.shape)}; {option} takes a table with rows and columns"
+        )
+    if not np.isfinite(table).all():
+        row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
+        raise UsageError(f"row {row + 1} of {path} holds a number that is not finite")
+    return table

@@ -1,0 +1,91 @@
+"""The files that `lengthwise particles` writes: places checked before the work, each file whole or not there."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lengthwise.cli.output import narrate
+from lengthwise.errors import UsageError
+from lengthwise.files import replace_file
+
+if TYPE_CHECKING:
+    from lengthwise.reports.particles.simulation import Simulation
+
+ENDINGS = {"page": (".html",), "gif": (".gif",), "video": (".mp4",), "data": (".npz", ".csv")}
+
+
+def check_outputs(options: argparse.Namespace) -> None:
+    """Refuse a file that cannot be written, before any work is done for it."""
+    for option, endings in ENDINGS.items():
+        check_place(getattr(options, option), f"--{option}", endings)
+    if options.gif is not None or options.video is not None:
+        from lengthwise.reports.particles.film import check_film_tools
+
+        check_film_tools(options.gif is not None, options.video is not None)
+
+
+def check_place(name: str | None, option: str, endings: tuple[str, ...]) -> None:
+    """Refuse a file with another ending, or in a folder that is not there."""
+    if name is None:
+        return
+    path = Path(name)
+    if path.suffix.lower() not in endings:
+        raise UsageError(f"{option} takes a file that ends in {' or '.join(endings)}, not {name!r}")
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"cannot write {name} there; give {option} a file in a folder that exists")
+
+
+def write_outputs(options: argparse.Namespace, simulation: Simulation) -> dict[str, str]:
+    """Write the files that were asked for; their names by option."""
+    writers = {"page": _write_page, "gif": _write_gif, "video": _write_video, "data": write_data}
+    written = {}
+    for option, write in writers.items():
+        name = getattr(options, option)
+        if name is not None:
+            narrate(f"writing {name} …", options.quiet)
+            try:
+                write(simulation, Path(name))
+            except OSError as error:
+                raise UsageError(f"cannot write {name}: {error.strerror or error}") from error
+            written[option] = name
+    return written
+
+
+def _write_page(simulation: Simulation, path: Path) -> None:
+    from lengthwise.reports.particles.page import write_page
+
+    write_page(simulation, path)
+
+
+def _write_gif(simulation: Simulation, path: Path) -> None:
+    from lengthwise.reports.particles.film import write_gif
+
+    write_gif(simulation, path)
+
+
+def _write_video(simulation: Simulation, path: Path) -> None:
+    from lengthwise.reports.particles.film import write_video
+
+    write_video(simulation, path)
+
+
+def write_data(simulation: Simulation, path: Path) -> None:
+    """The points by time: .npz with arrays `times`, `points` [K, n, d] and `groups`; .csv with a row a token a time."""
+    measures = simulation.measures
+    with replace_file(path) as part:
+        if path.suffix.lower() == ".npz":
+            with part.open("wb") as file:
+                np.savez_compressed(file, times=measures.times, points=simulation.points, groups=measures.groups)
+            return
+        with part.open("w", encoding="utf-8", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["time", "token", "group", *(f"x{axis + 1}" for axis in range(simulation.points.shape[2]))])
+            for moment, time in enumerate(measures.times.tolist()):
+                for token, place in enumerate(simulation.points[moment].tolist()):
+                    table.writerow([time, token, int(measures.groups[moment, token]), *place])

@@ -1,0 +1,183 @@
+"""`lengthwise particles`: text of 80 columns, one object, files that are whole, and bad input in one sentence."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lengthwise.cli import main, particles_run
+
+QUICK = ["particles", "--n", "6", "--frames", "5", "--time", "4", "--tolerance", "1e-6"]
+
+
+def test_text_fits_80_columns(cli):
+    answer = cli(*QUICK, "--quiet")
+    assert answer.code == 0 and answer.err == ""
+    assert max(map(len, answer.out.splitlines())) <= 80
+    assert answer.out.startswith("6 tokens in 3 dimensions, SA, β = 9\n")
+    for title in ("What theory says of this start", "What the simulation did"):
+        assert f"\n{title}\n" in answer.out
+    words = " ".join(answer.out.split())
+    assert "one cluster in the end" in words and "the energy never falls: True (measured)" in words
+    assert "error of a point, estimated" in words and "geshkovski2023" in words
+
+
+def test_one_object(cli):
+    answer = cli(*QUICK, "--json", "--seed", "3")
+    found = json.loads(answer.out)
+    assert found["command"] == "particles" and found["files"] == {} and "seed 3" in found["facts"]["start"]
+    assert found["moments"]["time"] == [0, 1, 2, 3, 4] and len(found["moments"]["N_beta"]) == 5
+    assert found["error"] < 1e-3 and found["steps"] > 0
+    assert {claim["kind"] for claim in found["theory"]} >= {"proved"}
+    assert "measured" in {claim["kind"] for claim in found["measured"]}
+    assert answer.err.splitlines() == [f"simulated to t = 4 in {found['steps']} steps"]
+
+
+def test_the_same_seed_gives_the_same_points(cli):
+    outs = [cli(*QUICK, "--json", "--quiet", "--seed", seed).out for seed in (1, 1, 2)]
+    assert outs[0] == outs[1] != outs[2]
+
+
+def test_an_orthogonal_start_follows_gamma(cli):
+    found = json.loads(cli("particles", "--n", "8", "--d", "8", "--beta", "1", "--start", "orthogonal", "--time", "4",
+                           "--frames", "9", "--json", "--quiet").out)  # fmt: skip
+    # N_1 = n / (1 + (n - 1) e^(gamma - 1)) with gamma(1) = .362587 and gamma(4) = .995902
+    for moment, gamma in ((2, 0.362587), (8, 0.995902)):
+        assert found["moments"]["time"][moment] in (1, 4)
+        assert found["moments"]["N_beta"][moment] == pytest.approx(8 / (1 + 7 * np.exp(gamma - 1)), abs=1e-5)
+    assert any(c["name"].startswith("all inner products equal gamma") and c["status"] == "holds"
+               for c in found["measured"])  # fmt: skip
+
+
+def test_repelling_tokens_do_not_gather(cli):
+    found = json.loads(cli(*QUICK, "--beta", "1", "--value", "negative", "--json", "--quiet").out)
+    assert found["moments"]["N_20"][-1] > found["moments"]["N_20"][0]
+    assert not any("energy" in claim["name"] for claim in found["measured"])
+
+
+def test_files_are_written(cli, tmp_path):
+    pytest.importorskip("PIL")
+    files = ["--page", "a.html", "--gif", "a.gif", "--data", "a.npz"]
+    answer = cli(*QUICK, *files, "--json")
+    assert answer.code == 0 and json.loads(answer.out)["files"] == {"page": "a.html", "gif": "a.gif", "data": "a.npz"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "a.html", "a.npz"]
+    with np.load("a.npz") as found:
+        assert found["points"].shape == (5, 6, 3) and np.allclose(np.linalg.norm(found["points"], axis=2), 1)
+    assert "6 tokens in 3 dimensions" in (tmp_path / "a.html").read_text()
+
+
+def test_points_as_csv_begin_again_as_a_start(cli, tmp_path):
+    assert cli(*QUICK, "--data", "a.csv", "--quiet").code == 0
+    rows = (tmp_path / "a.csv").read_text().splitlines()
+    assert rows[0] == "time,token,group,x1,x2,x3" and len(rows) == 1 + 5 * 6
+    first = np.loadtxt("a.csv", delimiter=",", skiprows=1)
+    np.savetxt("start.csv", first[:6, 3:], delimiter=",")
+    assert cli(*QUICK, "--start", "start.csv", "--data", "b.csv", "--quiet").code == 0
+    second = np.loadtxt("b.csv", delimiter=",", skiprows=1)
+    assert np.allclose(first, second, atol=1e-6)
+
+
+@pytest.mark.parametrize("ending", [".npy", ".csv", ".jsonl"])
+def test_points_of_other_lengths_are_normalised_with_a_warning(cli, tmp_path, ending):
+    points = np.array([[3.0, 4.0], [0.0, 1.0], [-2.0, 0.0]])
+    path = tmp_path / f"start{ending}"
+    if ending == ".npy":
+        np.save(path, points)
+    elif ending == ".csv":
+        np.savetxt(path, points, delimiter=",")
+    else:
+        path.write_text("\n".join(map(json.dumps, points.tolist())) + "\n")
+    quick = ["particles", "--frames", "2", "--time", "1", "--data", "a.npz"]
+    answer = cli(*quick, "--start", path.name)
+    assert answer.code == 0 and "warning: 2 of 3 tokens" in answer.err and "3 tokens in 2 dimensions" in answer.out
+    with np.load("a.npz") as found:
+        assert np.allclose(found["points"][0], [[0.6, 0.8], [0, 1], [-1, 0]])
+
+
+WRONG = {
+    "d 1": (["--d", "1"], "--d is at least 2 dimensions"),
+    "n 0": (["--n", "0"], "--n is at least 1 token"),
+    "beta": (["--beta", "-1"], "--value negative"),
+    "beta nan": (["--beta", "nan"], "--beta is a number of at least 0"),
+    "time": (["--time", "0"], "--time is a number above 0"),
+    "time infinite": (["--time", "inf"], "--time is a number above 0"),
+    "frames": (["--frames", "1"], "--frames is at least 2"),
+    "too much": (["--n", "100000", "--d", "1000"], "take fewer --frames"),
+    "tolerance": (["--tolerance", "0"], "--tolerance lies above 0"),
+    "dynamics": (["--dynamics", "softmax"], "sa or usa"),
+    "start": (["--start", "unifrm"], "--start is uniform"),
+    "orthogonal": (["--start", "orthogonal"], "give --d 64 or more"),
+    "caps": (["--caps", "3"], "--caps goes with --start caps"),
+    "many caps": (["--start", "caps", "--caps", "9"], "caps"),
+    "no file": (["--start", "no.npy"], "a file that exists"),
+    "text": (["--start", "text.csv"], "no table of numbers"),
+    "lines": (["--start", "text.jsonl"], "no table of numbers"),
+    "pickle": (["--start", "object.npy"], "no table of numbers"),
+    "zero": (["--start", "zero.csv"], "row 2 of zero.csv has length 0"),
+    "not finite": (["--start", "nan.csv"], "row 1 of nan.csv holds a number that is not finite"),
+    "other n": (["--start", "two.csv", "--n", "3"], "holds 2 tokens in 2 dimensions, not --n 3"),
+    "line": (["--start", "line.csv"], "1 dimension"),
+    "value": (["--value", "minus"], "--value is identity"),
+    "value shape": (["--value", "two.csv"], "is 2 x 2, and must be 3 x 3"),
+    "page": (["--page", "no/page.html"], "a folder that exists"),
+    "page ending": (["--page", "page.pdf"], "ends in .html"),
+    "gif": (["--gif", "no/a.gif"], "a folder that exists"),
+    "data": (["--data", "a.txt"], "ends in .npz or .csv"),
+    "usa": (["--dynamics", "usa", "--beta", "1000"], "smaller beta"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_bad_input_is_one_sentence(cli, tmp_path, name):
+    (tmp_path / "text.csv").write_text("a,b\nc,d\n")
+    (tmp_path / "text.jsonl").write_text("[1, 2]\n[1]\n")
+    np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
+    (tmp_path / "zero.csv").write_text("1,0\n0,0\n")
+    (tmp_path / "nan.csv").write_text("nan,0\n1,0\n")
+    (tmp_path / "two.csv").write_text("1,0\n0,1\n")
+    (tmp_path / "line.csv").write_text("1\n-1\n")
+    before = sorted(tmp_path.iterdir())
+    call, sentence = WRONG[name]
+    answer = cli("particles", *call, "--quiet")
+    assert answer.code == 2 and answer.out == "" and answer.err.count("\n") == 1, answer
+    assert sentence in answer.err and sorted(tmp_path.iterdir()) == before
+
+
+def test_places_are_checked_before_the_work(cli, monkeypatch):
+    monkeypatch.setattr(particles_run, "simulated", lambda *_: pytest.fail("it simulated"))
+    assert cli(*QUICK, "--page", "no/page.html").code == 2
+
+
+def test_ctrl_c_leaves_nothing(tmp_path):
+    code = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from lengthwise.geometry.particles import integrate\n"
+        "before = integrate.simulate\n"
+        "def slow(*given): print('begun', flush=True); return before(*given)\n"
+        "integrate.simulate = slow\n"
+        "from lengthwise.cli import main\n"
+        "sys.exit(main(['particles', '--n', '400', '--time', '1e6', '--page', 'a.html', '--quiet']))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 130 and out == "" and err == "lengthwise: stopped; nothing was changed\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_is_for_terminals(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert main([*QUICK, "--json"]) == 0
+    assert "simulating: t = " in capsys.readouterr().err
+    assert main([*QUICK, "--json", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
