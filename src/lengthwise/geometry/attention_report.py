@@ -1,0 +1,108 @@
+"""What attention weights say of themselves: who receives how much, how spread rows are, and which keys are hubs.
+
+Two statements on how fast weights can change, both proved in docs/attention.md:
+
+1. softmax(·/ε) is 1/(2ε)-Lipschitz in l2. *Proof.* Its derivative is (diag p - ppᵀ)/ε, and xᵀ(diag p - ppᵀ)x is the
+   variance of x under p, at most (max x - min x)²/4 (Popoviciu) <= (max² + min²)/2 <= ½ for a unit vector. ∎ It is
+   attained at p = (½, ½), x = (1, -1)/√2.
+2. The plan of `sinkhorn` is 1/(2ε)-Lipschitz in the Frobenius norm, for every τ. *Proof.* With L = S/ε, P is the
+   gradient of the optimal value, which is convex in L (a maximum of affine functions), so D = dP/dL is symmetric and
+   >= 0. By the statement of sinkhorn_gradient.py D = J - J E A⁻¹ Eᵀ J, with J the block-diagonal derivative of softmax
+   and A > 0 (A >= 0 and a pseudo-inverse for τ = ∞); so 0 <= D <= J and ‖D‖ <= ‖J‖ <= ½. ∎ Row i of `sinkhorn_prefixes`
+   is a row of such a plan: 1/(2ε) from the scores of its prefix to that row, √n/(2ε) from all scores to all rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lengthwise.errors import UsageError
+from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.seeds import Floats
+
+Rule = Literal["softmax", "sinkhorn", "sinkhorn_prefixes"]
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionReport:
+    """`received` [..., m]: what each key gets from all queries. `share` [m]: what it would get if every query spread
+    evenly over the keys it sees. `entropy` [..., n]: of each row, in nats. `hubs` [..., m]: keys that receive more than
+    `times` their share."""
+
+    received: Floats
+    share: Floats
+    entropy: Floats
+    hubs: NDArray[np.bool_]
+    times: float
+
+    @property
+    def ratio(self) -> Floats:
+        """Received over share; 0 for a key that no query sees."""
+        return np.divide(self.received, self.share, out=np.zeros_like(self.received), where=self.share > 0)
+
+    def claims(self) -> list[Claim]:
+        """The largest ratio, how much of attention goes to hubs, and the mean entropy."""
+        queries = self.entropy.size
+        evidence = {"queries": queries, "keys": self.share.size, "hub_above": self.times}
+        note = (Assumption("only these weights were looked at"),)
+        to_hubs = float((self.received * self.hubs).sum() / queries)
+        largest, entropy = float(self.ratio.max()), float(self.entropy.mean())
+        share = "times the share of a key"
+        return [
+            Claim("most attention received", largest, share, "measured", assumptions=note, evidence=evidence),
+            Claim("attention that goes to hubs", to_hubs, "of 1", "measured", assumptions=note, evidence=evidence),
+            Claim("mean entropy of a query", entropy, "nats", "measured", assumptions=note, evidence=evidence),
+        ]
+
+
+def attention_report(weights: Any, visible: Any = None, times: float = 3.0) -> AttentionReport:
+    """The report of weights [..., n, m], rows summing to one; `visible` [n, m] is False where a key is not seen.
+
+    Under a causal mask the first keys are seen by many queries and receive much from even spreading alone: their share
+    counts that, so a hub is a key that is sought and not one that is merely early.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.ndim < 2 or not weights.size:
+        raise UsageError(f"attention weights are [..., queries, keys] and not empty, not {weights.shape}")
+    if not times > 0:
+        raise UsageError(f"a hub receives more than a number above 0 times its share, not {times}")
+    if not (weights >= 0).all() or not np.allclose(weights.sum(axis=-1), 1.0, rtol=0, atol=1e-4):
+        raise UsageError("attention weights are 0 or more and every row sums to 1; these are not, or do not")
+    seen = np.ones(weights.shape[-2:], bool) if visible is None else np.asarray(visible, dtype=bool)
+    if seen.shape != weights.shape[-2:] or not seen.any(axis=1).all():
+        raise UsageError(f"visible is [queries, keys] = {weights.shape[-2:]}, with a key for every query")
+    if (weights * ~seen).max() > 0:
+        raise UsageError("a key that is not visible receives attention; the mask belongs to other weights")
+    share = (seen / seen.sum(axis=1, keepdims=True)).sum(axis=0)
+    received = weights.sum(axis=-2)
+    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+    entropy = np.maximum(-(weights * logs).sum(axis=-1), 0.0)
+    return AttentionReport(received, share, entropy, received > times * share, times)
+
+
+def lipschitz_claim(epsilon: float, rule: Rule = "softmax") -> Claim:
+    """The constant 1/(2ε) of statements 1 and 2, from scores to weights."""
+    if not 0 < epsilon < math.inf:
+        raise UsageError(f"the temperature epsilon is above 0 and finite, not {epsilon}")
+    units = {
+        "softmax": "at most, l2 of a row of scores to l2 of its weights",
+        "sinkhorn": "at most, Frobenius norm of the scores to that of the weights",
+        "sinkhorn_prefixes": "at most, Frobenius norm of the scores of a prefix to l2 of the weights of its last query",
+    }
+    if rule not in units:
+        raise UsageError(f"a constant is known for {', '.join(units)}, not for {rule!r}")
+    place = "statement 1" if rule == "softmax" else "statement 2"
+    return Claim(
+        name=f"Lipschitz constant of {rule} attention weights at temperature {epsilon:g}",
+        value=1.0 / (2.0 * epsilon),
+        unit=units[rule],
+        kind="proved",
+        assumptions=(Assumption("weights are those of exact arithmetic, at the optimum", "assumed"),),
+        reference=Reference("docs/attention.md", place),
+        evidence={"epsilon": epsilon, "attained": "p = (1/2, 1/2), direction (1, -1)" if rule == "softmax" else ""},
+    )
