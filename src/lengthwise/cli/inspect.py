@@ -1,9 +1,9 @@
-"""Inspect a model: its layers and norms, how much it can stretch distances, what moving all positions does to it, and
-how clearly its attention prefers one key to the others.
+"""Inspect a model: its layers and norms, how much it can stretch distances, what moving all positions does to it, how
+clearly its attention prefers one key to the others, and whether its tokens draw together from block to block.
 
 MODEL is the folder of a run, a folder with config.json and safetensors (GPT-2, Llama, Mistral, Qwen2, BERT, RoBERTa),
 or a GGUF file; nothing is downloaded. It is shown items of the run's own task, or of --task or --data; a model without
-a task is shown made-up sequences.
+a task is shown a built-in text where it has a tokenizer, and made-up sequences where it has none.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def add_options(parser: Parser) -> None:
     add("--data", metavar="FILE", help='show it a JSONL file: {"tokens": […]}, {"text": …} or {"input": …}')
     add("--size", type=whole, metavar="N", help="the size of the items (the largest it was trained on)")
     add("--items", type=whole, metavar="N", help="how many sequences (8; 2 for a model of over 20 million)")
-    add("--sections", metavar="NAMES", help="only these, with commas between: layers,lipschitz,shift,margins")
+    add("--sections", metavar="NAMES", help="only these, with commas between: layers,lipschitz,shift,margins,geometry")
     add("--page", metavar="FILE", help="also write all of it as one HTML page")
     parser.seed_help = "the seed of the inputs (0)"
 
