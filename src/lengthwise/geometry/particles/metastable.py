@@ -17,7 +17,7 @@ gamma = 1 - alpha - 8 epsilon - log(2 n^2 / epsilon) / beta > 0, tokens of one c
 |x_i - x_j|^2 <= 2 e^(-lambda beta) from T1 = 2 n e^(8 epsilon beta) + e n lambda beta^2 / (beta - 1) until T2, the
 published time above. Lambda is bounded twice, and the first bound has a wrong sign in print: with
 c = (beta - 1) epsilon / (beta^2 n^2 e), what makes T1 < T2 is lambda < c e^((1 - alpha) beta) (1 - e^(-gamma beta)), as
-(epsilon / n) e^((1 - alpha - gamma) beta) = 2 n e^(8 epsilon beta) by the definition of gamma. There USA has the weights
+(epsilon / n) e^((1 - alpha - gamma) beta) = 2 n e^(8 epsilon beta) by the definition of gamma. There USA has weights
 e^(beta (<x_i, x_j> - 1)) / n; with e^(beta <x_i, x_j>) / n, as here, all times are e^beta shorter.
 """
 
@@ -32,6 +32,7 @@ from lengthwise.geometry.clusters.points import Floats
 
 WIDEST = 1 / 16  # of epsilon, in the theorem
 MOST_CAPS = 64
+_LARGEST = 690.0  # of an exponent
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class Caps:
     published: float  # the same by the published formula
     unit_speed: float  # the same if nothing were known but that speeds are at most 1 (SA) or e^beta (USA)
     decay: float | None  # lambda, where gamma > 0
-    shrinks: float | None  # T1, where gamma > 0
+    shrinks: float | None  # T1, where gamma > 0 and T1 is no more than 10^300
 
     @property
     def k(self) -> int:
@@ -106,7 +107,8 @@ def _caps(labels: np.ndarray, centres: Floats, epsilon: float, kind: str, beta: 
     decay = shrinks = None
     if gamma > 0 and beta > 1:
         decay = 0.5 * _greatest_decay(n, alpha, epsilon, gamma, beta)
-        shrinks = clock * (2 * n * math.exp(8 * epsilon * beta) + math.e * n * decay * beta**2 / (beta - 1))
+        if 8 * epsilon * beta < _LARGEST:
+            shrinks = clock * (2 * n * math.exp(8 * epsilon * beta) + math.e * n * decay * beta**2 / (beta - 1))
     return Caps(
         labels=labels,
         centres=centres,
@@ -126,7 +128,7 @@ def _foreign_weight(n: int, inside: np.ndarray, alpha: float, epsilon: float, ki
     """W of the module's text, the greatest over the caps; computed relative to e^beta, so that nothing overflows."""
     others = (n - inside) * np.exp(-(1 - alpha) * beta)
     if kind == "USA":
-        return float(others.max() / n) * _exp(beta)
+        return float(others.max() / n) * math.exp(beta)
     near = 2 * (1 - 2 * epsilon) ** 2 - 1
     own = 1 + (inside - 1) * np.exp((near - 1) * beta)
     return float((others / (own + others)).max())
@@ -141,8 +143,10 @@ def _greatest_decay(n: int, alpha: float, epsilon: float, gamma: float, beta: fl
 
 
 def _exp(exponent: float) -> float:
-    return math.exp(exponent) if exponent < 700 else math.inf
+    """e^exponent, or about 10^300 where it is more: the times made from it are lower bounds, and stay so."""
+    return math.exp(min(exponent, _LARGEST))
 
 
 def _ratio(path: float, speed: float) -> float:
-    return path / speed if speed > 0 else math.inf
+    """path / speed, or about 10^300 where it is more."""
+    return path / max(speed, math.exp(-_LARGEST))

@@ -1,12 +1,13 @@
 """The phase diagram: are the tokens one cluster at time t, for each dimension d and inverse temperature beta?
 
-What is drawn is the picture of the survey (geshkovski2023, section 6.3): n = 32 tokens begin independently and uniformly
-on S^(d-1) and follow SA with Q = K = V = I; over t (0 to 30) and beta (0 to 9) the colour is the probability that
-<x_i(t), x_j(t)> >= 1 - delta for a pair i != j, with delta = 0.001, estimated by the share of such pairs over
-independent starts. That share is `share_pairs`. It is not the probability that all tokens are in one cluster: two
-equal clusters give it the value 0.48. That probability stands beside it as `share_one_cluster`. The survey takes
-2^10 starts and Euler steps of 0.1; here the number of starts is an argument and the steps are adaptive. All dimensions
-and betas begin from the same draws of the seed, so that neighbours in the picture differ by their parameters alone.
+What is drawn is the picture of the survey (geshkovski2023, section 6.3, and its published program): n = 32 tokens begin
+independently and uniformly on S^(d-1) and follow SA with Q = K = V = I; over t (0 to 30) and beta (0 to 9) the colour
+is the probability that <x_i(t), x_j(t)> >= 1 - delta for a pair i != j, with delta = 0.001, estimated by the share of
+such pairs over independent starts. That share is `share_pairs`. It is not the probability that all tokens are in one
+cluster: two equal clusters give it the value 0.48. That probability stands beside it as `share_one_cluster`. The
+program takes 2,048 starts unless told otherwise, 90 betas, and Euler steps of 0.1; here the number of starts is an
+argument and the steps are adaptive. All betas of a dimension begin from the same draws of the seed, so that neighbours
+in the picture differ by beta alone.
 
 The line is the time at which gamma(t) = 1 - delta, gamma being the common inner product of tokens that begin
 orthogonal: as d grows, tokens drawn at random are nearly orthogonal, and the transition nears the line.
@@ -14,6 +15,7 @@ orthogonal: as d grows, tokens drawn at random are nearly orthogonal, and the tr
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -44,8 +46,8 @@ def phase_rows(
 ) -> list[dict[str, Any]]:
     """One row for each d, beta and time: the two shares, and `clusters`, the mean over starts of N_kappa.
 
-    All betas and starts of a dimension are one batch. `listener` is told the dimension and the time reached. The rows of
-    a dimension do not depend on which others are asked for, so a diagram may be made in parts and joined.
+    All betas and starts of a dimension are one batch. `listener` is told the dimension and the time reached. The rows
+    of a dimension do not depend on which others are asked for, so a diagram may be made in parts and joined.
     """
     _refuse(dimensions, betas, times, n, starts, delta)
     rows: list[dict[str, Any]] = []
@@ -136,5 +138,5 @@ def _refuse(
         raise UsageError("a phase diagram needs dimensions of 2 or more, n >= 2 tokens and at least one start")
     if not len(betas) or min(betas) < 0 or not 0 < delta < 1:
         raise UsageError("a phase diagram needs betas that are not negative and a delta between 0 and 1")
-    if len(times) < 2 or times[0] != 0 or any(b <= a for a, b in zip(times, times[1:], strict=False)):
+    if len(times) < 2 or times[0] != 0 or any(b <= a for a, b in itertools.pairwise(times)):
         raise UsageError("the times of a phase diagram ascend from 0, and there are two or more")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -134,8 +135,10 @@ def _rates(facts: StartFacts) -> tuple[Claim, ...]:
         "section 6.1, proof of the lemma on cones" + ("" if facts.kind == "SA" else "; for USA in " + HERE),
         value=rate,
         unit="1 / time",
-        evidence={"halves within": math.log(2) / rate if rate > 0 else math.inf, "norm of Q^T K": facts.score_norm},
+        evidence={"halves within": math.log(2) / rate if rate > 1e-300 else None, "norm of Q^T K": facts.score_norm},
     )
+    if rate < 1e-300 and bound.status == "holds":
+        bound = replace(bound, status="vacuous")
     if facts.kind == "USA" and not facts.plain_scores:
         return (bound,)  # the late rate is 2 e^(beta <Qx*, Kx*>), and x* is not known beforehand
     late = 2.0 if facts.kind == "SA" else 2 * math.exp(min(facts.beta, 700.0))
@@ -176,6 +179,7 @@ def _caps(facts: StartFacts) -> tuple[Claim, ...]:
             f"gamma = 1 - alpha - 8 epsilon - log(2 n^2 / epsilon) / beta > 0, and it is {caps.gamma:.4g}",
             caps.gamma > 0,
         ),
+        _seen("T1 is no more than 10^300", caps.shrinks is not None or caps.gamma <= 0 or facts.beta <= 1),
     )
     return stay, _row(
         CAPS_SHRINK, conditions, "theorem of section 2", METASTABLE, caps.shrinks or 0.0, "time", evidence=evidence
@@ -187,7 +191,7 @@ def _evidence(caps: Caps) -> dict[str, Any]:
         "k": caps.k,
         "epsilon": caps.epsilon,
         "alpha": caps.alpha,
-        "gamma": caps.gamma,
+        "gamma": caps.gamma if math.isfinite(caps.gamma) else None,
         "lambda": caps.decay,
         "published time": caps.published,
         "time at unit speed": caps.unit_speed,
