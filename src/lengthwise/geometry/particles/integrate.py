@@ -2,8 +2,8 @@
 
 Every system of a batch has its own step size, so a system gives the same trajectory alone and in any batch, up to the
 rounding of matrix products. Two solutions are carried: the one that is given takes two steps where its companion takes
-one of double length. The difference of the two estimates the error at the end, with all its growth on the way
-(shampine1976; see `Trajectory`). It costs half as much again as the solution alone.
+one of double length. The distance between them estimates the error, with all its growth on the way (shampine1976; see
+`Trajectory`). It costs half as much again as the solution alone.
 
 A pair of steps is accepted when the local errors of both steps are within the tolerance, and that of the long step is
 within 2^5 times it, which is what a method of order 5 makes of a doubled step. The second condition keeps the companion
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 FINEST, COARSEST = 1e-13, 1e-2
-_FAR = 0.01  # radians between the two solutions from which on their difference is no small perturbation
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 _DOUBLED = 2.0**ORDER
 
@@ -134,10 +133,9 @@ class _Pair:
             )
 
     def error(self) -> float:
-        """The greatest error of a point now, in radians, estimated from the difference of the two solutions."""
+        """The greatest angle between a token of one solution and the same token of the other."""
         chord = (self.fine - self.coarse).norm(dim=-1).max().item() if self.fine.numel() else 0.0
-        angle = 2 * math.asin(min(1.0, chord / 2))
-        return angle if angle > _FAR else angle / (_DOUBLED - 1)
+        return 2 * math.asin(min(1.0, chord / 2))
 
 
 def _flattened(system: System, points: Tensor) -> System:

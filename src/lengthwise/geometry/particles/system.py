@@ -46,12 +46,19 @@ class System:
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
             raise UsageError(f"the kind of a system is SA or USA, not {self.kind!r}")
-        numbers = [float(self.beta)] if isinstance(self.beta, int | float) else self.beta.flatten().tolist()
+        if isinstance(self.beta, int | float):
+            numbers = [float(self.beta)]
+        else:
+            _check_tensor("beta", self.beta)
+            numbers = self.beta.flatten().tolist()
         if not all(math.isfinite(beta) and beta >= 0 for beta in numbers):
             raise UsageError("beta is a finite number that is not negative; repulsion is value = -identity")
         for name in ("query", "key", "value"):
             matrix = getattr(self, name)
-            if matrix is not None and (matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]):
+            if matrix is None:
+                continue
+            _check_tensor(name, matrix)
+            if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
                 raise UsageError(f"{name} is a square matrix [d, d], not of shape {list(matrix.shape)}")
 
     def velocity(self, x: Tensor) -> Tensor:
@@ -112,6 +119,13 @@ class System:
                 "take a smaller beta, or SA, which is normalised"
             )
         return pull.div_(n)
+
+
+def _check_tensor(name: str, thing: object) -> None:
+    import torch
+
+    if not isinstance(thing, torch.Tensor):
+        raise UsageError(f"{name} is a torch tensor, not of type {type(thing).__name__}; torch.as_tensor makes one")
 
 
 def kuramoto(angles: Tensor) -> Tensor:

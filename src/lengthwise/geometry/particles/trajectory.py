@@ -12,11 +12,11 @@ class Trajectory:
     """The positions of tokens at chosen times.
 
     `error` estimates the greatest angle, in radians, between a point given here and the true solution from the same
-    start, over all times, systems and tokens. It is found by integrating a second time with steps of double length: the
-    error of a method of order 5 is then 32 times as large, so the true error is the difference of the two over 31
-    (shampine1976). It counts how errors grow along the way, which an estimate made step by step does not. It is an
-    estimate, not a bound: it rests on the steps being short enough for the errors to follow their leading term. Where
-    the two differ by more than 0.01 radians they are not, and the difference itself is given.
+    start, over all times, systems and tokens. It is the distance to a second solution with steps of double length,
+    carried beside the first (shampine1976). So it counts how errors grow on the way, which an estimate made step by
+    step does not. For short steps the second solution, of order 5, is 32 times as wrong, and the distance is 31 times
+    the error: it is given undivided because a few long steps, as near an unstable balance, gain less from halving. It
+    is an estimate, not a bound.
     """
 
     times: np.ndarray  # [K], ascending; times[0] is the start
