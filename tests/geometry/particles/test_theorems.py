@@ -85,9 +85,9 @@ def test_wendel_by_hand(n, d, chance):
 
 
 def test_wendel_by_drawing():
-    drawn = starts.uniform(6, 3, 4, (1500,)).numpy()
+    drawn = starts.uniform(6, 3, 4, (500,)).numpy()
     inside = [check_hemisphere(points) for points in drawn]
-    assert abs(np.mean(inside) - wendel(6, 3)) < 4 * math.sqrt(0.25 / 1500)
+    assert abs(np.mean(inside) - wendel(6, 3)) < 4 * math.sqrt(0.25 / 500)
 
 
 def check_hemisphere(points: np.ndarray) -> bool:

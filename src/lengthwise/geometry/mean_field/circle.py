@@ -29,7 +29,7 @@ def circle(cells: int) -> Mesh:
 
 def cell_angles(cells: int) -> Floats:
     """The angles of the centres of the cells."""
-    return (np.arange(cells) + 0.5) * (2 * np.pi / cells)
+    return (np.arange(cells, dtype=np.float64) + 0.5) * (2 * np.pi / cells)
 
 
 def masses_of(cells: int, density: ArrayLike) -> Floats:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.mean_field.mesh import Floats, Mesh
+from lengthwise.geometry.mean_field.mesh import Floats, Ints, Mesh
 
 SAFETY = 0.5  # of the step at which some cell would lose all it holds, or at which mass could pass a whole cell
 
@@ -125,7 +125,7 @@ class _Scheme:
         behind, ahead = self._at_faces(masses / mesh.areas)
         flux = mesh.lengths * np.where(speed > 0, behind, ahead) * speed
         source = np.where(speed > 0, mesh.first, mesh.second)
-        return flux, np.bincount(source, np.abs(flux), minlength=len(masses))
+        return flux, _summed(source, np.abs(flux), len(masses))
 
     def _at_faces(self, density: Floats) -> tuple[Floats, Floats]:
         """The density just before and just after each face."""
@@ -138,7 +138,12 @@ class _Scheme:
 
     def _gain(self, flux: Floats) -> Floats:
         cells = len(self.mesh.areas)
-        return np.bincount(self.mesh.second, flux, cells) - np.bincount(self.mesh.first, flux, cells)
+        return _summed(self.mesh.second, flux, cells) - _summed(self.mesh.first, flux, cells)
+
+
+def _summed(places: Ints, amounts: Floats, cells: int) -> Floats:
+    """The amounts that fall on each cell."""
+    return np.asarray(np.bincount(places, amounts, cells), dtype=np.float64)
 
 
 def _emptying_time(masses: Floats, leaving: Floats) -> float:

@@ -46,7 +46,7 @@ def _gathering(claim: Claim, trajectory: Trajectory, near: float) -> Claim:
     """When the tokens were first in one cluster."""
     spread = np.array([_widest(points) for points in trajectory.points])  # 1 - the least inner product
     inside = np.flatnonzero(spread <= near)
-    evidence = {"near": near, "1 - least inner product at the end": float(spread[-1])}
+    evidence: dict[str, Any] = {"near": near, "1 - least inner product at the end": float(spread[-1])}
     if not len(inside):
         return _measured(claim, None, "time", "unknown", trajectory, evidence)
     status: Status = "refuted" if claim.value is False else "holds"
