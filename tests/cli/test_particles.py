@@ -181,3 +181,44 @@ def test_progress_is_for_terminals(capsys, monkeypatch):
     assert "simulating: t = " in capsys.readouterr().err
     assert main([*QUICK, "--json", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
+
+
+PHASES = ["particles", "phases", "--d", "2,3", "--n", "5", "--starts", "2", "--betas", "3", "--frames", "4"]
+
+
+def test_the_phase_diagram(cli, tmp_path):
+    answer = cli(*PHASES, "--time", "9", "--picture", "a.svg", "--data", "a.csv")
+    assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
+    assert "d = 2: share of pairs in one place" in answer.out and "d = 3" in answer.out
+    picture = (tmp_path / "a.svg").read_text()
+    assert "d = 3" in picture and "β" in picture and "share of pairs" in picture
+    rows = (tmp_path / "a.csv").read_text().splitlines()
+    assert len(rows) == 1 + 2 * 3 * 4 and rows[0].startswith("d,beta,time,share_pairs")
+
+
+def test_the_phase_diagram_as_an_object(cli):
+    found = json.loads(cli(*PHASES, "--time", "9", "--json", "--quiet").out)
+    assert len(found["rows"]) == 24 and len(found["line"]) == 17
+    times = [row["time"] for row in found["line"]]
+    assert times == sorted(times)  # a larger beta takes longer
+    last = [row["share_pairs"] for row in found["rows"] if row["beta"] == 0 and row["time"] == 9]
+    first = [row["share_pairs"] for row in found["rows"] if row["beta"] == 0 and row["time"] == 0]
+    assert min(last) > max(first)
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (["--d", "1,2"], "--d is at least 2"),
+        (["--d", "two"], "as 2,8,32"),
+        (["--show", "all"], "--show is pairs, one, clusters"),
+        (["--picture", "no/a.svg"], "a folder that exists"),
+        (["--data", "a.npz"], "ends in .csv"),
+        (["--delta", "1"], "--delta lies between 0 and 1"),
+        (["--time", "-1"], "--time is a number above 0"),
+    ],
+)
+def test_bad_input_of_the_phase_diagram(cli, tmp_path, call, sentence):
+    answer = cli("particles", "phases", *call)
+    assert answer.code == 2 and answer.out == "" and sentence in answer.err and answer.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import itertools
 import json
 import re
 import stat
@@ -62,7 +63,7 @@ def test_groups_keep_their_names_while_they_gather():
     components, groups = tracked_groups(points, 0.95)
     assert components[-1] == 2 and sorted(set(groups[-1])) == [0, 1]
     assert (groups[-1] == groups[-1][np.arange(12) % 2]).all()
-    for now, later in zip(groups, groups[1:], strict=False):
+    for now, later in itertools.pairwise(groups):
         for name in set(later) - {-1}:  # the largest group of which most will have a name has it already
             before = [one for one in set(now) - {-1} if commonest(later[now == one]) == name]
             sizes = {one: (now == one).sum() for one in before}

@@ -45,12 +45,7 @@ def chosen_setting(options: argparse.Namespace) -> Setting:
     from lengthwise.geometry.particles.system import System
 
     start, begun, warnings = _start(options)
-    n, d = start.shape
-    if n * d * options.frames > MOST_NUMBERS:
-        raise UsageError(
-            f"{n} tokens in {d} dimensions at {options.frames} moments are more than {MOST_NUMBERS:,} numbers; "
-            "take fewer --frames"
-        )
+    d = start.shape[1]
     value, valued = _value(options, d)
     import torch
 
@@ -88,6 +83,14 @@ def _check_numbers(options: argparse.Namespace) -> None:
                 raise UsageError(f"--{name} goes with --start caps")
 
 
+def _check_amount(n: int, d: int, frames: int) -> None:
+    if n * d * frames > MOST_NUMBERS:
+        raise UsageError(
+            f"{n} tokens in {d} dimensions at {frames} moments are more than {MOST_NUMBERS:,} numbers; "
+            "take fewer --frames"
+        )
+
+
 def _start(options: argparse.Namespace) -> tuple[np.ndarray, str, list[str]]:
     """The start, words for it, and warnings."""
     if options.start not in STARTS:
@@ -97,6 +100,7 @@ def _start(options: argparse.Namespace) -> tuple[np.ndarray, str, list[str]]:
     seed = options.seed or 0
     n = TOKENS if options.n is None else options.n
     d = DIMENSIONS if options.d is None else options.d
+    _check_amount(n, d, options.frames)
     if options.start == "uniform":
         return starts.uniform(n, d, seed).numpy(), f"independent and uniform, seed {seed}", []
     if options.start == "hemisphere":
@@ -127,6 +131,7 @@ def _start_from_file(options: argparse.Namespace) -> tuple[np.ndarray, str, list
             )
     if points.shape[1] < 2:
         raise UsageError(f"{path} holds tokens of 1 dimension; a circle, the least, has 2")
+    _check_amount(*points.shape, options.frames)
     lengths = np.linalg.norm(points, axis=1)
     if not lengths.min() > 0 or not np.isfinite(lengths).all():
         wrong = int(np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))[0])

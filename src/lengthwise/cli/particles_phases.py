@@ -20,6 +20,7 @@ from lengthwise.cli.output import narrate, wrapped, write_object
 from lengthwise.errors import UsageError
 
 _COLUMNS = 7  # times in the printed table
+_FINER = 8  # points of the line for each step of beta
 
 
 def add_options(parser: Parser) -> None:
@@ -58,7 +59,9 @@ def run(options: argparse.Namespace) -> int:
             dimensions, betas, times, options.n, options.starts, kind, options.seed or 0, options.delta,
             listener=listener,
         )  # fmt: skip
-    line = transition_rows(betas, options.n, kind, options.delta)
+    # Finer than the cells, as the line bends; every beta of the cells is among these.
+    fine = np.linspace(0, options.most_beta, _FINER * (options.betas - 1) + 1)
+    line = transition_rows(fine.tolist(), options.n, kind, options.delta)
     words = _words(options, kind)
     _write_files(options, rows, line, measure, words)
     if options.json:
@@ -136,14 +139,13 @@ def _write(rows: list[dict[str, Any]], line: list[dict[str, float]], measure: st
     for text in words:
         print(wrapped(text))
     times = thinned(sorted({row["time"] for row in rows}), _COLUMNS)
-    nears = {row["beta"]: row["time"] for row in line}
     for d in dict.fromkeys(row["d"] for row in rows):
         print(f"\nd = {d}: {MEASURES[measure]}, by beta (down) and time (across)")
         print("".join([f"{'beta':>7}", *(f"{time:>8.3g}" for time in times), f"{'line at':>10}"]))
         found = {(row["beta"], row["time"]): row[measure] for row in rows if row["d"] == d}
-        for beta in nears:
+        for beta, near in zip(dict.fromkeys(row["beta"] for row in rows), line[::_FINER], strict=True):
             cells = [f"{found[beta, time]:>8.3g}" for time in times]
-            print("".join([f"{beta:>7.3g}", *cells, f"{nears[beta]:>10.4g}"]))
+            print("".join([f"{beta:>7.3g}", *cells, f"{near['time']:>10.4g}"]))
 
 
 @contextlib.contextmanager

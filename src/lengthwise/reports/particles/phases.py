@@ -64,6 +64,7 @@ def _panel(cells: list[dict[str, Any]], line: Rows, measure: str, d: int, first:
             y=alt.Y("b0:Q", title="β", scale=upward),
             y2="b1:Q",
             color=alt.Color("value:Q", scale=shares, legend=legend if first else None),
+            stroke=alt.Stroke("value:Q", scale=shares, legend=None),  # or seams would show between the cells
         )
     )
     # Dark below light, so that the line is seen on every colour of the scale.
