@@ -121,6 +121,7 @@ def named_figures(content: Content, fits: object, foretold: object, ladder: obje
     return {
         "overview": [figure],
         "curves": [figure],
+        "sparsity": [],
         "predictions": [figure],
         "seeds": [],
         "training": [],

@@ -13,6 +13,7 @@ from lengthwise.reports.ladder.part import LadderPart
 from lengthwise.reports.plateaus import Plateau
 from lengthwise.reports.predictions import Predictions
 from lengthwise.reports.published import Comparison, agreement
+from lengthwise.reports.sparsity import sparsity_claims
 from lengthwise.reports.words import percent, short
 from lengthwise.studies.cells import MEASURES
 
@@ -38,6 +39,7 @@ def all_claims(
         *encoding_differences(content),
         *trends(content),
         *(fit.claim for fit in fits),
+        *sparsity_claims(content),
         *foretold.cell_claims(),
         *(cell.claim(measure) for measure in MEASURES for cell in content.cells if cell.values(measure)),
     ]

@@ -19,6 +19,7 @@ from lengthwise.reports.plateau_panels import plateau_panels
 from lengthwise.reports.plateaus import Plateau, fit_plateaus
 from lengthwise.reports.predictions import Predictions, predict
 from lengthwise.reports.seed_strips import seed_strips
+from lengthwise.reports.sparsity_panels import sparsity_panels
 from lengthwise.reports.training_panels import training_panels
 
 _LONGEST_NAME = 100
@@ -32,6 +33,7 @@ def figures_by_section(
         "ladder": [] if ladder is None else ladder.figures,
         "overview": [heat_map(content)] if content.rows else [],
         "curves": curve_panels(content),
+        "sparsity": sparsity_panels(content),
         "predictions": [agreement_matrix(content, foretold)] if content.counts["done"] else [],
         "seeds": seed_strips(content),
         "training": training_panels(content),

@@ -12,6 +12,7 @@ from lengthwise.reports.curve_panels import MOST_SIZES
 from lengthwise.reports.figure import Figure
 from lengthwise.reports.plateaus import MOST_FITS, Plateau
 from lengthwise.reports.predictions import Predictions
+from lengthwise.reports.sparsity import sparsity_sentences
 from lengthwise.reports.training_panels import drawn_runs
 from lengthwise.reports.words import counted, duration, listed
 
@@ -28,6 +29,7 @@ class Described:
     failures: list[tuple[str, str]]
     heat_map: str
     curves: str
+    sparsity: list[str]
     predictions: str
     undecided: list[tuple[str, str]]
     seeds: str
@@ -46,6 +48,7 @@ def described(
         failures=_failures(content),
         heat_map=_heat_map(content),
         curves=_curves(content),
+        sparsity=sparsity_sentences(content),
         predictions=_predictions(content, foretold),
         undecided=_undecided(foretold),
         seeds=_seeds(content, sections["seeds"]),

@@ -36,7 +36,8 @@ _BY_NAME: dict[str, Registry[Any]] = {"attention": attentions, "sizes": schedule
 
 @dataclass(frozen=True)
 class Plan:
-    """A task, a model, a recipe, two sizes and a seed; and whether a ladder of shifts is measured too."""
+    """A task, a model, a recipe, two sizes and a seed; and whether a ladder of shifts and the sparsity of attention are
+    measured too."""
 
     task: Task
     architecture: Architecture
@@ -46,6 +47,7 @@ class Plan:
     items: int = 200
     seed: int = 0
     ladder: LadderSettings | None = None
+    sparsity: bool = False
 
     def __post_init__(self) -> None:
         for name in ("train_size", "test_size", "items"):
@@ -93,6 +95,7 @@ class Plan:
         if self.recipe.pool == 1:
             del recipe["pool"]  # the plans of earlier runs, which had no pools, keep their digests
         ladder = {} if self.ladder is None else {"ladder": self.ladder.plain()}
+        sparsity = {"sparsity": True} if self.sparsity else {}
         return {
             "schema": SCHEMA,
             "task": tasks.spec_of(self.task) or _unregistered(self.task),
@@ -103,6 +106,7 @@ class Plan:
             "items": self.items,
             "seed": self.seed,
             **ladder,
+            **sparsity,
         }
 
     @classmethod
@@ -122,6 +126,7 @@ class Plan:
                 recipe=Recipe(**recipe),
                 **{name: data[name] for name in ("train_size", "test_size", "items", "seed")},
                 ladder=LadderSettings(**data["ladder"]) if "ladder" in data else None,
+                sparsity=bool(data.get("sparsity")),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise UsageError(f"the plan of the run is incomplete or of another version: {error}") from error
@@ -129,10 +134,10 @@ class Plan:
     def digest(self) -> str:
         """Eight characters that change when anything that decides the trained weights changes.
 
-        The number of test items, and the test size and the ladder where the model does not depend on them, are left
-        out: a ladder counts only if its rows are longer than all others."""
+        The number of test items, the sparsity, and the test size and the ladder where the model does not depend on
+        them, are left out: a ladder counts only if its rows are longer than all others."""
         content = self.plain()
-        for name in ("items", "test_size", "ladder"):
+        for name in ("items", "test_size", "ladder", "sparsity"):
             content.pop(name, None)
         content["rows"] = self.interface().rows
         text = json.dumps(content, sort_keys=True, default=str)
@@ -150,6 +155,7 @@ def plan_for(
     model: Mapping[str, Any] = {},
     training: Mapping[str, Any] = {},
     ladder: LadderSettings | None = None,
+    sparsity: bool = False,
 ) -> Plan:
     """The plan of a task with an encoding: the task's preset with `model` (fields of Architecture but the position)
     and `training` (fields of Recipe) laid over it. An attention and a size schedule may be given by their specs.
@@ -172,6 +178,7 @@ def plan_for(
         items=items,
         seed=seed,
         ladder=ladder,
+        sparsity=sparsity,
     )
 
 

@@ -1,9 +1,10 @@
 """Train and measure: the two verbs, and the `Run` they give.
 
-A run is a folder: `run.json` (plan, history, environment), `curve.json`, `ladder.json` where a ladder of shifts was
-asked for, and a model folder's `config.json`, `model.safetensors` and `README.md`. `run.json` is written last, so its
-presence means completeness. Until then there is a `plan.json`, which also holds the history once the model is trained,
-and during training a `checkpoint.safetensors`: from these the same call goes on.
+A run is a folder: `run.json` (plan, history, environment, and the sparsity of attention where it was asked for),
+`curve.json`, `ladder.json` where a ladder of shifts was asked for, and a model folder's `config.json`,
+`model.safetensors` and `README.md`. `run.json` is written last, so its presence means completeness. Until then there is
+a `plan.json`, which also holds the history once the model is trained, and during training a `checkpoint.safetensors`:
+from these the same call goes on.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from lengthwise.files import read_json, write_json, write_text, writing
 from lengthwise.measurement.curve import Curve, Point
 from lengthwise.measurement.evaluate import measure_model
 from lengthwise.measurement.ladder import Ladder, LevelPoint
+from lengthwise.measurement.sparsity import Sparsity, looked_at
 from lengthwise.models.folder import CARD, architecture_config, load_model, save_model
 from lengthwise.models.transformer import Architecture, Transformer
 from lengthwise.positions import Position, make_position
@@ -48,6 +50,7 @@ class Run:
     history: History
     curve: Curve
     environment: dict[str, Any] = field(default_factory=dict)
+    sparsity: tuple[Sparsity, ...] = ()
 
     @property
     def reach(self) -> int:
@@ -125,6 +128,7 @@ def carry_out(
         model = load_model(folder)
         points = measure_model(model, plan.task.part("test"), plan.test_sizes, plan.items, plan.seed, listener.measured)
         ladder = _climb(model, plan, listener)
+        sparsity = _sparsity(model, plan)
     curve = Curve(plan.task_name, plan.position_name, plan.train_size, plan.seed, points)
     with writing(folder):
         write_text(folder / CARD, model_card(plan, history, curve))
@@ -132,10 +136,11 @@ def carry_out(
         if ladder is not None:
             write_ladder(folder, ladder)
         record = {"schema": SCHEMA, "plan": plan.plain(), "digest": plan.digest(), "history": vars(history)}
-        write_json(folder / RUN, {**record, "environment": where})
+        sparse = {"sparsity": [one.plain() for one in sparsity]} if plan.sparsity else {}
+        write_json(folder / RUN, {**record, "environment": where, **sparse})
         for name in (PLAN, CHECKPOINT):
             (folder / name).unlink(missing_ok=True)
-    return Run(folder, plan, history, curve, where)
+    return Run(folder, plan, history, curve, where, sparsity)
 
 
 def measure(
@@ -184,7 +189,8 @@ def load_run(folder: str | Path, task: Task | None = None) -> Run:
     try:
         plan = Plan.from_plain(record["plan"], task)
         curve = Curve.from_plain(read_json(folder / CURVE))
-        return Run(folder, plan, History(**record["history"]), curve, record["environment"])
+        sparsity = tuple(Sparsity.from_plain(one) for one in record.get("sparsity", ()))
+        return Run(folder, plan, History(**record["history"]), curve, record["environment"], sparsity)
     except (KeyError, TypeError) as error:
         raise UsageError(f"{folder / RUN} or {CURVE} is incomplete: {error} is missing or wrong") from error
 
@@ -227,6 +233,14 @@ def _climb(model: Transformer, plan: Plan, listener: Listener) -> Ladder | None:
     return climb_run(model, plan, listener.climbed)
 
 
+def _sparsity(model: Transformer, plan: Plan) -> tuple[Sparsity, ...]:
+    if not plan.sparsity:
+        return ()
+    from lengthwise.measurement.attention_rows import measure_sparsity  # taking a model apart is for those who ask
+
+    return measure_sparsity(model, plan.task.part("test"), looked_at(plan.test_sizes, plan.train_size), plan.seed)
+
+
 def _begun(folder: Path) -> dict[str, Any]:
     return read_json(folder / PLAN) if (folder / PLAN).exists() else {}
 
@@ -254,10 +268,11 @@ def _difference(stored: dict[str, Any], plan: Plan) -> str:
 
 
 def _has_what_is_asked(stored: Run, plan: Plan) -> bool:
-    """Whether what is on disk is of the sizes, the number of items and the ladder that the plan asks for."""
+    """Whether what is on disk is of the sizes, number of items, ladder and sparsity that the plan asks for."""
     points = stored.curve.points
     curve = [point.size for point in points] == plan.test_sizes and {point.items for point in points} == {plan.items}
-    return curve and (plan.ladder is None or holds_ladder(stored.folder, plan.ladder, stored.plan.ladder))
+    sparse = bool(stored.sparsity) or not plan.sparsity
+    return curve and sparse and (plan.ladder is None or holds_ladder(stored.folder, plan.ladder, stored.plan.ladder))
 
 
 def _load_for(folder: str | Path, task: Task | None) -> Run:

@@ -111,7 +111,7 @@ class _Work:
         left, found = [], []
         for key, plan in self.plans.items():
             done = self.known[key].state == "done" and (self._place(key) / RUN).exists()
-            if done and plan.ladder is None:  # whether a ladder is as asked is known to the folder alone
+            if done and plan.ladder is None and not plan.sparsity:  # whether these are there, the folder alone knows
                 continue
             try:
                 record = self._finished(key, plan)
@@ -133,7 +133,8 @@ class _Work:
         record = read_finished(self._place(key))
         as_asked = (record.test_size, record.items) == (plan.test_size, plan.items)
         climbed = plan.ladder is None or record.ladder == plan.ladder.plain()
-        return record if as_asked and climbed else None
+        looked = bool(record.sparsity) or not plan.sparsity
+        return record if as_asked and climbed and looked else None
 
     def do(self, workers: Executor) -> Progress:
         if not self.queue and not self.shifts:

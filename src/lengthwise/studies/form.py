@@ -61,6 +61,7 @@ def in_one_form(given: Mapping[str, Any]) -> dict[str, Any]:
         "budget": _budget(given["budget"]),
         "plateau": one_value(given["plateau"], bool, "plateau"),
         "ladder": _ladder(given["ladder"], "ladder") or None,
+        "sparsity": one_value(given["sparsity"], bool, "sparsity"),
         "threads": one_value(given["threads"], int, "threads"),
     }
     if not 0 <= form["keep"] <= 1:

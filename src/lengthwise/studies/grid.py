@@ -50,6 +50,7 @@ class _Block:
     model: Mapping[str, Values]
     training: Mapping[str, Values]
     ladder: LadderSettings | Literal[False] | None
+    sparsity: bool
 
     @functools.cached_property
     def names(self) -> dict[str, str]:
@@ -86,6 +87,7 @@ class _Choice:
                 model=self.model,
                 training=self.training,
                 ladder=block.ladder or None,
+                sparsity=block.sparsity,
             )
             _check_parts(plan)
         except UsageError as error:

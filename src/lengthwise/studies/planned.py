@@ -37,11 +37,17 @@ def planned_records(plans: Sequence[Plan]) -> list[RunRecord]:
             test_size=plan.test_size,
             items=plan.items,
             settings=settings_of(plan.plain()),
-            detail={} if plan.ladder is None else {"ladder": plan.ladder.plain()},
+            detail=_asked(plan),
         )
         for plan in plans
     ]
     return named_variants(waiting)
+
+
+def _asked(plan: Plan) -> dict[str, Any]:
+    """What is to be measured beside the curve."""
+    ladder = {} if plan.ladder is None else {"ladder": plan.ladder.plain()}
+    return {**ladder, **({"sparsity": []} if plan.sparsity else {})}
 
 
 def study_facts(plans: Sequence[Plan]) -> dict[str, Any]:

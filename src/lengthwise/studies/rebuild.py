@@ -135,7 +135,8 @@ def _enter(store: Store, planned: list[RunRecord], finished: Mapping[str, RunRec
 
 def _as_asked(run: RunRecord, planned: RunRecord) -> bool:
     climbed = planned.ladder is None or run.ladder == planned.ladder
-    return climbed and (run.test_size, run.items) == (planned.test_size, planned.items)
+    looked = planned.sparsity is None or bool(run.sparsity)
+    return climbed and looked and (run.test_size, run.items) == (planned.test_size, planned.items)
 
 
 def _take_over(store: Store, old: _Old, damaged: Mapping[str, str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
 from lengthwise.measurement.curve import Curve, Point
+from lengthwise.measurement.sparsity import Sparsity
 from lengthwise.runs.ladder_file import LADDER
 
 State = Literal["waiting", "running", "done", "failed"]
@@ -91,6 +92,12 @@ class RunRecord:
         None where there is no ladder."""
         return self.detail.get("ladder")
 
+    @property
+    def sparsity(self) -> tuple[Sparsity, ...] | None:
+        """How sparse attention is, by size and layer; empty for a run that waits, None where it was not asked for."""
+        found = self.detail.get("sparsity")
+        return None if found is None else tuple(Sparsity.from_plain(one) for one in found)
+
 
 def settings_of(plan: Mapping[str, Any]) -> dict[str, Any]:
     """The model and the recipe of a plan (as `Plan.plain` gives it), side by side; the encoding has its own column."""
@@ -148,6 +155,7 @@ def read_finished(folder: Path) -> RunRecord:
                 "environment": record["environment"],
                 "digest": record["digest"],
                 **_ladder_of(plan, folder),
+                **_sparsity_of(record),
             },
         )
         json.dumps(found.detail, allow_nan=False)  # a number that is none would be refused by the index later
@@ -164,6 +172,12 @@ def read_finished(folder: Path) -> RunRecord:
 def _ladder_of(plan: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """What was measured of a ladder, if it is there: one that is gone is measured again."""
     return {"ladder": plan["ladder"]} if "ladder" in plan and (folder / LADDER).is_file() else {}
+
+
+def _sparsity_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What was measured of the sparsity of attention, each record whole."""
+    found = [Sparsity.from_plain(one).plain() for one in record.get("sparsity", ())]
+    return {"sparsity": found} if found else {}
 
 
 def pack_points(points: tuple[Point, ...]) -> dict[str, list[Any]]:

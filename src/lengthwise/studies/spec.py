@@ -18,7 +18,8 @@
     task = "copy_repeat"
     training = { steps = 4000 }
 
-A key `ladder` asks for a ladder of shifts after training, and tables [preset.NAME] hold variants of the whole study.
+A key `ladder` asks for a ladder of shifts after training, `sparsity` for the sparsity of trained attention, and tables
+[preset.NAME] hold variants of the whole study.
 Only the form is checked here, so that a study can be read where its tasks are not at hand; `grid` makes the plans and
 finds names that do not exist. This module does not import torch.
 """
@@ -56,6 +57,7 @@ class Study:
     Python equals the one written in TOML. `keep` is the share of in-range items a seed must have right to be kept in
     summaries, `plateau` asks the report for the plateau of the test loss, `threads` is the torch threads of each run.
     `ladder` asks for a ladder of shifts after training: true, or how much is measured at each of its levels.
+    `sparsity` asks how sparse the attention of each trained model is.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Study:
     threads: int
     budget: Budget
     ladder: LadderSettings | None
+    sparsity: bool
     model: Mapping[str, Values] = field(hash=False)
     training: Mapping[str, Values] = field(hash=False)
     exclude: tuple[Mapping[str, Values], ...] = field(hash=False)
@@ -92,6 +95,7 @@ class Study:
         threads: int = 1,
         budget: Budget | Mapping[str, Any] = _NO_LIMIT,
         ladder: bool | LadderSettings | Mapping[str, int] | None = None,
+        sparsity: bool = False,
         model: Mapping[str, Any] = {},
         training: Mapping[str, Any] = {},
         exclude: Sequence[Mapping[str, Any]] = (),
