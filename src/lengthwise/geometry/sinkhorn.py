@@ -35,6 +35,8 @@ from lengthwise.geometry.sinkhorn_kernels import Kernel, Logarithms, Products
 if TYPE_CHECKING:
     from torch import Tensor
 
+EVERY = 4  # steps between two looks at the error, which cost more than a step
+
 CAUSAL_AND_BALANCED = (
     "tau = inf under a causal mask leaves no choice: a lower triangular doubly stochastic matrix is the identity; "
     "a finite tau, or an encoder, would be right"
@@ -65,6 +67,7 @@ class Solution:
     columns: Tensor
     iterations: int
     error: float
+    tolerance: float
 
 
 def sinkhorn(
@@ -135,7 +138,7 @@ def solve(logits: Tensor, active: Tensor, kappa: float, tolerance: float, most: 
 
 
 def _iterate(kernel: Kernel, seen: Tensor, kappa: float, tolerance: float, most: int) -> Solution:
-    """Sinkhorn's iteration, in which every problem stops by itself.
+    """Sinkhorn's iteration, in which every problem stops by itself, at a number of steps that is its own.
 
     G = -κ A + constant, A the logarithmic column sums of the step before. So exp(-ε G / τ) is ∝ exp(G + A): the columns
     that G stands for are known without another power.
@@ -143,18 +146,21 @@ def _iterate(kernel: Kernel, seen: Tensor, kappa: float, tolerance: float, most:
     count = kernel.active.sum(dim=-1)[:, None]  # [P, 1] queries
     columns = kernel.scores.new_zeros(seen.shape).masked_fill(~seen, -math.inf)
     before, steps = kernel.scores.new_zeros(seen.shape), 0
+    error = kernel.scores.new_full((*seen.shape[:2], 1), math.inf)
+    going = error > tolerance
     while True:
-        after = kernel.columns(kernel.rows(columns))
-        wrong = (columns + after).exp() - count * (columns + before).softmax(dim=-1)
-        error = 0.5 * wrong.abs().sum(dim=-1, keepdim=True) / count
-        going = error > tolerance
-        if steps >= most or not going.any():
-            break
+        after = kernel.again(columns)
+        if steps % EVERY == 0 or steps >= most:
+            wrong = (columns + after).exp() - count * (columns + before).softmax(dim=-1)
+            error = 0.5 * wrong.abs().sum(dim=-1, keepdim=True) / count
+            going = error > tolerance
+            if steps >= most or not going.any():
+                break
         new = (-kappa * after).masked_fill(~seen, -math.inf)
         columns = columns.where(~going, new - new.amax(dim=-1, keepdim=True))
         before = before.where(~going, after)
         steps += 1
-    return Solution(kernel, kernel.rows(columns), columns, steps, float(error.max()))
+    return Solution(kernel, kernel.rows(columns), columns, steps, float(error.max()), tolerance)
 
 
 def _check(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from lengthwise.geometry.sinkhorn import Solution
 
-RESIDUAL, MOST = 1e-12, 1000  # of the conjugate gradients: relative residual, iterations
+FINEST, MOST = 1e-13, 1000  # of the conjugate gradients: the least relative residual to ask for, iterations
 EMPTY = 1e-200  # a column that receives less than this has no part in any gradient
 
 
@@ -88,7 +88,7 @@ def _adjoint(found: Solution, pull: Tensor, kappa: float) -> Tensor:
     residual = projected(inverse * pull)
     x, direction = residual.new_zeros(residual.shape), residual
     size = residual.square().sum(dim=-1, keepdim=True)
-    small = size * RESIDUAL**2
+    small = size * max(found.tolerance, FINEST) ** 2  # as exact as the plan itself
     for _ in range(MOST):
         going = size > small
         if not going.any():

@@ -41,6 +41,10 @@ class Kernel(abc.ABC):
     def columns(self, rows: Tensor) -> Tensor:
         """log Σ_r active_pr exp(L_rj + F_pr), [N, P, m]; -inf for a key that no active row sees."""
 
+    def again(self, columns: Tensor) -> Tensor:
+        """The column sums after the rows were made exact: one step of the iteration."""
+        return self.columns(self.rows(columns))
+
     @abc.abstractmethod
     def average(self, rows: Tensor, columns: Tensor, values: Tensor) -> Tensor:
         """P^(p) u for u [N, P, m]: what each active row reads on average, [N, P, n]."""
@@ -68,6 +72,11 @@ class Products(Kernel):
 
     def columns(self, rows: Tensor) -> Tensor:
         return ((rows.exp() * self.active) @ self.kernel).log()
+
+    def again(self, columns: Tensor) -> Tensor:
+        """Without the logarithm of the rows, which the exponential would only undo."""
+        scaling = self.active / (columns.exp() @ self.kernel.mT + self.resting)
+        return (scaling @ self.kernel).log()
 
     def average(self, rows: Tensor, columns: Tensor, values: Tensor) -> Tensor:
         return rows.exp() * self.active * ((columns.exp() * values) @ self.kernel.mT)
