@@ -33,7 +33,9 @@ def test_distance_agrees_with_a_solver_that_knows_nothing_of_circles():
         gap = np.abs(np.mod(cell_angles(12)[:, None] - angles[None, :], 2 * np.pi))
         cost = np.minimum(gap, 2 * np.pi - gap).ravel()
         exact = linprog(cost, A_eq=np.vstack([rows, columns]), b_eq=np.concatenate([masses, np.full(7, 1 / 7)]))
-        assert circle_distance(masses, angles) == pytest.approx(exact.fun, abs=1e-9)
+        assert circle_distance(masses, angles) == pytest.approx(
+            exact.fun, abs=1e-6
+        )  # HiGHS lets constraints slip by 1e-7
 
 
 def test_quantiles_stand_for_the_density():
@@ -61,6 +63,6 @@ def test_tokens_come_near_the_density_as_they_grow_many(kind, beta, time):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["SA", "USA"])
 def test_two_thousand_tokens(kind):
-    gaps = [particle_gap(kind, 4.0, count, 1.0 if kind == "SA" else 0.1, 3000) for count in (125, 500, 2000)]
+    gaps = [particle_gap(kind, 4.0, count, 1.0 if kind == "SA" else 0.1, 1500) for count in (125, 500, 2000)]
     assert gaps[0] > 2 * gaps[1] > 4 * gaps[2]
     assert gaps[2] < 0.004
