@@ -105,4 +105,4 @@ def _mapped(part: Part, change: Callable[[Any, str, Tensor], Tensor]) -> Part:
             made[field.name] = change(part, field.name, value)
         elif dataclasses.is_dataclass(value):
             made[field.name] = _mapped(value, change)
-    return dataclasses.replace(part, **made)  # pyright: ignore[reportType]
+    return dataclasses.replace(part, **made)  # pyright: ignore[reportArgumentType]

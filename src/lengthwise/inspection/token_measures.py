@@ -83,8 +83,20 @@ def measure_tokens(
     values = np.concatenate([np.stack([found for _, found, _ in one], axis=1) for one in passes], axis=2)
     parts = [values[..., index] for index in range(values.shape[-1])]
     rank = np.stack([found for _, _, found in passes[-1]], axis=1) if ranks else None
-    both = (None, None) if rank is None else (rank[..., 0], rank[..., 1])
-    return TokenMeasures(places, tuple(lengths), anatomy.width, *parts, *both)
+    spread, number, groups, ratio, spread_with_first, number_with_first = parts
+    return TokenMeasures(
+        places,
+        tuple(lengths),
+        anatomy.width,
+        spread,
+        number,
+        groups,
+        ratio,
+        spread_with_first,
+        number_with_first,
+        None if rank is None else rank[..., 0],
+        None if rank is None else rank[..., 1],
+    )
 
 
 def _measured(
