@@ -131,7 +131,7 @@ def _start_from_file(options: argparse.Namespace) -> tuple[np.ndarray, str, list
             )
     if points.shape[1] < 2:
         raise UsageError(f"{path} holds tokens of 1 dimension; a circle, the least, has 2")
-    _check_amount(*points.shape, options.frames)
+    _check_amount(points.shape[0], points.shape[1], options.frames)
     lengths = np.linalg.norm(points, axis=1)
     if not lengths.min() > 0 or not np.isfinite(lengths).all():
         wrong = int(np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))[0])
