@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lengthwise.models.attention import attentions
 from lengthwise.positions import make_position, positions, wrappers
 from lengthwise.positions.offset import Offset
 from lengthwise.positions.randomized import Randomized
+from lengthwise.registry import format_spec
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study, builtin_names, builtin_questions
 from lengthwise.tasks import tasks
@@ -19,7 +21,7 @@ TABLE = Path(__file__).parents[1] / "data" / "huang2025.csv"
 
 
 def test_names_and_questions() -> None:
-    assert set(builtin_names()) == {"quick", "huang2025", "positions", "plateaus", "search54"}
+    assert set(builtin_names()) == {"quick", "huang2025", "positions", "plateaus", "search54", "temperature"}
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120
         assert Study.read(name).name == name
@@ -64,3 +66,12 @@ def test_plateaus_gives_each_family_its_encoding() -> None:
         assert (plan.position_name, plan.architecture.depth) == family[plan.task_name.partition(":")[0]]
         assert plan.test_size == 128
     assert study.plateau and Counter(plan.train_size for plan in made) == {8: 33, 16: 33, 32: 33}
+
+
+def test_temperature_has_every_rule_on_every_task() -> None:
+    study = Study.read("temperature")
+    made = plans(study)
+    rules = Counter(format_spec(attentions.spec_of(plan.architecture.attention)) for plan in made)
+    softmax = {f"softmax:temperature={temperature}" for temperature in ("0.25", "0.5", "1", "2", "4")}
+    assert set(rules) == softmax | {"log_length", "hardmax"} and set(rules.values()) == {12} and len(made) == 84
+    assert study.sparsity and all(plan.sparsity for plan in made)

@@ -185,7 +185,9 @@ def _reach(settings: Sequence[str], furthest: float) -> dict[str, Any]:
         .mark_point(size=70, filled=True)
         .encode(
             x=alt.X("entropy:Q", title="entropy of attention at the end of the training range (nats)"),
-            y=alt.Y("multiple:Q", title="reach ÷ training length", scale=alt.Scale(domain=[0, furthest * 1.04], nice=False)),
+            y=alt.Y(
+                "multiple:Q", title="reach ÷ training length", scale=alt.Scale(domain=[0, furthest * 1.04], nice=False)
+            ),
             color=_colour(settings),
             opacity=alt.Opacity("strength:Q", scale=None, legend=None),
             shape=shape,
