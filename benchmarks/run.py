@@ -28,6 +28,8 @@ BENCHMARKS = (
     "transport_speed",
     "crasp_decision",
     "locality_speed",
+    "particles_speed",
+    "sinkhorn_speed",
 )
 PEERS = ("transformers", "accelerate", "x-transformers", "POT", "numba")
 RESULTS = Path(__file__).resolve().parent.parent / "runs" / "bench" / "results.json"

@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     sight = model.add_mutually_exclusive_group()
     sight.add_argument("--decoder", action="store_true", help="a token sees what came before it (the usual preset)")
     sight.add_argument("--encoder", action="store_true", help="every token sees every other")
-    add("--attention", metavar="SPEC", help="softmax:temperature=…, log_length, hardmax, window:size=…")
+    add("--attention", metavar="SPEC", help="softmax:temperature=…, log_length, hardmax, window:size=…, sinkhorn:tau=…")
     recipe = parser.add_argument_group("training (the task's preset where not given)")
     add = recipe.add_argument
     add("--steps", type=whole, metavar="N", help="training steps")
