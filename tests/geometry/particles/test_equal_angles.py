@@ -39,14 +39,14 @@ def test_two_tokens_without_temperature_are_tanh() -> None:
     np.testing.assert_allclose(distance("SA", 2, 0.0, late), 2 / (np.exp(2 * np.array(late)) + 1), rtol=1e-9)
 
 
-@pytest.mark.parametrize("n,start", [(3, -0.4), (5, 0.3), (6, 0.0)])
+@pytest.mark.parametrize("n,start", [(3, -0.4), (6, 0.3)])
 @pytest.mark.parametrize("kind,beta", [("SA", 3.0), ("USA", 1.5)])
 def test_any_equal_angles_stay_equal(kind, beta, n, start) -> None:
     products = torch.full((n, n), start, dtype=torch.float64).fill_diagonal_(1.0)
     points = torch.linalg.cholesky(products)
-    path = simulate(System(kind, beta), points, (0.0, 0.7, 2.0), tolerance=1e-11)
+    path = simulate(System(kind, beta), points, (0.0, 0.7, 1.5), tolerance=1e-10)
     found = (path.points[1:] @ path.points[1:].swapaxes(-1, -2))[:, ~np.eye(n, dtype=bool)]
-    np.testing.assert_allclose(found, gamma(kind, n, beta, (0.7, 2.0), start)[:, None] + 0 * found, atol=1e-9)
+    np.testing.assert_allclose(found, gamma(kind, n, beta, (0.7, 1.5), start)[:, None] + 0 * found, atol=1e-9)
 
 
 def test_the_ends_are_at_rest_and_a_great_beta_is_no_trouble() -> None:

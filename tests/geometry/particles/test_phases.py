@@ -7,7 +7,10 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.equal_angles import gamma
-from lengthwise.geometry.particles.phases import _shares, phase_rows, transition_rows, transition_time
+from lengthwise.geometry.particles.integrate import simulate
+from lengthwise.geometry.particles.phases import _shares, in_span, phase_rows, transition_rows, transition_time
+from lengthwise.geometry.particles.starts import uniform
+from lengthwise.geometry.particles.system import System
 
 
 def test_rows():
@@ -20,6 +23,15 @@ def test_rows():
     assert last[16, 6.0]["share_pairs"] < 0.5
     alone = phase_rows((16,), (6.0,), (0.0, 8.0), n=6, starts=3)
     assert alone[-1]["clusters"] == pytest.approx(last[16, 6.0]["clusters"], abs=1e-3)
+
+
+def test_tokens_in_their_span_have_the_same_inner_products_and_the_same_future():
+    start = uniform(5, 40, 0, (2,))
+    small = in_span(start)
+    assert small.shape == (2, 5, 5) and in_span(small) is small
+    np.testing.assert_allclose(small @ small.mT, start @ start.mT, atol=1e-14)
+    ends = [simulate(System("SA", 3.0), points, [0.0, 2.0]).final for points in (start, small)]
+    np.testing.assert_allclose(*(end @ end.swapaxes(-1, -2) for end in ends), atol=1e-6)
 
 
 def test_shares_of_two_clusters():

@@ -62,6 +62,16 @@ def test_points_in_a_plane_of_space_are_judged_as_on_a_circle():
     assert named(claims, "one cluster: on a circle").value is True
 
 
+def test_what_was_read_in_an_abstract_alone_is_an_assumption():
+    for kind, extra in (("SA", 1), ("USA", 0)):
+        claim = named(check(ring(0, 100, 200, 230), System(kind, 2.0)), "one cluster: on a circle")  # pyright: ignore
+        assumed = [a.statement for a in claim.assumptions if a.check == "assumed"]
+        assert sum("read in the abstract alone" in statement for statement in assumed) == 1
+        assert sum("covers SA" in statement for statement in assumed) == extra
+    for claim in check(starts.hemisphere(6, 3, 0), System("SA", 2.0)):  # no section numbers that nobody looked up
+        assert claim.reference is not None and "section" not in claim.reference.place
+
+
 def test_unknown_constants_are_never_assumed_away():
     for beta in (0.0, 1e-9, 3.0, 1e6):
         claims = check(starts.uniform(6, 2, 0), System("SA", beta))
@@ -119,7 +129,7 @@ def test_the_comparison_would_notice_a_rate_that_is_too_high():
     system, points = System("SA", 0.0), starts.hemisphere(4, 3, 3)
     claims = [claim for claim in check(points, system) if claim.name == theorems.RATE]
     path = simulate(system, points, np.linspace(0, 14, 29))
-    wrong = type(claims[0])(theorems.RATE, 2.5, "1 / time", "proved")
+    wrong = type(claims[0])(theorems.RATE, 2.5, "per unit of time", "proved")
     assert compare([wrong], path)[0].status == "refuted"
     assert compare(claims, path)[0].status == "holds"
 

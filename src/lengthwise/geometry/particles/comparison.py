@@ -48,11 +48,11 @@ def _gathering(claim: Claim, trajectory: Trajectory, near: float) -> Claim:
     inside = np.flatnonzero(spread <= near)
     evidence: dict[str, Any] = {"near": near, "1 - least inner product at the end": float(spread[-1])}
     if not len(inside):
-        return _measured(claim, None, "time", "unknown", trajectory, evidence)
+        return _measured(claim, None, theorems.TIME, "unknown", trajectory, evidence)
     status: Status = "refuted" if claim.value is False else "holds"
     if status == "refuted":
         evidence["note"] = "an exceptional start is unstable, and rounding moves the tokens off it"
-    return _measured(claim, float(trajectory.times[inside[0]]), "time", status, trajectory, evidence)
+    return _measured(claim, float(trajectory.times[inside[0]]), theorems.TIME, status, trajectory, evidence)
 
 
 def _staying(claim: Claim, trajectory: Trajectory) -> Claim:
@@ -65,7 +65,8 @@ def _staying(claim: Claim, trajectory: Trajectory) -> Claim:
     least = float(reach[covered].min())
     status: Status = "holds" if least >= floor - 2 * trajectory.error - 1e-12 else "refuted"
     left = float(trajectory.times[out[0]]) if len(out) else None
-    return _measured(claim, least, "", status, trajectory, {"floor": floor, "first left at": left})
+    unit = f"least inner product with the centre of its cap, where {floor:.4g} is allowed"
+    return _measured(claim, least, unit, status, trajectory, {"floor": floor, "first left at": left})
 
 
 def _shrinking(claim: Claim, trajectory: Trajectory) -> Claim:
@@ -80,7 +81,8 @@ def _shrinking(claim: Claim, trajectory: Trajectory) -> Claim:
         _widest(points[labels == q]) for points in trajectory.points[window] for q in range(labels.max() + 1)
     )
     status: Status = "holds" if widest <= ceiling + 4 * trajectory.error else "refuted"
-    return _measured(claim, widest, "", status, trajectory, {"ceiling": ceiling})
+    unit = f"greatest squared distance in a cap, where {ceiling:.3g} is allowed"
+    return _measured(claim, widest, unit, status, trajectory, {"ceiling": ceiling})
 
 
 def _falling(claim: Claim, trajectory: Trajectory) -> Claim:
@@ -116,7 +118,12 @@ def _following(claim: Claim, trajectory: Trajectory) -> Claim:
     allowed = 1e-8 + 4 * trajectory.error
     status: Status = "holds" if max(off) <= allowed else "refuted"
     return _measured(
-        claim, max(off), "", status, trajectory, {"allowed": allowed, "gamma at the end": float(curve[-1])}
+        claim,
+        max(off),
+        "greatest distance of an inner product from gamma",
+        status,
+        trajectory,
+        {"allowed": allowed, "gamma at the end": float(curve[-1])},
     )
 
 

@@ -1,16 +1,19 @@
 """The phase diagram: are the tokens one cluster at time t, for each dimension d and inverse temperature beta?
 
-What is drawn is the picture of the survey (geshkovski2023, section 6.3, and its published program): n = 32 tokens begin
-independently and uniformly on S^(d-1) and follow SA with Q = K = V = I; over t (0 to 30) and beta (0 to 9) the colour
-is the probability that <x_i(t), x_j(t)> >= 1 - delta for a pair i != j, with delta = 0.001, estimated by the share of
-such pairs over independent starts. That share is `share_pairs`. It is not the probability that all tokens are in one
-cluster: two equal clusters give it the value 0.48. That probability stands beside it as `share_one_cluster`. The
-program takes 2,048 starts unless told otherwise, 90 betas, and Euler steps of 0.1; here the number of starts is an
-argument and the steps are adaptive. All betas of a dimension begin from the same draws of the seed, so that neighbours
-in the picture differ by beta alone.
+What is drawn is the picture of the survey (geshkovski2023), as its published program `phase-diagrams.py` computes it: n
+= 32 tokens begin independently and uniformly on S^(d-1) and follow SA with Q = K = V = I; over t (0 to 30) and beta (0
+to 9) the colour is the probability that <x_i(t), x_j(t)> >= 1 - delta for a pair i != j, with delta = 0.001, estimated
+by the share of such pairs over independent starts. That share is `share_pairs`. It is not the probability that all
+tokens are in one cluster: two equal clusters give it the value 0.48. That probability stands beside it as
+`share_one_cluster`. The program takes 2,048 starts unless told otherwise, 90 betas, and Euler steps of 0.1; here the
+number of starts is an argument and the steps are adaptive. All betas of a dimension begin from the same draws of the
+seed, so that neighbours in the picture differ by beta alone.
 
 The line is the time at which gamma(t) = 1 - delta, gamma being the common inner product of tokens that begin
 orthogonal: as d grows, tokens drawn at random are nearly orthogonal, and the transition nears the line.
+
+With Q = K = V = I tokens never leave their span, and a rotation of the start rotates the trajectory. So for d > n the
+tokens are simulated in n coordinates of their span, with the same inner products; d = 512 costs what d = 32 does.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,9 +29,14 @@ from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.equal_angles import weight
 from lengthwise.geometry.particles.system import Kind
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 DIMENSIONS = (2, 8, 32, 128, 512)
-BETAS = tuple(np.linspace(0, 9, 13).tolist())
-TIMES = tuple(np.linspace(0, 30, 31).tolist())
+BETAS = tuple(np.linspace(0, 9, 37).tolist())
+TIMES = tuple(np.linspace(0, 30, 61).tolist())
+STARTS = 24
+TOGETHER = 128  # systems in a batch: 64 MB of trajectory at n = 32 and 61 times
 
 
 def phase_rows(
@@ -36,7 +44,7 @@ def phase_rows(
     betas: Sequence[float] = BETAS,
     times: Sequence[float] = TIMES,
     n: int = 32,
-    starts: int = 16,
+    starts: int = STARTS,
     kind: Kind = "SA",
     seed: int = 0,
     delta: float = 1e-3,
@@ -46,8 +54,8 @@ def phase_rows(
 ) -> list[dict[str, Any]]:
     """One row for each d, beta and time: the two shares, and `clusters`, the mean over starts of N_kappa.
 
-    All betas and starts of a dimension are one batch. `listener` is told the dimension and the time reached. The rows
-    of a dimension do not depend on which others are asked for, so a diagram may be made in parts and joined.
+    `listener` is told the dimension and the time reached, a mean over the betas. The rows of a dimension or a beta do
+    not depend on which others are asked for, so a diagram may be made in parts and joined.
     """
     _refuse(dimensions, betas, times, n, starts, delta)
     rows: list[dict[str, Any]] = []
@@ -69,32 +77,63 @@ def _dimension(
     tolerance: float,
     listener: Callable[[int, float], None] | None,
 ) -> list[dict[str, Any]]:
+    from lengthwise.geometry.particles.starts import uniform
+
+    begin = in_span(uniform(n, d, seed, (starts,)))
+    together = max(1, TOGETHER // starts)  # betas that are simulated at once; each system has steps of its own
+    parts = [betas[first : first + together] for first in range(0, len(betas), together)]
+    found = []
+    for place, part in enumerate(parts):
+        told = None
+        if listener is not None:  # the mean over the parts of the time that each has reached
+            past = place * times[-1]
+            told = lambda time, past=past: listener(d, (past + time) / len(parts))  # noqa: E731
+        found.append(_part(begin, part, times, kind, delta, kappa, tolerance, told))
+    measured = np.concatenate(found, axis=2)  # [3, times, betas]
+    return [
+        {
+            "d": d,
+            "beta": float(beta),
+            "time": float(time),
+            "share_pairs": float(measured[0, moment, row]),
+            "share_one_cluster": float(measured[1, moment, row]),
+            "clusters": float(measured[2, moment, row]),
+            "starts": starts,
+        }
+        for moment, time in enumerate(times)
+        for row, beta in enumerate(betas)
+    ]
+
+
+def _part(
+    begin: Tensor,
+    betas: Sequence[float],
+    times: Sequence[float],
+    kind: Kind,
+    delta: float,
+    kappa: float,
+    tolerance: float,
+    listener: Callable[[float], None] | None,
+) -> np.ndarray:
+    """The two shares and N_kappa, means over the starts `begin` [starts, n, d], as [3, times, betas]."""
     import torch
 
     from lengthwise.geometry.particles.integrate import simulate
-    from lengthwise.geometry.particles.starts import uniform
     from lengthwise.geometry.particles.system import System
 
-    begin = uniform(n, d, seed, (starts,)).repeat(len(betas), 1, 1)  # [betas * starts, n, d]
+    starts = len(begin)
     system = System(kind, torch.tensor(betas, dtype=torch.float64).repeat_interleave(starts))
-    told = None if listener is None else lambda time: listener(d, time)
-    path = simulate(system, begin, times, tolerance, told)
-    rows: list[dict[str, Any]] = []
-    for time, points in zip(times, path.points, strict=True):
-        pairs, one, clusters = (part.reshape(len(betas), starts).mean(1) for part in _shares(points, delta, kappa))
-        rows += [
-            {
-                "d": d,
-                "beta": float(beta),
-                "time": float(time),
-                "share_pairs": float(pairs[row]),
-                "share_one_cluster": float(one[row]),
-                "clusters": float(clusters[row]),
-                "starts": starts,
-            }
-            for row, beta in enumerate(betas)
-        ]
-    return rows
+    path = simulate(system, begin.repeat(len(betas), 1, 1), times, tolerance, listener)
+    means = [[part.reshape(-1, starts).mean(1) for part in _shares(points, delta, kappa)] for points in path.points]
+    return np.array(means).swapaxes(0, 1)
+
+
+def in_span(points: Tensor) -> Tensor:
+    """Tokens [..., n, d] in n coordinates of their span where d > n; inner products stay, to rounding."""
+    import torch
+
+    n, d = points.shape[-2:]
+    return points if d <= n else torch.linalg.qr(points.mT).R.mT.contiguous()  # X^T = Q R, so X X^T = R^T R
 
 
 def _shares(points: np.ndarray, delta: float, kappa: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -20,6 +20,8 @@ from lengthwise.records import Assumption, Check, Claim, Reference
 
 SURVEY, METASTABLE = "geshkovski2023", "geshkovski2024"
 HERE = "docs/theorems-particles.md"
+UNCHECKED = "place not checked"
+TIME, PER_TIME = "units of time", "per unit of time"
 ONE_CLUSTER, RATE, LATE_RATE = "one cluster in the end", "rate of gathering, at least", "rate of gathering, late"
 CAPS_STAY, CAPS_SHRINK, COMMON = "caps persist until", "caps have shrunk by", "all inner products equal gamma(t)"
 
@@ -104,23 +106,31 @@ def _one_cluster(facts: StartFacts) -> tuple[Claim, ...]:
         _row("one cluster: beta = 0", (*plain, _seen("beta = 0", beta == 0)), "theorem 4.1"),
         _row(
             "one cluster: on a circle",
-            (*plain, _seen(f"{span} 2 dimensions", facts.rank == 2)),
-            "abstract: beta >= -0.16, and its extension to normalised dynamics",
+            (*plain, _seen(f"{span} 2 dimensions", facts.rank == 2), *_from_abstract(facts)),
+            "abstract: beta >= -0.16",
             "polyanskiy2025",
         ),
         _row("one cluster: d >= 3", (*plain, _seen(f"{span} 3 or more dimensions", facts.rank >= 3)), "theorem 6.1"),
         _row(
             "one cluster: d >= n, exponentially",
             (plain[0], _seen("d >= n", d >= n), _seen("the tokens are linearly independent", facts.rank == n)),
-            "section 6.1, the theorem for d >= n",
+            f"the theorem for d >= n, {UNCHECKED}",
         ),
         _row(
             "one cluster: open hemisphere, exponentially",
             (plain[0], _in_hemisphere(facts)),
-            "section 6.1, the lemma on cones",
+            f"the lemma on cones, {UNCHECKED}",
             evidence={"normal": facts.hemisphere.normal.tolist(), "margin": facts.hemisphere.low},
         ),
     )
+
+
+def _from_abstract(facts: StartFacts) -> tuple[Assumption, ...]:
+    """What is taken from a paper of which the abstract alone was read; it does not name the normalised dynamics."""
+    read = (Assumption("the theorem is as its abstract says; read in the abstract alone"),)
+    if facts.kind == "USA":
+        return read
+    return (*read, Assumption("it covers SA, which the abstract does not say; see docs/theorems-particles.md"))
 
 
 def _rates(facts: StartFacts) -> tuple[Claim, ...]:
@@ -132,9 +142,9 @@ def _rates(facts: StartFacts) -> tuple[Claim, ...]:
     bound = _row(
         RATE,
         (*ground, after),
-        "section 6.1, proof of the lemma on cones" + ("" if facts.kind == "SA" else "; for USA in " + HERE),
+        f"proof of the lemma on cones, {UNCHECKED}; proved in {HERE}",
         value=rate,
-        unit="1 / time",
+        unit=PER_TIME,
         evidence={"halves within": math.log(2) / rate if rate > 1e-300 else None, "norm of Q^T K": facts.score_norm},
     )
     if rate < 1e-300 and bound.status == "holds":
@@ -143,14 +153,14 @@ def _rates(facts: StartFacts) -> tuple[Claim, ...]:
         return (bound,)  # the late rate is 2 e^(beta <Qx*, Kx*>), and x* is not known beforehand
     late = 2.0 if facts.kind == "SA" else 2 * math.exp(min(facts.beta, 700.0))
     gathered = (_seen("V is the identity", facts.plain_values), _seen("the tokens gather in one point", None))
-    return bound, _row(LATE_RATE, gathered, "late rate", HERE, value=late, unit="1 / time")
+    return bound, _row(LATE_RATE, gathered, "late rate", HERE, value=late, unit=PER_TIME)
 
 
 def _chance_of_hemisphere(facts: StartFacts) -> Claim:
     drawn = (_seen("tokens drawn independently and uniformly, which this start need not be", None),)
     chance = wendel(facts.n, facts.d)
     return _row(
-        "probability that uniform tokens lie in an open hemisphere", drawn, "theorem 1", "wendel1962", value=chance
+        "probability that uniform tokens lie in an open hemisphere", drawn, UNCHECKED, "wendel1962", value=chance
     )
 
 
@@ -158,17 +168,17 @@ def _caps(facts: StartFacts) -> tuple[Claim, ...]:
     caps = None if facts.one_point else find_caps(facts.points, facts.kind, facts.beta)
     found = _seen("the tokens lie in two or more caps with epsilon < 1/16 whose doubles are disjoint", caps is not None)
     if caps is None or not (facts.plain_values and facts.plain_scores):
-        return (_row(CAPS_STAY, (*_plain(facts), found), "section 2", METASTABLE, unit="time"),)
+        return (_row(CAPS_STAY, (*_plain(facts), found), UNCHECKED, METASTABLE, unit=TIME),)
     evidence = {"beta": facts.beta, **_evidence(caps)}
     speaking = caps.persists > 2 * caps.unit_speed
     stay = Claim(
         CAPS_STAY,
         value=caps.persists,
-        unit="time",
+        unit=TIME,
         kind="proved",
         status="holds" if speaking else "vacuous",
         assumptions=(*_plain(facts), found),
-        reference=Reference(HERE, "caps persist, after geshkovski2024, section 2"),
+        reference=Reference(HERE, "caps persist, after geshkovski2024"),
         evidence=evidence,
     )
     conditions = (
@@ -182,7 +192,13 @@ def _caps(facts: StartFacts) -> tuple[Claim, ...]:
         _seen("T1 is no more than 10^300", caps.shrinks is not None or caps.gamma <= 0 or facts.beta <= 1),
     )
     return stay, _row(
-        CAPS_SHRINK, conditions, "theorem of section 2", METASTABLE, caps.shrinks or 0.0, "time", evidence=evidence
+        CAPS_SHRINK,
+        conditions,
+        f"the theorem on caps, {UNCHECKED}",
+        METASTABLE,
+        caps.shrinks or 0.0,
+        TIME,
+        evidence=evidence,
     )
 
 
@@ -204,7 +220,9 @@ def _evidence(caps: Caps) -> dict[str, Any]:
 def _common_angle(facts: StartFacts) -> tuple[Claim, ...]:
     equal = _seen("all pairs of tokens have one inner product", facts.equal_angle is not None)
     evidence = {"n": facts.n, "kind": facts.kind, "beta": facts.beta, "start": facts.equal_angle}
-    exact = _row(COMMON, (*_plain(facts), equal), "section 6.2, orthogonal start", evidence=evidence)
+    exact = _row(
+        COMMON, (*_plain(facts), equal), f"orthogonal start, {UNCHECKED}; derived in equal_angles.py", evidence=evidence
+    )
     if facts.equal_angle is not None:
         return (exact,)
     chance = min(1.0, 2 * facts.n**2 * facts.d ** (-1 / 64))
