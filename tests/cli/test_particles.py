@@ -190,6 +190,7 @@ def test_the_phase_diagram(cli, tmp_path):
     answer = cli(*PHASES, "--time", "9", "--picture", "a.svg", "--data", "a.csv")
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
     assert "d = 2: share of pairs in one place" in answer.out and "d = 3" in answer.out
+    assert "d = 3 (below n): " in " ".join(answer.out.split())
     picture = (tmp_path / "a.svg").read_text()
     assert "d = 3" in picture and "β" in picture and "share of pairs" in picture
     rows = (tmp_path / "a.csv").read_text().splitlines()
@@ -198,6 +199,9 @@ def test_the_phase_diagram(cli, tmp_path):
 
 def test_the_phase_diagram_as_an_object(cli):
     found = json.loads(cli(*PHASES, "--time", "9", "--json", "--quiet").out)
+    claims = found["claims"]
+    assert len(claims) == 3 and {claim["kind"] for claim in claims} == {"measured"}
+    assert claims[0]["status"] == "unknown" and claims[1]["evidence"]["d >= n"] is False  # 2 and 3 are below 5
     assert len(found["rows"]) == 24 and len(found["line"]) == 17
     times = [row["time"] for row in found["line"]]
     assert times == sorted(times)  # a larger beta takes longer

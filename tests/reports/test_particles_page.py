@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import stat
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -145,9 +146,30 @@ def test_places_come_back_to_five_digits():
     assert np.frombuffer(base64.b64decode(data["groups"]), "<i2").shape == (16 * 12,)
 
 
+@pytest.mark.slow
 def test_256_tokens_at_200_moments_are_below_3_megabytes():
     text = render_page(simulation(gathering(256, 16, 200)))
     assert len(text.encode()) < 3e6 and "principal directions of 16 dimensions" in text
+
+
+def test_the_size_of_a_page_goes_with_its_coordinates():
+    """From 64 tokens at 40 moments to 256 at 200; the slow test has the whole."""
+    places = 8  # bytes of a token at a moment: four numbers of 16 bits, in base 64 a third more
+    text = render_page(simulation(gathering(64, 16, 40)))
+    rest = len(text.encode()) - 4 / 3 * places * 64 * 40
+    assert "principal directions of 16 dimensions" in text
+    assert 4 / 3 * places * 256 * 200 + 4 * rest < 3e6
+
+
+def test_infinite_values_are_words():
+    claim = Claim("caps persist until", float("inf"), "units of time", "proved")
+    text = render_page(replace(simulation(), theory=(claim,)))
+    assert "infinite units of time" in text and "inf units" not in text
+
+
+def test_the_threshold_is_the_one_that_is_used(monkeypatch):
+    monkeypatch.setattr("lengthwise.reports.particles.page.THRESHOLD", 0.87)
+    assert "inner products above 0.87" in render_page(simulation())
 
 
 def test_more_tokens_than_are_drawn():
@@ -231,6 +253,14 @@ def test_themes_and_phones(visit, page, context):
     dark = "getComputedStyle(document.body).backgroundColor"
     assert (opened.ask(dark) == "rgb(20, 23, 27)") == ("color_scheme" in context)
     assert opened.complaints == []
+
+
+def test_claims_are_read_on_a_phone_without_scrolling_sideways(visit, page):
+    opened = visit(page, viewport={"width": 390, "height": 844})
+    assert opened.ask("[...document.querySelectorAll('.claims')].every(one => one.scrollWidth <= 390)")
+    label = "getComputedStyle(document.querySelector('.claims .value'), '::before').content"
+    assert "data-label" in opened.ask(label) or "value" in opened.ask(label)
+    assert "none" in visit(page).ask(label)
 
 
 def test_without_a_script_there_are_still_pictures(browser, page):

@@ -23,6 +23,7 @@ COMMANDS = {
     "inspect": "look inside a model: norms, shift gap, margins, constants",
     "particles": "tokens on a sphere that attract each other: do they gather?",
     "particles phases": "the phase diagram: when is it one cluster, by beta and d",
+    "particles density": "a density on circle or sphere: how many peaks, and when",
     "study": "carry out a study: a grid of tasks, encodings, models and seeds",
     "study status": "where a study stands: done, running, failed, time left",
     "study show": "the results of a study as a table of tasks and encodings",

@@ -118,8 +118,10 @@ def _heading(title: str) -> None:
 
 def _sentence(claim: Claim) -> str:
     """The claim, what it takes for granted, and where it comes from."""
+    from lengthwise.reports.particles.readable import readable
+
     taken = [assumption.statement for assumption in claim.assumptions if assumption.check == "assumed"]
-    text = str(claim) + (f"; assumed: {'; '.join(taken)}" if taken else "")
+    text = str(readable(claim)) + (f"; assumed: {'; '.join(taken)}" if taken else "")
     return text if claim.reference is None else f"{text} [{claim.reference}]"
 
 

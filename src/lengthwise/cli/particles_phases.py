@@ -1,8 +1,8 @@
 """Draw the phase diagram of tokens on a sphere: over time and beta, for each dimension, are they in one place?
 
 Tokens begin independently and uniformly. The colour is the share of pairs whose inner product is within delta of 1,
-over several starts; the line is the time at which tokens that begin orthogonal come as near. Without --picture the
-diagram is printed as a table of that share.
+over several starts; the line is the time at which tokens that begin orthogonal come as near. The diagram is printed as
+a table of that share, and below it where the line tells when the tokens gather.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ import csv
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lengthwise.cli.options import Parser, at_least, number, whole
 from lengthwise.cli.output import narrate, wrapped, write_object
 from lengthwise.errors import UsageError
 
+if TYPE_CHECKING:
+    from lengthwise.records import Claim
+
 _COLUMNS = 7  # times in the printed table
+_LINES = 13  # betas in it
 _FINER = 8  # points of the line for each step of beta
 
 
@@ -27,11 +31,11 @@ def add_options(parser: Parser) -> None:
     add = parser.add_argument
     add("--d", default="2,8,32,128,512", metavar="LIST", help="the dimensions (2,8,32,128,512)")
     add("--n", type=whole, default=32, metavar="N", help="how many tokens (32)")
-    add("--starts", type=whole, default=16, metavar="N", help="how many starts are averaged (16)")
+    add("--starts", type=whole, default=24, metavar="N", help="how many starts are averaged (24)")
     add("--most-beta", type=number, default=9.0, metavar="B", help="beta goes from 0 to this (9)")
-    add("--betas", type=whole, default=13, metavar="N", help="at how many values of beta (13)")
+    add("--betas", type=whole, default=37, metavar="N", help="at how many values of beta (37)")
     add("--time", type=number, default=30.0, metavar="T", help="how long (30)")
-    add("--frames", type=whole, default=31, metavar="N", help="at how many moments to look (31)")
+    add("--frames", type=whole, default=61, metavar="N", help="at how many moments to look (61)")
     add("--dynamics", default="sa", metavar="NAME", help="sa or usa (sa)")
     add("--delta", type=number, default=1e-3, metavar="D", help="how near 1 an inner product must be (0.001)")
     add("--show", default="pairs", metavar="WHAT", help="pairs, one (all tokens in one cluster) or clusters (pairs)")
@@ -49,6 +53,7 @@ def run(options: argparse.Namespace) -> int:
     check_place(options.data, "--data", (".csv",))
     import numpy as np
 
+    from lengthwise.geometry.particles.phase_claims import line_claims
     from lengthwise.geometry.particles.phases import phase_rows, transition_rows
 
     kind = "SA" if options.dynamics.lower() == "sa" else "USA"
@@ -63,11 +68,14 @@ def run(options: argparse.Namespace) -> int:
     fine = np.linspace(0, options.most_beta, _FINER * (options.betas - 1) + 1)
     line = transition_rows(fine.tolist(), options.n, kind, options.delta)
     words = _words(options, kind)
+    claims = line_claims(rows, line, options.n)
     _write_files(options, rows, line, measure, words)
     if options.json:
-        write_object("particles phases", {"words": words, "rows": rows, "line": line})
+        plain = [claim.plain() for claim in claims]
+        write_object("particles phases", {"words": words, "rows": rows, "line": line, "claims": plain})
     else:
         _write(rows, line, measure, words)
+        _write_claims(claims)
     return 0
 
 
@@ -103,8 +111,9 @@ def _words(options: argparse.Namespace, kind: str) -> list[str]:
         f"{options.n} tokens, independent and uniform on the sphere, {kind} with Q = K = V = I; averages over "
         f"{options.starts} starts, seed {options.seed or 0}. Two tokens are in one place when their inner product is "
         f"at least {1 - options.delta:g}.",
-        "The line is the time at which tokens that begin orthogonal come as near as that: as d grows, tokens drawn at "
-        "random are nearly orthogonal.",
+        "The share of pairs in one place, against time and beta and for some d, is what the survey draws "
+        "(geshkovski2023); the line is ours: the time at which tokens that begin orthogonal come as near as that. As d "
+        "grows, tokens drawn at random are nearly orthogonal.",
     ]
 
 
@@ -143,9 +152,20 @@ def _write(rows: list[dict[str, Any]], line: list[dict[str, float]], measure: st
         print(f"\nd = {d}: {MEASURES[measure]}, by beta (down) and time (across)")
         print("".join([f"{'beta':>7}", *(f"{time:>8.3g}" for time in times), f"{'line at':>10}"]))
         found = {(row["beta"], row["time"]): row[measure] for row in rows if row["d"] == d}
-        for beta, near in zip(dict.fromkeys(row["beta"] for row in rows), line[::_FINER], strict=True):
+        pairs = list(zip(dict.fromkeys(row["beta"] for row in rows), line[::_FINER], strict=True))
+        for beta, near in thinned(pairs, _LINES):
             cells = [f"{found[beta, time]:>8.3g}" for time in times]
             print("".join([f"{beta:>7.3g}", *cells, f"{near['time']:>10.4g}"]))
+
+
+def _write_claims(claims: tuple[Claim, ...]) -> None:
+    from lengthwise.geometry.particles.phase_claims import in_words
+
+    title = "Does the line tell when half of the pairs are close?"
+    print(f"\n{title}\n{'─' * len(title)}")
+    print(wrapped(str(claims[0]), "• ", "  "))
+    for claim in claims[1:]:
+        print(wrapped(f"{in_words(claim)} ({claim.kind})", "• ", "  "))
 
 
 @contextlib.contextmanager

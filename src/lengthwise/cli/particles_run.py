@@ -34,7 +34,8 @@ def simulated(setting: Setting, quiet: bool) -> tuple[Simulation, Trajectory]:
         trajectory = simulate(setting.system, setting.start, setting.times, setting.tolerance, listener)
     narrate(f"simulated to t = {setting.times[-1]:g} in {trajectory.steps:,} steps", quiet)
     n, d = setting.start.shape
-    measures = measure(trajectory.times, trajectory.points, setting.beta)
+    with moments_measured(len(setting.times), quiet) as told:
+        measures = measure(trajectory.times, trajectory.points, setting.beta, told)
     monotone = None
     if setting.attracts and setting.beta > 0:
         monotone = energy_never_falls(measures, setting.beta, trajectory.error)
@@ -72,10 +73,24 @@ def marks_of(theory: tuple[Claim, ...]) -> tuple[Mark, ...]:
 @contextlib.contextmanager
 def time_reached(last: float, quiet: bool) -> Iterator[Callable[[float], None] | None]:
     """A function that is told how far the simulation is, and shows it on a terminal; None where nobody looks."""
+    with _shown(quiet) as show:
+        yield None if show is None else lambda time: show(f"simulating: t = {time:.4g} of {last:g}")
+
+
+@contextlib.contextmanager
+def moments_measured(count: int, quiet: bool) -> Iterator[Callable[[int], None] | None]:
+    """The same for the measures, which take longer than the simulation where tokens are many."""
+    with _shown(quiet) as show:
+        yield None if show is None else lambda done: show(f"measuring: {done} of {count} moments")
+
+
+@contextlib.contextmanager
+def _shown(quiet: bool) -> Iterator[Callable[[str], None] | None]:
+    """A line on the terminal that is written again and again, and is gone in the end."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
     try:
-        yield lambda time: print(f"\rsimulating: t = {time:.4g} of {last:g}\033[K", end="", file=sys.stderr, flush=True)
+        yield lambda text: print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
     finally:
         print("\r\033[K", end="", file=sys.stderr, flush=True)

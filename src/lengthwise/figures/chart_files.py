@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
+from lengthwise.files import replace_file, write_text
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -34,16 +35,21 @@ vegaEmbed("#figure", {spec}, {{actions: {{export: true, source: false, compiled:
 
 
 def save_chart(path: Path, chart: Any, heading: str, paragraphs: Sequence[str]) -> None:
-    """Write an altair chart as .svg, .png or .html, by the file's ending; a page also has a heading and some words."""
+    """Write an altair chart as .svg, .png or .html, by the file's ending; a page also has a heading and some words.
+
+    The file is whole or not there.
+    """
     import vl_convert
 
     kind = path.suffix.lower()
     if kind == ".html":
-        path.write_text(chart_html(chart, heading, paragraphs), encoding="utf-8")
+        write_text(path, chart_html(chart, heading, paragraphs))
     elif kind == ".png":
-        path.write_bytes(vl_convert.vegalite_to_png(chart.to_json(), scale=2))
+        drawn = vl_convert.vegalite_to_png(chart.to_json(), scale=2)
+        with replace_file(path) as part:
+            part.write_bytes(drawn)
     elif kind == ".svg":
-        path.write_text(vl_convert.vegalite_to_svg(chart.to_json()), encoding="utf-8")
+        write_text(path, vl_convert.vegalite_to_svg(chart.to_json()))
     else:
         raise UsageError(f"a figure is written to a .svg, .png or .html file, not to {path.name!r}")
 

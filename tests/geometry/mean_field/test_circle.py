@@ -55,7 +55,7 @@ def particle_gap(kind: str, beta: float, count: int, time: float, cells: int) ->
 
 @pytest.mark.parametrize(("kind", "beta", "time"), [("SA", 4.0, 1.0), ("USA", 1.0, 0.5)])
 def test_tokens_come_near_the_density_as_they_grow_many(kind, beta, time):
-    gaps = [particle_gap(kind, beta, count, time, 800) for count in (8, 32, 128)]
+    gaps = [particle_gap(kind, beta, count, time, 400) for count in (8, 32, 128)]
     assert gaps[0] > 2.5 * gaps[1] > 2.5**2 * gaps[2]
     assert gaps[2] < 0.02
 

@@ -18,7 +18,8 @@ from lengthwise.reports.claims import claim_rows
 from lengthwise.reports.page import asset, marked, pieces, policy, script_safe
 from lengthwise.reports.particles.charts import WIDTH, Chart, charts
 from lengthwise.reports.particles.moments import TITLES, some_moments
-from lengthwise.reports.particles.simulation import Simulation
+from lengthwise.reports.particles.readable import readable
+from lengthwise.reports.particles.simulation import THRESHOLD, Simulation
 from lengthwise.reports.particles.still import moments_shown, still
 from lengthwise.reports.particles.view import COLOURS, SHAPES, View, outline, viewed
 from lengthwise.reports.words import counted
@@ -58,10 +59,11 @@ def render_page(simulation: Simulation) -> str:
         ],
         charts=[(chart, marked(chart.drawing)) for chart in drawn],
         titles=TITLES,
+        threshold=f"{THRESHOLD:g}",
         moments=some_moments(measures),
-        theory=claim_rows([claim for claim in simulation.theory if claim.status != "unknown"]),
-        silent=claim_rows([claim for claim in simulation.theory if claim.status == "unknown"]),
-        measured=claim_rows(simulation.measured),
+        theory=claim_rows([readable(claim) for claim in simulation.theory if claim.status != "unknown"]),
+        silent=claim_rows([readable(claim) for claim in simulation.theory if claim.status == "unknown"]),
+        measured=claim_rows([readable(claim) for claim in simulation.measured]),
         data=marked(script_safe(_data(simulation, view, drawn))),
         style=marked(style),
         script=marked(script),

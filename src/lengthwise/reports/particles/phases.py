@@ -45,7 +45,16 @@ def phase_chart(rows: Rows, line: Rows, measure: str) -> Any:
             if row["d"] == d
         ]
         panels.append(_panel(cells, line, measure, d, first=not panels))
-    return alt.concat(*panels, columns=3).configure(**config(PAPER_INK)).properties(background="white")
+    caption = alt.TitleParams(
+        [f"Colour: {MEASURES[measure]}, tokens drawn uniformly. Dashed: when orthogonal tokens would be there (γ)."],
+        fontWeight="normal",
+        fontSize=11,
+        anchor="start",
+        orient="bottom",
+        offset=8,
+    )
+    drawn = alt.concat(*panels, columns=3, title=caption)
+    return drawn.configure(**config(PAPER_INK)).properties(background="white")
 
 
 def _panel(cells: list[dict[str, Any]], line: Rows, measure: str, d: int, first: bool) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,10 +59,23 @@ class Simulation:
     marks: tuple[Mark, ...] = ()
 
 
-def measure(times: Sequence[float] | np.ndarray, points: np.ndarray, beta: float) -> Measures:
-    """Measure a trajectory, points [K, n, d], moment by moment, so that one matrix of n x n is alive at a time."""
-    scales = (beta, FIXED_SCALE)
-    numbers = np.array([[float(cluster_number(moment, scale)) for scale in scales] for moment in points])
+def measure(
+    times: Sequence[float] | np.ndarray,
+    points: np.ndarray,
+    beta: float,
+    listener: Callable[[int], None] | None = None,
+) -> Measures:
+    """Measure a trajectory, points [K, n, d], moment by moment, so that one matrix of n x n is alive at a time.
+
+    `listener` is told how many moments are done.
+    """
+    found, shares = [], []
+    for place, moment in enumerate(points):
+        found.append([float(cluster_number(moment, scale)) for scale in (beta, FIXED_SCALE)])
+        shares.append(_shares(moment))
+        if listener:
+            listener(place + 1)
+    numbers = np.array(found)
     components, groups = tracked_groups(points, THRESHOLD)
     return Measures(
         np.asarray(times, dtype=float),
@@ -71,7 +84,7 @@ def measure(times: Sequence[float] | np.ndarray, points: np.ndarray, beta: float
         numbers[:, 0] if beta > 0 else None,
         numbers[:, 1],
         1 / numbers[:, 0],
-        np.stack([_shares(moment) for moment in points]),
+        np.stack(shares),
         groups,
     )
 
