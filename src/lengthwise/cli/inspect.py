@@ -1,5 +1,6 @@
 """Inspect a model: its layers and norms, how much it can stretch distances, what moving all positions does to it, how
-clearly its attention prefers one key to the others, and whether its tokens draw together from block to block.
+clearly its attention prefers one key to the others and which tokens receive it, and whether its tokens draw together
+from block to block.
 
 MODEL is the folder of a run, a folder with config.json and safetensors (GPT-2, Llama, Mistral, Qwen2, BERT, RoBERTa),
 or a GGUF file; nothing is downloaded. It is shown items of the run's own task, or of --task or --data; a model without
@@ -19,6 +20,7 @@ from lengthwise.cli.output import narrate, width, wrapped, write_field, write_ob
 if TYPE_CHECKING:
     from lengthwise.inspection.content import Cell, Inspection, Section, Table
 
+_SECTIONS = "layers,lipschitz,shift,margins,attention,geometry"  # by hand, as help needs no torch
 _MOST = 14  # rows of a table that a terminal is shown
 
 
@@ -29,7 +31,7 @@ def add_options(parser: Parser) -> None:
     add("--data", metavar="FILE", help='show it a JSONL file: {"tokens": […]}, {"text": …} or {"input": …}')
     add("--size", type=whole, metavar="N", help="the size of the items (the largest it was trained on)")
     add("--items", type=whole, metavar="N", help="how many sequences (8; 2 for a model of over 20 million)")
-    add("--sections", metavar="NAMES", help="only these, with commas between: layers,lipschitz,shift,margins,geometry")
+    add("--sections", metavar="NAMES", help=f"only these, with commas between: {_SECTIONS}")
     add("--page", metavar="FILE", help="also write all of it as one HTML page")
     parser.seed_help = "the seed of the inputs (0)"
 

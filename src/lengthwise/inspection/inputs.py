@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,15 @@ STRETCH = 8  # longer items of a task have at most so many times the size of tra
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Sequences of one length, [B, T], and where they come from in words."""
+    """Sequences of one length, [B, T], and where they come from in words; `names` says what a token stands for."""
 
     tokens: Tensor
     described: str
+    names: Callable[[int], str] | None = None
+
+    def name(self, token: int) -> str:
+        """What the token stands for, or its number where that is not known."""
+        return str(token) if self.names is None else self.names(token)
 
 
 def inputs_for(
@@ -94,7 +99,8 @@ def _from_task(
             size = _longer_size(task, size, causal, room_for(anatomy, longest))
     batch = task.part("test").batch(size, seed, range(items), role="test", causal=causal)
     own = "the run's own task" if asked is None else "the task"
-    return Inputs(torch.from_numpy(batch.inputs), f"{items} items of size {size} of {own} {_name(task)}")
+    described = f"{items} items of size {size} of {own} {_name(task)}"
+    return Inputs(torch.from_numpy(batch.inputs), described, task.vocabulary.__getitem__)
 
 
 def _size(task: Task, trained: int | None) -> int:
@@ -165,7 +171,8 @@ def _from_items(subject: Subject, own: Task, path: Path, size: int | None, items
     drawn = task.draw(size, seed, range(items), "test")
     samples = Samples(_renamed(drawn.prompts, number), _renamed(drawn.answers, number))  # pyright: ignore
     batch = pack(samples, task.readout, subject.anatomy.blocks[0].attention.causal)
-    return Inputs(torch.from_numpy(batch.inputs), f"{items} items of size {size} drawn from {path}")
+    described = f"{items} items of size {size} drawn from {path}"
+    return Inputs(torch.from_numpy(batch.inputs), described, own.vocabulary.__getitem__)
 
 
 def _renamed(rows: Ints, number: Ints) -> Ints:
@@ -185,9 +192,9 @@ def _from_texts(subject: Subject, path: Path, items: int, longest: int) -> Input
         text = next((line[key] for key in ("text", "input") if isinstance(line.get(key), str)), None)
         if text is None:
             raise UsageError(f'{path}: a line has neither "tokens", "text" nor "input"; each needs one of them')
-        return cutter(text)[:longest]
+        return cutter.cut(text)[:longest]
 
-    return _from_rows(path, items, cut, f"texts, of each at most {longest} tokens")
+    return replace(_from_rows(path, items, cut, f"texts, of each at most {longest} tokens"), names=cutter.name)
 
 
 def _from_rows(path: Path, items: int, read: Callable[[dict[str, Any]], list[int]], what: str) -> Inputs:
@@ -230,12 +237,13 @@ def _from_built_in_text(subject: Subject, items: int, longest: int) -> Inputs | 
     if cutter is None:
         return None
     longest = room_for(subject.anatomy, longest)
-    rows = [cutter(part)[:longest] for part in built_in_parts(items)]
+    rows = [cutter.cut(part)[:longest] for part in built_in_parts(items)]
     shortest = min(map(len, rows))
     tokens = torch.tensor([row[:shortest] for row in rows])
     if shortest < 2 or int(tokens.max()) >= len(subject.anatomy.embed):
         return None
-    return Inputs(tokens, f"{items} parts of the built-in text ({TITLE}), of each the first {shortest} tokens")
+    described = f"{items} parts of the built-in text ({TITLE}), of each the first {shortest} tokens"
+    return Inputs(tokens, described, cutter.name)
 
 
 # --- sequences that say nothing -------------------------------------------------------------------------------------

@@ -5,15 +5,23 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from lengthwise.inspection.subject import Subject
 
-Cutter = Callable[[str], list[int]]
-
 TITLE = "Alice's Adventures in Wonderland"
+
+
+@dataclass(frozen=True)
+class Cutter:
+    """A tokenizer: `cut` gives the tokens of a text, and `name` the text that a token stands for, in quotes."""
+
+    cut: Callable[[str], list[int]]
+    name: Callable[[int], str]
 
 
 def cutter_of(subject: Subject) -> Cutter | None:
@@ -28,7 +36,10 @@ def cutter_of(subject: Subject) -> Cutter | None:
         cutter = Tokenizer.from_file(str(place))
         cutter.no_padding()
         cutter.no_truncation()
-        return lambda text: cutter.encode(text).ids
+        return Cutter(
+            lambda text: cutter.encode(text).ids,
+            lambda token: _quoted(cutter.decode([token], skip_special_tokens=False)),
+        )
     return None if subject.gguf is None else _of_gguf(subject.gguf)
 
 
@@ -44,7 +55,14 @@ def _of_gguf(path: Path) -> Cutter | None:
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError, RuntimeError):
             return None
-    return lambda text: list(cutter(text, truncation=False, verbose=False)["input_ids"])
+    return Cutter(
+        lambda text: list(cutter(text, truncation=False, verbose=False)["input_ids"]),
+        lambda token: _quoted(str(cutter.decode([token], skip_special_tokens=False))),
+    )
+
+
+def _quoted(piece: str) -> str:
+    return json.dumps(piece, ensure_ascii=False)  # line breaks and the like are shown as such
 
 
 def built_in_parts(count: int) -> list[str]:

@@ -1,0 +1,233 @@
+"""The section `attention`: attention as transport. Every query spends 1, and nothing binds what a key receives.
+
+A key's share is what it would receive if every query spread evenly over the keys it sees. A **hub** receives more than
+three times its share, and more than two queries spend. The second condition is for decoders: the last keys are seen
+by few queries and have tiny shares, so a head in which every token looks at itself would make hubs of them all, though
+each receives 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lengthwise.geometry.attention_report import AttentionReport, attention_report, lipschitz_claim
+from lengthwise.geometry.sinkhorn import sinkhorn
+from lengthwise.inspection.content import Cell, Picture, Section, Table
+from lengthwise.inspection.head_numbers import attention_problem, largest_sharpness
+from lengthwise.inspection.inputs import Inputs
+from lengthwise.inspection.sections import Look, section
+from lengthwise.inspection.verdicts import SEQUENCES, interval_of_mean
+from lengthwise.models.attention.sinkhorn import Sinkhorn
+from lengthwise.models.forward import BlockTrace, hidden_keys
+from lengthwise.models.parts import AttentionPart
+from lengthwise.records import Assumption, Claim
+from lengthwise.seeds import Floats
+
+TIMES = 3.0  # its share is what a hub receives more than
+QUERIES = 2.0  # and so much is what it receives more than altogether
+HUBS_LISTED = 5  # of a block
+LONGEST_PLAN = 256  # tokens up to which a doubly stochastic plan is sought
+TOLERANCE, MOST, BELIEVED = 1e-4, 300, 1e-2  # of a plan: when it stops, iterations, and the error up to which it counts
+
+
+@dataclass(frozen=True, eq=False)
+class BlockAttention:
+    """The attention of one block on all inputs; arrays are [sequences, heads, …].
+
+    `even`: the mean entropy of a query that spreads evenly over what it sees. `plan`: how far the weights of the first
+    head are from the doubly stochastic plan of the same logits; None where there is none or it was not found.
+    """
+
+    report: AttentionReport
+    even: float
+    plan: float | None
+
+    @property
+    def queries(self) -> int:
+        return self.report.entropy.shape[-1]
+
+    @property
+    def hubs(self) -> NDArray[np.bool_]:
+        """Which keys are hubs, [sequences, heads, keys]."""
+        return self.report.hubs & (self.report.received > QUERIES)
+
+    @property
+    def to_hubs(self) -> Floats:
+        """The part of attention that goes to hubs, [sequences, heads]."""
+        return (self.report.received * self.hubs).sum(axis=-1) / self.queries
+
+    @property
+    def columns_off(self) -> Floats:
+        """Half the l1 distance between what keys receive and their shares, as a part of all attention."""
+        return 0.5 * np.abs(self.report.received - self.report.share).sum(axis=-1) / self.queries
+
+    @property
+    def top(self) -> tuple[int, int, int]:
+        """Sequence, head and place of the key that receives most."""
+        sequence, head, place = np.unravel_index(self.report.received.argmax(), self.report.received.shape)
+        return int(sequence), int(head), int(place)
+
+
+@section("attention")
+def attention(look: Look) -> Section:
+    """Who receives how much, how spread queries are, and which tokens are hubs."""
+    parts = [block.attention for block in look.anatomy.blocks]
+    found = [measure_attention(part, trace) for part, trace in zip(parts, look.trace.blocks, strict=True)]
+    return Section(
+        "attention",
+        "Attention as transport",
+        _text(found),
+        (*_claims(found, look.inputs), *_constants(parts, found[0].queries)),
+        (_by_block(found),),
+        (_by_head(found), _hubs(found, look.inputs)),
+        (_picture(found),),
+    )
+
+
+def measure_attention(part: AttentionPart, trace: BlockTrace) -> BlockAttention:
+    """What the weights of a block say, under the mask that the block has."""
+    weights = trace.attention_weights
+    visible = ~hidden_keys(part, weights.shape[-1])
+    report = attention_report(weights.double().numpy(), visible.numpy(), TIMES)
+    return BlockAttention(report, float(visible.sum(dim=1).double().log().mean()), _plan_distance(part, trace))
+
+
+def _plan_distance(part: AttentionPart, trace: BlockTrace) -> float | None:
+    """The part of attention that would have to move for the first head to be doubly stochastic; for encoders alone,
+    as a causal doubly stochastic plan is the identity, and not for hardmax, which has no temperature."""
+    logits, weights = trace.attention_logits[:, 0], trace.attention_weights[:, 0]
+    known = part.law.fused or isinstance(part.law, Sinkhorn)
+    if part.causal or not known or logits.shape[-1] > LONGEST_PLAN:
+        return None
+    with torch.no_grad():
+        plan = sinkhorn(logits, 1.0, math.inf, TOLERANCE, MOST)
+    if not plan.error <= BELIEVED:
+        return None
+    return float((plan.weights - weights).abs().sum(dim=-1).mean()) / 2
+
+
+# --- words and claims -----------------------------------------------------------------------------------------------
+
+
+def _text(found: list[BlockAttention]) -> tuple[str, ...]:
+    hubs = sum(int(block.hubs.any(axis=(0, 2)).sum()) for block in found)
+    heads = sum(block.hubs.shape[1] for block in found)
+    return (
+        "Every query spends 1 on the keys it sees. A key's share is what it would receive if all spread evenly. "
+        f"A hub receives more than {TIMES:g} times its share, and more than {QUERIES:g} queries spend; "
+        f"{hubs} of {heads} heads have one.",
+        "The Lipschitz constant says how fast weights can change with scores (scale · q·k, and the bias of positions). "
+        "Weights are those of the scores times a sharpness, so the temperature ε is 1 / sharpness, at its least.",
+    )
+
+
+def _claims(found: list[BlockAttention], inputs: Inputs) -> list[Claim]:
+    seen = (Assumption("only these inputs were looked at"), SEQUENCES)
+    size = {"sequences": len(inputs.tokens), "tokens": found[0].queries, "blocks": len(found)}
+    to_hubs = np.mean([block.to_hubs.mean(axis=1) for block in found], axis=0)
+    entropy = np.mean([block.report.entropy.mean(axis=(1, 2)) for block in found], axis=0)
+    even = float(np.mean([block.even for block in found]))
+    measured = [
+        ("attention that goes to hubs", to_hubs, "of 1", {"hub_above": TIMES, "and_above": QUERIES}),
+        ("mean entropy of a query", entropy, "nats", {"of even spreading": even}),
+    ]
+    claims = []
+    for name, values, unit, more in measured:
+        interval = interval_of_mean(values) if values.std() > 0 else None  # no hubs at all are no interval of width 0
+        value, evidence = float(values.mean()), {**size, **more}
+        claims.append(Claim(name, value, unit, "measured", "holds", interval, seen, None, evidence))
+    return [*claims, _most(found, inputs, seen[:1])]
+
+
+def _most(found: list[BlockAttention], inputs: Inputs, seen: tuple[Assumption, ...]) -> Claim:
+    """The key that receives most of all."""
+    number = max(range(len(found)), key=lambda n: found[n].report.received.max())
+    block = found[number]
+    sequence, head, place = block.top
+    token = inputs.name(int(inputs.tokens[sequence, place]))
+    where = {"block": number, "head": head, "sequence": sequence, "place": place, "token": token}
+    evidence = {**where, "queries": block.queries, "times its share": float(block.report.ratio[block.top])}
+    name = f"most that a key receives, place {place} in block {number} head {head}"
+    value = float(block.report.received[block.top]) / block.queries
+    return Claim(name, value, "of all attention there", "measured", assumptions=seen, evidence=evidence)
+
+
+def _constants(parts: list[AttentionPart], length: int) -> list[Claim]:
+    """The Lipschitz constant of each kind of attention there is in the model, once."""
+    claims = [_constant(part, length) for part in parts]
+    return list({claim.name: claim for claim in claims}.values())
+
+
+def _constant(part: AttentionPart, length: int) -> Claim:
+    joint = isinstance(part.law, Sinkhorn)
+    if not part.law.fused and not joint:
+        name, why = f"Lipschitz constant of {part.rule} attention weights", (Assumption(attention_problem(part)),)
+        return Claim(name, None, "", "proved", "refused", None, why)
+    rule = "softmax" if not joint else "sinkhorn_prefixes" if part.causal else "sinkhorn"
+    return lipschitz_claim(1.0 / largest_sharpness(part, length), rule)
+
+
+# --- tables and pictures --------------------------------------------------------------------------------------------
+
+
+def _by_block(found: list[BlockAttention]) -> Table:
+    plans = any(block.plan is not None for block in found)
+    columns = ("block", "entropy", "even", "most", "over share", "to hubs", "columns off")
+    note = (
+        "means over heads and sequences; entropy: of a query, in nats, beside that of even spreading; most: what the "
+        "key that receives most gets, in queries, and over its share; columns off: half the l1 distance between what "
+        "keys receive and their shares, as a part of all attention"
+    )
+    if plans:
+        columns += ("plan off",)
+        note += "; plan off: the part of head 0 that would move for every key to receive 1, with the same logits"
+    rows = []
+    for number, block in enumerate(found):
+        report = block.report
+        most = float(report.received[block.top]), float(report.ratio[block.top])
+        values = (float(report.entropy.mean()), block.even, *most)
+        values += (float(block.to_hubs.mean()), float(block.columns_off.mean()))
+        rows.append((number, *values, *((block.plan,) if plans else ())))
+    return Table("Attention by block", columns, tuple(rows), note)
+
+
+def _by_head(found: list[BlockAttention]) -> Table:
+    rows = []
+    for number, block in enumerate(found):
+        parts = (block.report.entropy.mean(axis=(0, 2)), block.report.received.max(axis=(0, 2)))
+        parts += (block.to_hubs.mean(axis=0), block.columns_off.mean(axis=0))
+        rows += [(number, head, *(float(part[head]) for part in parts)) for head in range(len(parts[0]))]
+    return Table("Attention by head", ("block", "head", "entropy", "most", "to hubs", "columns off"), tuple(rows))
+
+
+def _hubs(found: list[BlockAttention], inputs: Inputs) -> Table:
+    """The hubs of each block that receive most: a place and the token there, over all heads and sequences."""
+    rows: list[tuple[Cell, ...]] = []
+    for number, block in enumerate(found):
+        keys: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
+        for sequence, head, place in np.argwhere(block.hubs):
+            got = block.report.received[sequence, head, place], block.report.ratio[sequence, head, place]
+            keys[int(place), int(inputs.tokens[sequence, place])].append((float(got[0]), float(got[1])))
+        ordered = sorted(keys.items(), key=lambda item: -sum(received for received, _ in item[1]))
+        for (place, token), got in ordered[:HUBS_LISTED]:
+            means = np.mean(got, axis=0)
+            rows.append((number, place, inputs.name(token), len(got), float(means[0]), float(means[1])))
+    columns = ("block", "place", "token", "times", "receives", "over share")
+    note = (
+        f"times: in how many heads of how many sequences, together; receives: in queries; at most {HUBS_LISTED} a block"
+    )
+    return Table("Hubs", columns, tuple(rows), f"{note}; places count from 0")
+
+
+def _picture(found: list[BlockAttention]) -> Picture:
+    means = [block.to_hubs.mean(axis=0) for block in found]
+    rows = tuple({"x": h, "y": n, "value": float(v)} for n, heads in enumerate(means) for h, v in enumerate(heads))
+    top = max(rows, key=lambda row: row["value"])
+    words = f"The most is {top['value']:.2g} of a head's attention, in block {top['y']} head {top['x']}."
+    return Picture("heat", "Attention that goes to hubs, by block and head", words, "head", "block", rows)
