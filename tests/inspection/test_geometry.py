@@ -13,12 +13,13 @@ from scipy import stats
 import lengthwise as lw
 from lengthwise.geometry import clusters
 from lengthwise.inspection.geometry import compare
+from lengthwise.inspection.geometry_claims import geometry_claims
 from lengthwise.inspection.inputs import Inputs, inputs_for, room_for
 from lengthwise.inspection.layerwise import in_single_precision, random_blocks, random_outside, stream
 from lengthwise.inspection.sections import Look
 from lengthwise.inspection.subject import open_subject
 from lengthwise.inspection.texts import built_in_parts
-from lengthwise.inspection.token_measures import TokenMeasures, doubling_lengths, measure_tokens
+from lengthwise.inspection.token_measures import AtLongest, TokenMeasures, doubling_lengths, measure_tokens
 from lengthwise.inspection.verdicts import interval_of_mean, length_trend, verdict
 from lengthwise.models.forward import run
 from lengthwise.models.huggingface import anatomy_of_huggingface
@@ -81,8 +82,8 @@ def test_random_weights_keep_sizes_and_lose_directions(anatomy):
 
 def test_one_pass_serves_every_length_where_tokens_see_only_the_past(anatomy, tokens):
     lengths = (10, 25, 40)
-    whole = measure_tokens(anatomy, tokens, lengths, ranks=True)
-    assert whole.spread.shape == (3, 4, 3) and whole.rank.shape == (3, 4)  # pyright: ignore
+    whole = measure_tokens(anatomy, tokens, lengths, longest=True)
+    assert whole.spread.shape == (3, 4, 3) and whole.longest.rank.shape == (3, 4)  # pyright: ignore
     for at, length in enumerate(lengths):
         alone = measure_tokens(anatomy, tokens[:, :length], (length,))
         for name in ("spread", "number", "groups", "ratio", "spread_with_first", "number_with_first"):
@@ -90,7 +91,7 @@ def test_one_pass_serves_every_length_where_tokens_see_only_the_past(anatomy, to
 
 
 def test_measures_are_those_of_the_cluster_functions(anatomy, tokens):
-    found = measure_tokens(anatomy, tokens, (20, 40), ranks=True)
+    found = measure_tokens(anatomy, tokens, (20, 40), longest=True)
     points = clusters.directions(run(anatomy, tokens).blocks[1].after_mlp.numpy())
     later = points[:, 1:20]
     assert found.spread[:, 2, 0] == pytest.approx(1 - clusters.mean_inner_product(later))
@@ -98,7 +99,14 @@ def test_measures_are_those_of_the_cluster_functions(anatomy, tokens):
     assert found.ratio[:, 2, 0] == pytest.approx(clusters.participation_ratio(later))
     assert found.groups[:, 2, 0].tolist() == clusters.components(later).tolist()  # pyright: ignore
     assert found.number_with_first[:, 2, 0] == pytest.approx(clusters.cluster_number(points[:, :20], 20))
-    assert found.rank[:, 2] == pytest.approx(clusters.effective_rank(points[:, 1:]))  # pyright: ignore
+    last, later = found.longest, points[:, 1:]
+    assert last is not None
+    assert last.rank[:, 2] == pytest.approx(clusters.effective_rank(later))
+    assert last.energy[:, 2] == pytest.approx(clusters.energy(later, 1.0))
+    held = clusters.hemisphere(later[0])
+    assert last.margin[2] == pytest.approx([held.low, held.high])
+    pairs = [(one @ one.T)[np.triu_indices(len(one), 1)] for one in later]
+    assert last.quantiles[:, 2] == pytest.approx(np.quantile(pairs, [0.05, 0.5, 0.95], axis=1).T)
 
 
 # --- models whose verdict is known ----------------------------------------------------------------------------------
@@ -209,9 +217,9 @@ def test_the_trend_with_length_is_the_slope(slope, reading):
 
 
 def test_the_interval_of_a_trend_holds_it_as_often_as_it_says():
-    noise = 0.05 * np.random.default_rng(0).normal(size=(400, 4, 6))
+    noise = 0.05 * np.random.default_rng(0).normal(size=(200, 4, 6))
     held = np.mean([-0.1 in trend(-0.1, one).interval for one in noise])  # pyright: ignore
-    assert abs(held - 0.95) <= 4 * math.sqrt(0.95 * 0.05 / 400)
+    assert abs(held - 0.95) <= 4 * math.sqrt(0.95 * 0.05 / 200)
 
 
 def test_lengths_double_up_to_the_longest():
@@ -234,8 +242,35 @@ def test_the_section_says_what_it_found(llama, tmp_path):
     assert [row[0] for row in by_block.rows] == ["embedding", "block 0", "block 1", "block 2"]
     assert by_block.rows[0][1] == pytest.approx(by_block.rows[0][3])  # the reference starts where the model does
     assert "a reference, not a prediction" in " ".join(found.text)
-    assert len(found.claims) == 3 + 7 and all(claim.kind == "measured" for claim in found.claims)
+    assert [claim.kind for claim in found.claims] == ["measured"] * (3 + 8) + ["certified"] * 2
+    assert [row[0] for row in found.details[2].rows] == [row[0] for row in by_block.rows]
+    assert all(row[1] <= row[2] <= row[3] and row[4] <= row[5] for row in found.details[2].rows)  # pyright: ignore
     assert {row[2] for row in found.details[0].rows} != {row[2] for row in found.details[1].rows}
+
+
+def at_longest(low: float, high: float, energy: list[float]) -> AtLongest:
+    """Made-up measures of two sequences at as many places as there are energies."""
+    zeros = np.zeros((2, len(energy)))
+    bounds = np.array([[low, high]] * len(energy))
+    return AtLongest(zeros, zeros, np.zeros((2, len(energy), 3)), np.array([energy, energy]), bounds)
+
+
+@pytest.mark.parametrize(
+    "bounds, value, status",
+    [
+        ((0.2, 0.3), "there is one", "holds"),
+        ((-0.5, 1e-15), "there is none with a margin above 1e-09", "holds"),
+        ((-0.5, 0.3), None, "unknown"),
+        ((1e-12, 1e-12), "there is none with a margin above 1e-09", "holds"),
+        ((1e-12, 0.1), None, "unknown"),
+    ],
+)
+def test_hemispheres_are_certified_or_not_said(bounds, value, status):
+    found = dataclasses.replace(RULE["stable"], longest=at_longest(*bounds, [1, 2, 3, 2.5, 4, 4]))
+    *_, energy, first, last = geometry_claims(found, found)
+    assert (first.value, first.status) == (last.value, last.status) == (value, status)
+    assert "at the embedding" in first.name and "after block 4" in last.name
+    assert energy.value == 1 and energy.evidence["never falls"] is False and "beta 1," in energy.name
 
 
 def test_trained_and_random_weights_are_shown_the_same_tokens(anatomy, tokens):

@@ -12,27 +12,18 @@ import numpy as np
 from torch import Tensor
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.clusters import energy_course, rank_cap
+from lengthwise.geometry.clusters import rank_cap
 from lengthwise.geometry.particles.equal_angles import distance
 from lengthwise.inspection.content import Picture, Section, Table
+from lengthwise.inspection.geometry_claims import WHOSE, geometry_claims
 from lengthwise.inspection.layerwise import Change, in_single_precision, random_blocks, random_outside
 from lengthwise.inspection.sections import LARGE, Look, section
-from lengthwise.inspection.token_measures import (
-    KAPPA,
-    Floats,
-    TokenMeasures,
-    doubling_lengths,
-    measure_tokens,
-)
-from lengthwise.inspection.verdicts import SEQUENCES, contraction, interval_of_mean, length_trend, verdict
-from lengthwise.records import Assumption, Claim
+from lengthwise.inspection.token_measures import BETA, KAPPA, Floats, TokenMeasures, doubling_lengths, measure_tokens
+from lengthwise.inspection.verdicts import contraction, interval_of_mean, verdict
 
 LONGEST = 1024
 SEQUENCES_OF_A_LARGE_MODEL, SEQUENCES_OF_A_SMALL_ONE = 4, 8
 FEWEST_TOKENS = 4  # without the first there must be pairs
-BETA = 1.0  # of the reference
-WHOSE = "the model"
-RANDOM = "random weights"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +52,9 @@ def geometry(look: Look) -> Section:
         "geometry",
         "Geometry of tokens",
         _text(found, inputs.described, large),
-        tuple(_claims(found)),
+        tuple(geometry_claims(found.trained, found.random)),
         (_by_length(found), _by_block(found)),
-        _details(found),
+        (*_details(found), _angles(found)),
         _pictures(found),
     )
 
@@ -72,7 +63,7 @@ def compare(look: Look, tokens: Tensor, single: bool) -> Compared:
     """All measures; with `single`, blocks compute in float32, which moves inner products by about 1e-6."""
     lengths = doubling_lengths(tokens.shape[1])
     as_they_are: Change | None = in_single_precision if single else None
-    trained = measure_tokens(look.anatomy, tokens, lengths, as_they_are, ranks=True)
+    trained = measure_tokens(look.anatomy, tokens, lengths, as_they_are, longest=True)
     draw = random_blocks(look.seed)
     drawn: Change = (lambda n, block: draw(n, in_single_precision(n, block))) if single else draw
     random = measure_tokens(random_outside(look.anatomy, look.seed), tokens, lengths, drawn)
@@ -92,78 +83,6 @@ def _text(found: Compared, described: str, single: bool) -> tuple[str, ...]:
         "that attract each other, a block being one unit of time; a reference, not a prediction.",
         *(("As the model is large, blocks computed in float32.",) if single else ()),
     )
-
-
-# --- claims ---------------------------------------------------------------------------------------------------------
-
-
-def _claims(found: Compared) -> list[Claim]:
-    trained, random = found.trained, found.random
-    verdicts = [verdict(trained, length, WHOSE) for length in trained.lengths]
-    return [
-        *verdicts,
-        verdict(random, found.longest, RANDOM),
-        length_trend(trained, WHOSE),
-        length_trend(random, RANDOM),
-        _beside_random(found),
-        _narrowest(trained),
-        _first_token(trained),
-        _energy(trained),
-    ]
-
-
-def _beside_random(found: Compared) -> Claim:
-    """How much more trained weights contract than random ones, on the same sequences."""
-    difference = (contraction(found.trained) - contraction(found.random))[:, -1]
-    assumptions = (SEQUENCES, Assumption("one draw of the random weights stands for all"))
-    evidence = {"tokens": found.longest - 1, "differences": difference.tolist()}
-    name = f"contraction of {WHOSE} minus that of {RANDOM} at length {found.longest}"
-    interval = interval_of_mean(difference)
-    value, unit = float(difference.mean()), "doublings of spread"
-    return Claim(name, value, unit, "measured", "holds", interval, assumptions, None, evidence)
-
-
-def _narrowest(trained: TokenMeasures) -> Claim:
-    """Where tokens are closest together."""
-    spread = trained.spread[:, :, -1]
-    at = int(spread.mean(axis=0).argmin())
-    evidence = {"sequences": len(spread), "embedding": float(spread[:, 0].mean()), "end": float(spread[:, -1].mean())}
-    evidence["place"] = trained.places[at]
-    chosen = Assumption("the place was chosen as the least of all, so its interval is a little too low")
-    interval = interval_of_mean(spread[:, at])
-    name = f"least spread, {_after(trained.places[at])}"
-    return Claim(
-        name, float(spread[:, at].mean()), "", "measured", "holds", interval, (SEQUENCES, chosen), None, evidence
-    )
-
-
-def _first_token(trained: TokenMeasures) -> Claim:
-    """How much one token changes the picture, at the place where it changes it most."""
-    change = np.abs(np.log2(trained.spread_with_first / trained.spread)).mean(axis=0)[:, 0]
-    at = int(change.argmax())
-    length = trained.lengths[0]
-    both = trained.spread[:, at, 0].mean(), trained.spread_with_first[:, at, 0].mean()
-    evidence = {"without": float(both[0]), "with": float(both[1]), "tokens": length, "place": trained.places[at]}
-    interval = interval_of_mean(np.log2(trained.spread_with_first / trained.spread)[:, at, 0])
-    value = float(np.log2(trained.spread_with_first / trained.spread)[:, at, 0].mean())
-    name = f"change of spread by the first token at length {length}, {_after(trained.places[at])}"
-    return Claim(name, value, "doublings", "measured", "holds", interval, (SEQUENCES,), None, evidence)
-
-
-def _energy(trained: TokenMeasures) -> Claim:
-    """Whether the energy of the particle systems climbs from block to block, as it does along them."""
-    # N_κ = e^κ / (2 κ E_κ), so 1 / N is the energy up to a constant factor.
-    courses = [energy_course(1 / number) for number in trained.number[:, :, -1]]
-    blocks = len(trained.places) - 1
-    falls = float(np.mean([course.falls for course in courses]))
-    evidence = {"falls": [course.falls for course in courses], "blocks": blocks, "tokens": trained.lengths[-1] - 1}
-    evidence["never falls"] = all(course.monotone for course in courses)
-    name = f"blocks that lower the energy at beta {KAPPA:g}, of {blocks}"
-    return Claim(name, falls, "blocks", "measured", "holds", None, (SEQUENCES,), None, evidence)
-
-
-def _after(place: str) -> str:
-    return "at the embedding" if place == "embedding" else f"after {place}"
 
 
 # --- tables and pictures --------------------------------------------------------------------------------------------
@@ -191,10 +110,10 @@ def _by_length(found: Compared) -> Table:
 def _by_block(found: Compared) -> Table:
     trained, random = found.trained, found.random
     columns = ("after", "spread", "random", "1 − γ(t)", "N", "random", "groups", "rank", "centred")
-    assert trained.rank is not None and trained.centred_rank is not None
+    assert trained.longest is not None
     parts = [_mean(trained.spread)[:, -1], _mean(random.spread)[:, -1], found.reference]
     parts += [_mean(trained.number)[:, -1], _mean(random.number)[:, -1], _mean(trained.groups)[:, -1]]
-    parts += [_mean(trained.rank), _mean(trained.centred_rank)]
+    parts += [_mean(trained.longest.rank), _mean(trained.longest.centred_rank)]
     rows = tuple((place, *(float(part[at]) for part in parts)) for at, place in enumerate(trained.places))
     cap = rank_cap(found.longest - 1, trained.width)
     note = "means over sequences; groups: components above 0.95; rank: effective rank, raw and centred, at most "
@@ -215,6 +134,23 @@ def _details(found: Compared) -> tuple[Table, ...]:
         note = "without the first token, except where it says with first; means over sequences"
         tables.append(Table(f"All measures, {name} weights", columns, rows, note))
     return tuple(tables)
+
+
+def _angles(found: Compared) -> Table:
+    longest = found.trained.longest
+    assert longest is not None
+    quantiles = _mean(longest.quantiles)
+    rows = []
+    for at, place in enumerate(found.trained.places):
+        numbers = (*quantiles[at], *longest.margin[at], longest.energy[:, at].mean())
+        rows.append((place, *(float(number) for number in numbers)))
+    columns = ("after", "5 %", "50 %", "95 %", "margin from", "to", f"energy at {BETA:g}")
+    note = (
+        "trained weights, without the first token. 5 %, 50 %, 95 %: quantiles of the inner products of tokens, means "
+        "over sequences. Margin: bounds for the first sequence; above 0, an open hemisphere holds all of it, where "
+        "the upper one is 0 none does and the lower one says nothing"
+    )
+    return Table(f"Angles, margin and energy at length {found.longest}", columns, tuple(rows), note)
 
 
 def _pictures(found: Compared) -> tuple[Picture, ...]:

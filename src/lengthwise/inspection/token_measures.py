@@ -7,6 +7,8 @@ it an attention sink), and one such point shifts every mean.
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lengthwise.geometry.clusters import directions, effective_rank
+from lengthwise.geometry.clusters import directions, effective_rank, hemisphere
 from lengthwise.geometry.clusters.counts import cluster_number_of
 from lengthwise.geometry.clusters.groups import component_count
 from lengthwise.inspection.layerwise import Change, sees_only_the_past, stream
@@ -26,6 +28,24 @@ Floats = NDArray[np.float64]
 KAPPA = 20.0  # N_20 counts two points as one where their angle is below about 15°, and orthogonal ones as two
 THRESHOLD = 0.95
 LEAST_SPREAD = 1e-12  # below it, a spread is rounding
+BETA = 1.0  # of the particle systems to which the tokens are compared
+QUANTILES = (0.05, 0.5, 0.95)
+
+
+@dataclass(frozen=True, eq=False)
+class AtLongest:
+    """What is measured at the longest length alone, without the first token; [sequences, places] but where said.
+
+    `rank` and `centred_rank`: effective ranks. `quantiles` [sequences, places, 3]: of the inner products of two tokens,
+    5 %, 50 % and 95 %. `energy`: E_1. `margin` [places, 2]: between which bounds the hemisphere margin of the first
+    sequence lies; of the others it is not computed, as it takes long.
+    """
+
+    rank: Floats
+    centred_rank: Floats
+    quantiles: Floats
+    energy: Floats
+    margin: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +54,7 @@ class TokenMeasures:
 
     `spread`: 1 − the mean inner product of two different tokens, 0 where all are one point and about 1 where they are
     unrelated. `number`: N_20. `groups`: components above 0.95. `ratio`: participation ratio. The two `…_with_first`
-    have the first token too. `rank` and `centred_rank` [sequences, places]: effective ranks at the longest length.
+    have the first token too. `longest`: what was measured at the longest length alone, where it was asked for.
     """
 
     places: tuple[str, ...]
@@ -46,8 +66,7 @@ class TokenMeasures:
     ratio: Floats
     spread_with_first: Floats
     number_with_first: Floats
-    rank: Floats | None = None
-    centred_rank: Floats | None = None
+    longest: AtLongest | None = None
 
 
 def doubling_lengths(longest: int, shortest: int = 32) -> tuple[int, ...]:
@@ -65,53 +84,60 @@ def doubling_lengths(longest: int, shortest: int = 32) -> tuple[int, ...]:
 
 
 def measure_tokens(
-    anatomy: Anatomy, tokens: Tensor, lengths: Sequence[int], change: Change | None = None, ranks: bool = False
+    anatomy: Anatomy, tokens: Tensor, lengths: Sequence[int], change: Change | None = None, longest: bool = False
 ) -> TokenMeasures:
-    """The measures of tokens [B, T] at prefixes of these lengths; `ranks` asks for effective ranks, which take longest.
+    """The measures of tokens [B, T] at prefixes of these lengths; `longest` asks for those that are for the last alone.
 
     Where tokens see only the past, the states of a prefix are the first states of the whole, and one pass is enough.
     """
     with torch.no_grad():
         if sees_only_the_past(anatomy, tokens.shape[1]):
-            passes = [_measured(stream(anatomy, tokens, change), lengths, ranks)]
+            passes = [_measured(stream(anatomy, tokens, change), lengths, longest)]
         else:
             passes = [
-                _measured(stream(anatomy, tokens[:, :length], change), [length], ranks and length == lengths[-1])
+                _measured(stream(anatomy, tokens[:, :length], change), [length], longest and length == lengths[-1])
                 for length in lengths
             ]
     places = tuple(place for place, _, _ in passes[0])
     values = np.concatenate([np.stack([found for _, found, _ in one], axis=1) for one in passes], axis=2)
     parts = [values[..., index] for index in range(values.shape[-1])]
-    rank = np.stack([found for _, _, found in passes[-1]], axis=1) if ranks else None
-    spread, number, groups, ratio, spread_with_first, number_with_first = parts
-    return TokenMeasures(
-        places,
-        tuple(lengths),
-        anatomy.width,
-        spread,
-        number,
-        groups,
-        ratio,
-        spread_with_first,
-        number_with_first,
-        None if rank is None else rank[..., 0],
-        None if rank is None else rank[..., 1],
-    )
+    last = _at_longest(np.stack([found for _, _, found in passes[-1]], axis=1)) if longest else None
+    return TokenMeasures(places, tuple(lengths), anatomy.width, *parts, longest=last)
 
 
 def _measured(
-    states: Iterable[tuple[str, Tensor]], lengths: Sequence[int], ranks: bool
+    states: Iterable[tuple[str, Tensor]], lengths: Sequence[int], longest: bool
 ) -> list[tuple[str, Floats, Floats]]:
-    """For each place: its name, measures [B, lengths, 6], and effective ranks [B, 2] (0 where not asked for)."""
+    """For each place: its name, measures [B, lengths, 6], and those of the longest length [B, 8] where asked for."""
     found = []
     for place, x in states:
         points = [directions(one.double().numpy()) for one in x]
         values = np.array([_of_sequence(one, lengths) for one in points])
-        rank = np.zeros((len(points), 2))
-        if ranks:
-            rank = np.array([[effective_rank(one[1:], centred) for centred in (False, True)] for one in points])
-        found.append((place, values, rank))
+        more = [_of_longest(one[1:], number == 0) for number, one in enumerate(points)] if longest else []
+        found.append((place, values, np.array(more)))
     return found
+
+
+def _at_longest(values: Floats) -> AtLongest:
+    """From what `_of_longest` gives, [sequences, places, 8]."""
+    rank, centred, energy = (values[..., index] for index in range(3))
+    return AtLongest(rank, centred, values[..., 5:], energy, values[0, :, 3:5])
+
+
+def _of_longest(points: Floats, margin: bool) -> list[float]:
+    """Ranks, energy, both bounds of the hemisphere margin (where asked for) and quantiles of inner products."""
+    products = points @ points.T
+    energy = float(np.exp(BETA * products).sum()) / (2 * BETA * len(points) ** 2)
+    held = hemisphere(points) if margin else None
+    bounds = (math.nan, math.nan) if held is None else (held.low, held.high)
+    ranks = effective_rank(points), effective_rank(points, centred=True)
+    pairs = products[_pairs(len(points))]
+    return [*map(float, ranks), energy, *bounds, *np.quantile(pairs, QUANTILES).tolist()]  # pyright: ignore
+
+
+@functools.lru_cache(maxsize=1)
+def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(n, 1)
 
 
 def _of_sequence(points: Floats, lengths: Sequence[int]) -> list[list[float]]:
