@@ -55,8 +55,8 @@ def test_bad_weights_are_refused(weights, visible, times, sentence: str) -> None
 def attacked(weigh, shape: tuple[int, ...], epsilon: float, steps: int = 20) -> float:
     """The largest quotient ‖ΔW‖ / ‖ΔS‖ that gradient ascent over pairs of scores finds."""
     generator = torch.Generator().manual_seed(2)
-    middle = (epsilon * torch.randn(16, *shape, dtype=torch.float64, generator=generator)).requires_grad_()
-    apart = (0.3 * epsilon * torch.randn(16, *shape, dtype=torch.float64, generator=generator)).requires_grad_()
+    middle = (epsilon * torch.randn(8, *shape, dtype=torch.float64, generator=generator)).requires_grad_()
+    apart = (0.3 * epsilon * torch.randn(8, *shape, dtype=torch.float64, generator=generator)).requires_grad_()
     optimiser = torch.optim.Adam([middle, apart], lr=0.1 * epsilon)
     best = 0.0
     for _ in range(steps):

@@ -44,7 +44,7 @@ def masked_scores(draw: st.DrawFn) -> Tensor:
 # --- against others -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(masked_scores(), st.floats(0.01, 10))
 def test_without_a_budget_it_is_softmax(scores: Tensor, epsilon: float) -> None:
     wanted = (scores / epsilon).softmax(-1)
@@ -67,13 +67,20 @@ def pot(scores: Tensor, epsilon: float, tau: float) -> np.ndarray:
     return n * plan
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(masked_scores(), st.floats(0.3, 3), st.sampled_from([0.05, 0.5, 1.0, 4.0]))
 def test_with_a_budget_it_is_what_pot_finds(scores: Tensor, epsilon: float, tau: float) -> None:
     scores = scores[:, scores.isfinite().any(dim=0)]  # POT stops at a column that nobody sees
     found = sinkhorn(scores, epsilon, tau, 1e-12)
     assert found.converged
     assert np.abs(found.weights.numpy() - pot(scores, epsilon, tau)).max() <= 1e-9
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(masked_scores(), st.floats(0.3, 3), st.floats(0.05, 4))
+def test_many_budgets_are_what_pot_finds(scores: Tensor, epsilon: float, tau: float) -> None:
+    test_with_a_budget_it_is_what_pot_finds.hypothesis.inner_test(scores, epsilon, tau)  # pyright: ignore
 
 
 @pytest.mark.parametrize("shape", [(5, 5), (4, 7), (7, 3)])
@@ -96,12 +103,13 @@ def test_ot_solve_agrees() -> None:
 # --- gradients ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("size", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tau", [0.1, 1.0, 10.0, INF])
-def test_gradients_are_finite_differences(tau: float) -> None:
-    scores = normal(2, 3, 4, seed=3).requires_grad_()
+def test_gradients_are_finite_differences(tau: float, size: int) -> None:
+    scores = normal(1, size, size + 1, seed=3).requires_grad_()
     assert torch.autograd.gradcheck(lambda s: sinkhorn(s, 0.5, tau, 1e-14).weights, (scores,))
     if tau <= 1.0:
-        hidden = normal(1, 4, 4, seed=4).requires_grad_()
+        hidden = normal(1, size + 1, size + 1, seed=4).requires_grad_()
         assert torch.autograd.gradcheck(lambda s: sinkhorn_prefixes(s, 0.5, tau, 1e-14).weights, (hidden,))
         assert torch.autograd.gradcheck(lambda s: sinkhorn(causal(s), 0.5, tau, 1e-14).weights, (hidden,))
 
@@ -137,16 +145,18 @@ def test_gradients_are_those_of_unrolling(kernel: str, monkeypatch: pytest.Monke
 
 def test_memory_does_not_grow_with_iterations() -> None:
     def held(tau: float) -> tuple[int, int]:
-        gc.collect()
-        before = sum(t.numel() for t in gc.get_objects() if type(t) is Tensor)
-        found = sinkhorn_prefixes(scores, 1.0, tau, 1e-10)
-        gc.collect()
-        return found.iterations, sum(t.numel() for t in gc.get_objects() if type(t) is Tensor) - before
+        gc.freeze()  # only what is made from here on is looked at
+        try:
+            found = sinkhorn_prefixes(scores, 1.0, tau, 1e-10)
+            gc.collect()
+            return found.iterations, sum(t.numel() for t in gc.get_objects() if type(t) is Tensor)
+        finally:
+            gc.unfreeze()
 
     scores = normal(3, 8, 8).requires_grad_()
     few, small = held(0.05)
     many, large = held(5.0)
-    assert many > 5 * few and large == small
+    assert many > 5 * few and large == small > 0
 
 
 def test_a_second_derivative_is_an_error_and_not_a_wrong_number() -> None:
@@ -210,7 +220,7 @@ def test_the_error_is_what_the_columns_are_off_by() -> None:
     assert sinkhorn(normal(6, 6, scale=3.0), 0.5, INF, 1e-9, most=10**5).converged
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(masked_scores(), st.floats(0.1, 3))
 def test_columns_are_those_of_the_optimum(scores: Tensor, tau: float) -> None:
     """ε log P - S is f_i - τ log c_j at every pair that is seen: stationarity, read off the weights alone."""
