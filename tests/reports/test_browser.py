@@ -278,6 +278,7 @@ def test_the_browser_refuses_any_other_script(visit, report):
     assert any("Content Security Policy" in text for text in opened.complaints)
 
 
+@pytest.mark.slow
 def test_5000_runs_stay_usable(visit, large_report):
     began = time.monotonic()
     opened = visit(large_report)

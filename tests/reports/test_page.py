@@ -197,5 +197,6 @@ def test_500_runs_are_under_3_megabytes(tmp_path, synthetic_study):
     assert write_report(folder).stat().st_size < 3_000_000
 
 
+@pytest.mark.slow
 def test_the_page_of_5000_runs_is_small(large_report):
     assert large_report.stat().st_size < 8_000_000
