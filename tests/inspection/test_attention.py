@@ -72,7 +72,7 @@ def test_a_token_that_all_look_at_is_a_hub() -> None:
     )
     to_hubs, entropy, most = section.claims[:3]
     assert (to_hubs.value, entropy.value, most.value) == pytest.approx((1, 0, 1), abs=1e-9)
-    assert most.evidence["token"] == "<4>" and "place 4 in block 0 head 0" in most.name
+    assert most.evidence["token"] == "<4>" and "place 4 (<4>) in block 0 head 0" in most.name
     assert "1 of 1 heads have one" in section.text[0]
     assert section.pictures[0].rows == ({"x": 0, "y": 0, "value": pytest.approx(1)},)
 

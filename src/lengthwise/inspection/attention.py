@@ -153,7 +153,7 @@ def _most(found: list[BlockAttention], inputs: Inputs, seen: tuple[Assumption, .
     token = inputs.name(int(inputs.tokens[sequence, place]))
     where = {"block": number, "head": head, "sequence": sequence, "place": place, "token": token}
     evidence = {**where, "queries": block.queries, "times its share": float(block.report.ratio[block.top])}
-    name = f"most that a key receives, place {place} in block {number} head {head}"
+    name = f"most that a key receives, place {place} ({token}) in block {number} head {head}"
     value = float(block.report.received[block.top]) / block.queries
     return Claim(name, value, "of all attention there", "measured", assumptions=seen, evidence=evidence)
 
