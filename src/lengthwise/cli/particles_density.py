@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lengthwise.reports.particles.density import Gathering
 
 CELLS, LEVEL = 400, 4
+NOISE = {2: 0.01, 3: 0.05}  # on the sphere it must be seen above what the mesh does by itself
 GROWTHS = 24  # by default, the time in which the fastest wave would grow so many e-folds
 MOST_STEPS = 1_000_000
 _ROWS = 9  # moments in the printed table
@@ -32,7 +33,7 @@ def add_options(parser: Parser) -> None:
     add("--d", type=whole, default=2, metavar="D", help="2, a circle, or 3, a sphere (2)")
     add("--beta", type=number, default=9.0, metavar="B", help="the inverse temperature of attention (9)")
     add("--dynamics", default="sa", metavar="NAME", help="sa or usa (sa)")
-    add("--noise", type=number, default=0.01, metavar="A", help="disturbance of the start, a share of it (0.01)")
+    add("--noise", type=number, metavar="A", help="disturbance of the start, a share of it (0.01; sphere 0.05)")
     add("--time", type=number, metavar="T", help=f"how long ({GROWTHS} over the rate of the fastest wave)")
     add("--frames", type=whole, default=121, metavar="N", help="at how many moments to look (121)")
     add("--cells", type=whole, metavar="N", help=f"with --d 2: cells of the circle ({CELLS})")
@@ -46,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.particles_outputs import check_place
 
     kind = _check(options)
+    options.noise = NOISE[options.d] if options.noise is None else options.noise
     check_place(options.picture, "--picture", ENDINGS)
     check_place(options.data, "--data", (".npz", ".csv"))
     found = _moved(options, kind)

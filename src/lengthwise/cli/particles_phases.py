@@ -150,11 +150,11 @@ def _write(rows: list[dict[str, Any]], line: list[dict[str, float]], measure: st
     times = thinned(sorted({row["time"] for row in rows}), _COLUMNS)
     for d in dict.fromkeys(row["d"] for row in rows):
         print(f"\nd = {d}: {MEASURES[measure]}, by beta (down) and time (across)")
-        print("".join([f"{'beta':>7}", *(f"{time:>8.3g}" for time in times), f"{'line at':>10}"]))
+        print("".join([f"{'beta':>7}", *(f"{time:>9.3g}" for time in times), f"{'line at':>10}"]))
         found = {(row["beta"], row["time"]): row[measure] for row in rows if row["d"] == d}
         pairs = list(zip(dict.fromkeys(row["beta"] for row in rows), line[::_FINER], strict=True))
         for beta, near in thinned(pairs, _LINES):
-            cells = [f"{found[beta, time]:>8.3g}" for time in times]
+            cells = [f"{found[beta, time]:>9.3g}" for time in times]
             print("".join([f"{beta:>7.3g}", *cells, f"{near['time']:>10.4g}"]))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lengthwise.records import Claim
     from lengthwise.reports.particles.simulation import Mark, Simulation
 
-_NAMES = {"caps have shrunk by": "T1: caps have shrunk", "caps persist until": "T2: caps persist until"}
+_NAMES = {"caps have shrunk by": "T1: caps have shrunk", "caps persist until": "T2: caps still persist"}
 
 
 def simulated(setting: Setting, quiet: bool) -> tuple[Simulation, Trajectory]:

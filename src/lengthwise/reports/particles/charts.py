@@ -52,7 +52,7 @@ _HISTOGRAM_WORDS = (
 
 def _cluster_words(simulation: Simulation) -> str:
     last = float(simulation.measures.times[-1])
-    marks = [f"{mark.label} at t = {mark.time:.4g}" for mark in simulation.marks]
+    marks = [f"{mark.label} at t = {mark.time:.4g}" for mark in sorted(simulation.marks, key=lambda mark: mark.time)]
     within = [mark for mark in simulation.marks if mark.time <= last]
     text = (
         f"Groups are the components of the graph of inner products above {THRESHOLD:g}. N is "
