@@ -102,12 +102,12 @@ def _reaches(group: Group) -> Rows:
     return rows
 
 
-def _colour(settings: Sequence[str]) -> Any:
-    """A colour a setting, in their order; colours return after eight."""
+def _colour(settings: Sequence[str], symbol: str = "stroke") -> Any:
+    """A colour a setting, in their order; colours return after eight. The legend shows lines, or another `symbol`."""
     import altair as alt
 
     columns = 2 if max(map(len, settings)) < 40 else 1
-    legend = alt.Legend(title=None, orient="bottom", columns=columns, symbolType="stroke", symbolOpacity=1, offset=6)
+    legend = alt.Legend(title=None, orient="bottom", columns=columns, symbolType=symbol, symbolOpacity=1, offset=6)
     return alt.Color("setting:N", scale=alt.Scale(domain=list(settings)), legend=legend)
 
 
@@ -188,7 +188,7 @@ def _reach(settings: Sequence[str], furthest: float) -> dict[str, Any]:
             y=alt.Y(
                 "multiple:Q", title="reach ÷ training length", scale=alt.Scale(domain=[0, furthest * 1.04], nice=False)
             ),
-            color=_colour(settings),
+            color=_colour(settings, "circle"),
             opacity=alt.Opacity("strength:Q", scale=None, legend=None),
             shape=shape,
             tooltip=[
