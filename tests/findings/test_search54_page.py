@@ -39,6 +39,7 @@ def test_the_page_is_made_from_the_data() -> None:
     assert module.PAGE.read_text(encoding="utf-8") == module.page(), "run `python docs/make_search54.py`"
 
 
+@pytest.mark.slow  # the findings are drawn twice
 def test_a_summary_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["study", "show", str(DATA)]) == 0
     out = capsys.readouterr().out

@@ -55,7 +55,7 @@ def test_no_verdict_contradicts_a_published_flag() -> None:
         ("copy_pointer", "none", "will fail"),
         ("parity_appended", "none", "will fail"),
         ("parity_appended", "learned+offset", "will fail"),
-        ("addition_appended", "none", "will fail"),
+        pytest.param("addition_appended", "none", "will fail", marks=pytest.mark.slow),
         ("parity_appended", "rope", "will fail"),
         ("copy_repeat_steps", "learned+offset", "will fail"),
     ],

@@ -55,7 +55,7 @@ def finished_files(folder: Path) -> dict[str, tuple[int, str]]:
     return found
 
 
-@pytest.mark.parametrize(("kills", "seeds"), [(9, 6), pytest.param(20, 12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("kills", "seeds"), [(6, 4), pytest.param(20, 12, marks=pytest.mark.slow)])
 def test_kills_lose_nothing_and_repeat_nothing(tmp_path: Path, kills: int, seeds: int) -> None:
     study = small_study(seeds=seeds, steps=150)
     spec, folder = tmp_path / "small.toml", tmp_path / "kept"
@@ -93,7 +93,7 @@ def test_kills_lose_nothing_and_repeat_nothing(tmp_path: Path, kills: int, seeds
     for plan in plans(study)[::8]:
         alone = carry_out(plan, tmp_path / "alone" / run_key(plan))
         assert read_finished(folder / "runs" / run_key(plan)).curve == alone.curve
-    assert len(seen) >= 4, "the kills came too early to test anything"
+    assert len(seen) >= kills // 3, "the kills came too early to test anything"
 
 
 def test_a_second_coordinator_is_refused_in_a_sentence(tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ def _check_beats(executor: Executor, root: Path) -> None:
 def _check_stop(executor: Executor, root: Path) -> list[Path]:
     beats = [root / "heeding.beat", root / "deaf.beat"]
     saved, seen_at_once = root / "saved", min(2, executor.slots)
+    executor.silence = _PATIENCE  # silence has been checked; a busy machine may take longer to begin a job
     executor.submit(Job("heeding", _call(heed), {"beat": str(beats[0]), "saved": str(saved)}, beat=beats[0]))
     executor.submit(Job("deaf", _call(ignore), {"beat": str(beats[1])}, beat=beats[1]))
     for i in range(executor.slots):
