@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lengthwise.cli.options import Parser, at_least, number, whole
+from lengthwise.cli.options import Parser, at_least, check_place, number, whole
 from lengthwise.cli.output import narrate, wrapped, write_object
 from lengthwise.errors import UsageError
 
@@ -45,7 +45,6 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.figure import ENDINGS
-    from lengthwise.cli.particles_outputs import check_place
 
     measure = _measure(options)
     dimensions = _dimensions(options)
