@@ -53,16 +53,14 @@ def run(options: argparse.Namespace) -> int:
     import numpy as np
 
     from lengthwise.geometry.particles.phase_claims import line_claims
-    from lengthwise.geometry.particles.phases import phase_rows, transition_rows
+    from lengthwise.geometry.particles.phases import PhaseSettings, phase_rows, transition_rows
 
     kind = "SA" if options.dynamics.lower() == "sa" else "USA"
     betas = np.linspace(0, options.most_beta, options.betas).tolist()
     times = np.linspace(0, options.time, options.frames).tolist()
+    settings = PhaseSettings(options.n, options.starts, kind, options.seed or 0, options.delta)
     with _reached(options.time, options.quiet) as listener:
-        rows = phase_rows(
-            dimensions, betas, times, options.n, options.starts, kind, options.seed or 0, options.delta,
-            listener=listener,
-        )  # fmt: skip
+        rows = phase_rows(dimensions, betas, times, settings, listener)
     # Finer than the cells, as the line bends; every beta of the cells is among these.
     fine = np.linspace(0, options.most_beta, _FINER * (options.betas - 1) + 1)
     line = transition_rows(fine.tolist(), options.n, kind, options.delta)
