@@ -43,9 +43,25 @@ class TokenLosses:
             raise UsageError(f"a vocabulary has 2 tokens or more, not {self.vocabulary}")
         if n and not (np.min(self.surprise) >= 0 and np.min(self.entropy) >= 0 and np.min(self.rank) >= 0):
             raise UsageError("surprises, entropies and ranks are 0 or more, and not NaN")
+        if n and not (np.min(self.mass) >= 0 and np.max(self.mass) <= 1 + 1e-6):
+            raise UsageError("the mass of the likeliest tokens is a probability, between 0 and 1, and not NaN")
+        if np.any(np.diff(self.documents) < 0):
+            raise UsageError("the numbers of documents ascend: tokens of one document stand together, in order")
 
     def __len__(self) -> int:
         return len(self.surprise)
+
+    def part(self, which: slice | NDArray[np.bool_]) -> TokenLosses:
+        """Some of the tokens, in their order."""
+        names = ("surprise", "entropy", "rank", "mass", "documents")
+        return TokenLosses(*(getattr(self, name)[which] for name in names), vocabulary=self.vocabulary)
+
+    @property
+    def starts(self) -> Ints:
+        """Where each document begins."""
+        if not len(self):
+            return np.zeros(0, dtype=np.int64)
+        return np.flatnonzero(np.concatenate([[True], np.diff(self.documents) != 0]))
 
     def smoothed(self, alpha: float) -> Floats:
         """-ln((1 - α) p + α / V) of every token: at most ln(V / α), whatever the model."""
