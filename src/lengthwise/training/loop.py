@@ -17,6 +17,7 @@ import torch
 
 from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.interrupts import Stop
+from lengthwise.models.attention.settling import unsettled
 from lengthwise.models.batches import logits_of, loss_of, right_on
 from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Seeds
@@ -30,7 +31,11 @@ CHECKPOINT_SECONDS = 30.0
 
 @dataclass
 class History:
-    """What happened: (step, mean loss since the last entry), (step, share of in-range items right), how it ended."""
+    """What happened: (step, mean loss since the last entry), (step, share of in-range items right), how it ended.
+
+    `unsettled` counts the steps in which an attention rule that iterates met its limit before its weights had settled;
+    `unsettled_error` is the largest share of attention that was then where it should not be.
+    """
 
     losses: list[tuple[int, float]] = field(default_factory=list)
     checks: list[tuple[int, float]] = field(default_factory=list)
@@ -39,6 +44,8 @@ class History:
     step: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    unsettled: int = 0
+    unsettled_error: float = 0.0
 
     def __post_init__(self) -> None:
         """JSON has no tuples, and a history that was read back equals the one that was written."""
@@ -88,9 +95,19 @@ def train_model(
                     "the same command goes on from there" if checkpoint else "nothing was kept, as no folder was given"
                 )
                 raise Interrupted(f"stopped at step {history.step} of {recipe.steps}; {kept}")
-    history.ended = history.ended or "all steps done"
+    history.ended = (history.ended or "all steps done") + _about_unsettled(history)
     model.eval()
     return history
+
+
+def _about_unsettled(history: History) -> str:
+    """What is to be added to how training ended, wherever that is shown, if attention did not always settle."""
+    if not history.unsettled:
+        return ""
+    return (
+        f"; attention had not settled at its limit of iterations in {history.unsettled} of {history.step} steps "
+        f"(at worst {history.unsettled_error:.2g} of it in the wrong place)"
+    )
 
 
 def _step(
@@ -105,7 +122,8 @@ def _step(
     batch = batches.at(step)
     for group in optimiser.param_groups:
         group["lr"] = recipe.rate_at(step)
-    logits = logits_of(model, batch, Seeds(seeds.key("positions", step)), training=True)
+    with unsettled() as errors:
+        logits = logits_of(model, batch, Seeds(seeds.key("positions", step)), training=True)
     loss = loss_of(task, logits, batch)
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
@@ -119,6 +137,8 @@ def _step(
     history.recent.append(value)
     history.step += 1
     history.tokens += batch.inputs.size
+    history.unsettled += bool(errors)
+    history.unsettled_error = max([history.unsettled_error, *errors])
 
 
 def _check(
