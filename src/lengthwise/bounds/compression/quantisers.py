@@ -1,4 +1,7 @@
-"""Weights on a few levels. A quantiser fits a codebook to numbers; every number then becomes the index of its nearest level."""
+"""Weights on a few levels.
+
+A quantiser fits a codebook to numbers; every number then becomes the index of its nearest level.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,7 @@ class Uniform(Quantiser):
         low, high = float(numbers.min()), float(numbers.max())
         if low == high:
             return Codebook(np.array([low], np.float32))
-        step = _rounded_up(max((high - low) / (self.levels - 1), np.finfo(np.float32).tiny))
+        step = _rounded_up(max((high - low) / (self.levels - 1), float(np.finfo(np.float32).tiny)))
         first = round(low / step)
         last = min(round(high / step), first + self.levels - 1)
         grid = Grid(first, step)

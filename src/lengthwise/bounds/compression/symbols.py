@@ -2,8 +2,8 @@
 
 Symbols are coded with a table that was sent, or with what the symbols before them were like. The second needs no
 table: the symbols are cut into blocks that grow by a quarter, and each block is coded with the counts of all blocks
-before it (half a count extra for every symbol, Krichevsky & Trofimov 1981). The decoder has the same counts when it gets
-there. Everything is whole numbers, so both build the same code.
+before it (half a count extra for every symbol, Krichevsky & Trofimov 1981). The decoder has the same counts when it
+gets there. Everything is whole numbers, so both build the same code.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from lengthwise.bounds.compression.tables import code_bits, model_of, spread
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Ints
 
+_stack = constriction.stream.stack  # pyright: ignore[reportAttributeAccessIssue]  # a compiled module
 FIRST_BLOCK = 8
 PRIOR = 4096  # how many symbols of earlier tensors count at most
 
@@ -42,7 +43,7 @@ class SymbolWriter:
             counts += np.bincount(symbols[block], minlength=len(counts))
 
     def to_bytes(self) -> bytes:
-        coder = constriction.stream.stack.AnsCoder()
+        coder = _stack.AnsCoder()
         for symbols, frequencies in reversed(self._coded):
             coder.encode_reverse(symbols.astype(np.int32), model_of(frequencies))
         return coder.get_compressed().astype("<u4").tobytes()
@@ -54,7 +55,7 @@ class SymbolReader:
     def __init__(self, data: bytes) -> None:
         if len(data) % 4 or data.endswith(b"\0\0\0\0"):
             raise UsageError(f"{DAMAGED}: its symbols do not end as the coder ends them")
-        self._coder = constriction.stream.stack.AnsCoder(np.frombuffer(data, "<u4").astype(np.uint32))
+        self._coder = _stack.AnsCoder(np.frombuffer(data, "<u4").astype(np.uint32))
 
     def read(self, count: int, frequencies: Ints) -> NDArray[np.int32]:
         if len(frequencies) < 2 or not count:

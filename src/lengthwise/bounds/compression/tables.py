@@ -1,17 +1,20 @@
 """Whole-number frequencies from which encoder and decoder build the same code on any machine.
 
-A code is made from frequencies f_1 … f_K >= 1 that sum up to 2^24. `constriction` takes weights in floating point, rounds
-them down to a multiple of 2^-24 and gives every symbol one unit more; with the weights f_i - 1, whose sum 2^24 - K needs
-no rescaling, every number in that computation is a whole number below 2^24 and so exact in any floating point.
+A code is made from frequencies f_1 … f_K >= 1 that sum up to 2^24. `constriction` takes weights in floating point,
+rounds them down to a multiple of 2^-24 and gives every symbol one unit more; with the weights f_i - 1, whose sum
+2^24 - K needs no rescaling, all its numbers are whole numbers below 2^24 and so exact in any floating point.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import constriction
 import numpy as np
 
 from lengthwise.seeds import Floats, Ints
 
+_model = constriction.stream.model  # pyright: ignore[reportAttributeAccessIssue]  # a compiled module
 PRECISION = 24
 TOTAL = 1 << PRECISION
 TABLE_WIDTHS = (6, 8, 10, 12, 14, 16, 18, 20)  # bits of a frequency that is sent; three bits say which
@@ -34,9 +37,9 @@ def spread(weights: Ints, total: int = TOTAL) -> Ints:
     return frequencies
 
 
-def model_of(frequencies: Ints) -> constriction.stream.model.Categorical:
+def model_of(frequencies: Ints) -> Any:
     """The entropy model in which symbol i has the probability f_i / 2^24 exactly; it needs two symbols or more."""
-    return constriction.stream.model.Categorical((frequencies - 1).astype(np.float64), perfect=False)
+    return _model.Categorical((frequencies - 1).astype(np.float64), perfect=False)
 
 
 def code_bits(counts: Ints, frequencies: Ints) -> float:
