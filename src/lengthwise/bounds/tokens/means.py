@@ -26,11 +26,9 @@ def sampled_mean(values: Floats, ends: Ends, price: float) -> float:
 
     The sample is uniform, with or without replacement; values lie between `ends`.
     """
-    form = Product()
-    return min(
-        form.total(float(np.mean(form.values(values, values, ends, step, price))), ends, step, price)
-        for step in step_grid(price, SAMPLE_STEPS)
-    )
+    form, steps = Product(), step_grid(price, SAMPLE_STEPS)
+    each = form.values(values[:, None], values[:, None], ends, np.array(steps), price).mean(axis=0)
+    return min(form.total(float(mean), ends, step, price) for mean, step in zip(each, steps, strict=True))
 
 
 def stretches(losses: TokenLosses) -> Iterator[TokenLosses]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengthwise.bounds.tokens.forms import Form
+from lengthwise.bounds.tokens.forms.form import Ends
 from lengthwise.bounds.tokens.formulas import best_alpha, complexity, loss_ceiling, loss_floor, split_delta
 from lengthwise.bounds.tokens.losses import KS, TokenLosses
 from lengthwise.bounds.tokens.means import document_means, sample_price, sampled_mean, token_mean
@@ -80,26 +81,36 @@ class Problem:
 
     def best_settings(self, losses: TokenLosses) -> tuple[float | None, float | None]:
         """The α and the step with the smallest bound. Losses are read once for each α: this is for few tokens."""
-        y, starts, best = self.expected(losses), losses.starts, (math.inf, self.alphas[0], self.steps[0])
-        lengths = np.diff(np.append(starts, len(losses)))
+        starts, found = losses.starts, []
+        lengths, steps = np.diff(np.append(starts, len(losses))), self.steps
         for alpha in self.alphas:
-            x, ends = self.losses(losses, alpha), self.ends(alpha)
+            x, y, ends = self.losses(losses, alpha), self.expected(losses), self.ends(alpha)
             if self.level == "documents":
                 x = y = np.add.reduceat(x, starts) / lengths
-            for step in self.steps:
-                values = self.form.values(x, y, ends, step, self.complexity)
-                if self.level == "tokens" and self.price is not None:
-                    values = np.add.reduceat(values, starts) / lengths
-                best = min(best, (self._totals(values, alpha, step)[1], alpha, step), key=lambda found: found[0])
-        return best[1:]
+            columns = np.array(steps, dtype=np.float64)  # [steps]; the one step of a form without steps is ignored
+            values = self.form.values(x[:, None], y[:, None], ends, columns, self.complexity)
+            if self.level == "tokens" and self.price is not None:
+                values = np.add.reduceat(values, starts, axis=0) / lengths[:, None]
+            means = values.mean(axis=0)
+            if self.price is not None:
+                means = [self._upper(values[:, i], ends, step) for i, step in enumerate(steps)]
+            totals = [
+                self.form.total(float(mean), ends, step, self.complexity)
+                for mean, step in zip(means, steps, strict=True)
+            ]
+            best = int(np.argmin(totals))
+            found.append((totals[best], alpha, steps[best]))
+        return min(found, key=lambda one: one[0])[1:]
 
     def _totals(self, values: Floats, alpha: float | None, step: float | None) -> tuple[float, float]:
-        ends = self.ends(alpha)
-        mean = upper = float(np.mean(values))
-        if self.price is not None:
-            upper = sampled_mean(values, self.form.value_ends(ends, step, self.complexity), self.price)
+        ends, mean = self.ends(alpha), float(np.mean(values))
+        upper = mean if self.price is None else self._upper(values, ends, step)
         whole, total = (self.form.total(value, ends, step, self.complexity) for value in (mean, upper))
         return whole, total
+
+    def _upper(self, values: Floats, ends: Ends, step: float | None) -> float:
+        assert self.price is not None
+        return sampled_mean(values, self.form.value_ends(ends, step, self.complexity), self.price)
 
 
 def make_problem(

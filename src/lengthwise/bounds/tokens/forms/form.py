@@ -10,6 +10,7 @@ from lengthwise.bounds.risk import Term
 from lengthwise.seeds import Floats
 
 Ends = tuple[float, float]  # the least and the most that something can be
+Step = float | None  # None for an inequality that has none
 STEPS = 64  # measured: 64 steps are within 1 % of the best step there is (tests/bounds/tokens/test_forms.py)
 
 
@@ -24,20 +25,20 @@ class Form(abc.ABC):
 
     name: ClassVar[str]
 
-    def steps(self, complexity: float) -> tuple[float | None, ...]:
+    def steps(self, complexity: float) -> tuple[Step, ...]:
         """The settings that may be chosen from after the data were seen. Their number never changes: it is paid for."""
         return step_grid(complexity, STEPS)
 
     @abc.abstractmethod
-    def values(self, x: Floats, y: Floats, ends: Ends, step: float | None, complexity: float) -> Floats:
-        """What is to be averaged, for each loss."""
+    def values(self, x: Floats, y: Floats, ends: Ends, step: Step | Floats, complexity: float) -> Floats:
+        """What is to be averaged, for each loss; many steps at once give a column each to a column of losses."""
 
     @abc.abstractmethod
-    def value_ends(self, ends: Ends, step: float | None, complexity: float) -> Ends:
+    def value_ends(self, ends: Ends, step: Step, complexity: float) -> Ends:
         """The least and the most that a value can be, whatever the losses."""
 
     @abc.abstractmethod
-    def total(self, mean: float, ends: Ends, step: float | None, complexity: float) -> float:
+    def total(self, mean: float, ends: Ends, step: Step, complexity: float) -> float:
         """The bound of the risk, from the mean of the values (or from more than it: it never falls with the mean)."""
 
     @abc.abstractmethod

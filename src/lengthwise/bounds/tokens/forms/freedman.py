@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from lengthwise.bounds.risk import Term
-from lengthwise.bounds.tokens.forms.form import Ends, Form
+from lengthwise.bounds.tokens.forms.form import Ends, Form, Step
 from lengthwise.seeds import Floats
 
 
@@ -23,20 +23,20 @@ class Freedman(Form):
 
     name: ClassVar[str] = "freedman"
 
-    def values(self, x: Floats, y: Floats, ends: Ends, step: float | None, complexity: float) -> Floats:
+    def values(self, x: Floats, y: Floats, ends: Ends, step: Step | Floats, complexity: float) -> Floats:
         assert step is not None
         low, high = ends
         y = np.maximum(y, low)
         scale = step / (high - low)
         return y - math.exp(-complexity) / scale * np.log1p(scale * (y - x))
 
-    def value_ends(self, ends: Ends, step: float | None, complexity: float) -> Ends:
+    def value_ends(self, ends: Ends, step: Step, complexity: float) -> Ends:
         # A value grows with x. At the least x it is least where y is least; at the greatest x it is convex in y.
         assert step is not None
         low, high = ends
         return low, max(high, low - math.exp(-complexity) * (high - low) / step * math.log1p(-step))
 
-    def total(self, mean: float, ends: Ends, step: float | None, complexity: float) -> float:
+    def total(self, mean: float, ends: Ends, step: Step, complexity: float) -> float:
         assert step is not None
         return mean - (ends[1] - ends[0]) / step * math.expm1(-complexity)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lengthwise.bounds.risk import Term
-from lengthwise.bounds.tokens.forms.form import Ends, Form
+from lengthwise.bounds.tokens.forms.form import Ends, Form, Step
 from lengthwise.bounds.tokens.formulas import hoeffding_gap
 from lengthwise.seeds import Floats
 
@@ -17,16 +17,16 @@ class Hoeffding(Form):
 
     name: ClassVar[str] = "hoeffding"
 
-    def steps(self, complexity: float) -> tuple[float | None, ...]:  # noqa: ARG002
+    def steps(self, complexity: float) -> tuple[Step, ...]:  # noqa: ARG002
         return (None,)
 
-    def values(self, x: Floats, y: Floats, ends: Ends, step: float | None, complexity: float) -> Floats:  # noqa: ARG002
+    def values(self, x: Floats, y: Floats, ends: Ends, step: Step | Floats, complexity: float) -> Floats:  # noqa: ARG002
         return x
 
-    def value_ends(self, ends: Ends, step: float | None, complexity: float) -> Ends:  # noqa: ARG002
+    def value_ends(self, ends: Ends, step: Step, complexity: float) -> Ends:  # noqa: ARG002
         return ends
 
-    def total(self, mean: float, ends: Ends, step: float | None, complexity: float) -> float:  # noqa: ARG002
+    def total(self, mean: float, ends: Ends, step: Step, complexity: float) -> float:  # noqa: ARG002
         return mean + hoeffding_gap(ends[1] - ends[0], complexity)
 
     def terms(self, loss: float, total: float, ends: Ends, complexity: float) -> list[Term]:  # noqa: ARG002

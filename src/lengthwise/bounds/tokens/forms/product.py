@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from lengthwise.bounds.risk import Term
-from lengthwise.bounds.tokens.forms.form import Ends, Form
+from lengthwise.bounds.tokens.forms.form import Ends, Form, Step
 from lengthwise.seeds import Floats
 
 
@@ -23,15 +23,15 @@ class Product(Form):
 
     name: ClassVar[str] = "product"
 
-    def values(self, x: Floats, y: Floats, ends: Ends, step: float | None, complexity: float) -> Floats:  # noqa: ARG002
+    def values(self, x: Floats, y: Floats, ends: Ends, step: Step | Floats, complexity: float) -> Floats:  # noqa: ARG002
         assert step is not None
         return -np.log1p(-step / (ends[1] - ends[0]) * (x - ends[0]))
 
-    def value_ends(self, ends: Ends, step: float | None, complexity: float) -> Ends:  # noqa: ARG002
+    def value_ends(self, ends: Ends, step: Step, complexity: float) -> Ends:  # noqa: ARG002
         assert step is not None
         return 0.0, -math.log1p(-step)
 
-    def total(self, mean: float, ends: Ends, step: float | None, complexity: float) -> float:
+    def total(self, mean: float, ends: Ends, step: Step, complexity: float) -> float:
         assert step is not None
         share = -math.expm1(-mean - complexity) / step
         return ends[0] + (ends[1] - ends[0]) * min(1.0, share)
