@@ -1,7 +1,8 @@
 """The training loop: AdamW, warm-up and decay, one size a batch, and exact resumption.
 
 Everything random at step t is a function of (seed, t), so the state of training is the weights, the two moments of
-AdamW and t: a run that was interrupted ends with the weights it would have had.
+AdamW and t: a run that was interrupted ends with the weights it would have had. Of a model in a form the coordinates
+take the place of the weights.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.interrupts import Stop
 from lengthwise.models.attention.settling import unsettled
 from lengthwise.models.batches import logits_of, loss_of, right_on
+from lengthwise.models.forms.full import Full
 from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.task import Task
@@ -68,6 +70,10 @@ def train_model(
     """Train in place on sizes up to `train_size`. With a `checkpoint` path, training goes on from it when it exists,
     and it is written every half minute and when the user interrupts. O(steps x batch x depth x (T width^2 + T^2 width))
     for sequences of T tokens."""
+    if recipe.form != getattr(model, "form", Full()):
+        raise UsageError(
+            "the recipe asks for a form that this model is not in; `in_form` puts an untrained one into it"
+        )
     sizes = task.sizes(1, train_size)
     if not sizes:
         raise UsageError(f"the task has no items of size 1 to {train_size}; see its sizes with `lengthwise tasks NAME`")
