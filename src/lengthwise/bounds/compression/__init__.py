@@ -7,6 +7,8 @@ symbols        the entropy coder, with a table or learning as it goes
 bit_strings    numbers as bits, each of which says where it ends
 forms          the ways to write one tensor, of which the shortest is taken
 names          names and shapes of many tensors in few bytes
+sharing        one codebook for many tensors
+envelope       checksum, header and pieces around what is coded
 message        the whole model as bytes, and back
 gguf_file      the same for the blocks of a GGUF file
 gguf_blocks    what the bytes of its blocks mean

@@ -171,7 +171,8 @@ class TensorReader:
 
 def scaled(levels: Singles, scale: float) -> Singles:
     """The shared levels for a tensor of this scale; one product and one rounding a level."""
-    return (levels.astype(np.float64) * scale).astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (levels.astype(np.float64) * scale).astype(np.float32)
 
 
 def _as_halves(numbers: Singles) -> NDArray[np.float16] | None:

@@ -1,7 +1,7 @@
 """One-dimensional k-means on counts: the best partition of a few cells, then Lloyd's iterations on all of them.
 
 The numbers are counted first, exactly where they take few values and otherwise in 65,536 equal bins that remember the
-sum of what fell into them. Up to 128 levels the start is the best partition of at most 1,024 cells by dynamic
+sum of what fell into them. Up to 128 levels the start is the best partition of at most 512 cells by dynamic
 programming, which is the exact optimum where there are no more values than that. For a density p the best levels lie
 with density proportional to p^(1/3) when they are many (Panter & Dite 1951): that is the start for more levels, and how
 the cells are cut. Each iteration lowers the squared error of the counted numbers or is the last.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lengthwise.seeds import Floats, Ints
 
 BINS = 1 << 16
-CELLS = 1024
+CELLS = 512
 MOST_SOLVED = 128  # levels up to which the start is a best partition
 MOST_ITERATIONS = 1000
 

@@ -12,6 +12,7 @@ from lengthwise.errors import UsageError
 Shape = tuple[int, ...]
 MARK = "#"  # where the number of the layer stood
 MOST_TENSORS = 1 << 20
+MOST_LETTERS = 1 << 26  # of the names of one group
 _NUMBER = re.compile(r"(?<![0-9])(0|[1-9][0-9]*)(?![0-9])")
 
 
@@ -59,7 +60,7 @@ def listed(groups: Any, limit: int) -> dict[str, Shape]:
 
 
 def _names(pattern: str, count: int, most: int) -> list[str]:
-    if not 0 <= count <= most:
+    if not 0 <= count <= most or count * len(pattern) > MOST_LETTERS:
         raise UsageError(f"{DAMAGED}: it lists too many tensors")
     if count == 0:
         return [pattern]

@@ -29,8 +29,9 @@ class Grid:
     step: float
 
     def levels(self, count: int) -> Singles:
-        # One product and one rounding a level: every machine gives the same bits.
-        return (np.arange(self.first, self.first + count, dtype=np.float64) * self.step).astype(np.float32)
+        # Single operations, each rounded on its own: every machine gives the same bits.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return ((np.arange(count, dtype=np.float64) + self.first) * self.step).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
