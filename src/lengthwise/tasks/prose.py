@@ -41,7 +41,7 @@ class Prose(Task):
     axes: ClassVar[tuple[Axis, ...]] = (Axis("length", "symbols of the text"),)
     certain: ClassVar[bool] = False
     facts = Facts(references=(Reference("witten1991", "method C"),))
-    preset: ClassVar[Mapping[str, Any]] = {"sizes": "fixed", "heads": 2, "rate": 5e-3}
+    preset: ClassVar[Mapping[str, Any]] = {"depth": 1, "width": 40, "sizes": "fixed", "rate": 5e-3}
 
     def __post_init__(self) -> None:
         if not 1 <= self.order <= _HIGHEST:
