@@ -22,7 +22,7 @@ def sample_price(sample: int, delta: float, settings: int) -> float:
 
 
 def sampled_mean(values: Floats, ends: Ends, price: float) -> float:
-    """At least the mean over the whole population, from the values of a sample (statement G3).
+    """At least the mean over the whole population, from the values of a sample (statements G3 and G7).
 
     The sample is uniform, with or without replacement; values lie between `ends`.
     """
