@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lengthwise.cli.line_progress import line_shown
 from lengthwise.cli.options import Parser, at_least, check_place, number, whole
 from lengthwise.cli.output import narrate, wrapped, write_object
 from lengthwise.errors import UsageError
@@ -168,12 +168,5 @@ def _write_claims(claims: tuple[Claim, ...]) -> None:
 @contextlib.contextmanager
 def _reached(last: float, quiet: bool) -> Iterator[Callable[[int, float], None] | None]:
     """A function that is told how far the work is, and shows it on a terminal; None where nobody looks."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        yield lambda d, time: print(
-            f"\rsimulating d = {d}: t = {time:.3g} of {last:g}\033[K", end="", file=sys.stderr, flush=True
-        )
-    finally:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    with line_shown(quiet) as show:
+        yield None if show is None else lambda d, time: show(f"simulating d = {d}: t = {time:.3g} of {last:g}")
