@@ -20,7 +20,7 @@ from lengthwise.cli.output import narrate, width, wrapped, write_field, write_ob
 if TYPE_CHECKING:
     from lengthwise.inspection.content import Cell, Inspection, Section, Table
 
-_SECTIONS = "layers,lipschitz,shift,margins,attention,geometry"  # by hand, as help needs no torch
+_SECTIONS = "layers,lipschitz,shift,margins,attention,bounds,geometry"  # by hand, as help needs no torch
 _MOST = 14  # rows of a table that a terminal is shown
 
 
