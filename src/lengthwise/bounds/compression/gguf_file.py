@@ -137,9 +137,9 @@ def _opened(data: bytes, limit: int) -> tuple[dict[str, Any], Kinds, Iterator[tu
     header, (symbols,) = opened(data, ("symbols",))
     if header.keys() != {"metadata", "tensors", "bytes"}:
         raise UsageError(f"{DAMAGED}: it does not hold a GGUF file")
+    sizes = {name: shape[0] for name, shape in listed(header["bytes"], limit).items() if len(shape) == 1}
     typed = {tuple(name.rsplit(":", 1)): shape for name, shape in listed(header["tensors"], 8 * limit).items()}
     kinds = {name: (kind[0] if kind else "", shape) for (name, *kind), shape in typed.items()}
-    sizes = {name: shape[0] for name, shape in listed(header["bytes"], limit).items() if len(shape) == 1}
     if kinds.keys() != sizes.keys():
         raise UsageError(f"{DAMAGED}: its lists of tensors contradict each other")
     return header["metadata"], kinds, guarded(_read(symbols, kinds, sizes))

@@ -7,7 +7,7 @@ model that was fixed before any data were seen (Kraft 1949): this is what bounds
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +84,7 @@ def encode(tensors: Mapping[str, NDArray[Any]], header: Mapping[str, Any], quant
     written = (writer.tables.to_bytes(), bytes(writer.exact), writer.symbols.to_bytes())
     data, sizes = sealed({"header": dict(header), "tensors": groups}, dict(zip(PIECES, written, strict=True)))
     parts = {"prefix": len(length_prefix(len(data))), "checksum": CHECKSUM, **sizes}
-    _verify(data, dict(header), digests)
+    _verify(data, dict(header), tensors.keys(), digests)
     total = sum(tensor.size for tensor in numbers.values())
     return Message(data, {name: 8 * size for name, size in parts.items()}, total, writer.entropy)
 
@@ -116,11 +116,11 @@ def _read(shapes: Mapping[str, tuple[int, ...]], pieces: list[bytes]) -> Iterato
     reader.finish()
 
 
-def _verify(data: bytes, header: dict[str, Any], digests: Mapping[str, Any]) -> None:
+def _verify(data: bytes, header: dict[str, Any], names: Set[str], digests: Mapping[str, Any]) -> None:
     """Decodes the message, one tensor at a time, and compares it with what was meant."""
     found, tensors = _opened(data, MOST_NUMBERS)
     seen = {name: _digest(tensor) for name, tensor in tensors}
-    if found != header or seen != digests:
+    if found != header or seen != digests or seen.keys() != names:
         raise LengthwiseError("a message did not decode to the model it was made from; no length is given for it")
 
 
