@@ -86,11 +86,26 @@ def test_a_sample_of_equal_values_says_nearly_what_they_are():
     assert 2.0 < many < 2.002 < few < 3.0
 
 
+def misses(price: float, draws: int = 400) -> float:
+    """How often the mean of a population that is hardest to sample (few ones among zeros) exceeds its bound."""
+    rng, worst = np.random.default_rng(3), 0.0
+    for ones in (4, 8, 12, 16, 24, 40, 80):
+        population = np.arange(200) < ones
+        found = [sampled_mean(rng.permutation(population)[:60].astype(float), (0.0, 1.0), price) for _ in range(draws)]
+        worst = max(worst, float(np.mean(np.array(found) < ones / 200)))
+    return worst
+
+
+def test_a_sample_is_rarely_misleading_and_an_unpaid_one_is_caught():
+    price = sample_price(60, 0.05, 1)
+    assert misses(price) <= 0.05 < 0.08 < misses(price / 4)
+
+
 def test_smoothing():
     assert loss_range(0.1, 100) == pytest.approx(loss_ceiling(0.1, 100) - loss_floor(0.1, 100))
     grid = np.logspace(-9, 3, 400)
     ratios = [smoothing_cost(c) / math.sqrt(2 * c) for c in grid]
-    assert 0.979 < max(ratios) < 0.9805
+    assert max(ratios) <= math.sqrt(2) * math.log(2) == pytest.approx(smoothing_cost(1.0) / math.sqrt(2.0))
     for c in (1e-6, 1 / 9, 2.0):
         least = minimize_scalar(
             lambda a, c=c: -math.log1p(-a) - c * math.log(a), bounds=(1e-12, 1 - 1e-9), method="bounded"

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from lengthwise.bounds.tokens.forms.form import Ends, step_grid
-from lengthwise.bounds.tokens.forms.product import Product
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.seeds import Floats
 
@@ -26,9 +25,10 @@ def sampled_mean(values: Floats, ends: Ends, price: float) -> float:
 
     The sample is uniform, with or without replacement; values lie between `ends`.
     """
-    form, steps = Product(), step_grid(price, SAMPLE_STEPS)
-    each = form.values(values[:, None], values[:, None], ends, np.array(steps), price).mean(axis=0)
-    return min(form.total(float(mean), ends, step, price) for mean, step in zip(each, steps, strict=True))
+    low, high = ends
+    steps = np.array(step_grid(price, SAMPLE_STEPS))
+    means = np.log1p(((low - values) / (high - low))[:, None] * steps).mean(axis=0)
+    return low + (high - low) * min(1.0, float(np.min(-np.expm1(means - price) / steps)))
 
 
 def stretches(losses: TokenLosses) -> Iterator[TokenLosses]:

@@ -81,36 +81,35 @@ class Problem:
 
     def best_settings(self, losses: TokenLosses) -> tuple[float | None, float | None]:
         """The α and the step with the smallest bound. Losses are read once for each α: this is for few tokens."""
-        starts, found = losses.starts, []
-        lengths, steps = np.diff(np.append(starts, len(losses))), self.steps
+        starts, least, best = losses.starts, math.inf, (self.alphas[0], self.steps[0])
+        lengths = np.diff(np.append(starts, len(losses)))
+        columns = np.array(self.steps, dtype=np.float64)  # the one step of a form without steps is ignored
         for alpha in self.alphas:
             x, y, ends = self.losses(losses, alpha), self.expected(losses), self.ends(alpha)
             if self.level == "documents":
                 x = y = np.add.reduceat(x, starts) / lengths
-            columns = np.array(steps, dtype=np.float64)  # [steps]; the one step of a form without steps is ignored
             values = self.form.values(x[:, None], y[:, None], ends, columns, self.complexity)
             if self.level == "tokens" and self.price is not None:
                 values = np.add.reduceat(values, starts, axis=0) / lengths[:, None]
             means = values.mean(axis=0)
-            if self.price is not None:
-                means = [self._upper(values[:, i], ends, step) for i, step in enumerate(steps)]
-            totals = [
-                self.form.total(float(mean), ends, step, self.complexity)
-                for mean, step in zip(means, steps, strict=True)
-            ]
-            best = int(np.argmin(totals))
-            found.append((totals[best], alpha, steps[best]))
-        return min(found, key=lambda one: one[0])[1:]
+            totals = [self._total(mean, ends, step) for mean, step in zip(means, self.steps, strict=True)]
+            for i in np.argsort(totals):
+                if totals[i] >= least:  # what a sample may hide only adds to it
+                    break
+                found = self._totals(values[:, i], alpha, self.steps[i])[1]
+                if found < least:
+                    least, best = found, (alpha, self.steps[i])
+        return best
 
     def _totals(self, values: Floats, alpha: float | None, step: float | None) -> tuple[float, float]:
         ends, mean = self.ends(alpha), float(np.mean(values))
-        upper = mean if self.price is None else self._upper(values, ends, step)
-        whole, total = (self.form.total(value, ends, step, self.complexity) for value in (mean, upper))
-        return whole, total
+        upper = mean
+        if self.price is not None:
+            upper = sampled_mean(values, self.form.value_ends(ends, step, self.complexity), self.price)
+        return self._total(mean, ends, step), self._total(upper, ends, step)
 
-    def _upper(self, values: Floats, ends: Ends, step: float | None) -> float:
-        assert self.price is not None
-        return sampled_mean(values, self.form.value_ends(ends, step, self.complexity), self.price)
+    def _total(self, mean: float, ends: Ends, step: float | None) -> float:
+        return self.form.total(float(mean), ends, step, self.complexity)
 
 
 def make_problem(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import functools
 import math
 from typing import ClassVar
 
@@ -46,6 +47,7 @@ class Form(abc.ABC):
         """What is added to the mean loss to give the total, by name."""
 
 
+@functools.lru_cache(maxsize=64)
 def step_grid(complexity: float, count: int) -> tuple[float, ...]:
     """`count` steps between 0 and 1, evenly spaced in ln(s / (1 - s)), from about √C / 2 up to 0.999.
 
