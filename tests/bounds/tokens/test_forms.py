@@ -98,7 +98,7 @@ def misses(price: float, draws: int = 400) -> float:
 
 def test_a_sample_is_rarely_misleading_and_an_unpaid_one_is_caught():
     price = sample_price(60, 0.05, 1)
-    assert misses(price) <= 0.05 < 0.08 < misses(price / 4)
+    assert misses(price) <= 0.05 < 0.08 < misses(price / 10)
 
 
 def test_smoothing():
