@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -171,6 +173,18 @@ def test_the_fit_is_the_published_one_and_its_floor_is_not_that_of_the_example()
     assert fitted_variation(1e30) == pytest.approx(0.27)
     # The example has a variation term of 1/30 at C of about 0.1, and so a Σ of about 0.1: below the floor of the fit.
     assert (1 / 30) / math.sqrt(0.104) == pytest.approx(0.1, abs=0.01)
+
+
+def test_what_the_page_shows_runs_and_its_figures_are_these():
+    page = (Path(__file__).parents[2] / "docs" / "plan.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict = {}
+    exec(compile(program, "page", "exec"), names)
+    assert tokens_for(names["plan"], 1.0) == pytest.approx(231e9, rel=2e-3)
+    exact = [round(row["gap"], 2) for row in along_line(names["plan"], 20, (7e7, 1e9, 1.2e10))]
+    assert exact == [1.71, 1.59, 1.57] and "1.71, 1.59 and 1.57" in page
+    at = TrainingRun(1e9, 3e9 * math.log(2) / 0.43)
+    assert "C = 0.43" in page and Freedman(0.3).gap(at) == pytest.approx(Azuma().gap(at), rel=0.01)
 
 
 @pytest.mark.parametrize(
