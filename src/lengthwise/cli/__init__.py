@@ -21,6 +21,7 @@ COMMANDS = {
     "train": "train a model at short sizes, measure how far it holds",
     "measure": "measure a saved run again, at other sizes or on other items",
     "inspect": "look inside a model: norms, constants, attention, tokens",
+    "bound": "what a model's own training data guarantee of it",
     "bound plan": "what a training run could guarantee, and what it takes",
     "particles": "tokens on a sphere that attract each other: do they gather?",
     "particles phases": "phase diagram: when is it one cluster, by beta and d",

@@ -34,6 +34,12 @@ CERTAIN = (
     "loss itself: the bounds of tokens say nothing new here, those of documents do"
 )
 
+TUNED = (
+    "its name says that the model was tuned after pre-training: the bound takes the tuned weights for ones trained on "
+    "--tokens alone, and the data of tuning are not among them"
+)
+_TUNED_NAMES = ("instruct", "chat", "-it", "sft", "dpo")
+
 
 def bound(
     model: str | Path,
@@ -90,6 +96,8 @@ def bound(
             check = held_out_check(subject.run, subject.predictor, bounds, held_out, seed)
     if subject.run is not None and getattr(subject.run.plan.task, "certain", True):
         notes = (*notes, CERTAIN)
+    if tokens is not None and any(word in subject.name.lower() for word in _TUNED_NAMES):
+        notes = (*notes, TUNED)
     found = Guarantee(
         model=subject.name,
         described=subject.described,

@@ -22,10 +22,14 @@ def describe_gguf(path: Path, predictor: Predictor, part: Stretch) -> Descriptio
         source="the GGUF file itself, its blocks entropy-coded; decoded back and compared",
         bits=message.bits,
         parts={name: int(bits) for name, bits in message.parts.items()},
-        numbers=sum(tensor.size for tensor in predictor.tensors().values()),
+        numbers=message.numbers,
         original=loss,
         quantised=loss,
         compared=len(losses.surprise),
-        notes=("the losses are those of the quantised file; what its original would lose is not known here",),
-        facts={"file_bits": 8 * path.stat().st_size},
+        notes=(
+            "the losses are those of the quantised file; what its original would lose is not known here",
+            f"the file has {message.file_bits:,} bits; its tokenizer ({message.tokenizer_bits:,} bits) is not charged: "
+            "it is assumed to have been fixed before the training data were seen",
+        ),
+        facts={"file_bits": message.file_bits, "tokenizer_bits": message.tokenizer_bits},
     )

@@ -19,6 +19,10 @@ from lengthwise.seeds import Ints, Seeds
 
 USUAL_CONTEXT = 1024  # a window is as long as the model can read, but no longer than this unless asked for
 PARTS = 16  # documents that the built-in text is taken as
+_STANDS_IN = (
+    "the tokens looked at are the training data of the model, or a uniform sample of them: they are not; its loss on "
+    "its own training data is unknown, and that on the built-in text stands in for it"
+)
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,9 @@ class BuiltInSource(Source):
                 "there is no tokenizer beside the model to cut the built-in text into tokens; give --data a file of "
                 'lines {"tokens": [3, 1, 2]}'
             )
-        if asked.sample is not None:
-            raise UsageError("a sample is drawn from a file of documents or from a run; give --data a file")
+        for name in ("sample", "documents"):
+            if getattr(asked, name) is not None:
+                raise UsageError(f"--{name} speaks of the documents of a file, and there is none; give one with --data")
         self.context = context_of(longest, asked.context)
         self.parts = [cut(part) for part in built_in_parts(PARTS)]
         if max(max(tokens, default=0) for tokens in self.parts) >= vocabulary:
@@ -91,14 +96,8 @@ class BuiltInSource(Source):
         text = f"the built-in text ({TITLE}) in {PARTS} parts"
         self.described = f"{text}{cut_after}; {in_words(self.context)}"
         self.settings = {"data": TITLE, "parts": PARTS, "context": self.context}
-        self.standing = Standing(
-            "heuristic",
-            (Assumption("the data are training data of the model: its loss on its own training data is unknown, and "
-                        "that on the built-in text stands in for it", "violated"),),
-            (),
-            asked.tokens,
-            tokens_alone=True,
-        )  # fmt: skip
+        stands_in = Assumption(_STANDS_IN, "violated")
+        self.standing = Standing("heuristic", (stands_in,), (), asked.tokens, tokens_alone=True)
 
     def stretches(self, tokens: int) -> Iterator[Stretch]:
         return stretches_of(windows_of(enumerate(self.parts), self.context), tokens)
