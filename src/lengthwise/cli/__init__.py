@@ -23,6 +23,8 @@ COMMANDS = {
     "inspect": "look inside a model: norms, constants, attention, tokens",
     "bound": "what a model's own training data guarantee of it",
     "bound plan": "what a training run could guarantee, and what it takes",
+    "bound contrastive": "bound the InfoNCE loss of an encoder from embeddings",
+    "contexture": "what contexts can teach, and how much of it a model has",
     "particles": "tokens on a sphere that attract each other: do they gather?",
     "particles phases": "phase diagram: when is it one cluster, by beta and d",
     "particles density": "a density on circle or sphere: how many peaks, and when",
