@@ -74,13 +74,13 @@ def worst_error(table: JointTable, features: Floats, epsilon: float) -> float:
     basis = np.linalg.svd(root[:, None])[0][:, 1:]  # functions of mean 0
     missed = np.eye(len(root) - 1) - (basis.T @ own) @ (basis.T @ own).T
     kernel = (basis.T @ scaled) @ (basis.T @ scaled).T - (1 - epsilon) ** 2 * np.eye(len(root) - 1)
-    if np.linalg.eigvalsh(kernel)[-1] < 0:
+    if np.linalg.eigvalsh(kernel)[-1] < -1e-12:
         return 0.0
 
     def bound(logarithm: float) -> float:
         return float(np.linalg.eigvalsh(missed + math.exp(logarithm) * kernel)[-1])
 
-    best = scipy.optimize.minimize_scalar(bound, bounds=(-12.0, 16.0), method="bounded", options={"xatol": 1e-6})
+    best = scipy.optimize.minimize_scalar(bound, bounds=(-12.0, 18.0), method="bounded", options={"xatol": 1e-6})
     return float(np.clip(min(best.fun, np.linalg.eigvalsh(missed)[-1]), 0.0, 1.0))
 
 

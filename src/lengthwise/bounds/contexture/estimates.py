@@ -23,6 +23,7 @@ import numpy as np
 import scipy.sparse
 
 from lengthwise.bounds.contexture.pencil import Pencil, solve_pencil
+from lengthwise.bounds.contexture.table import without_mean
 from lengthwise.errors import UsageError
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Ints, Seeds
@@ -73,7 +74,7 @@ def drawn_covariances(drawn: Drawn, weights: Floats | None = None, debiased: boo
     """Ĉ and B̂; with `debiased` off, the plug-in, which is B̂ without the second sum. O(n d² + n A)."""
     n = drawn.pairs
     w = np.full(n, 1 / n) if weights is None else weights / weights.sum()
-    phi = drawn.features - w @ drawn.features
+    phi = without_mean(drawn.features, w)
     covariance = phi.T @ (w[:, None] * phi)
     weighted = drawn.memberships.multiply(w[:, None]).tocsr()  # w_i r_ia
     mass = np.asarray(weighted.sum(axis=0)).ravel()
@@ -103,7 +104,7 @@ def _back(pairs: int, rank: int, weights: Floats | None) -> float:
 
 def independent(drawn: Drawn) -> Drawn:
     """The same span by features that are uncorrelated and of variance 1, so that none is superfluous."""
-    centred = drawn.features - drawn.features.mean(axis=0)
+    centred = without_mean(drawn.features, np.full(drawn.pairs, 1 / drawn.pairs))
     covariance = centred.T @ centred / drawn.pairs
     return Drawn(centred @ solve_pencil(covariance, covariance).vectors, drawn.memberships)
 
@@ -121,6 +122,8 @@ def ratio_trace_claim(
     """The ratio trace of features that were drawn, with a bootstrap interval; `most` is the largest possible."""
     plain = independent(drawn)
     rank = plain.features.shape[1]
+    if not rank:
+        raise UsageError(f"{name} is the same for every x; give vectors that differ")
     if drawn.pairs < 4 * rank:
         raise UsageError(f"{drawn.pairs} pairs are too few for features of rank {rank}; {4 * rank} or more are needed")
     value = ratio_trace(plain)

@@ -10,10 +10,11 @@ import numpy as np
 from lengthwise.bounds.contexture.alignment import alignment
 from lengthwise.bounds.contexture.drawn_spectrum import spectrum_of_pairs
 from lengthwise.bounds.contexture.encoder_error import error_claim
-from lengthwise.bounds.contexture.estimates import drawn_pairs, ratio_trace_claim
+from lengthwise.bounds.contexture.estimates import drawn_pairs, independent, ratio_trace_claim
 from lengthwise.bounds.contexture.spectrum import spectrum_by_svd
 from lengthwise.bounds.contexture.table import JointTable
 from lengthwise.bounds.contexture.usefulness import BETA, MOST_DIMENSIONS, decay_claim, usefulness
+from lengthwise.errors import UsageError
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Ints, Seeds
 
@@ -64,10 +65,12 @@ def contexture_of_table(
     if features is None:
         return Contexture(what, spectrum.how, spectrum.squares, exact, claims)
     found = alignment(table, features, spectrum)
+    if not found.rank:
+        raise UsageError("the representation is the same for every x; give vectors that differ")
     epsilon = 1 - 0.9 * float(spectrum.values[0]) if epsilon is None else epsilon
     bound = error_claim(spectrum.square(1), found.trace_gap, epsilon, exact)
     generator = np.random.default_rng(Seeds(seed).key("random features"))
-    drawn = [generator.standard_normal((len(table.of_x), max(1, found.rank))) for _ in range(RANDOM)]
+    drawn = [generator.standard_normal((len(table.of_x), found.rank)) for _ in range(RANDOM)]
     others = [alignment(table, other, spectrum).ratio_trace for other in drawn]
     own = (*found.claims(), bound)
     return Contexture(what, spectrum.how, spectrum.squares, exact, claims, own, (random_claim(others, found.rank),))
@@ -89,9 +92,10 @@ def contexture_of_pairs(
     squares = found.squares if found.known else found.squares[:0]
     if features is None:
         return Contexture(what, found.how, squares, False, claims)
-    rank = int(np.linalg.matrix_rank(features - features.mean(axis=0)))
+    drawn = drawn_pairs(features, a)
+    rank = independent(drawn).features.shape[1]
     most = float(found.squares[:rank].sum()) if found.known else None
-    own = ratio_trace_claim(drawn_pairs(features, a), "the representation", most, seed=seed)
+    own = ratio_trace_claim(drawn, "the representation", most, seed=seed)
     noise = np.random.default_rng(Seeds(seed).key("random features")).standard_normal((int(x.max()) + 1, rank))
     other = ratio_trace_claim(drawn_pairs(noise[x], a), "a random representation of the same rank", most, seed=seed)
     return Contexture(what, found.how, squares, False, claims, (own,), (other,))

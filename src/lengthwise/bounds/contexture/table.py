@@ -58,7 +58,14 @@ class JointTable:
             )
         if not np.isfinite(given).all():
             raise UsageError("a function of x has finite values; there is one that is infinite or not a number")
-        return given - self.of_x @ given
+        return without_mean(given, self.of_x)
+
+
+def without_mean(functions: Floats, weights: Floats) -> Floats:
+    """Columns less their means under weights that sum to 1; what a constant leaves in rounding is put to 0."""
+    centred = functions - weights @ functions
+    constant = np.abs(centred).max(axis=0) <= 1e-12 * np.abs(functions).max(axis=0)
+    return np.where(constant, 0.0, centred)
 
 
 def joint_table(numbers: ArrayLike, counts: bool = False) -> JointTable:
