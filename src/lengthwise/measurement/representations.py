@@ -8,7 +8,7 @@ are independent.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -127,13 +127,5 @@ def _places(scored: np.ndarray, seed: int, first: int) -> Ints:
 
 
 def _beside(claim: Claim, most: float) -> Claim:
-    return Claim(
-        claim.name,
-        claim.value,
-        f"of at most {most:.4g}",
-        claim.kind,
-        interval=claim.interval,
-        assumptions=claim.assumptions,
-        reference=claim.reference,
-        evidence={**claim.evidence, "most": most},
-    )
+    """The claim with the largest possible value beside it, which is known once all states are read."""
+    return replace(claim, unit=f"of at most {most:.4g}", evidence={**claim.evidence, "most": most})

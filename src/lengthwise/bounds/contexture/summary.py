@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lengthwise.bounds.contexture.alignment import alignment
-from lengthwise.bounds.contexture.drawn_spectrum import spectrum_of_pairs
+from lengthwise.bounds.contexture.drawn_spectrum import DrawnSpectrum, spectrum_of_pairs
 from lengthwise.bounds.contexture.encoder_error import error_claim
 from lengthwise.bounds.contexture.estimates import drawn_pairs, independent, ratio_trace_claim
 from lengthwise.bounds.contexture.spectrum import spectrum_by_svd
@@ -121,7 +121,7 @@ def spectrum_claims(squares: Floats, exact: bool, beta: float, most_dimensions: 
     return first, total, decay_claim(squares, exact), told
 
 
-def unknown_spectrum(found: Any) -> Claim:
+def unknown_spectrum(found: DrawnSpectrum) -> Claim:
     """The claim in place of a spectrum that pairs do not show."""
     text = f"{found.alone:.0%} of the pairs have an x or an a that occurs once, and more than half of them is too many"
     return Claim(
