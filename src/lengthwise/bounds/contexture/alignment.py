@@ -2,7 +2,7 @@
 
 For features Φ(x) with covariance C, and B = Cov(E[Φ(X) | A]), the ratio trace Tr(C⁺B) is the sum of the squared
 associations that the span of Φ holds. It does not change under invertible linear maps of Φ, and no representation of
-rank r exceeds s_1² + … + s_r² (Ky Fan; zhai2025, section 5).
+rank r exceeds s_1² + … + s_r² (Ky Fan; zhai2025).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lengthwise.bounds.contexture.table import JointTable
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Floats
 
-REFERENCE = Reference("zhai2025", "section 5; proved in docs/contexture.md")
+REFERENCE = Reference("zhai2025", "ratio trace; proved in docs/contexture.md")
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 (T g)(x) = E[g(A) | x] takes functions of the context to functions of the input. Its singular values 1 = s_0 >= s_1 >=
 … >= 0 say how strongly the two are associated; s_0 belongs to constants and is left out everywhere here. The left
-singular functions μ_1, …, μ_d are what a representation of d dimensions does best to know (zhai2025, section 3).
+singular functions μ_1, …, μ_d are what a representation of d dimensions does best to know (zhai2025).
 
     spectrum_by_svd        singular values of D_X^(-1/2) P D_A^(-1/2)
     spectrum_by_kernel     eigenvalues of the dual kernel k(x, x') = Σ_a P(a|x) P(a|x') / P(a), which are s²

@@ -103,7 +103,7 @@ def contexture_of_pairs(
 
 def spectrum_claims(squares: Floats, exact: bool, beta: float, most_dimensions: int) -> tuple[Claim, ...]:
     """The strongest association, the sum of all, their decay, and τ."""
-    reference = Reference("zhai2025", "section 3")
+    reference = Reference("zhai2025", "spectrum of the expectation operator")
     text = "the spectrum is that of the distribution"
     given = (Assumption(text, "checked" if exact else "assumed"),)
     first = Claim(

@@ -1,6 +1,6 @@
 """How fast associations decay, and whether contexts are of a useful strength. A rule of thumb, never a certificate.
 
-τ_d = 1 / (1 - s_(d+1)²) + β Σ_(i<=d) s_i² / Σ_(i<=d0) s_i², and τ = min over d (zhai2025, section 6): the first part
+τ_d = 1 / (1 - s_(d+1)²) + β Σ_(i<=d) s_i² / Σ_(i<=d0) s_i², and τ = min over d (zhai2025): the first part
 is what d dimensions miss, the second what they have to learn. Lower is better; contexts that say nothing of x and
 contexts that give it away are both bad. The published correlations of τ with the error of a probe are 0.431 in the
 mean and 0.587 in the median over 28 data sets, and negative on two of them.
@@ -20,7 +20,7 @@ from lengthwise.seeds import Floats
 
 BETA, MOST_DIMENSIONS = 1.0, 512
 NEAR = 0.05  # a τ within this share of β + 1 says nothing
-REFERENCE = Reference("zhai2025", "section 6")
+REFERENCE = Reference("zhai2025", "usefulness of a context")
 SAME_TYPE = Assumption("compared only among contexts of one type; the authors warn against comparing types")
 
 
