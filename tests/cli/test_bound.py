@@ -26,7 +26,7 @@ def test_text_fits_80_columns_and_says_every_term(cli, prose_run, tmp_path):
     told = " ".join(answer.out.split())
     for text in (
         "ln 31 = 3.4340 nats (4.9542 bits)",
-        "on the data complexity",
+        "data complexity",
         "variation",
         "top10 freedman",
         "vacuous",
@@ -56,7 +56,7 @@ def test_a_required_bound_that_is_vacuous_is_exit_code_3(cli, prose_run):
     assert "Every bound is vacuous" in answer.out
 
 
-@pytest.mark.parametrize("ending", ["svg", "png", "html"])
+@pytest.mark.parametrize("ending", ["svg", *(pytest.param(other, marks=pytest.mark.slow) for other in ("png", "html"))])
 def test_the_picture(cli, prose_run, tmp_path, ending):
     answer = cli("bound", prose_run, *QUICK, "--picture", f"terms.{ending}")
     assert answer.code == 0 and f"picture in terms.{ending}" in answer.err
@@ -104,7 +104,7 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_stopped_or_killed_it_goes_on(cli, prose_run, how):
     call = ["bound", str(prose_run), *QUICK, "--output", "part", "--quiet"]
     process = subprocess.Popen([sys.executable, "-c", COMMAND, *call], stderr=subprocess.PIPE, text=True)

@@ -10,7 +10,6 @@ import pytest
 import lengthwise as lw
 from lengthwise.bounds.compression.message import decode
 from lengthwise.errors import Interrupted, UsageError
-from lengthwise.guarantees import bound as entry
 from lengthwise.guarantees import reading
 from lengthwise.guarantees.item_source import ItemSource
 from lengthwise.guarantees.listener import Listener
@@ -18,8 +17,10 @@ from lengthwise.guarantees.subject import open_subject
 from lengthwise.guarantees.text_source import Asked
 from lengthwise.models.batches import logits_of, loss_of
 from lengthwise.models.folder import load_model
+from lengthwise.models.transformer import Architecture
 from lengthwise.runs.run import load_run
 from lengthwise.training.batches import Batches
+from lengthwise.training.recipe import Recipe
 from small_runs import trained
 
 QUICK = {"quantiser": "uniform:levels=16"}
@@ -157,7 +158,14 @@ def test_a_sample_of_items_pays_for_being_one(prose_run, sort_run, tmp_path):
     assert every.losses.documents == 480 and {one.level for one in every.bounds} == {"documents", "tokens"}
 
 
-@pytest.mark.parametrize("form", ["lora:rank=1", "subspace:dimensions=300", "sublora:rank=2,dimensions=200"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        pytest.param("lora:rank=1", marks=pytest.mark.slow),
+        pytest.param("subspace:dimensions=300", marks=pytest.mark.slow),
+        "sublora:rank=2,dimensions=200",
+    ],
+)
 def test_a_form_is_charged_for_its_coordinates(tmp_path, form):
     folder = trained(tmp_path / "run", form=form, steps=5)
     found = lw.bound(folder, folder=tmp_path / "b", **QUICK)
@@ -219,6 +227,7 @@ def test_a_limit_cuts_the_last_document(llama_folder, texts, tmp_path):
     assert {one.level: one.risk.kind for one in found.bounds} == {"documents": "heuristic", "tokens": "certified"}
 
 
+@pytest.mark.slow
 def test_a_sample_of_a_file_is_the_same_each_time(llama_folder, texts, tmp_path):
     first, again, other = (
         lw.bound(llama_folder, data=texts, sample=20, seed=seed, folder=tmp_path / name, **QUICK)
@@ -327,9 +336,11 @@ def test_a_run_has_its_own_data(prose_run, texts, tmp_path):
 def test_models_that_predict_no_token_are_refused(tmp_path, llama_folder):
     with pytest.raises(UsageError, match="there is no"):
         lw.bound(tmp_path / "nowhere")
-    folder = trained(tmp_path / "encoder", "sort", steps=1)
-    shutil.copytree(folder, tmp_path / "lost")
+    encoder = Architecture(1, 8, 1, causal=False)
+    lw.train("sort", train_size=3, architecture=encoder, recipe=Recipe(steps=1), folder=tmp_path / "encoder")
+    with pytest.raises(UsageError, match="this one is an encoder"):
+        lw.bound(tmp_path / "encoder")
+    shutil.copytree(tmp_path / "encoder", tmp_path / "lost")
     (tmp_path / "lost" / "run.json").unlink()
     with pytest.raises(UsageError, match="its training items are not known"):
         lw.bound(tmp_path / "lost")
-    assert entry.bound is lw.bound

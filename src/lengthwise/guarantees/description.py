@@ -23,9 +23,9 @@ from lengthwise.guarantees.stretch import Stretch, losses_on
 
 LARGE = 20_000_000  # weights from which on trying several quantisers takes too long
 CANDIDATES = (
-    *(f"uniform:levels={levels}" for levels in (8, 16, 32, 64)),
+    *(f"uniform:levels={levels}" for levels in (8, 16, 32, 64, 128, 256)),
     *(f"kmeans:levels={levels}" for levels in (4, 8, 16, 32, 64)),
-    *(f"kmeans:levels={levels},share=true" for levels in (8, 16, 32)),
+    *(f"kmeans:levels={levels},share=true" for levels in (16, 32, 64)),
 )
 FOR_LARGE = ("kmeans:levels=16",)
 
