@@ -17,8 +17,8 @@ from rows import Row, standalone
 from scipy.stats import binom
 
 from lengthwise.bounds.tokens import TokenBound, TokenLosses, document_bound, freedman_bound, martingale_bound
-from lengthwise.bounds.tokens.forms import Freedman, Hoeffding, Product
 from lengthwise.bounds.tokens.formulas import complexity
+from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Product
 from lengthwise.bounds.tokens.token_bound import Target
 
 DELTA, DRAWS, QUICK, TOKENS, LENGTH = 0.05, 2000, 20, 200, 2
@@ -27,10 +27,10 @@ Process = Callable[[np.random.Generator, int, int], Drawn]
 Maker = Callable[[TokenLosses, float, Target, int | None], TokenBound]
 
 MAKERS: dict[str, Maker] = {
-    "documents, hoeffding": lambda x, b, t, n: document_bound(x, b, target=t, documents=n, form=Hoeffding()),
-    "documents, product": lambda x, b, t, n: document_bound(x, b, target=t, documents=n, form=Product()),
-    "tokens, hoeffding": lambda x, b, t, n: martingale_bound(x, b, target=t, tokens=n, form=Hoeffding()),
-    "tokens, product": lambda x, b, t, n: martingale_bound(x, b, target=t, tokens=n, form=Product()),
+    "documents, hoeffding": lambda x, b, t, n: document_bound(x, b, target=t, documents=n, inequality=Hoeffding()),
+    "documents, product": lambda x, b, t, n: document_bound(x, b, target=t, documents=n, inequality=Product()),
+    "tokens, hoeffding": lambda x, b, t, n: martingale_bound(x, b, target=t, tokens=n, inequality=Hoeffding()),
+    "tokens, product": lambda x, b, t, n: martingale_bound(x, b, target=t, tokens=n, inequality=Product()),
     "tokens, freedman": lambda x, b, t, n: freedman_bound(x, b, target=t, tokens=n),
 }
 
@@ -94,15 +94,15 @@ def gaps(draws: int, tokens: int = 2000, most: float = 10.0) -> tuple[float, flo
     found = []
     for draw in range(draws):
         x = np.minimum(np.random.default_rng(draw).exponential(size=tokens), most)
-        for form in (Hoeffding(), Freedman()):
-            steps = form.steps(0.01)
+        for inequality in (Hoeffding(), Freedman()):
+            steps = inequality.steps(0.01)
             nats = complexity(0, tokens, DELTA, len(steps))
             found.append(
                 min(
-                    form.total(
-                        float(form.values(x, np.ones(tokens), (0.0, most), s, nats).mean()), (0.0, most), s, nats
+                    inequality.total(
+                        float(inequality.values(x, np.ones(tokens), (0.0, most), s, nats).mean()), (0.0, most), s, nats
                     )
-                    for s in form.steps(nats)
+                    for s in inequality.steps(nats)
                 )
                 - x.mean()
             )

@@ -239,7 +239,7 @@ def test_a_sample_of_a_file_is_the_same_each_time(llama_folder, texts, tmp_path)
 
 def test_the_best_quantiser_is_chosen_and_exact_loses_nothing(prose, prose_run, tmp_path):
     tried = prose.description.tried
-    assert len(tried) > 5 and min(tried, key=lambda one: one.rough).quantiser == prose.description.facts["quantiser"]
+    assert len(tried) > 5 and min(tried, key=lambda one: one.foreseen).quantiser == prose.description.facts["quantiser"]
     assert len({(one.bits, one.loss) for one in tried}) == len(tried)  # each was tried on the weights as they were
     exact = lw.bound(prose_run, folder=tmp_path / "b", quantiser="exact")
     assert exact.description.bits_a_weight > 24 and exact.description.quantised == exact.description.original

@@ -109,13 +109,13 @@ def _write_bounds(bounds: Sequence[TokenBound]) -> None:
         cells = [_number(terms.get(name)) for name in names]
         verdict = "vacuous" if one.vacuous else "holds"
         bits = _number(one.total_bits)
-        rows.append([one.target, one.form, *cells, _number(one.total), bits, _number(one.chance), verdict])
+        rows.append([one.target, one.inequality, *cells, _number(one.total), bits, _number(one.chance), verdict])
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         parts = [cell.ljust(w) if i in (0, 1, len(row) - 1) else cell.rjust(w) for i, (cell, w) in _each(row, wide)]
         print(" ".join(parts).rstrip())
     settings = [
-        f"{one.form}: α = {one.alpha:.3g}, C = {one.complexity:.4g}"
+        f"{one.inequality}: α = {one.alpha:.3g}, C = {one.complexity:.4g}"
         for one in bounds
         if one.target == "loss" and one.alpha
     ]

@@ -81,7 +81,7 @@ def bound(
         _check_sizes(source, part.tokens, 1)
         store = _store(subject, source, quantiser, asked, folder)
         total = expected_tokens(source, part, limit)
-        described = _described(subject, quantiser, part, tokens or total, delta, store, listener)
+        described = _described(subject, quantiser, part, source.standing.tokens or total, delta, store, listener)
         listener.said(f"predicting about {total:,} tokens")
         losses = read_losses(subject.predictor, source, limit, store, total, listener)
         _check_sizes(source, len(losses), len(losses.starts))
@@ -166,7 +166,7 @@ def _described(
     subject: Subject,
     quantiser: str | None,
     part: Stretch,
-    tokens: float,
+    tokens: int,
     delta: float,
     store: Store,
     listener: Listener,

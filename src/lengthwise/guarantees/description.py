@@ -7,19 +7,16 @@ itself on which levels every weight lies, so a choice among quantisers needs no 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-
 from lengthwise.bounds.compression.message import Message, decode, encode
 from lengthwise.bounds.compression.quantisers import quantisers
-from lengthwise.bounds.tokens.formulas import complexity, smoothing_cost
+from lengthwise.bounds.tokens.make import foreseen_bound
 from lengthwise.guarantees.listener import Listener
 from lengthwise.guarantees.predictor import Predictor
-from lengthwise.guarantees.stretch import Stretch, losses_on
+from lengthwise.guarantees.stretch import Stretch, losses_on, token_losses
 
 LARGE = 20_000_000  # weights from which on trying several quantisers takes too long
 CANDIDATES = (
@@ -32,12 +29,12 @@ FOR_LARGE = ("kmeans:levels=16",)
 
 @dataclass(frozen=True)
 class Trial:
-    """A quantiser that was tried: the bits of its message, the loss on a small part of the data, a rough bound."""
+    """A quantiser that was tried: its message in bits, the loss on a small part of the data, the bound foreseen."""
 
     quantiser: str
     bits: int
     loss: float
-    rough: float
+    foreseen: float
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class Description:
 
 
 def describe(
-    predictor: Predictor, quantiser: str | None, part: Stretch, tokens: float, delta: float, listener: Listener
+    predictor: Predictor, quantiser: str | None, part: Stretch, tokens: int, delta: float, listener: Listener
 ) -> tuple[Message, Description]:
     """The message of a model with the quantiser that was asked for, or with the best of a few, and its description.
 
@@ -83,36 +80,29 @@ def describe(
     """
     original, header = predictor.tensors(), json.loads(json.dumps(predictor.header(), default=str))
     numbers = sum(tensor.size for tensor in original.values())
-    before, _ = losses_on(predictor, part)
+    before = token_losses([losses_on(predictor, part)], predictor.vocabulary)
     specs = (quantiser,) if quantiser else FOR_LARGE if numbers > LARGE else CANDIDATES
     made = [quantisers.make(spec) for spec in specs]  # a wrong spec is refused before the work
     found: list[tuple[Trial, Message]] = []
     for spec, one in zip(specs, made, strict=True):
         message = encode(original, header, one)
         predictor.fill(decode(message.data)[1])
-        surprise = losses_on(predictor, part)[0].surprise.astype(np.float64)
-        rough = _rough(surprise, predictor.vocabulary, message.bits, tokens, delta)
-        trial = Trial(spec, message.bits, float(surprise.mean()), rough)
+        after = token_losses([losses_on(predictor, part)], predictor.vocabulary)
+        foreseen = foreseen_bound(after, message.bits, tokens, delta=delta)
+        trial = Trial(spec, message.bits, float(after.surprise.mean()), foreseen)
         found.append((trial, message))
         listener.said(f"{spec}: {message.bits / numbers:.2f} bits a weight, loss {trial.loss:.4f} nats on a part")
-    best, message = min(found, key=lambda pair: pair[0].rough)
+    best, message = min(found, key=lambda pair: pair[0].foreseen)
     predictor.fill(decode(message.data)[1])
     described = Description(
         source=f"quantised with {best.quantiser} and entropy-coded; decoded back and compared",
         bits=message.bits,
         parts=dict(message.parts),
         numbers=message.numbers,
-        original=float(before.surprise.astype(np.float64).mean()),
+        original=float(before.surprise.mean()),
         quantised=best.loss,
-        compared=len(before.surprise),
+        compared=len(before),
         tried=tuple(trial for trial, _ in found) if len(found) > 1 else (),
         facts={"quantiser": best.quantiser, "entropy_bits": message.entropy_bits},
     )
     return message, described
-
-
-def _rough(surprise: Any, vocabulary: int, bits: int, tokens: float, delta: float) -> float:
-    """About what the bound will be: it serves to choose, and whatever is chosen is paid for."""
-    cost = complexity(bits, max(1.0, tokens), delta)
-    spread = float(surprise.std()) * math.sqrt(2 * cost)
-    return float(surprise.mean()) + spread + cost * math.log(vocabulary) + smoothing_cost(cost)

@@ -79,4 +79,10 @@ class Guarantee:
 
 def _plain_bound(one: TokenBound) -> dict[str, Any]:
     terms = [{"name": term.name, "value": term.value, "how": term.how} for term in one.risk.terms]
-    return {"target": one.target, "level": one.level, "form": one.form, "terms": terms, **one.claim().plain()}
+    return {
+        "target": one.target,
+        "level": one.level,
+        "inequality": one.inequality,
+        "terms": terms,
+        **one.claim().plain(),
+    }

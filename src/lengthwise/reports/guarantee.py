@@ -21,4 +21,4 @@ def _chart(one: TokenBound) -> Any:
     verdict = "vacuous" if one.vacuous else f"{one.chance - one.total:.3g} below chance"
     title = f"loss of {of}, nats a token: {verdict} (dashed: chance, ln V = {one.chance:.3g})"
     terms = [(term.name, max(0.0, term.value)) for term in one.risk.terms]
-    return waterfall_chart(terms, title, one.chance, f"bound ({one.form})")
+    return waterfall_chart(terms, title, one.chance, f"bound ({one.inequality})")

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from lengthwise.bounds.compression import decode, encode, forms, make_quantiser, message, symbols
+from lengthwise.bounds.compression import decode, encode, make_quantiser, message, symbols, tensor_codes
 from lengthwise.bounds.compression.message import unframed
 from lengthwise.bounds.compression.quantisers import KMeans, Uniform
 from lengthwise.bounds.compression.tables import TABLE_WIDTHS, entropy_bits
@@ -52,13 +52,13 @@ def stated_overhead(quantised):
 
 def written_and_sent(tensors, header, quantiser, monkeypatch):
     """The message, and for every tensor in its order what was written and on which levels."""
-    sent, write = [], forms.TensorWriter.write
+    sent, write = [], tensor_codes.TensorWriter.write
 
     def noting(self, numbers, quantised, scale=None):
         sent.append((write(self, numbers, quantised, scale), quantised))
         return sent[-1][0]
 
-    monkeypatch.setattr(forms.TensorWriter, "write", noting)
+    monkeypatch.setattr(tensor_codes.TensorWriter, "write", noting)
     return encode(tensors, header, quantiser), sent
 
 
@@ -229,11 +229,11 @@ MUTATIONS = {
     ),
     "one symbol is off": (symbols.SymbolReader, "read", lambda f: lambda s, n, w: np.roll(f(s, n, w), 1)),
     "levels are off by a rounding": (
-        forms,
+        tensor_codes,
         "scaled",
         lambda f: lambda levels, scale: np.nextafter(f(levels, scale), np.float32(9)),
     ),
-    "the last frequency is wrong": (forms, "_read_table", lambda f: lambda t, c, w: f(t, c, w)[::-1]),
+    "the last frequency is wrong": (tensor_codes, "_read_table", lambda f: lambda t, c, w: f(t, c, w)[::-1]),
     "half of the symbols are dropped": (symbols.SymbolWriter, "write", lambda f: lambda s, x, w: f(s, x[::2], w)),
     "a tensor is lost": (message, "listed", lambda f: lambda groups, limit: dict(list(f(groups, limit).items())[1:])),
 }

@@ -34,13 +34,13 @@ def test_a_choice_that_is_not_paid_for_is_caught(campaign, place):
     assert replace(case, bits=campaign.PREDICTOR_BITS).violations(30) <= campaign.most(30)
 
 
-@pytest.mark.parametrize("form, divisor", [("hoeffding", 2), ("product", 3), ("freedman", 3)])
-def test_too_small_a_complexity_is_caught(campaign, monkeypatch, form, divisor):
+@pytest.mark.parametrize("inequality, divisor", [("hoeffding", 2), ("product", 3), ("freedman", 3)])
+def test_too_small_a_complexity_is_caught(campaign, monkeypatch, inequality, divisor):
     honest = make.make_problem
     monkeypatch.setattr(
         make, "make_problem", lambda *a, **k: replace(p := honest(*a, **k), complexity=p.complexity / divisor)
     )
-    case = campaign.Case(f"tokens, {form}", campaign.selection, "top1", bits=campaign.PREDICTOR_BITS)
+    case = campaign.Case(f"tokens, {inequality}", campaign.selection, "top1", bits=campaign.PREDICTOR_BITS)
     assert case.violations(30) > campaign.most(30)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from lengthwise.bounds.tokens import TokenLosses, bounds_for, document_bound, freedman_bound, joined, martingale_bound
 from lengthwise.bounds.tokens import means as means_file
-from lengthwise.bounds.tokens.forms import Freedman
 from lengthwise.bounds.tokens.formulas import complexity, loss_range
+from lengthwise.bounds.tokens.inequalities import Freedman
 from lengthwise.errors import UsageError
 from lengthwise.records import Assumption
 
@@ -117,7 +117,7 @@ def test_what_is_refused():
     with pytest.raises(UsageError, match="target is one of"):
         freedman_bound(losses, 10, target="top3")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="for tokens"):
-        document_bound(losses, 10, form=Freedman())
+        document_bound(losses, 10, inequality=Freedman())
     with pytest.raises(UsageError, match="one token is needed"):
         freedman_bound(losses.part(slice(0)), 10)
     with pytest.raises(UsageError, match="ascend"):

@@ -5,7 +5,7 @@ kmeans         one-dimensional k-means on counts
 tables         whole-number frequencies from which encoder and decoder build the same code
 symbols        the entropy coder, with a table or learning as it goes
 bit_strings    numbers as bits, each of which says where it ends
-forms          the ways to write one tensor, of which the shortest is taken
+tensor_codes   the ways to write one tensor, of which the shortest is taken
 names          names and shapes of many tensors in few bytes
 sharing        one codebook for many tensors
 envelope       checksum, header and pieces around what is coded

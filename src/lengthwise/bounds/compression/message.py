@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from lengthwise.bounds.compression.bit_strings import DAMAGED, length_prefix, read_prefix
 from lengthwise.bounds.compression.envelope import CHECKSUM, guarded, opened, sealed, taken
-from lengthwise.bounds.compression.forms import TensorReader, TensorWriter
 from lengthwise.bounds.compression.names import grouped, listed
 from lengthwise.bounds.compression.quantisers import Quantiser, Singles, checked
 from lengthwise.bounds.compression.sharing import fit_shared, on_shared
+from lengthwise.bounds.compression.tensor_codes import TensorReader, TensorWriter
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.records import Assumption, Claim, Reference
 

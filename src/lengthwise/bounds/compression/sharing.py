@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lengthwise.bounds.compression.forms import scaled
 from lengthwise.bounds.compression.quantisers import Codebook, Quantised, Quantiser, Singles, to_bfloat16
+from lengthwise.bounds.compression.tensor_codes import scaled
 
 MOST_FITTED = 1 << 24  # numbers of which the shared levels are fitted to all; of more, every second, third, …
 

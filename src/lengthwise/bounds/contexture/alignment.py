@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lengthwise.bounds.contexture.pencil import covariances, solve_pencil
+from lengthwise.bounds.contexture.pencil import table_pencil
 from lengthwise.bounds.contexture.spectrum import Spectrum, spectrum_by_svd
 from lengthwise.bounds.contexture.table import JointTable
 from lengthwise.records import Assumption, Claim, Reference
@@ -71,7 +71,7 @@ def alignment(table: JointTable, features: Floats, spectrum: Spectrum | None = N
     leading functions are not unique and correlations depend on the choice; the ratio trace does not.
     """
     spectrum = spectrum or spectrum_by_svd(table)
-    solved = solve_pencil(*covariances(table, features))
+    solved = table_pencil(table, features)
     own = table.centred(features) @ solved.vectors
     leading = spectrum.of_x[:, : solved.rank]
     shared = np.linalg.svd(own.T @ (table.of_x[:, None] * leading), compute_uv=False)

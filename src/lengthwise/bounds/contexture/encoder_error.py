@@ -18,7 +18,7 @@ import numpy as np
 import scipy.optimize
 from numpy.typing import ArrayLike
 
-from lengthwise.bounds.contexture.pencil import covariances, solve_pencil
+from lengthwise.bounds.contexture.pencil import table_pencil
 from lengthwise.bounds.contexture.spectrum import Spectrum
 from lengthwise.bounds.contexture.table import JointTable
 from lengthwise.errors import UsageError
@@ -44,7 +44,7 @@ def probe_error(table: JointTable, features: Floats, task: ArrayLike) -> float:
     spread = float(table.of_x @ centred**2)
     if spread <= 0:
         raise UsageError("a task that is constant has nothing to be wrong about; give one that varies")
-    solved = solve_pencil(*covariances(table, features))
+    solved = table_pencil(table, features)
     known = (table.centred(features) @ solved.vectors).T @ (table.of_x * centred)
     return float(np.clip(1.0 - known @ known / spread, 0.0, 1.0))
 
@@ -68,7 +68,7 @@ def worst_error(table: JointTable, features: Floats, epsilon: float) -> float:
     (X - 1 >= 3). What is returned is the bound at the λ that was found.
     """
     root = np.sqrt(table.of_x)
-    solved = solve_pencil(*covariances(table, features))
+    solved = table_pencil(table, features)
     own = root[:, None] * (table.centred(features) @ solved.vectors)
     scaled = table.probabilities / root[:, None] / np.sqrt(table.of_a) - np.outer(root, np.sqrt(table.of_a))
     basis = np.linalg.svd(root[:, None])[0][:, 1:]  # functions of mean 0

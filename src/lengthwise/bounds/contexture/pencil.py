@@ -37,8 +37,18 @@ def solve_pencil(covariance: Floats, between: Floats) -> Pencil:
     return Pencil(values[::-1], whitening @ turns[:, ::-1])
 
 
-def covariances(table: JointTable, features: Floats) -> tuple[Floats, Floats]:
-    """C = Cov(Φ) under P(x), and B = Cov(T*Φ) under P(a), for features Φ [X, d] of x."""
-    centred = table.centred(features)
-    means = table.means_over_x(centred)
-    return centred.T @ (table.of_x[:, None] * centred), means.T @ (table.of_a[:, None] * means)
+def table_pencil(table: JointTable, features: Floats) -> Pencil:
+    """The same for C = Cov(Φ) under P(x) and B = Cov(T*Φ) under P(a), with features Φ [X, d] of x and an exact table.
+
+    By singular values of the functions themselves, whose span is found to rounding however nearly they depend on each
+    other: through C and B, values near 0 would come out too large. O(X d² + X A d).
+    """
+    weighted = np.sqrt(table.of_x)[:, None] * table.centred(features)
+    scale = np.linalg.norm(weighted, axis=0)
+    scale = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    basis, sizes, turns = scipy.linalg.svd(weighted * scale, full_matrices=False)
+    kept = sizes > np.sqrt(RANK) * max(float(sizes.max(initial=0.0)), np.finfo(float).tiny)
+    adjoint = (table.probabilities / np.sqrt(np.outer(table.of_x, table.of_a))).T @ basis[:, kept]
+    _, values, right = scipy.linalg.svd(adjoint)
+    values = np.append(values, np.zeros(len(right) - len(values)))
+    return Pencil(values**2, (scale[:, None] * turns[kept].T / sizes[kept]) @ right.T)

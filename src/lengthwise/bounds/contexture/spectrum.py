@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from lengthwise.bounds.contexture.pencil import covariances, solve_pencil
+from lengthwise.bounds.contexture.pencil import table_pencil
 from lengthwise.bounds.contexture.table import JointTable
 from lengthwise.seeds import Floats
 
@@ -85,7 +85,7 @@ def spectrum_by_features(table: JointTable, features: Floats, of: str = "x") -> 
     functions they are equal. This holds for the table that is given: from a sampled one values can be too large.
     """
     side = table if of == "x" else table.transposed()
-    solved = solve_pencil(*covariances(side, np.asarray(features, dtype=np.float64)))
+    solved = table_pencil(side, np.asarray(features, dtype=np.float64))
     values = np.sqrt(np.clip(solved.values, 0.0, 1.0))
     own = side.centred(features) @ solved.vectors
     found = _completed(side, values, own, f"generalised eigenvalues for {own.shape[1]} features of {of}")

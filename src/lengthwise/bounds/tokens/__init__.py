@@ -3,7 +3,7 @@
 losses         what is kept of every token that was predicted
 token_bound    what a bound is
 make           the bounds: `document_bound`, `martingale_bound`, `freedman_bound`, `bounds_for`
-forms          the inequalities they are made from
+inequalities   what they are made from
 problem        targets, counts and prices
 means          means over all data, and what a sample says of them
 assumptions    what is bounded, in words, and on what it rests

@@ -4,6 +4,7 @@
     martingale_bound    tokens depend on each other in any way; Azuma, or the product inequality
     freedman_bound      the same, and the model's own expectation makes it tighter
     bounds_for          all of them
+    foreseen_bound      about what one will be, from a few losses
 
 All are proved in docs/generalisation.md. Each holds with probability 1 - delta by itself.
 """
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 
 from lengthwise.bounds.risk import RiskBound, Term
 from lengthwise.bounds.tokens.assumptions import assumptions_of, quantity_of
-from lengthwise.bounds.tokens.forms import Form, Freedman, Hoeffding, Product
+from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Inequality, Product
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.bounds.tokens.means import thinned
 from lengthwise.bounds.tokens.problem import Problem, make_problem
@@ -41,7 +42,7 @@ def document_bound(
     target: Target = "loss",
     delta: float = 0.05,
     documents: int | None = None,
-    form: Form = Hoeffding(),  # noqa: B008  # frozen
+    inequality: Inequality = Hoeffding(),  # noqa: B008  # frozen
     own: Sequence[Assumption] = (),
 ) -> TokenBound:
     """What a fresh document costs a token, at most, in the mean; a document's loss is the mean over its tokens.
@@ -49,9 +50,9 @@ def document_bound(
     `documents`: how many the model was trained on, if `losses` are of a uniform sample of them that was drawn after
     training; None if they are of all. `own`: further assumptions, of the caller's.
     """
-    if isinstance(form, Freedman):
+    if isinstance(inequality, Freedman):
         raise UsageError("Freedman's inequality is for tokens: what a model expects of a document depends on it")
-    return _bound(losses, message_bits, target, "documents", form, delta, documents, own)
+    return _bound(losses, message_bits, target, "documents", inequality, delta, documents, own)
 
 
 def martingale_bound(
@@ -61,7 +62,7 @@ def martingale_bound(
     target: Target = "loss",
     delta: float = 0.05,
     tokens: int | None = None,
-    form: Form = Hoeffding(),  # noqa: B008  # frozen
+    inequality: Inequality = Hoeffding(),  # noqa: B008  # frozen
     own: Sequence[Assumption] = (),
 ) -> TokenBound:
     """What the next token costs, at most, in the mean over the contexts of the training data (Azuma-Hoeffding).
@@ -70,7 +71,7 @@ def martingale_bound(
     length (the "documents" of `losses`) drawn uniformly, or units of any length drawn in proportion to it, with
     replacement, and numbered by draw. None if they are of all.
     """
-    return _bound(losses, message_bits, target, "tokens", form, delta, tokens, own)
+    return _bound(losses, message_bits, target, "tokens", inequality, delta, tokens, own)
 
 
 def freedman_bound(
@@ -100,20 +101,20 @@ def bounds_for(
     Each holds with probability 1 - delta. To pick the smallest of j, pay for it: make them with delta / j, or read the
     `all together` of their evidence. A sample of tokens is a sample of documents only if `documents` is given too.
     """
-    forms: list[tuple[Level, Form, int | None]] = [
+    ways: list[tuple[Level, Inequality, int | None]] = [
         ("tokens", Hoeffding(), tokens),
         ("tokens", Product(), tokens),
         ("tokens", Freedman(), tokens),
     ]
     if len(losses.starts) > 1 and (tokens is None or documents is not None):
-        forms[:0] = [("documents", Hoeffding(), documents), ("documents", Product(), documents)]
+        ways[:0] = [("documents", Hoeffding(), documents), ("documents", Product(), documents)]
     if documents is not None and documents > len(losses.starts) and tokens is None:
-        forms = forms[:2]  # how many tokens there are in all is not known
+        ways = ways[:2]  # how many tokens there are in all is not known
     made = [
-        _bound(losses, message_bits, target, level, form, delta, population, own)
+        _bound(losses, message_bits, target, level, inequality, delta, population, own)
         for target in TARGETS
         if chance_level(target, losses.vocabulary) > 0
-        for level, form, population in forms
+        for level, inequality, population in ways
     ]
     note = {"all together": f"all {len(made)} bounds hold at once with probability {max(0, 1 - len(made) * delta):.3g}"}
     return tuple(
@@ -121,18 +122,34 @@ def bounds_for(
     )
 
 
+def foreseen_bound(losses: TokenLosses, message_bits: float, tokens: int, *, delta: float = 0.05) -> float:
+    """About what the Freedman bound of the loss would be, in nats, if `tokens` were predicted and all went as in these
+    `losses`: to choose by, before all losses are known."""
+    problem = make_problem(
+        losses,
+        message_bits,
+        target="loss",
+        level="tokens",
+        inequality=Freedman(),
+        delta=delta,
+        population=max(tokens, len(losses)),
+    )
+    problem = dataclasses.replace(problem, price=None)
+    return problem.totals(losses, *problem.best_settings(losses))[1]
+
+
 def _bound(
     losses: TokenLosses,
     message_bits: float,
     target: Target,
     level: Level,
-    form: Form,
+    inequality: Inequality,
     delta: float,
     population: int | None,
     own: Sequence[Assumption],
 ) -> TokenBound:
     problem = make_problem(
-        losses, message_bits, target=target, level=level, form=form, delta=delta, population=population
+        losses, message_bits, target=target, level=level, inequality=inequality, delta=delta, population=population
     )
     some = thinned(losses, CHOOSE_ON, level == "documents" or problem.price is not None)
     alpha, step = problem.best_settings(some)
@@ -140,24 +157,25 @@ def _bound(
     whole, total = problem.totals(losses, alpha, step)
     terms = [
         Term("on the data", mean, "errors" if alpha is None else f"smoothed with α = {alpha:.3g}"),
-        *form.terms(mean, whole, problem.ends(alpha), problem.complexity),
+        *inequality.terms(mean, whole, problem.ends(alpha), problem.complexity),
     ]
     if problem.price is not None:
         terms.append(Term("sampling", total - whole, f"{len(losses.starts)} units were looked at"))
     chance = chance_level(target, losses.vocabulary)
     assumptions = (*assumptions_of(problem, losses), *own)
+    where = "fresh documents" if level == "documents" else "tokens in contexts seen"
     risk = RiskBound(
-        name=f"{target} of {'fresh documents' if level == 'documents' else 'tokens in contexts seen'}, {form.name}",
+        name=f"{target} of {where}, {inequality.name}",
         terms=tuple(terms),
         ceiling=chance,
         kind="heuristic" if any(one.check == "violated" for one in assumptions) else "certified",
         assumptions=assumptions,
-        statement=STATEMENTS[level, form.name],
+        statement=STATEMENTS[level, inequality.name],
         evidence=_facts(problem, losses, message_bits),
         page="docs/generalisation.md",
     )
     return TokenBound(
-        risk, quantity_of(problem), target, level, form.name, delta, problem.complexity, chance, alpha, step
+        risk, quantity_of(problem), target, level, inequality.name, delta, problem.complexity, chance, alpha, step
     )
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lengthwise.bounds.tokens.forms import Form
-from lengthwise.bounds.tokens.forms.form import Ends
 from lengthwise.bounds.tokens.formulas import best_alpha, complexity, loss_ceiling, loss_floor, split_delta
+from lengthwise.bounds.tokens.inequalities import Inequality
+from lengthwise.bounds.tokens.inequalities.inequality import Ends
 from lengthwise.bounds.tokens.losses import KS, TokenLosses
 from lengthwise.bounds.tokens.means import document_means, sample_price, sampled_mean, token_mean
 from lengthwise.bounds.tokens.token_bound import Level, Target, rank_limit
@@ -33,7 +33,7 @@ class Problem:
 
     target: Target
     level: Level
-    form: Form
+    inequality: Inequality
     vocabulary: int
     count: int
     complexity: float
@@ -70,11 +70,11 @@ class Problem:
         ends = self.ends(alpha)
 
         def per_token(part: TokenLosses) -> Floats:
-            return self.form.values(self.losses(part, alpha), self.expected(part), ends, step, self.complexity)
+            return self.inequality.values(self.losses(part, alpha), self.expected(part), ends, step, self.complexity)
 
         if self.level == "documents":
             x = document_means(losses, lambda part: self.losses(part, alpha))
-            return self._totals(self.form.values(x, x, ends, step, self.complexity), alpha, step)
+            return self._totals(self.inequality.values(x, x, ends, step, self.complexity), alpha, step)
         if self.price is None:
             return self._totals(np.array([token_mean(losses, per_token)]), alpha, step)
         return self._totals(document_means(losses, per_token), alpha, step)
@@ -83,12 +83,12 @@ class Problem:
         """The α and the step with the smallest bound. Losses are read once for each α: this is for few tokens."""
         starts, least, best = losses.starts, math.inf, (self.alphas[0], self.steps[0])
         lengths = np.diff(np.append(starts, len(losses)))
-        columns = np.array(self.steps, dtype=np.float64)  # the one step of a form without steps is ignored
+        columns = np.array(self.steps, dtype=np.float64)  # the one step of an inequality without steps is ignored
         for alpha in self.alphas:
             x, y, ends = self.losses(losses, alpha), self.expected(losses), self.ends(alpha)
             if self.level == "documents":
                 x = y = np.add.reduceat(x, starts) / lengths
-            values = self.form.values(x[:, None], y[:, None], ends, columns, self.complexity)
+            values = self.inequality.values(x[:, None], y[:, None], ends, columns, self.complexity)
             if self.level == "tokens" and self.price is not None:
                 values = np.add.reduceat(values, starts, axis=0) / lengths[:, None]
             means = values.mean(axis=0)
@@ -105,11 +105,11 @@ class Problem:
         ends, mean = self.ends(alpha), float(np.mean(values))
         upper = mean
         if self.price is not None:
-            upper = sampled_mean(values, self.form.value_ends(ends, step, self.complexity), self.price)
+            upper = sampled_mean(values, self.inequality.value_ends(ends, step, self.complexity), self.price)
         return self._total(mean, ends, step), self._total(upper, ends, step)
 
     def _total(self, mean: float, ends: Ends, step: float | None) -> float:
-        return self.form.total(float(mean), ends, step, self.complexity)
+        return self.inequality.total(float(mean), ends, step, self.complexity)
 
 
 def make_problem(
@@ -118,7 +118,7 @@ def make_problem(
     *,
     target: Target,
     level: Level,
-    form: Form,
+    inequality: Inequality,
     delta: float,
     population: int | None,
 ) -> Problem:
@@ -131,7 +131,7 @@ def make_problem(
         raise UsageError("there is no loss to make a bound from; one token is needed at least")
     if population is not None and population < at_hand:
         raise UsageError(f"a sample of {at_hand} {level} cannot come from a population of {population}")
-    settings = (len(ALPHAS) + 1 if target == "loss" else 1) * len(form.steps(1.0))
+    settings = (len(ALPHAS) + 1 if target == "loss" else 1) * len(inequality.steps(1.0))
     count = at_hand if population is None else population
     price = None
     if population is None or population == at_hand:
@@ -141,4 +141,4 @@ def make_problem(
         nats = complexity(message_bits, count, whole, settings)
         price = sample_price(units, part, settings)
     alphas = (*ALPHAS, best_alpha(nats)) if target == "loss" else (None,)
-    return Problem(target, level, form, losses.vocabulary, count, nats, price, alphas, form.steps(nats))
+    return Problem(target, level, inequality, losses.vocabulary, count, nats, price, alphas, inequality.steps(nats))

@@ -25,7 +25,7 @@ class TokenBound:
     quantity     what is bounded, in words
     target       the loss, or the error of the k likeliest tokens
     level        what is counted: documents, or tokens
-    form         the inequality: hoeffding, product or freedman
+    inequality   the inequality: hoeffding, product or freedman
     chance       what a uniform guess loses: ln V, or 1 - k / V
     complexity   C: nats of description (and of everything chosen) a unit of data
     alpha        the smoothing, for the loss
@@ -36,7 +36,7 @@ class TokenBound:
     quantity: str
     target: Target
     level: Level
-    form: str
+    inequality: str
     delta: float
     complexity: float
     chance: float

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from lengthwise.bounds.risk import Term
-from lengthwise.bounds.tokens.forms.form import Ends, Form, Step
+from lengthwise.bounds.tokens.inequalities.inequality import Ends, Inequality, Step
 from lengthwise.seeds import Floats
 
 
 @dataclass(frozen=True)
-class Freedman(Form):
+class Freedman(Inequality):
     """risk <= mean y + (Δ / s) (1 - e^-C (1 + mean ln(1 + s A))), A = (y - x) / Δ, y at least the least loss.
 
     Statement G6. y may be anything that is known before x is. finzi2025 have C - mean ln(1 + s A) in the place of

@@ -9,23 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
 
-from lengthwise.bounds.tokens.forms import Freedman, Hoeffding, Product
-from lengthwise.bounds.tokens.forms.form import step_grid
 from lengthwise.bounds.tokens.formulas import best_alpha, loss_ceiling, loss_floor, loss_range, smoothing_cost
+from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Product
+from lengthwise.bounds.tokens.inequalities.inequality import step_grid
 from lengthwise.bounds.tokens.means import sample_price, sampled_mean
 from lengthwise.errors import UsageError
 
-FORMS = (Hoeffding(), Product(), Freedman())
+INEQUALITIES = (Hoeffding(), Product(), Freedman())
 
 
-def bound(form, x, y, ends, nats, steps=None):
+def bound(inequality, x, y, ends, nats, steps=None):
     return min(
-        form.total(float(form.values(x, y, ends, step, nats).mean()), ends, step, nats)
-        for step in steps or form.steps(nats)
+        inequality.total(float(inequality.values(x, y, ends, step, nats).mean()), ends, step, nats)
+        for step in steps or inequality.steps(nats)
     )
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@pytest.mark.parametrize("inequality", INEQUALITIES, ids=lambda inequality: inequality.name)
 @settings(max_examples=60, deadline=None)
 @given(
     low=st.floats(0, 3),
@@ -35,26 +35,26 @@ def bound(form, x, y, ends, nats, steps=None):
     y=st.floats(0, 1),
     place=st.integers(0, 63),
 )
-def test_no_value_leaves_its_ends(form, low, spread, nats, x, y, place):
+def test_no_value_leaves_its_ends(inequality, low, spread, nats, x, y, place):
     ends = (low, low + spread)
-    step = form.steps(nats)[place % len(form.steps(nats))]
-    least, most = form.value_ends(ends, step, nats)
-    value = form.values(np.array([low + x * spread]), np.array([y * (low + spread)]), ends, step, nats)[0]
+    step = inequality.steps(nats)[place % len(inequality.steps(nats))]
+    least, most = inequality.value_ends(ends, step, nats)
+    value = inequality.values(np.array([low + x * spread]), np.array([y * (low + spread)]), ends, step, nats)[0]
     assert least - 1e-9 * (1 + abs(least)) <= value <= most + 1e-9 * (1 + abs(most))
 
 
 @pytest.mark.parametrize("nats", [1e-7, 1e-4, 1e-2, 0.3])
-@pytest.mark.parametrize("form", [Product(), Freedman()], ids=lambda form: form.name)
-def test_the_grid_is_within_one_percent_of_the_best_step(form, nats):
+@pytest.mark.parametrize("inequality", [Product(), Freedman()], ids=lambda inequality: inequality.name)
+def test_the_grid_is_within_one_percent_of_the_best_step(inequality, nats):
     x = np.minimum(np.random.default_rng(0).exponential(size=3000), 10.0)
     y, ends = np.ones_like(x), (0.0, 10.0)
 
     def gap(odds):
         step = 1 / (1 + math.exp(-odds))
-        return form.total(float(form.values(x, y, ends, step, nats).mean()), ends, step, nats) - x.mean()
+        return inequality.total(float(inequality.values(x, y, ends, step, nats).mean()), ends, step, nats) - x.mean()
 
     best = minimize_scalar(gap, bounds=(-12, 9), method="bounded").fun
-    assert bound(form, x, y, ends, nats) - x.mean() <= 1.01 * best
+    assert bound(inequality, x, y, ends, nats) - x.mean() <= 1.01 * best
 
 
 def test_product_is_never_worse_than_the_kl_inversion_but_for_its_grid():

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lengthwise.bounds.risk import Term
-from lengthwise.bounds.tokens.forms.form import Ends, Form, Step
 from lengthwise.bounds.tokens.formulas import hoeffding_gap
+from lengthwise.bounds.tokens.inequalities.inequality import Ends, Inequality, Step
 from lengthwise.seeds import Floats
 
 
 @dataclass(frozen=True)
-class Hoeffding(Form):
+class Hoeffding(Inequality):
     """risk <= mean loss + Δ √(C / 2): statement G2 for documents, G4 for tokens."""
 
     name: ClassVar[str] = "hoeffding"

@@ -12,10 +12,10 @@ from lengthwise.seeds import Floats
 
 Ends = tuple[float, float]  # the least and the most that something can be
 Step = float | None  # None for an inequality that has none
-STEPS = 64  # measured: 64 steps are within 1 % of the best step there is (tests/bounds/tokens/test_forms.py)
+STEPS = 64  # measured: 64 steps are within 1 % of the best step there is (tests/bounds/tokens/test_inequalities.py)
 
 
-class Form(abc.ABC):
+class Inequality(abc.ABC):
     """An inequality of the shape: the risk is at most `total` of a mean of `values`.
 
     x, the losses, lie between their `ends`; y is what the model expected of them, known before they were seen. For

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from lengthwise.bounds.risk import Term
-from lengthwise.bounds.tokens.forms.form import Ends, Form, Step
+from lengthwise.bounds.tokens.inequalities.inequality import Ends, Inequality, Step
 from lengthwise.seeds import Floats
 
 
 @dataclass(frozen=True)
-class Product(Form):
+class Product(Inequality):
     """With x scaled to [0, 1]: risk <= (1 - exp(mean ln(1 - t x) - C)) / t, for every t of the steps.
 
     Statement G3 for documents and samples, G5 for tokens. It expands to mean + C / t + t variance / 2: only the
