@@ -23,7 +23,10 @@ def test_the_bound_is_below_chance_and_the_truth_below_the_bound(seed: int, tmp_
     found = bound(run.folder, sample=2000, held_out=500, folder=tmp_path / "bound")
     best = found.best("loss", "tokens")
     assert best is not None and best.chance == pytest.approx(math.log(31))
-    assert best.total < 2.6, "0.8 nats below chance, with a sixth of the data"
+    assert best.total < 2.4, "a nat below chance, with a sixth of the data"
     assert not found.broken
     truth = [claim for claim in found.measured if "expected given the contexts" in claim.name and "loss" in claim.name]
-    assert truth and all(plan.task.best_loss(64) < claim.value < best.total for claim in truth)
+    assert len(truth) == 3, "one for each inequality"
+    for claim in truth:  # each has the smoothing of its own bound, so it is held against that one
+        assert isinstance(claim.value, float) and claim.interval is not None
+        assert plan.task.best_loss(64) < claim.value and claim.interval.high < claim.evidence["bound"]
