@@ -25,19 +25,28 @@ def test_text_fits_80_columns_and_says_every_term(cli, prose_run, tmp_path):
     assert max(map(len, answer.out.splitlines())) <= 80
     told = " ".join(answer.out.split())
     for text in (
-        "ln 31 = 3.4340 nats (4.9542 bits)",
+        "chance 3.4340 nats (4.9542 bits): ln 31",
         "data complexity",
         "variation",
         "top10 freedman",
         "vacuous",
+        "Plain loss of fresh items, without smoothing:",
     ):
         assert text in told
     for title in ("Fresh documents", "Tokens in the contexts seen", "What this rests on", "What they really are"):
         assert f"\n{title}\n" in answer.out
+    assert answer.out.index("\nbound ") < answer.out.index("\nMessage and losses\n")  # the result comes first
     folder = Path(answer.out.splitlines()[-1])
     assert sorted(path.name for path in folder.iterdir()) == [
         "bound.json", "losses-00000.npz", "message.bin", "message.json", "request.json"
     ]  # fmt: skip
+
+
+def test_a_refused_folder_names_the_option(cli, prose_run, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    answer = cli("bound", prose_run, *QUICK, "--output", "taken/bound", "--quiet")
+    assert answer.code == 2 and answer.err.count("\n") == 1
+    assert "cannot write to taken/bound" in answer.err and answer.err.endswith("give another one with --output\n")
 
 
 def test_one_object_and_narration(cli, prose_run):

@@ -79,6 +79,28 @@ def test_what_is_true_stays_below_the_bounds(prose):
         assert claim.value < claim.evidence["bound"]
 
 
+def test_the_plain_loss_of_fresh_items_is_that_of_the_decoded_model(prose, prose_run):
+    from lengthwise.guarantees.stretch import losses_on
+
+    predictor, run = open_subject(prose_run).predictor, load_run(prose_run)
+    predictor.fill(decode((prose.folder / "message.bin").read_bytes())[1])
+    fresh = next(iter(ItemSource(run, Asked(sample=100, seed=1), "held-out").stretches(1 << 20)))
+    surprise = losses_on(predictor, fresh)[0].surprise.astype(np.float64)
+    assert len(surprise) == 100 * 12 and prose.plain_loss.value == pytest.approx(surprise.mean(), abs=1e-5)
+    assert prose.plain_loss.interval.low < prose.plain_loss.value < prose.plain_loss.interval.high
+    assert prose.plain_loss in prose.claims and prose.plain()["plain_loss"]["unit"] == "nats a token"
+
+
+def test_items_that_are_all_alike_leave_a_doubt(prose):
+    """No spread among a hundred items is not certainty about all the others."""
+    from lengthwise.guarantees.held_out import _of_contexts, _of_documents
+
+    one, sums, counts = prose.bounds[0], np.zeros(100), np.full(100, 12.0)
+    assert _of_documents(one, sums, counts).interval.level == 0.95
+    assert _of_contexts(one, sums, counts, whole=False).interval.level == 0.95
+    assert _of_contexts(one, sums, counts, whole=True).interval.level == 1.0
+
+
 def test_exact_risk_is_the_mean_over_many_draws(prose_run):
     """Drawing the next symbol many times from the chain gives the loss that was computed without a draw."""
     from lengthwise.guarantees import held_out

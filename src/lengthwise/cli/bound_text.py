@@ -1,91 +1,119 @@
-"""A guarantee as text of 80 columns."""
+"""A guarantee as text of 80 columns: what is guaranteed, of what, and then how it comes about."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lengthwise.cli.bound_tables import both, tightest, write_bounds, write_measured
 from lengthwise.cli.output import wrapped, write_field
-from lengthwise.records import Assumption, Claim
+from lengthwise.records import Assumption
 
 if TYPE_CHECKING:
     from lengthwise.bounds.tokens.token_bound import TokenBound
     from lengthwise.guarantees.guarantee import Guarantee
 
-_LN2 = math.log(2)
 _TITLES = {
     "documents": "Fresh documents",
     "tokens": "Tokens in the contexts seen",
 }
+_WHAT = {
+    "documents": "What a token is expected to cost the smoothed model (or the share of tokens that it misses), on "
+    "average over a fresh document from where the training documents came.",
+    "tokens": "What the next token is expected to cost the smoothed model (or the share of tokens that it misses), on "
+    "average over the contexts of the training data. It says nothing of fresh documents.",
+}
+_WHY = {
+    "heuristic": "heuristic, not certified: something that it rests on does not hold (see What this rests on)",
+    "predicted": "predicted, not certified: that the data are a sample of a training set of that size is taken as said",
+}
 
 
 def write_guarantee(found: Guarantee) -> None:
-    """The model, its message, its losses; the bounds of documents and of tokens with their terms; what they rest on."""
-    _write_facts(found)
+    """The result beside what it is about; the message; bounds with their terms; what is true; what it rests on."""
+    _write_result(found)
+    _heading("Message and losses")
+    _write_losses(found)
     for level, title in _TITLES.items():
         bounds = [one for one in found.bounds if one.level == level]
         if bounds:
             _heading(title)
-            _write_bounds(bounds)
+            print(wrapped(_WHAT[level]) + "\n")
+            write_bounds(bounds)
+    if found.plain_loss is not None:
+        _heading("What they really are")
+        _write_truth(found)
     _write_assumptions(found.bounds)
-    if found.measured:
-        _write_measured(found)
     if found.notes:
         _heading("Notes")
     for note in found.notes:
         print(wrapped(note, "- ", "  "))
-    _heading("In short")
-    for line in in_short(found):
-        print(wrapped(line))
     if found.folder is not None:
         print(f"\n{found.folder}")
 
 
-def in_short(found: Guarantee) -> list[str]:
-    """The verdict in a sentence or two."""
-    lines = []
-    if found.broken:
-        lines.append("NOT AS IT SHOULD BE: " + "; ".join(found.broken) + ".")
-    if found.vacuous:
-        return [*lines, "Every bound is vacuous: none says more than a uniform guess would."]
-    useful = [one for one in found.bounds if not one.vacuous]
-    target = "loss" if any(one.target == "loss" for one in useful) else useful[0].target
-    rivals = [one for one in found.bounds if one.target == target]
-    one = min((one for one in useful if one.target == target), key=lambda bound: bound.total)
-    value = f"{_both(one.total)} a token" if target == "loss" else f"{one.total:.1%} of tokens"
-    chance = f"{one.chance:.4f} nats" if target == "loss" else f"{one.chance:.1%}"
-    lines.append(f"{_upper(one.quantity)}: at most {value}; chance is {chance} ({one.risk.kind}).")
-    together = max(0.0, 1 - len(rivals) * one.delta)
-    lines.append(
-        f"It is the smallest of {len(rivals)} such bounds; all of them hold at once with probability {together:.3g} at "
-        f"least (--delta {one.delta / len(rivals):.3g} would make that {1 - one.delta:g})."
-    )
-    if one.risk.kind != "certified":
-        lines.append(
-            "It is not certified: something it rests on is taken for granted or does not hold (see above)."
-            if one.risk.kind == "heuristic"
-            else "It is a prediction: that the data are a sample of a training set of that size is taken as said."
-        )
-    return lines
-
-
-def _write_facts(found: Guarantee) -> None:
-    message, losses = found.description, found.losses
+def _write_result(found: Guarantee) -> None:
+    losses = found.losses
     print(found.model)
     write_field("model", found.described)
     write_field("data", found.data)
+    write_field("loss", f"{both(losses.loss)} a token, on {losses.tokens:,} tokens of {losses.documents:,} documents")
+    write_field("chance", f"{both(math.log(found.vocabulary))}: ln {found.vocabulary:,}, what a uniform guess loses")
+    for place, line in enumerate(result(found)):
+        write_field("" if place else "bound", line)
+
+
+def result(found: Guarantee) -> list[str]:
+    """What is guaranteed of each level, how surely, and what keeps it from being certified."""
+    lines = [f"NOT AS IT SHOULD BE: {'; '.join(found.broken)}"] if found.broken else []
+    if found.vacuous:
+        return [*lines, "Every bound is vacuous: none says more than a uniform guess would."]
+    chosen: list[TokenBound] = []
+    for level, title in _TITLES.items():
+        bounds = [one for one in found.bounds if one.level == level]
+        useful = [one for one in bounds if not one.vacuous]
+        if not useful:
+            lines += [f"{title.lower()}: vacuous"] if bounds else []
+            continue
+        one = min((one for one in useful if one.target == useful[0].target), key=lambda one: one.total)
+        chosen.append(one)
+        lines.append(f"{title.lower()}: {_at_most(one)} ({one.risk.kind})")
+    lines.append(_how_surely(found, chosen))
+    return [*lines, *(_WHY[kind] for kind in sorted({one.risk.kind for one in chosen}) if kind in _WHY)]
+
+
+def _at_most(one: TokenBound) -> str:
+    if one.target == "loss":
+        return f"at most {both(one.total)} a token"
+    k = one.target.removeprefix("top")
+    return f"nothing of the loss; top-{k} error at most {one.total:.2%}, where chance is {one.chance:.2%}"
+
+
+def _how_surely(found: Guarantee, chosen: Sequence[TokenBound]) -> str:
+    targets = {one.target for one in chosen}
+    rivals = sum(one.target in targets for one in found.bounds)
+    holds = "would hold" if any(one.risk.kind == "heuristic" for one in chosen) else "holds"
+    if rivals == 1:
+        return f"it {holds} with probability {1 - found.delta:g}"
+    together = max(0.0, 1 - rivals * found.delta)
+    return (
+        f"the smallest of {rivals}: each {holds} by itself with probability {1 - found.delta:g}, all at once with "
+        f"{together:.3g} at least (--delta {found.delta / rivals:.3g} makes that {1 - found.delta:g})"
+    )
+
+
+def _write_losses(found: Guarantee) -> None:
+    message, losses = found.description, found.losses
     size = f"{message.bits:,} bits ({message.bits / 8:,.0f} bytes), {message.bits_a_weight:.3g} bits a weight"
     write_field("message", f"{size}: {message.source}")
     write_field("", ", ".join(f"{name} {bits:,}" for name, bits in message.parts.items() if bits))
     if message.tried:
         write_field("", f"the best of {len(message.tried)} quantisers on a part of the data; the message pays for it")
-    write_field("loss", f"{_both(losses.loss)} a token, on {losses.tokens:,} tokens of {losses.documents:,} documents")
     write_field("quantising", _quantising(found))
-    write_field("expected", f"{_both(losses.entropy)} a token by the model itself")
+    write_field("expected", f"{both(losses.entropy)} a token, if the model's own probabilities were right")
     errors = ", ".join(f"top-{k} {share:.2%}" for k, share in losses.errors)
-    write_field("errors", f"{errors} of tokens are not among the likeliest")
-    write_field("chance", f"ln {found.vocabulary:,} = {_both(math.log(found.vocabulary))}")
+    write_field("errors", f"{errors} of tokens are not among the k likeliest")
 
 
 def _quantising(found: Guarantee) -> str:
@@ -99,32 +127,27 @@ def _quantising(found: Guarantee) -> str:
     )
 
 
-def _write_bounds(bounds: Sequence[TokenBound]) -> None:
-    print(wrapped(f"{_upper(bounds[0].quantity)}; or the share of tokens missed."))
-    print(f"Each bound by itself holds with probability {1 - bounds[0].delta:g}.\n")
-    names = list(dict.fromkeys(term.name for one in bounds for term in one.risk.terms))
-    rows = [["", "", *(name.removeprefix("on the ") for name in names), "bound", "bits", "chance", ""]]
-    for one in bounds:
-        terms = {term.name: term.value for term in one.risk.terms}
-        cells = [_number(terms.get(name)) for name in names]
-        verdict = "vacuous" if one.vacuous else "holds"
-        bits = _number(one.total_bits)
-        rows.append([one.target, one.inequality, *cells, _number(one.total), bits, _number(one.chance), verdict])
-    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        parts = [cell.ljust(w) if i in (0, 1, len(row) - 1) else cell.rjust(w) for i, (cell, w) in _each(row, wide)]
-        print(" ".join(parts).rstrip())
-    settings = [
-        f"{one.inequality}: α = {one.alpha:.3g}, C = {one.complexity:.4g}"
-        for one in bounds
-        if one.target == "loss" and one.alpha
-    ]
-    if settings:
-        print(wrapped(f"({'; '.join(settings)}; nats for loss, shares for top-k)"))
-
-
-def _each(row: list[str], wide: list[int]) -> Iterator[tuple[int, tuple[str, int]]]:
-    return enumerate(zip(row, wide, strict=True))
+def _write_truth(found: Guarantee) -> None:
+    """What the bounds speak of, beside the tightest of them."""
+    claim = found.plain_loss
+    assert claim is not None and claim.interval is not None
+    low, high, items = claim.interval.low, claim.interval.high, claim.evidence["items"]
+    levels = {one.evidence["level"] for one in tightest(found.measured)}
+    words = {
+        "documents": f"fresh: measured on {items:,} fresh items",
+        "tokens": f"seen: expected in the contexts of {items:,} training items, computed from the task's own "
+        "probabilities",
+    }
+    told = "; ".join(text for level, text in words.items() if level in levels)
+    if told:
+        print(wrapped(f"What the tightest bounds speak of, smoothed as there ({told}).") + "\n")
+        write_measured(found.measured)
+    print(
+        wrapped(
+            f"Plain loss of fresh items, without smoothing: {both(float(claim.value or 0.0))} a token "
+            f"[{low:.4f}, {high:.4f}]."
+        )
+    )
 
 
 def _write_assumptions(bounds: Sequence[TokenBound]) -> None:
@@ -139,45 +162,6 @@ def _write_assumptions(bounds: Sequence[TokenBound]) -> None:
     for assumption, where in sorted(seen.items(), key=lambda pair: order[pair[0].check]):
         of = "" if where == levels else f" (bounds of {next(iter(where))})"
         print(wrapped(f"{assumption.check}: {assumption.statement}{of}", "- ", "  "))
-
-
-def _write_measured(found: Guarantee) -> None:
-    _heading("What they really are")
-    for claim in _once(found.measured):
-        held = "below the bound" if claim.evidence["below the bound"] else "NOT below the bound"
-        low, high = (claim.interval.low, claim.interval.high) if claim.interval else (claim.value, claim.value)
-        print(
-            wrapped(
-                f"{claim.name}: {claim.value:.4f} [{low:.4f}, {high:.4f}] {claim.unit}, {held} "
-                f"{claim.evidence['bound']:.4f}",
-                "- ",
-                "  ",
-            )
-        )
-
-
-def _once(claims: Sequence[Claim]) -> list[Claim]:
-    """The claim beside the tightest bound of each target and level: the others say the same of looser ones."""
-    best: dict[str, Claim] = {}
-    for claim in claims:
-        key = claim.name.split(",")[0] + claim.name.split(":")[1]
-        if key not in best or claim.evidence["bound"] < best[key].evidence["bound"]:
-            best[key] = claim
-    return list(best.values())
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _both(nats: float) -> str:
-    return f"{nats:.4f} nats ({nats / _LN2:.4f} bits)"
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.4f}" if abs(value) < 1000 else f"{value:.3g}"
 
 
 def _heading(title: str) -> None:

@@ -110,6 +110,7 @@ def bound(
         folder=store.folder,
         notes=(*charged.notes, *notes),
         measured=check.claims,
+        plain_loss=check.plain,
         broken=check.broken,
     )
     store.write_bound(found.plain())

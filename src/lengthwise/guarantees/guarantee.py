@@ -28,6 +28,7 @@ class Guarantee:
 
     bounds      every bound that could be made, each by itself with probability 1 - delta
     measured    what was measured on fresh items, or computed exactly, to hold against the bounds
+    plain_loss  what fresh items cost the model as it is, without smoothing, where they were measured
     broken      bounds that what was measured exceeds, in words: that should never be
     """
 
@@ -42,11 +43,13 @@ class Guarantee:
     folder: Path | None
     notes: tuple[str, ...] = ()
     measured: tuple[Claim, ...] = ()
+    plain_loss: Claim | None = None
     broken: tuple[str, ...] = ()
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        return (*(one.claim() for one in self.bounds), *self.measured)
+        fresh = () if self.plain_loss is None else (self.plain_loss,)
+        return (*(one.claim() for one in self.bounds), *self.measured, *fresh)
 
     @property
     def vacuous(self) -> bool:
@@ -71,6 +74,7 @@ class Guarantee:
             "notes": list(self.notes),
             "bounds": [_plain_bound(one) for one in self.bounds],
             "measured": [claim.plain() for claim in self.measured],
+            "plain_loss": None if self.plain_loss is None else self.plain_loss.plain(),
             "broken": list(self.broken),
             "vacuous": self.vacuous,
             "folder": None if self.folder is None else str(self.folder),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -32,10 +31,12 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Check:
-    """Claims about what was measured, and the bounds that it exceeds, in words."""
+    """Claims about what was measured, and the bounds that it exceeds, in words. `plain` is the loss on fresh items of
+    the model as it is, without smoothing, of which no bound speaks."""
 
     claims: tuple[Claim, ...]
     broken: tuple[str, ...]
+    plain: Claim | None = None
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,13 @@ class _Setting:
     alpha: float | None
 
 
+_PLAIN = _Setting("loss", 0.0)
+
+
 def held_out_check(run: Run, predictor: Predictor, bounds: tuple[TokenBound, ...], items: int, seed: int) -> Check:
     """The quantity of every bound, on `items` fresh items (documents) or on the contexts of as many training items."""
     settings = sorted({_Setting(one.target, one.alpha) for one in bounds}, key=str)
-    fresh = _by_item(predictor, _rows(run, items, seed, "held-out"), settings, _loss_of_answers)
+    fresh = _by_item(predictor, _rows(run, items, seed, "held-out"), [*settings, _PLAIN], _loss_of_answers)
     exact = hasattr(run.plan.task, "log_probabilities") and not getattr(run.plan.task, "certain", True)
     claims, broken = [], []
     seen: dict[_Setting, tuple[Floats, Floats]] = {}
@@ -69,12 +73,25 @@ def held_out_check(run: Run, predictor: Predictor, bounds: tuple[TokenBound, ...
         low = claim.interval.low if claim.interval else claim.value
         if isinstance(low, float) and low > one.total:
             broken.append(f"{one.risk.name}: {claim.value:.4f} was measured, above the bound {one.total:.4f}")
-    return Check(tuple(claims), tuple(broken))
+    return Check(tuple(claims), tuple(broken), _plain_loss(*fresh[_PLAIN]))
+
+
+def _plain_loss(sums: Floats, counts: Floats) -> Claim:
+    means = sums / counts
+    return Claim(
+        name="plain loss of fresh items",
+        value=float(means.mean()),
+        unit="nats a token",
+        kind="measured",
+        interval=_interval(float(means.mean()), float(means.std(ddof=1)), len(means)),
+        evidence={"items": len(means), "alpha": 0.0},
+    )
 
 
 def _of_documents(one: TokenBound, sums: Floats, counts: Floats) -> Claim:
     means = sums / counts
-    return _claim(one, "measured on fresh items", float(means.mean()), float(means.std(ddof=1)), len(means), "measured")
+    spread = float(means.std(ddof=1))
+    return _claim(one, "measured on fresh items", _interval(float(means.mean()), spread, len(means)), len(means))
 
 
 def _of_contexts(one: TokenBound, sums: Floats, counts: Floats, whole: bool) -> Claim:
@@ -82,20 +99,34 @@ def _of_contexts(one: TokenBound, sums: Floats, counts: Floats, whole: bool) -> 
     mean = float(sums.sum() / counts.sum())
     left = (sums - mean * counts) / counts.mean()
     name = "expected given the contexts seen, from the task's own probabilities"
-    return _claim(one, name, mean, 0.0 if whole else float(left.std(ddof=1)), len(sums), "measured")
+    if whole:
+        return _claim(one, name, Interval(mean, mean, 1.0, "all training items, no draw"), len(sums))
+    return _claim(one, name, _interval(mean, float(left.std(ddof=1)), len(sums)), len(sums))
 
 
-def _claim(one: TokenBound, name: str, mean: float, spread: float, items: int, kind: Any) -> Claim:
-    half = 1.96 * spread / math.sqrt(items)
-    method = f"normal approximation over {items} items" if spread else "all training items, no draw"
+def _claim(one: TokenBound, name: str, interval: Interval, items: int) -> Claim:
     return Claim(
         name=f"{one.risk.name}: {name}",
-        value=mean,
+        value=(interval.low + interval.high) / 2,
         unit=one.unit,
-        kind=kind,
-        interval=Interval(mean - half, mean + half, LEVEL if spread else 1.0, method),
-        evidence={"bound": one.total, "items": items, "alpha": one.alpha, "below the bound": mean + half <= one.total},
+        kind="measured",
+        interval=interval,
+        evidence={
+            "target": one.target,
+            "level": one.level,
+            "inequality": one.inequality,
+            "bound": one.total,
+            "items": items,
+            "alpha": one.alpha,
+            "below the bound": interval.high <= one.total,
+        },
     )
+
+
+def _interval(mean: float, spread: float, items: int) -> Interval:
+    half = 1.96 * spread / math.sqrt(items)
+    alike = "" if spread else ", which were all alike"
+    return Interval(mean - half, mean + half, LEVEL, f"normal approximation over {items} items{alike}")
 
 
 # --- losses, item by item -------------------------------------------------------------------------------------------
@@ -155,5 +186,7 @@ def _loss_of_all(logits: torch.Tensor, setting: _Setting) -> torch.Tensor:
         likelier = logits.shape[1] - torch.searchsorted(logits.sort(dim=1).values, logits)  # those as likely and itself
         as_likely = likelier - 1
         return (as_likely >= k).double()
+    if setting.alpha == 0:
+        return -logits.log_softmax(dim=1)  # a probability may be too small for a number, its logarithm is not
     p = logits.softmax(dim=1)
     return -((1 - setting.alpha) * p + setting.alpha / p.shape[1]).log()

@@ -25,6 +25,7 @@ from lengthwise.guarantees.statistics import Statistics
 from lengthwise.seeds import Ints
 
 REQUEST, MESSAGE, DESCRIPTION, BOUND = "request.json", "message.bin", "message.json", "bound.json"
+OPTION = "--output"  # of the command, which chooses the folder
 
 
 def digest_of(request: Mapping[str, object]) -> str:
@@ -38,7 +39,7 @@ class Store:
 
     def __init__(self, folder: Path, request: Mapping[str, object]) -> None:
         self.folder = folder
-        with writing(folder):
+        with writing(folder, OPTION):
             folder.mkdir(parents=True, exist_ok=True)
             if (folder / REQUEST).exists():
                 stored = read_json(folder / REQUEST)
@@ -69,7 +70,7 @@ class Store:
             ) from None
 
     def write_description(self, described: Description, message: bytes | None) -> None:
-        with writing(self.folder):
+        with writing(self.folder, OPTION):
             if message is not None:
                 with replace_file(self.folder / MESSAGE) as part:
                     part.write_bytes(message)
@@ -87,11 +88,11 @@ class Store:
             return None  # half a file, from elsewhere: it is made again
 
     def write_losses(self, number: int, statistics: Statistics, documents: Ints) -> None:
-        with writing(self.folder), replace_file(self._place(number)) as part, part.open("wb") as file:
+        with writing(self.folder, OPTION), replace_file(self._place(number)) as part, part.open("wb") as file:
             np.savez(file, **statistics._asdict(), documents=documents)
 
     def write_bound(self, content: Mapping[str, Any]) -> None:
-        with writing(self.folder):
+        with writing(self.folder, OPTION):
             write_json(self.folder / BOUND, dict(content))
 
     def _place(self, number: int) -> Path:
