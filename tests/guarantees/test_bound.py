@@ -247,6 +247,18 @@ def test_a_limit_cuts_the_last_document(llama_folder, texts, tmp_path):
     found = lw.bound(llama_folder, data=texts, limit=100, folder=tmp_path / "b", **QUICK)
     assert found.losses.tokens == 100
     assert {one.level: one.risk.kind for one in found.bounds} == {"documents": "heuristic", "tokens": "certified"}
+    assert any("contexts of the first 100 tokens" in note for note in found.notes)
+
+
+def test_what_comes_after_a_limit_is_not_read(llama_folder, texts, tmp_path):
+    """The same bound, from the same folder, whatever stands in the file after the tokens that are wanted."""
+    longer = tmp_path / "longer.jsonl"
+    longer.write_text(texts.read_text().rstrip() + "\nthis line is no JSON\n")
+    first, again = (
+        lw.bound(llama_folder, data=data, limit=100, folder=tmp_path / "b", **QUICK) for data in (texts, longer)
+    )
+    assert first.losses == again.losses and [one.total for one in first.bounds] == [one.total for one in again.bounds]
+    assert first.data.startswith(f"the first {first.losses.documents} documents of ")
 
 
 @pytest.mark.slow

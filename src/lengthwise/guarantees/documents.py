@@ -1,7 +1,8 @@
 """Documents of a file, one a line, read as a stream: JSONL with "tokens" or "text", or a plain text.
 
 A file is read twice. The first time every line is checked, counted and hashed, so that a mistake in the last line is
-found before a model has worked for an hour; the second time documents are cut into tokens as they are needed.
+found before a model has worked for an hour; the second time documents are cut into tokens as they are needed. Where
+only the first tokens are wanted, what comes after them is not looked at.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Survey:
     repeated      how many are the same as an earlier one
     tokens        how many tokens there are to predict; None where they were not counted
     texts         whether there is text, which needs a tokenizer
+    whole         whether the file was read to its end; all numbers are of what was read
     """
 
     digest: str
@@ -33,6 +35,7 @@ class Survey:
     repeated: int
     tokens: int | None
     texts: bool
+    whole: bool = True
 
 
 class DocumentFile:
@@ -42,11 +45,12 @@ class DocumentFile:
         self.path, self.cut, self.vocabulary = path, cut, vocabulary
         self.plain = path.suffix.lower() not in (".jsonl", ".json", ".ndjson")
 
-    def survey(self, count_tokens: bool = False) -> Survey:
-        """Read all lines once. O(file) time, 8 bytes a document and more; texts are cut only to be counted."""
+    def survey(self, count_tokens: bool = False, enough: int | None = None) -> Survey:
+        """Read all lines once, or up to the document with which there are `enough` tokens to predict. O(file) time, 8
+        bytes a document and more; texts are cut only to be counted."""
         content, seen = hashlib.sha256(), set()
         documents = empty = repeated = tokens = 0
-        texts = False
+        texts, whole = False, True
         for number, line in self._lines(content):
             document = self._document(number, line)
             if not document or (isinstance(document, str) and not document.strip()):
@@ -58,8 +62,11 @@ class DocumentFile:
             mark = hashlib.blake2b(spoken.encode("utf-8", "surrogatepass"), digest_size=8).digest()
             repeated += mark in seen
             seen.add(mark)
-            if count_tokens:
+            if count_tokens or enough is not None:
                 tokens += max(0, len(self._tokens(number, document)) - 1)
+            if enough is not None and tokens >= enough:
+                whole = False
+                break
         if not documents:
             raise UsageError(f'{self.path} holds no document; a line is {{"text": "…"}}, {{"tokens": [3, 1]}} or text')
         if texts and self.cut is None:
@@ -67,7 +74,8 @@ class DocumentFile:
                 f"there is no tokenizer beside the model to cut the texts of {self.path} into tokens; lines "
                 '{"tokens": [3, 1, 2]} need none'
             )
-        return Survey(content.hexdigest(), documents, empty, repeated, tokens if count_tokens else None, texts)
+        counted = tokens if count_tokens or enough is not None else None
+        return Survey(content.hexdigest(), documents, empty, repeated, counted, texts, whole)
 
     def documents(self) -> Iterator[list[int]]:
         """The tokens of every document that is not empty."""

@@ -20,6 +20,7 @@ _UNEQUAL = (
     "the documents of the sample differ in length, so a uniform sample of them says nothing sure of tokens: only "
     "bounds of documents are made"
 )
+_CUT_SHORT = "bounds of tokens speak of the contexts of the first {:,} tokens, which --limit left to be looked at"
 
 
 def bits_for_count(losses: TokenLosses, standing: Standing) -> int:
@@ -40,6 +41,8 @@ def judged_bounds(
     if standing.tokens_alone:  # every token stands for itself: the text is no sample of documents at all
         losses = dataclasses.replace(losses, documents=np.arange(len(losses)))
         documents = None
+    if cut_short and standing.tokens is None:
+        notes.append(_CUT_SHORT.format(len(losses)))
     made = bounds_for(losses, bits, delta=delta, tokens=tokens, documents=documents)
     if standing.tokens_alone:
         made = tuple(one for one in made if one.level == "tokens")

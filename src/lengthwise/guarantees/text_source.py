@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -44,17 +45,18 @@ class FileSource(Source):
         self.file = DocumentFile(path, cut, vocabulary)
         self.context = context_of(longest, asked.context)
         sampled = asked.sample is not None
-        found = self.file.survey(count_tokens=sampled)
+        found = self.file.survey(count_tokens=sampled, enough=asked.limit)
         self.chosen = _chosen(found.documents, asked.sample, asked.seed) if sampled else None
         if found.documents and self.chosen is not None and len(self.chosen) == found.documents:
             self.chosen = None  # all of them
         count = found.documents if self.chosen is None else len(self.chosen)
         left_out = f", {found.empty} empty ones left out" if found.empty else ""
         of = "" if self.chosen is None else f" drawn evenly from {found.documents:,}"
+        first = "" if found.whole else "the first "
         cut_after = f", of which the first {asked.limit:,} predicted tokens" if asked.limit else ""
-        self.described = f"{count:,} documents{of} of {path}{left_out}{cut_after}; {in_words(self.context)}"
+        self.described = f"{first}{count:,} documents{of} of {path}{left_out}{cut_after}; {in_words(self.context)}"
         self.settings = {"data": found.digest, "context": self.context, "sample": asked.sample, "seed": asked.seed}
-        self.documents = count
+        self.documents, self.surveyed = count, found.documents
         self.expected = found.tokens if self.chosen is None else None
         independent = _independence(found.documents, found.repeated)
         if self.chosen is None:
@@ -67,7 +69,7 @@ class FileSource(Source):
 
     def _documents(self) -> Iterator[tuple[int, list[int]]]:
         wanted = None if self.chosen is None else set(self.chosen.tolist())
-        for number, tokens in enumerate(self.file.documents()):
+        for number, tokens in enumerate(islice(self.file.documents(), self.surveyed)):
             if wanted is None or number in wanted:
                 yield number, tokens
 
