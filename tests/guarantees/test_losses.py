@@ -9,11 +9,14 @@ import torch
 from lengthwise.errors import UsageError
 from lengthwise.guarantees import statistics, stretch
 from lengthwise.guarantees.documents import DocumentFile
+from lengthwise.guarantees.item_source import ItemSource
 from lengthwise.guarantees.past import only_the_past
 from lengthwise.guarantees.source import limited
 from lengthwise.guarantees.stretch import losses_on, token_losses
 from lengthwise.guarantees.subject import open_subject
-from lengthwise.guarantees.windows import laid_out, stretches_of, windows_of
+from lengthwise.guarantees.text_source import Asked
+from lengthwise.guarantees.windows import Window, laid_out, stretches_of, windows_of
+from lengthwise.runs.run import load_run
 
 
 def naive(logits: torch.Tensor, token: int) -> tuple:
@@ -127,6 +130,16 @@ def test_a_survey_counts_what_is_empty_and_what_is_repeated(tmp_path):
     assert (plain.documents, plain.empty, plain.tokens) == (2, 1, 1)
 
 
+def test_a_survey_stops_when_it_has_seen_enough(tmp_path):
+    lines = ['{"text": "a bb ccc"}', '{"text": "a bb ccc"}', '{"tokens": [1, 2, 3]}', "this line is no JSON"]
+    found = survey(tmp_path, "\n".join(lines), enough=3)
+    assert (found.documents, found.repeated, found.tokens, found.whole) == (2, 1, 4, False)
+    assert survey(tmp_path, "\n".join(lines[:3]), enough=3).digest == found.digest  # only what was read counts
+    assert survey(tmp_path, "\n".join(lines[:3]), enough=7).whole
+    with pytest.raises(UsageError, match="line 4, is not JSON"):
+        survey(tmp_path, "\n".join(lines), enough=7)
+
+
 BAD = {
     "": "holds no document",
     "\n\n": "holds no document",
@@ -152,3 +165,35 @@ def test_texts_need_a_tokenizer(tmp_path):
     path.write_text(json.dumps({"text": "a"}))
     with pytest.raises(UsageError, match="no tokenizer"):
         DocumentFile(path, None, 31).survey()
+
+
+# --- rounding -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", ["prose_run", "sort_run", "llama_folder", "gpt2_folder"])
+def test_single_precision_moves_a_loss_by_little(request, folder):
+    """Mean, largest difference and entropy of single tokens, beside the same weights in double precision."""
+    place = request.getfixturevalue(folder)
+    predictor = open_subject(place).predictor
+    if folder.endswith("_run"):
+        some = next(iter(ItemSource(load_run(place), Asked(sample=64)).stretches(1 << 20)))
+    else:
+        rng = np.random.default_rng(0)
+        some = laid_out([Window(number, rng.integers(0, 31, 17).tolist()) for number in range(64)])
+    single = losses_on(predictor, some)[0]
+    predictor.network.double()
+    double = losses_on(predictor, some)[0]
+    assert not np.array_equal(single.surprise, double.surprise)  # it is another arithmetic
+    for name in ("surprise", "entropy"):
+        apart = getattr(single, name).astype(np.float64) - getattr(double, name)
+        assert abs(apart.mean()) < 1e-6 and np.abs(apart).max() < 1e-5
+    assert np.array_equal(single.rank, double.rank) and np.abs(single.mass - double.mass).max() < 1e-5
+
+
+def test_many_small_probabilities_are_summed_up_without_a_bias():
+    """In single precision the mean was off by more than 1e-6 here."""
+    logits = 3 * torch.randn(64, 49_152, generator=torch.Generator().manual_seed(0))
+    targets = torch.arange(64)
+    found = statistics._some(logits, targets)
+    right = (logits.double().logsumexp(dim=1) - logits[targets, targets].double()).numpy()
+    assert abs((found.surprise - right).mean()) < 5e-7 and found.surprise.dtype == np.float32
