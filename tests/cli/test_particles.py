@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from lengthwise.cli import main, particles_run
+from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.starts import uniform
 from lengthwise.geometry.particles.system import System
@@ -186,6 +187,33 @@ def test_bad_input_is_one_sentence(cli, tmp_path, name):
     answer = cli("particles", *call, "--quiet")
     assert answer.code == 2 and answer.out == "" and answer.err.count("\n") == 1, answer
     assert sentence in answer.err and sorted(tmp_path.iterdir()) == before
+
+
+SPEEDS = {
+    "usa": (["--dynamics", "usa"], True),
+    "sa": ([], False),
+    "sa of large scores": (["--beta", "100"], False),
+    "smaller beta": (["--dynamics", "usa", "--beta", "7"], False),
+    "short": (["--dynamics", "usa", "--time", "1"], False),
+    "large matrices": (["--dynamics", "usa", "--beta", "1", "--query", "five.csv", "--key", "five.csv"], True),
+    "one large, one small": (["--dynamics", "usa", "--beta", "1", "--query", "five.csv", "--key", "fifth.csv"], False),
+    "no value": (["--dynamics", "usa", "--value", "nought.csv"], False),
+    "beyond numbers": (["--dynamics", "usa", "--beta", "1e5"], True),
+}
+
+
+@pytest.mark.parametrize("name", SPEEDS)
+def test_very_many_steps_are_foretold(cli, tmp_path, monkeypatch, name):
+    def refused(*_):
+        raise UsageError("it would have begun")
+
+    for file, factor in (("five", 5.0), ("fifth", 0.2), ("nought", 0.0)):
+        np.savetxt(tmp_path / f"{file}.csv", factor * np.eye(3), delimiter=",")
+    monkeypatch.setattr(particles_run, "simulated", refused)
+    call, is_told = SPEEDS[name]
+    lines = cli("particles", *call).err.splitlines()
+    assert lines[-1] == "lengthwise: it would have begun" and len(lines) == 1 + is_told
+    assert not is_told or lines[0].startswith("warning: USA moves tokens at speeds up to")
 
 
 def test_places_are_checked_before_the_work(cli, monkeypatch):

@@ -81,3 +81,16 @@ def test_a_user_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     record = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert record["history"]["unsettled"] == 6 and words in record["history"]["ended"]
     assert words in (tmp_path / "README.md").read_text(encoding="utf-8")
+
+
+def test_measuring_again_tells_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    small = {"train-size": 3, "test-size": 4, "items": 4, "depth": 1, "width": 8, "heads": 2, "steps": 2, "batch": 4}
+    options = [f"--{name}={value}" for name, value in small.items()]
+    assert main(["train", "copy_repeat", "--attention", "sinkhorn:tau=1", "--folder", str(tmp_path), *options]) == 0
+    for most, is_told in ((1000, False), (1, True)):
+        monkeypatch.setattr(rule, "MOST", most)
+        capsys.readouterr()
+        assert main(["measure", str(tmp_path), "--items", "4", "--json"]) == 0
+        said = capsys.readouterr()
+        assert ("warning: attention had not settled" in said.err) == is_told
+        assert (json.loads(said.out)["unsettled"] > rule.TOLERANCE) == is_told

@@ -24,6 +24,7 @@ LETTERS = {"query": "Q", "key": "K", "value": "V"}
 FILES = (".npy", ".csv", ".jsonl")
 TOKENS, DIMENSIONS, CAPS, SPREAD = 64, 3, 3, 0.2
 MOST_NUMBERS = 200_000_000  # coordinates that are kept, 1.6 GB
+MANY_STEPS = 50_000  # some minutes
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,31 @@ def chosen_setting(options: argparse.Namespace) -> Setting:
     times = np.linspace(0.0, options.time, options.frames)
     system = System(kind, options.beta, query, key, value)
     attracts = query is key is value is None
+    warnings += _about_steps(system, d, options.time)
     return Setting(start, system, options.beta, attracts, times, options.tolerance, facts, tuple(warnings))
+
+
+def _about_steps(system: System, d: int, time: float) -> list[str]:
+    """A warning where USA may take very many steps.
+
+    Its tokens move at speeds up to |V| e^s, s = beta |Q^T K| the greatest score, and steps cannot be longer than a few
+    over that, whatever the tolerance: 0.35 to 0.5 steps in a unit of time and speed were measured for Q = K = V = I, 16
+    tokens and beta from 6 to 9. With other matrices tokens may stay away from the greatest score.
+    """
+    import torch
+
+    if system.kind == "SA":
+        return []
+    one = torch.eye(d, dtype=torch.float64)
+    query, key, value = (one if matrix is None else matrix for matrix in (system.query, system.key, system.value))
+    score = float(system.beta) * float(torch.linalg.matrix_norm(query.mT @ key, 2))
+    speed = float(torch.linalg.matrix_norm(value, 2))
+    if not speed or math.log(0.35 * time * speed) + score <= math.log(MANY_STEPS):
+        return []
+    return [
+        f"USA moves tokens at speeds up to {speed:.3g} e^{score:.3g}, so this may take more than {MANY_STEPS:,} steps, "
+        "minutes to hours; a smaller --beta, a shorter --time or --dynamics sa takes fewer"
+    ]
 
 
 def _check_numbers(options: argparse.Namespace) -> None:
