@@ -275,6 +275,10 @@ def test_the_best_quantiser_is_chosen_and_exact_loses_nothing(prose, prose_run, 
     tried = prose.description.tried
     assert len(tried) > 5 and min(tried, key=lambda one: one.foreseen).quantiser == prose.description.facts["quantiser"]
     assert len({(one.bits, one.loss) for one in tried}) == len(tried)  # each was tried on the weights as they were
+    for_documents = lw.bound(prose_run, folder=tmp_path / "d", aim="documents").description
+    assert [one.bits for one in for_documents.tried] == [one.bits for one in tried]
+    assert all(one.foreseen != other.foreseen for one, other in zip(for_documents.tried, tried, strict=True))
+    assert min(for_documents.tried, key=lambda one: one.foreseen).quantiser == for_documents.facts["quantiser"]
     exact = lw.bound(prose_run, folder=tmp_path / "b", quantiser="exact")
     assert exact.description.bits_a_weight > 24 and exact.description.quantised == exact.description.original
 
@@ -345,6 +349,7 @@ REFUSED = [
     ({"delta": 1.5}, "delta is a probability"),
     ({"sample": 0}, "--sample is at least 1"),
     ({"sample": 5, "limit": 5}, "cut the --sample short"),
+    ({"aim": "words"}, "tokens or of documents"),
     ({"quantiser": "median"}, "unknown quantiser 'median'"),
     ({"quantiser": "kmeans:levels=0"}, "levels"),
     ({"context": 17}, "1 to 16 tokens"),

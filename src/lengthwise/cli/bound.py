@@ -30,6 +30,7 @@ def add_options(parser: Parser) -> None:
     add("--tokens", type=amount, metavar="N", help="the data are a sample of so many training tokens, as 2T")
     add("--documents", type=amount, metavar="N", help="the data are a sample of so many training documents")
     add("--quantiser", metavar="SPEC", help="as kmeans:levels=16, or exact (the best of a few)")
+    add("--aim", default="tokens", metavar="WHAT", help="choose it for the bounds of tokens or documents (tokens)")
     add("--delta", type=number, default=0.05, metavar="P", help="how likely a bound may fail (0.05)")
     add("--sample", type=whole, metavar="N", help="look at so many documents or items, drawn evenly (all)")
     add("--limit", type=amount, metavar="N", help="stop after so many predicted tokens")
@@ -56,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
             tokens=_whole(options.tokens),
             documents=_whole(options.documents),
             quantiser=options.quantiser,
+            aim=options.aim,
             delta=options.delta,
             sample=options.sample,
             limit=_whole(options.limit),

@@ -6,14 +6,16 @@ import contextlib
 import dataclasses
 import re
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from lengthwise.bounds.compression.message import decode
 from lengthwise.bounds.compression.quantisers import quantisers
 from lengthwise.bounds.tokens.losses import KS, TokenLosses
+from lengthwise.bounds.tokens.token_bound import Level
 from lengthwise.errors import UsageError
-from lengthwise.guarantees.description import Description, describe
+from lengthwise.guarantees.description import Aim, Description, describe
 from lengthwise.guarantees.gguf_message import describe_gguf
 from lengthwise.guarantees.guarantee import Guarantee, Losses
 from lengthwise.guarantees.held_out import Check, held_out_check
@@ -48,6 +50,7 @@ def bound(
     tokens: int | None = None,
     documents: int | None = None,
     quantiser: str | None = None,
+    aim: Level = "tokens",
     delta: float = 0.05,
     sample: int | None = None,
     limit: int | None = None,
@@ -63,14 +66,16 @@ def bound(
     {"tokens": […]} a line) or a plain text with a document a line; a run has its own training items, and another model
     without data is shown the built-in text. `tokens` and `documents` are the size of the training set of which the
     data are a sample. `sample` documents (items) are drawn by `seed`; `limit` predicted tokens are read; `context` is
-    the length of a window; `held_out` fresh items are measured beside the bounds of a run. What is finished is kept in
-    `folder`, and the same call goes on from there.
+    the length of a window; `aim` says for which bounds the quantiser is chosen; `held_out` fresh items are measured
+    beside the bounds of a run. What is finished is kept in `folder`, and the same call goes on from there.
 
     >>> lw.bound("runs/prose-rope-s0-1234abcd").best("loss", "documents")        # doctest: +SKIP
     """
     listener = listener or Listener()
     asked = Asked(tokens, documents, sample, limit, context, seed)
     _check(asked, delta, held_out, quantiser)
+    if aim not in get_args(Level):
+        raise UsageError(f"the quantiser is chosen for the bounds of tokens or of documents, not of {aim!r}")
     listener.said("reading the model")
     subject = open_subject(model)
     _check_for(subject, data, held_out)
@@ -79,9 +84,11 @@ def bound(
         source = _source(subject, data, asked)
         part = small_part(source, subject.predictor, limit)
         _check_sizes(source, part.tokens, 1)
-        store = _store(subject, source, quantiser, asked, folder)
+        store = _store(subject, source, quantiser, aim, asked, folder)
         total = expected_tokens(source, part, limit)
-        described = _described(subject, quantiser, part, source.standing.tokens or total, delta, store, listener)
+        known = source.standing
+        count = known.tokens or total if aim == "tokens" else known.documents or source.documents
+        described = _described(subject, quantiser, part, Aim(aim, count, delta), store, listener)
         listener.said(f"predicting about {total:,} tokens")
         losses = read_losses(subject.predictor, source, limit, store, total, listener)
         _check_sizes(source, len(losses), len(losses.starts))
@@ -151,11 +158,14 @@ def _source(subject: Subject, data: str | Path | None, asked: Asked) -> Source:
     return FileSource(path, subject.cutter(), predictor.vocabulary, predictor.longest, asked)
 
 
-def _store(subject: Subject, source: Source, quantiser: str | None, asked: Asked, folder: str | Path | None) -> Store:
+def _store(
+    subject: Subject, source: Source, quantiser: str | None, aim: Level, asked: Asked, folder: str | Path | None
+) -> Store:
     request = {
         "model": subject.digest,
         **source.settings,
         "quantiser": quantiser,
+        **({"aim": aim} if quantiser is None and aim != "tokens" else {}),
         "limit": asked.limit,
         "stretch": stretch_tokens(subject.predictor),
     }
@@ -167,8 +177,7 @@ def _described(
     subject: Subject,
     quantiser: str | None,
     part: Stretch,
-    tokens: int,
-    delta: float,
+    aim: Aim,
     store: Store,
     listener: Listener,
 ) -> Description:
@@ -184,7 +193,7 @@ def _described(
         predictor.fill(decode(store.message())[1])
         return stored
     listener.said("writing the model down")
-    message, made = describe(predictor, quantiser, part, tokens, delta, listener)
+    message, made = describe(predictor, quantiser, part, aim, listener)
     store.write_description(made, message.data)
     return made
 

@@ -14,6 +14,7 @@ from typing import Any
 from lengthwise.bounds.compression.message import Message, decode, encode
 from lengthwise.bounds.compression.quantisers import quantisers
 from lengthwise.bounds.tokens.make import foreseen_bound
+from lengthwise.bounds.tokens.token_bound import Level
 from lengthwise.guarantees.listener import Listener
 from lengthwise.guarantees.predictor import Predictor
 from lengthwise.guarantees.stretch import Stretch, losses_on, token_losses
@@ -25,6 +26,15 @@ CANDIDATES = (
     *(f"kmeans:levels={levels},share=true" for levels in (16, 32, 64)),
 )
 FOR_LARGE = ("uniform:levels=128",)  # with k-means of 16 levels SmolLM2 loses more than a uniform guess
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Which bound a quantiser is chosen for, on how many tokens or documents, and at which delta."""
+
+    level: Level
+    count: int
+    delta: float
 
 
 @dataclass(frozen=True)
@@ -71,11 +81,11 @@ class Description:
 
 
 def describe(
-    predictor: Predictor, quantiser: str | None, part: Stretch, tokens: int, delta: float, listener: Listener
+    predictor: Predictor, quantiser: str | None, part: Stretch, aim: Aim, listener: Listener
 ) -> tuple[Message, Description]:
     """The message of a model with the quantiser that was asked for, or with the best of a few, and its description.
 
-    `part` is the small part of the data on which quantisers are compared, `tokens` about how many there are in all. The
+    `part` is the small part of the data on which quantisers are compared, `aim` for which bound. The
     model is left with the decoded weights. O(candidates x (weights + one pass over `part`)).
     """
     original, header = predictor.tensors(), json.loads(json.dumps(predictor.header(), default=str))
@@ -88,7 +98,7 @@ def describe(
         message = encode(original, header, one)
         predictor.fill(decode(message.data)[1])
         after = token_losses([losses_on(predictor, part)], predictor.vocabulary)
-        foreseen = foreseen_bound(after, message.bits, tokens, delta=delta)
+        foreseen = foreseen_bound(after, message.bits, aim.count, level=aim.level, delta=aim.delta)
         trial = Trial(spec, message.bits, float(after.surprise.mean()), foreseen)
         found.append((trial, message))
         listener.said(f"{spec}: {message.bits / numbers:.2f} bits a weight, loss {trial.loss:.4f} nats on a part")

@@ -26,7 +26,7 @@ from lengthwise.models.parts import Anatomy
 from lengthwise.records import Assumption, Claim, Reference
 
 QUANTISERS = ("kmeans:levels=4", "kmeans:levels=16", "kmeans:levels=64", "exact")
-QUANTISERS_OF_A_LARGE_MODEL = ("kmeans:levels=16",)
+QUANTISERS_OF_A_LARGE_MODEL = ("uniform:levels=128",)
 FILE = "the blocks of the file"
 COMPRESSION = Reference("docs/compression.md")
 

@@ -122,17 +122,19 @@ def bounds_for(
     )
 
 
-def foreseen_bound(losses: TokenLosses, message_bits: float, tokens: int, *, delta: float = 0.05) -> float:
-    """About what the Freedman bound of the loss would be, in nats, if `tokens` were predicted and all went as in these
-    `losses`: to choose by, before all losses are known."""
+def foreseen_bound(
+    losses: TokenLosses, message_bits: float, count: int, *, level: Level = "tokens", delta: float = 0.05
+) -> float:
+    """About what the bound of the loss would be, in nats, if there were `count` tokens (Freedman) or documents
+    (product) and all went as in these `losses`: to choose by, before all losses are known."""
     problem = make_problem(
         losses,
         message_bits,
         target="loss",
-        level="tokens",
-        inequality=Freedman(),
+        level=level,
+        inequality=Freedman() if level == "tokens" else Product(),
         delta=delta,
-        population=max(tokens, len(losses)),
+        population=max(count, len(losses) if level == "tokens" else len(losses.starts)),
     )
     problem = dataclasses.replace(problem, price=None)
     return problem.totals(losses, *problem.best_settings(losses))[1]
