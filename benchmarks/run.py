@@ -30,6 +30,7 @@ BENCHMARKS = (
     "locality_speed",
     "particles_speed",
     "sinkhorn_speed",
+    "compression_speed",
 )
 PEERS = ("transformers", "accelerate", "x-transformers", "POT", "numba")
 RESULTS = Path(__file__).resolve().parent.parent / "runs" / "bench" / "results.json"

@@ -84,3 +84,18 @@ def test_targets(load, ours, ratio, least, most, met) -> None:
 def test_a_missing_peer_says_how_to_get_it(load) -> None:
     with pytest.raises(UsageError, match=r"pip install 'lengthwise\[bench\]'"):
         load("rows").need("no_such_peer")
+
+
+def test_the_tables_of_compression(load, tmp_path) -> None:
+    from small_runs import trained
+
+    bench = load("compression_table")
+    normal = bench.normal_rows(numbers=4000)
+    assert len(normal) == 1 + sum(map(len, bench.LEVELS.values()))
+    assert all(1 < float(row[3]) < 2 for row in normal[1:])  # below 1 no code can be
+    rows = bench.run_rows(trained(tmp_path / "run", "sort"), size=4, items=8)
+    assert [row[0] for row in rows[1:]] == [f"`{spec}`" for spec in bench.SPECS]
+    for row in rows[1:]:
+        bits, *parts = (int(row[column].replace(",", "")) for column in (1, 3, 4, 5, 6))
+        assert sum(parts) == bits
+    assert float(rows[-1][8]) == 0 < float(rows[1][8])  # exact moves nothing

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from lengthwise.version import __version__
 
 if TYPE_CHECKING:
+    from lengthwise.guarantees.bound import bound
+    from lengthwise.guarantees.guarantee import Guarantee
     from lengthwise.inspection.inspect import inspect
     from lengthwise.measurement.curve import Curve
     from lengthwise.measurement.recursion import run_chains
@@ -39,6 +41,7 @@ _HOMES = {
     "Assumption": "lengthwise.records",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.measurement.curve",
+    "Guarantee": "lengthwise.guarantees.guarantee",
     "Interval": "lengthwise.records",
     "Keep": "lengthwise.measurement.spread",
     "Listener": "lengthwise.runs.run",
@@ -52,6 +55,7 @@ _HOMES = {
     "StudyResults": "lengthwise.studies.results",
     "Task": "lengthwise.tasks.task",
     "Transformer": "lengthwise.models.transformer",
+    "bound": "lengthwise.guarantees.bound",
     "check": "lengthwise.oracle.check",
     "check_formulation": "lengthwise.oracle.check_own",
     "inspect": "lengthwise.inspection.inspect",
@@ -73,6 +77,7 @@ __all__ = [
     "Assumption",
     "Claim",
     "Curve",
+    "Guarantee",
     "Interval",
     "Keep",
     "Listener",
@@ -87,6 +92,7 @@ __all__ = [
     "Task",
     "Transformer",
     "__version__",
+    "bound",
     "check",
     "check_formulation",
     "inspect",

@@ -50,13 +50,13 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Turn the operating system's refusals into one sentence about the folder."""
+def writing(folder: Path, option: str = "--folder") -> Iterator[None]:
+    """Turn the operating system's refusals into one sentence about the folder, and the option that chooses another."""
     try:
         yield
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"cannot write to {folder}: {reason}; give another one with --folder") from error
+        raise UsageError(f"cannot write to {folder}: {reason}; give another one with {option}") from error
 
 
 def sha256(path: Path) -> str:

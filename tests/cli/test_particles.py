@@ -7,8 +7,13 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from lengthwise.cli import main, particles_run
+from lengthwise.errors import UsageError
+from lengthwise.geometry.particles.integrate import simulate
+from lengthwise.geometry.particles.starts import uniform
+from lengthwise.geometry.particles.system import System
 
 QUICK = ["particles", "--n", "6", "--frames", "5", "--time", "4", "--tolerance", "1e-6"]
 
@@ -56,6 +61,40 @@ def test_repelling_tokens_do_not_gather(cli):
     found = json.loads(cli(*QUICK, "--beta", "1", "--value", "negative", "--json", "--quiet").out)
     assert found["moments"]["N_20"][-1] > found["moments"]["N_20"][0]
     assert not any("energy" in claim["name"] for claim in found["measured"])
+
+
+def test_query_and_key_are_those_of_the_scores(cli):
+    """Scores are beta <Qx, Ky>: the command gives the points of the simulation with the same matrices."""
+    drawn = {name: np.random.default_rng(seed).normal(size=(3, 3)) for seed, name in enumerate(("query", "key"))}
+    for name, matrix in drawn.items():
+        np.save(f"{name}.npy", matrix)
+    both = ["--query", "query.npy", "--key", "key.npy"]
+    answer = cli(*QUICK, *both, "--data", "both.npz", "--json", "--quiet")
+    found = json.loads(answer.out)
+    assert found["facts"]["query"] == "`query.npy`" and found["facts"]["key"] == "`key.npy`"
+    assert found["facts"]["value"].startswith("V = I")
+    assert not any("energy" in claim["name"] for claim in found["measured"]), "the energy is that of Q = K = I"
+    assert any("Q^T K is the identity" in each["statement"] and each["check"] == "violated"
+               for claim in found["theory"] for each in claim["assumptions"])  # fmt: skip
+    query, key = (torch.from_numpy(matrix) for matrix in drawn.values())
+    same = simulate(System("SA", 9.0, query, key), uniform(6, 3, 0), [0.0, 4.0], 1e-6)
+    with np.load("both.npz") as data:
+        assert np.allclose(data["points"][-1], same.final, atol=1e-4)
+    cli(*QUICK, "--query", "key.npy", "--key", "query.npy", "--data", "swapped.npz", "--quiet")
+    with np.load("swapped.npz") as data:
+        assert not np.allclose(data["points"][-1], same.final, atol=1e-2)
+
+
+def test_only_the_product_of_query_and_key_counts(cli):
+    plain, turned = (json.loads(cli(*QUICK, *more, "--json", "--quiet").out)
+                     for more in ([], ["--query", "negative", "--key", "negative"]))  # fmt: skip
+    assert turned["facts"]["query"] == "Q = −I" and "query" not in plain["facts"]
+    assert turned["moments"]["N_20"] == pytest.approx(plain["moments"]["N_20"], rel=1e-9)
+
+
+def test_random_matrices_are_drawn_apart(cli):
+    chosen = [cli(*QUICK, f"--{name}", "random", "--json", "--quiet").out for name in ("query", "key", "value")]
+    assert len({json.dumps(json.loads(out)["moments"]) for out in chosen}) == 3
 
 
 def test_files_are_written(cli, tmp_path):
@@ -122,6 +161,10 @@ WRONG = {
     "line": (["--start", "line.csv"], "1 dimension"),
     "value": (["--value", "minus"], "--value is identity"),
     "value shape": (["--value", "two.csv"], "is 2 x 2, and must be 3 x 3"),
+    "query": (["--query", "minus"], "--query is identity"),
+    "query shape": (["--query", "two.csv"], "the query matrix in two.csv is 2 x 2, and must be 3 x 3"),
+    "key shape": (["--key", "two.csv"], "the key matrix in two.csv is 2 x 2, and must be 3 x 3"),
+    "no key": (["--key", "no.npy"], "give --key a file that exists"),
     "page": (["--page", "no/page.html"], "a folder that exists"),
     "page ending": (["--page", "page.pdf"], "ends in .html"),
     "gif": (["--gif", "no/a.gif"], "a folder that exists"),
@@ -144,6 +187,33 @@ def test_bad_input_is_one_sentence(cli, tmp_path, name):
     answer = cli("particles", *call, "--quiet")
     assert answer.code == 2 and answer.out == "" and answer.err.count("\n") == 1, answer
     assert sentence in answer.err and sorted(tmp_path.iterdir()) == before
+
+
+SPEEDS = {
+    "usa": (["--dynamics", "usa"], True),
+    "sa": ([], False),
+    "sa of large scores": (["--beta", "100"], False),
+    "smaller beta": (["--dynamics", "usa", "--beta", "7"], False),
+    "short": (["--dynamics", "usa", "--time", "1"], False),
+    "large matrices": (["--dynamics", "usa", "--beta", "1", "--query", "five.csv", "--key", "five.csv"], True),
+    "one large, one small": (["--dynamics", "usa", "--beta", "1", "--query", "five.csv", "--key", "fifth.csv"], False),
+    "no value": (["--dynamics", "usa", "--value", "nought.csv"], False),
+    "beyond numbers": (["--dynamics", "usa", "--beta", "1e5"], True),
+}
+
+
+@pytest.mark.parametrize("name", SPEEDS)
+def test_very_many_steps_are_foretold(cli, tmp_path, monkeypatch, name):
+    def refused(*_):
+        raise UsageError("it would have begun")
+
+    for file, factor in (("five", 5.0), ("fifth", 0.2), ("nought", 0.0)):
+        np.savetxt(tmp_path / f"{file}.csv", factor * np.eye(3), delimiter=",")
+    monkeypatch.setattr(particles_run, "simulated", refused)
+    call, is_told = SPEEDS[name]
+    lines = cli("particles", *call).err.splitlines()
+    assert lines[-1] == "lengthwise: it would have begun" and len(lines) == 1 + is_told
+    assert not is_told or lines[0].startswith("warning: USA moves tokens at speeds up to")
 
 
 def test_places_are_checked_before_the_work(cli, monkeypatch):

@@ -124,7 +124,7 @@ WRONG = {
     "no depth": (["other.jsonl", "other.jsonl", "--metric", "contour"], ["neither brackets nor a 'depth'"]),
     "items 0": (["sort", "--from", "3", "--to", "4", "--items", "0"], ["--items is at least 2, not 0"]),
     "few resamples": (["a.jsonl", "b.jsonl", "--resamples", "3"], ["--resamples is at least 20, not 3"]),
-    "picture.txt": (["a.jsonl", "b.jsonl", "--picture", "x.txt"], ["x.txt", ".svg, .png, .html"]),
+    "picture.txt": (["a.jsonl", "b.jsonl", "--picture", "x.txt"], ["x.txt", "--picture takes", ".svg, .png or .html"]),
     "weights": (["a.jsonl", "heavy.jsonl"], ["sum to 3, not to 1"]),
     "not a number": (["a.jsonl", "nan.jsonl"], ["nan.jsonl, line 1", "finite number"]),
 }

@@ -1,37 +1,24 @@
 """The parts of our Transformer give the model's own logits, for every encoding and every attention rule."""
 
+import functools
 import math
 
 import pytest
 import torch
 from torch import Tensor
 
+import small_transformers
 from lengthwise.errors import UsageError
 from lengthwise.models.anatomy import AttentionPart, anatomy_of, apply_attention, embed, run, run_from
-from lengthwise.models.attention import attentions
-from lengthwise.models.transformer import Architecture, Interface, Transformer
-from lengthwise.positions import Encoder, Position, make_position, positions
+from lengthwise.models.transformer import Transformer
+from lengthwise.positions import Encoder, Position, positions
+from small_transformers import ROWS, TOKENS, text
 
 RULES = ["softmax", "softmax:temperature=0.5", "log_length", "log_length:reference=4.0", "hardmax", "window:size=3"]
 SCALED = ["rope:scaling=dynamic", "rope:scaling=yarn,factor=3", "rope:scaling=ntk,factor=2", "kerple:variant=power"]
 ENCODINGS = [*positions.names(), *SCALED, "learned+offset", "sinusoidal+randomized:limit=40"]
-VOCABULARY, TRAINED, TOKENS, ROWS = 7, 6, 11, 40
 
-
-def make(rule: str = "softmax", position: Position | str = "none", causal: bool = True, width: int = 16) -> Transformer:
-    """A small model whose weights are far larger than they start, so that attention is far from even."""
-    position = make_position(position) if isinstance(position, str) else position
-    architecture = Architecture(2, width, 2, 2, causal, attentions.make(rule), position)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(3)
-        model = Transformer(architecture, Interface(VOCABULARY, 5, ROWS, TRAINED)).double()
-        for parameter in model.parameters():
-            parameter.data += 0.3 * torch.randn_like(parameter)
-    return model.eval()
-
-
-def text(items: int = 2, tokens: int = TOKENS) -> Tensor:
-    return torch.randint(VOCABULARY, (items, tokens), generator=torch.Generator().manual_seed(5))
+make = functools.partial(small_transformers.make, outputs=5)  # another number than that of symbols
 
 
 def own_logits(model: Transformer, tokens: Tensor) -> Tensor:

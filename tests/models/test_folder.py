@@ -3,7 +3,6 @@
 import json
 import pickletools
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,13 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lengthwise.errors import UsageError
 from lengthwise.models.attention import attentions
 from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.folder import architecture_config, architecture_from, load_model, save_model
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position, positions
 from lengthwise.positions.none import NoPosition
+from refusals import refused
 
 ENCODINGS = [*positions.names(), "rope:scaling=yarn,factor=3", "learned+offset", "fire+randomized:limit=64"]
 FILES = {"README.md", "config.json", "model.safetensors"}
@@ -29,15 +28,6 @@ def make(position: str = "rope", attention: str = "softmax", causal: bool = True
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
         return Transformer(architecture, Interface(vocabulary=6, outputs=5, rows=9, trained=4))
-
-
-def refused(call: Callable[[], Any]) -> str:
-    """The sentence of a usage error; one sentence and not a dump."""
-    with pytest.raises(UsageError) as error:
-        call()
-    sentence = str(error.value)
-    assert "\n" not in sentence and 20 < len(sentence) < 400
-    return sentence
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+import small_transformers
 from lengthwise.errors import UsageError
 from lengthwise.geometry.sinkhorn import sinkhorn
 from lengthwise.inspection.lipschitz import certify
@@ -16,30 +17,18 @@ from lengthwise.models.anatomy import anatomy_of, run
 from lengthwise.models.attention import attentions
 from lengthwise.models.attention.sinkhorn import Sinkhorn
 from lengthwise.models.folder import architecture_config, architecture_from
-from lengthwise.models.transformer import Architecture, Cache, Interface, Transformer
-from lengthwise.positions import make_position
+from lengthwise.models.transformer import Architecture, Cache, Transformer
+from small_transformers import VOCABULARY, gap
 
-VOCABULARY, TOKENS = 7, 8
+TOKENS = 8  # few, as a decoder takes time with the cube of them
 
 
 def make(rule: str = "sinkhorn:tau=1", position: str = "none", causal: bool = True) -> Transformer:
-    """A small model in float64 whose weights are far larger than they start, so that attention is far from even."""
-    architecture = Architecture(2, 16, 2, 2, causal, attentions.make(rule), make_position(position))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(3)
-        model = Transformer(architecture, Interface(VOCABULARY, VOCABULARY, 40, 6)).double()
-        for parameter in model.parameters():
-            parameter.data += 0.3 * torch.randn_like(parameter)
-    return model.eval()
+    return small_transformers.make(rule, position, causal)
 
 
 def text(items: int = 2, tokens: int = TOKENS) -> Tensor:
-    return torch.randint(VOCABULARY, (items, tokens), generator=torch.Generator().manual_seed(5))
-
-
-def gap(one: Tensor, two: Tensor) -> float:
-    assert one.shape == two.shape
-    return float((one - two).detach().abs().max())
+    return small_transformers.text(items, tokens)
 
 
 class Leaking(Sinkhorn):

@@ -14,35 +14,14 @@ from jaxtyping import Bool, Float, Int, TypeCheckError, jaxtyped
 from torch import Tensor
 
 from lengthwise.errors import UsageError
-from lengthwise.models.attention import attentions
 from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.transformer import Architecture, Cache, Interface, Transformer
-from lengthwise.positions import Encoder, make_position, positions
+from lengthwise.positions import Encoder, positions
 from lengthwise.seeds import Seeds
+from small_transformers import TOKENS, VOCABULARY, gap, make, text
 
 RULES = ["softmax", "softmax:temperature=0.5", "log_length", "log_length:reference=4.0", "hardmax", "window:size=3"]
 ENCODINGS = [*positions.names(), "rope:scaling=dynamic", "rope:scaling=yarn,factor=3", "learned+offset"]
-VOCABULARY, TRAINED, TOKENS, ROWS = 7, 6, 11, 40
-
-
-def make(rule: str = "softmax", position: str = "none", causal: bool = True, depth: int = 2) -> Transformer:
-    """A small model in float64 whose weights are far larger than they start, so that attention is far from even."""
-    architecture = Architecture(depth, 16, 2, 2, causal, attentions.make(rule), make_position(position))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(3)
-        model = Transformer(architecture, Interface(VOCABULARY, VOCABULARY, ROWS, TRAINED)).double()
-        for parameter in model.parameters():
-            parameter.data += 0.3 * torch.randn_like(parameter)
-    return model.eval()
-
-
-def text(items: int = 2, tokens: int = TOKENS) -> Tensor:
-    return torch.randint(VOCABULARY, (items, tokens), generator=torch.Generator().manual_seed(5))
-
-
-def gap(one: Tensor, two: Tensor) -> float:
-    assert one.shape == two.shape
-    return float((one - two).detach().abs().max())
 
 
 # --- the definitions, one query at a time ---------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import functools
 import itertools
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,19 +20,10 @@ from lengthwise.tasks.algorithmic.addition import Addition
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.task import Task
+from published_names import ALGORITHMIC, TABLE
 
 FLAGGED = ["copy_repeat", "addition", "reverse_string", "duplicate_string", "odds_first", "binary_addition"]
 NOT_FLAGGED = ["parity", "binary_majority", "majority", "dyck_1", "anbn", "bucket_sort", "shuffle_2", "kgram"]
-HUANG = {
-    "binary_majority": "binary_majority",
-    "binary_majority_interleave_3": "interleaved_majority",
-    "majority_26": "majority",
-    "sort_unique": "sort",
-    "copy_unique": "copy_unique",
-    "copy_repeat": "copy_repeat",
-    "parity": "parity",
-    "addition": "addition",
-}
 
 
 @functools.cache
@@ -196,11 +186,11 @@ def test_a_program_never_needs_to_remember_more_than_it_can(name):
 
 
 def _published():
-    with open(Path(__file__).parents[1] / "data" / "huang2025.csv", encoding="utf-8") as file:
+    with TABLE.open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             encoding = {"ape_random_offset": "absolute", "nope": "none"}.get(row["encoding"])
-            if row["task"] in HUANG and encoding:
-                yield HUANG[row["task"]], encoding, row["predicted_to_generalize"] == "True"
+            if row["task"] in ALGORITHMIC and encoding:
+                yield ALGORITHMIC[row["task"]], encoding, row["predicted_to_generalize"] == "True"
 
 
 def test_no_published_flag_of_the_tasks_that_are_not_regular_is_contradicted():

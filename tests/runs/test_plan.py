@@ -10,6 +10,7 @@ import pytest
 from lengthwise.errors import UsageError
 from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.attention import attentions
+from lengthwise.models.forms import forms
 from lengthwise.models.transformer import Architecture
 from lengthwise.positions import make_position
 from lengthwise.runs.plan import Plan, plan_for, preset
@@ -69,6 +70,8 @@ RECIPES = {
     "stop_at": {"stop_at": 0.99},
     "check_every": {"check_every": 50},
     "pool": {"pool": 4},
+    "form": {"form": forms.make("lora")},
+    "form setting": {"form": forms.make("lora:rank=8")},
 }
 CHANGES: dict[str, Callable[[], Plan]] = {
     **{name: lambda c=c: make(architecture=Architecture(**c)) for name, c in ARCHITECTURES.items()},

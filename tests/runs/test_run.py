@@ -4,7 +4,6 @@ import dataclasses
 import json
 import os
 import signal
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 import torch
 
 import lengthwise as lw
-from lengthwise.errors import Interrupted, LengthwiseError, UsageError
+from lengthwise.errors import Interrupted, LengthwiseError
 from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.transformer import Architecture
 from lengthwise.runs import run as module
@@ -23,6 +22,7 @@ from lengthwise.runs.run import Listener, Run, build_model, carry_out, default_f
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.training.recipe import Recipe
+from refusals import refused
 
 TINY = Architecture(1, 16, 2, 2)
 SHORT = Recipe(steps=12, batch=8, check_every=5)
@@ -32,14 +32,6 @@ FILES = {"README.md", "config.json", "curve.json", "model.safetensors", "run.jso
 def tiny(folder: Path, position: str | None = "rope", task: Any = "copy_repeat", **changes: Any) -> Run:
     settings = {"train_size": 3, "test_size": 6, "architecture": TINY, "recipe": SHORT, "seed": 5}
     return train(task, position, folder=folder, **{**settings, **changes})
-
-
-def refused(call: Callable[[], Any]) -> str:
-    with pytest.raises(UsageError) as error:
-        call()
-    sentence = str(error.value)
-    assert "\n" not in sentence and 20 < len(sentence) < 400
-    return sentence
 
 
 def names(folder: Path) -> set[str]:

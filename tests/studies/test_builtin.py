@@ -13,6 +13,7 @@ from lengthwise.positions import make_position, positions, wrappers
 from lengthwise.positions.offset import Offset
 from lengthwise.positions.randomized import Randomized
 from lengthwise.registry import format_spec
+from lengthwise.runs.run import build_model
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study, builtin_names, builtin_questions
 from lengthwise.tasks import tasks
@@ -21,7 +22,7 @@ TABLE = Path(__file__).parents[1] / "data" / "huang2025.csv"
 
 
 def test_names_and_questions() -> None:
-    assert set(builtin_names()) == {"quick", "huang2025", "positions", "plateaus", "search54", "temperature"}
+    assert set(builtin_names()) == {"bound", "quick", "huang2025", "positions", "plateaus", "search54", "temperature"}
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120
         assert Study.read(name).name == name
@@ -75,3 +76,13 @@ def test_temperature_has_every_rule_on_every_task() -> None:
     softmax = {f"softmax:temperature={temperature}" for temperature in ("0.25", "0.5", "1", "2", "4")}
     assert set(rules) == softmax | {"log_length", "hardmax"} and set(rules.values()) == {12} and len(made) == 84
     assert study.sparsity and all(plan.sparsity for plan in made)
+
+
+def test_bound_trains_on_new_texts_only_and_on_many_for_its_weights() -> None:
+    made = plans(Study.read("bound"))
+    assert len(made) == 5 == len({plan.seed for plan in made})
+    plan = made[0]
+    weights = sum(weight.numel() for weight in build_model(plan).parameters())
+    texts = plan.recipe.steps * plan.recipe.batch  # every number is drawn once
+    assert not plan.task.certain and plan.recipe.sizes.draw(plan.train_sizes, 0.0, 0.0) == plan.train_size == 64
+    assert texts * plan.train_size > 400 * weights, "a weight of 6 bits then costs about 0.01 nats a symbol"

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
 from lengthwise.measurement.intervals import wilson
+from lengthwise.measurement.sparsity import Sparsity
 from lengthwise.studies.export import export
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
@@ -79,6 +80,38 @@ def test_one_row_for_each_run_done_or_not(study, tmp_path):
         for name in ("reach", "censored", "in_range", "twice", "thrice"):
             assert row[name] == getattr(run.summary, name, None)
     assert rows[-1]["state"] == "failed" and rows[-1]["kept"] is None and rows[-1]["seconds"] is None
+
+
+def sparse(run: RunRecord, layers: int, sizes: tuple[int, ...]) -> RunRecord:
+    found = [
+        Sparsity(size, layer, 8, size + layer / 10, 9.0, 1 / layer) for size in sizes for layer in range(1, layers + 1)
+    ]
+    return replace(run, key=f"{run.key}-{layers}", detail={**run.detail, "sparsity": [one.plain() for one in found]})
+
+
+def test_sparsity_stands_beside_the_sizes_it_was_looked_at(study, tmp_path):
+    with Store.open(study) as store:
+        assert not any("attention" in name for name in written(study, tmp_path / "plain.parquet")[0])
+        one, other, bare = store.runs("done")[:3]
+    sizes = [point.size for point in one.curve.points]
+    runs = [sparse(one, 1, (sizes[0], sizes[-1])), sparse(other, 2, (sizes[1],)), bare]
+    with Store.open(tmp_path, write=True) as store:
+        store.plan(runs)
+        store.finish_all(runs)
+    rows = {(row["key"], row["size"]): row for row in written(tmp_path, tmp_path / "sparse.parquet")}
+    names = [f"attention_{name}" for name in ("items", "entropy_1", "uniform_1", "best_1", "entropy_2", "best_2")]
+    expected = {
+        (runs[0].key, sizes[0]): [8, sizes[0] + 0.1, 9.0, 1.0, None, None],
+        (runs[0].key, sizes[-1]): [8, sizes[-1] + 0.1, 9.0, 1.0, None, None],
+        (runs[1].key, sizes[1]): [8, sizes[1] + 0.1, 9.0, 1.0, sizes[1] + 0.2, 0.5],
+    }
+    assert len(rows) == sum(len(run.curve.points) for run in runs)
+    for place, row in rows.items():
+        assert [row[name] for name in names] == expected.get(place, [None] * 6), place
+    text = written(tmp_path, tmp_path / "sparse.csv")
+    assert [row["attention_entropy_1"] for row in text] == [
+        as_text(row["attention_entropy_1"]) for row in rows.values()
+    ]
 
 
 @pytest.mark.parametrize("what", ["points", "runs"])

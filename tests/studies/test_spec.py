@@ -86,7 +86,7 @@ def test_the_axes_are_the_fields_of_model_and_recipe() -> None:
     assert list(TRAINING) == [f.name for f in dataclasses.fields(Recipe)]
     usual = {**vars(Architecture()), **vars(Recipe())}
     for name, kind in {**MODEL, **TRAINING}.items():
-        assert kind is type(usual[name]) or (name in ("attention", "sizes", "stop_at"))
+        assert kind is type(usual[name]) or (name in ("attention", "sizes", "stop_at", "form"))
 
 
 def test_reading_a_study_needs_no_torch() -> None:

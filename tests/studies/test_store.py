@@ -25,6 +25,7 @@ from lengthwise.studies.lock import LOCK, holder, locked
 from lengthwise.studies.record import RunRecord, Summary, pack_points
 from lengthwise.studies.store import INDEX, RUNS, Store
 from pace import within
+from refusals import refused
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 COUNT = st.integers(0, 2**40)
@@ -68,14 +69,6 @@ def filled(folder: Path, keys: str = "abc") -> Path:
         store.plan(records)
         store.finish_all(records)
     return folder
-
-
-def refused(call: Callable[[], object]) -> str:
-    with pytest.raises(UsageError) as error:
-        call()
-    sentence = str(error.value)
-    assert "\n" not in sentence and len(sentence) < 400
-    return sentence
 
 
 @settings(max_examples=30, deadline=None)

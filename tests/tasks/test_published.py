@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import pytest
 
 from lengthwise.tasks import tasks
+from published_names import ALGORITHMIC, REGULAR, TABLE
 
-TABLE = Path(__file__).parents[1] / "data" / "huang2025.csv"
-
-# name in the table → registered name of the task
-NAMES = {
-    "binary_majority": "binary_majority",
-    "binary_majority_interleave_3": "interleaved_majority",
-    "majority_26": "majority",
-    "sort_unique": "sort",
-    "copy_unique": "copy_unique",
-    "copy_repeat": "copy_repeat",
-    "parity": "parity",
-    "addition": "addition",
-    **{f"D_{depth}": f"d_{depth}" for depth in (2, 3, 4, 12)},
-    **{f"tomita_{number}": f"tomita_{number}" for number in range(1, 8)},
-    "aa*bb*cc*dd*ee*": "aa_star_bb_star_cc_star_dd_star_ee_star",
-    "{a,b}*d{b,c}*": "ab_star_d_bc_star",
-    "{0,1,2}*02*": "012_star_02_star",
-    "(aa)*": "aa_star",
-    "(aaaa)*": "aaaa_star",
-    "(abab)*": "abab_star",
-}
+NAMES = {**ALGORITHMIC, **REGULAR}
 
 # encoding in the table → encoding as the facts call it
 ENCODINGS = {

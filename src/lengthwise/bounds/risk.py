@@ -69,6 +69,7 @@ class RiskBound:
     statement: str
     missing: tuple[str, ...] = ()
     evidence: dict[str, Any] = field(default_factory=dict)
+    page: str = "docs/bounds.md"  # where the statement is proved
 
     @property
     def total(self) -> float:
@@ -89,7 +90,7 @@ class RiskBound:
             kind=self.kind,
             status=self.status,
             assumptions=self.assumptions,
-            reference=Reference("docs/bounds.md", self.statement),
+            reference=Reference(self.page, self.statement),
             evidence={
                 "terms": {term.name: term.value for term in self.terms},
                 "ceiling": self.ceiling if math.isfinite(self.ceiling) else None,

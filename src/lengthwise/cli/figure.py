@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
+from lengthwise.cli.options import check_place
 from lengthwise.cli.output import narrate
 from lengthwise.errors import UsageError
 
 ENDINGS = (".svg", ".png", ".html")
 
 
-def check_figure(name: str | None) -> None:
+def check_figure(name: str | None, option: str = "--figure") -> None:
     """Refuse a figure that cannot be written, before any work is done for it."""
-    if name is None:
-        return
-    path = Path(name)
-    if path.suffix.lower() not in ENDINGS:
-        raise UsageError(f"the figure {name} ends in none of {', '.join(ENDINGS)}; give it one of these endings")
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(f"the figure {name} cannot be written there; give --figure a file in a folder that exists")
+    check_place(name, option, ENDINGS)
 
 
 def draw(name: str | None, curves: list[dict[str, Any]], quiet: bool) -> None:

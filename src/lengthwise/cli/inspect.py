@@ -14,13 +14,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.options import Parser, at_least, whole
+from lengthwise.cli.options import Parser, at_least, check_place, whole
 from lengthwise.cli.output import narrate, width, wrapped, write_field, write_object
 
 if TYPE_CHECKING:
     from lengthwise.inspection.content import Cell, Inspection, Section, Table
 
-_SECTIONS = "layers,lipschitz,shift,margins,attention,geometry"  # by hand, as help needs no torch
+_SECTIONS = "layers,lipschitz,shift,margins,attention,bounds,geometry"  # by hand, as help needs no torch
 _MOST = 14  # rows of a table that a terminal is shown
 
 
@@ -43,8 +43,7 @@ def run(options: argparse.Namespace) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from lengthwise.inspection.inspect import inspect
 
-    if options.page is not None:
-        _check_page(Path(options.page))
+    check_place(options.page, "--page")
     names = None if options.sections is None else [name.strip() for name in options.sections.split(",")]
     found = inspect(
         options.model,
@@ -67,14 +66,6 @@ def run(options: argparse.Namespace) -> int:
         if options.page is not None:
             print(f"\n{options.page}")
     return 1 if any(section.broken for section in found.sections) else 0
-
-
-def _check_page(path: Path) -> None:
-    """Refuse a place where no page can be written before the work is done, not after."""
-    from lengthwise.errors import UsageError
-
-    if path.is_dir() or not path.parent.is_dir():
-        raise UsageError(f"cannot write the page {path}; give --page a file in a folder that exists")
 
 
 def _write(found: Inspection) -> None:

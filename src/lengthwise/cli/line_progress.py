@@ -1,4 +1,4 @@
-"""What a person sees while a long file is read: the number of lines, on a terminal alone."""
+"""What a person sees while something takes long: one line that is written again and again, on a terminal alone."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
-def counted_lines(quiet: bool) -> Iterator[Callable[[int], None] | None]:
-    """A function that is told how many lines were read; None where nobody looks."""
+def line_shown(quiet: bool) -> Iterator[Callable[[str], None] | None]:
+    """A function that shows a text in place of the one before; the line is gone in the end. None where nobody looks."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
     try:
-        yield lambda lines: print(f"\r{lines:,} lines read", end="", file=sys.stderr, flush=True)
+        yield lambda text: print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
     finally:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def counted_lines(quiet: bool) -> Iterator[Callable[[int], None] | None]:
+    """A function that is told how many lines of a long file were read; None where nobody looks."""
+    with line_shown(quiet) as show:
+        yield None if show is None else lambda lines: show(f"{lines:,} lines read")

@@ -39,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.output import warn, write_object
     from lengthwise.cli.progress import progress
     from lengthwise.cli.results import write_curve
+    from lengthwise.models.attention.settling import unsettled
     from lengthwise.runs.run import measure
     from lengthwise.tasks import tasks
     from lengthwise.tasks.sizes import check_reaches
@@ -61,17 +62,30 @@ def run(options: argparse.Namespace) -> int:
         return run_recursively(loaded, task, chosen or doubling(loaded.plan.train_size, largest, task), options)
     sizes = chosen or task.sizes(1, largest)
     choice = {"sizes": sizes, "items": options.items, "seed": options.seed, "position": options.position}
-    with progress(0, sizes, options.quiet) as listener:
-        curve = measure(loaded, task=task, **choice, listener=listener)
-    agreement = _generated(loaded, task, curve, options.position) if options.generate else None
+    with unsettled() as errors:
+        with progress(0, sizes, options.quiet) as listener:
+            curve = measure(loaded, task=task, **choice, listener=listener)
+        agreement = _generated(loaded, task, curve, options.position) if options.generate else None
+    warn(_about_unsettled(errors), options.quiet)
     draw(options.figure, [curve.plain()], options.quiet)
     if options.json:
-        write_object("measure", {"run": str(options.run), "curve": curve.plain(), "generated": agreement})
+        found = {"run": str(options.run), "curve": curve.plain(), "generated": agreement}
+        write_object("measure", {**found, "unsettled": max(errors, default=0.0)})
     else:
         write_curve(curve)
         if agreement:
             print(f"written token by token: {agreement['agree']} of {agreement['items']} items judged alike")
     return 0
+
+
+def _about_unsettled(errors: list[float]) -> list[str]:
+    """What is to be said of attention that is found by iteration and met its limit first."""
+    if not errors:
+        return []
+    return [
+        f"attention had not settled at its limit of iterations {len(errors):,} times (at worst {max(errors):.2g} of it "
+        "in the wrong place)"
+    ]
 
 
 def _check_options(options: argparse.Namespace) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, NoReturn
+import os
+from pathlib import Path
+from typing import NoReturn
 
 from lengthwise.cli.output import width, wrapped
 from lengthwise.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 _SIZE_RULES = ("input length", "answer length")
 
@@ -79,6 +78,18 @@ def at_least(least: int, value: int | None, option: str) -> None:
     """Refuse a number below the least that makes sense."""
     if value is not None and value < least:
         raise UsageError(f"{option} is at least {least}, not {value}")
+
+
+def check_place(name: str | None, option: str, endings: tuple[str, ...] = ()) -> None:
+    """Refuse a file that cannot be written, or has another ending than `endings`, before any work is done for it."""
+    if name is None:
+        return
+    path = Path(name)
+    if endings and path.suffix.lower() not in endings:
+        known = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+        raise UsageError(f"{option} takes a file that ends in {known}, not {name!r}")
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"cannot write {name} there; give {option} a file in a folder that exists")
 
 
 def add_task_options(parser: argparse.ArgumentParser, text: str = "") -> None:

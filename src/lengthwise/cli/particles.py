@@ -31,6 +31,8 @@ def add_options(parser: Parser) -> None:
     add("--start", default="uniform", metavar="START", help="uniform, orthogonal, caps, hemisphere or a file (uniform)")
     add("--caps", type=whole, metavar="K", help="with --start caps: how many (3)")
     add("--spread", type=number, metavar="A", help="with --start caps: their radius in radians (0.2)")
+    add("--query", default="identity", metavar="Q", help="identity, negative, random, or a file [d, d] (identity)")
+    add("--key", default="identity", metavar="K", help="the same for the keys: scores are beta <Qx, Ky> (identity)")
     add("--value", default="identity", metavar="V", help="identity, negative, random, or a file [d, d] (identity)")
     add("--time", type=number, default=40.0, metavar="T", help="how long (40)")
     add("--frames", type=whole, default=120, metavar="N", help="at how many moments to look (120)")

@@ -13,7 +13,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from lengthwise.cli.options import Parser, at_least, number, whole
+from lengthwise.cli.options import Parser, at_least, check_place, number, whole
 from lengthwise.cli.output import narrate, wrapped, write_object
 from lengthwise.errors import UsageError
 
@@ -44,7 +44,6 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.figure import ENDINGS
-    from lengthwise.cli.particles_outputs import check_place
 
     kind = _check(options)
     options.noise = NOISE[options.d] if options.noise is None else options.noise

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from lengthwise.geometry.particles.system import System
 
 STARTS = ("uniform", "orthogonal", "caps", "hemisphere")
-VALUES = ("identity", "negative", "random")
+MATRICES = ("identity", "negative", "random")
+LETTERS = {"query": "Q", "key": "K", "value": "V"}
 FILES = (".npy", ".csv", ".jsonl")
 TOKENS, DIMENSIONS, CAPS, SPREAD = 64, 3, 3, 0.2
 MOST_NUMBERS = 200_000_000  # coordinates that are kept, 1.6 GB
+MANY_STEPS = 50_000  # some minutes
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class Setting:
     start: np.ndarray
     system: System
     beta: float
-    attracts: bool  # V is the identity
+    attracts: bool  # Q, K and V are the identity, so the energy cannot fall
     times: np.ndarray
     tolerance: float
     facts: tuple[tuple[str, str], ...]
@@ -46,21 +48,46 @@ def chosen_setting(options: argparse.Namespace) -> Setting:
 
     start, begun, warnings = _start(options)
     d = start.shape[1]
-    value, valued = _value(options, d)
+    matrices = {name: _matrix(options, name, d) for name in LETTERS}
     import torch
 
     kind = "SA" if options.dynamics.lower() == "sa" else "USA"
-    matrix = None if value is None else torch.from_numpy(value)
+    query, key, value = (None if matrix is None else torch.from_numpy(matrix) for matrix, _ in matrices.values())
     facts = (
         ("dynamics", "SA, normalised over the keys" if kind == "SA" else "USA, divided by the number of tokens"),
         ("beta", f"{options.beta:g}"),
         ("start", begun),
-        ("value", valued),
+        *((name, words) for name, (matrix, words) in matrices.items() if name == "value" or matrix is not None),
         ("time", f"0 to {options.time:g}, looked at in {options.frames} moments"),
     )
     times = np.linspace(0.0, options.time, options.frames)
-    system = System(kind, options.beta, value=matrix)
-    return Setting(start, system, options.beta, value is None, times, options.tolerance, facts, tuple(warnings))
+    system = System(kind, options.beta, query, key, value)
+    attracts = query is key is value is None
+    warnings += _about_steps(system, d, options.time)
+    return Setting(start, system, options.beta, attracts, times, options.tolerance, facts, tuple(warnings))
+
+
+def _about_steps(system: System, d: int, time: float) -> list[str]:
+    """A warning where USA may take very many steps.
+
+    Its tokens move at speeds up to |V| e^s, s = beta |Q^T K| the greatest score, and steps cannot be longer than a few
+    over that, whatever the tolerance: 0.35 to 0.5 steps in a unit of time and speed were measured for Q = K = V = I, 16
+    tokens and beta from 6 to 9. With other matrices tokens may stay away from the greatest score.
+    """
+    import torch
+
+    if system.kind == "SA":
+        return []
+    one = torch.eye(d, dtype=torch.float64)
+    query, key, value = (one if matrix is None else matrix for matrix in (system.query, system.key, system.value))
+    score = float(system.beta) * float(torch.linalg.matrix_norm(query.mT @ key, 2))
+    speed = float(torch.linalg.matrix_norm(value, 2))
+    if not speed or math.log(0.35 * time * speed) + score <= math.log(MANY_STEPS):
+        return []
+    return [
+        f"USA moves tokens at speeds up to {speed:.3g} e^{score:.3g}, so this may take more than {MANY_STEPS:,} steps, "
+        "minutes to hours; a smaller --beta, a shorter --time or --dynamics sa takes fewer"
+    ]
 
 
 def _check_numbers(options: argparse.Namespace) -> None:
@@ -143,23 +170,24 @@ def _start_from_file(options: argparse.Namespace) -> tuple[np.ndarray, str, list
     return points / lengths[:, None], f"`{path}`", warnings if off else []
 
 
-def _value(options: argparse.Namespace, d: int) -> tuple[np.ndarray | None, str]:
-    """The value matrix, None for the identity, and words for it."""
-    if options.value == "identity":
-        return None, "V = I: tokens attract each other"
-    if options.value == "negative":
-        return -np.eye(d), "V = −I: tokens repel each other"
-    if options.value == "random":
+def _matrix(options: argparse.Namespace, name: str, d: int) -> tuple[np.ndarray | None, str]:
+    """The matrix of the option `name`, query, key or value, None for the identity, and words for it."""
+    chosen, letter = getattr(options, name), LETTERS[name]
+    if chosen == "identity":
+        return None, f"{letter} = I" + (": tokens attract each other" if name == "value" else "")
+    if chosen == "negative":
+        return -np.eye(d), f"{letter} = −I" + (": tokens repel each other" if name == "value" else "")
+    if chosen == "random":
         seed = options.seed or 0
-        drawn = np.random.default_rng(Seeds(seed).key("value")).standard_normal((d, d)) / math.sqrt(d)
+        drawn = np.random.default_rng(Seeds(seed).key(name)).standard_normal((d, d)) / math.sqrt(d)
         return drawn, f"random: independent normal entries of variance 1/d, seed {seed}"
-    path = Path(options.value)
+    path = Path(chosen)
     if path.suffix.lower() not in FILES:
-        names = f"{', '.join(VALUES)} or a file that ends in {', '.join(FILES)}"
-        raise UsageError(f"--value is {names}, not {options.value!r}")
-    matrix = _read(path, "--value")
+        names = f"{', '.join(MATRICES)} or a file that ends in {', '.join(FILES)}"
+        raise UsageError(f"--{name} is {names}, not {chosen!r}")
+    matrix = _read(path, f"--{name}")
     if matrix.shape != (d, d):
-        raise UsageError(f"the value matrix in {path} is {matrix.shape[0]} x {matrix.shape[1]}, and must be {d} x {d}")
+        raise UsageError(f"the {name} matrix in {path} is {matrix.shape[0]} x {matrix.shape[1]}, and must be {d} x {d}")
     return matrix, f"`{path}`"
 
 

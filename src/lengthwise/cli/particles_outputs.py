@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lengthwise.cli.options import check_place
 from lengthwise.cli.output import narrate
 from lengthwise.errors import UsageError
 from lengthwise.files import replace_file
@@ -28,17 +28,6 @@ def check_outputs(options: argparse.Namespace) -> None:
         from lengthwise.reports.particles.film import check_film_tools
 
         check_film_tools(options.gif is not None, options.video is not None)
-
-
-def check_place(name: str | None, option: str, endings: tuple[str, ...]) -> None:
-    """Refuse a file with another ending, or in a folder that is not there."""
-    if name is None:
-        return
-    path = Path(name)
-    if path.suffix.lower() not in endings:
-        raise UsageError(f"{option} takes a file that ends in {' or '.join(endings)}, not {name!r}")
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(f"cannot write {name} there; give {option} a file in a folder that exists")
 
 
 def write_outputs(options: argparse.Namespace, simulation: Simulation) -> dict[str, str]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lengthwise.cli.options import Parser, at_least, number, whole
+from lengthwise.cli.line_progress import line_shown
+from lengthwise.cli.options import Parser, at_least, check_place, number, whole
 from lengthwise.cli.output import narrate, wrapped, write_object
 from lengthwise.errors import UsageError
 
@@ -45,7 +45,6 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.figure import ENDINGS
-    from lengthwise.cli.particles_outputs import check_place
 
     measure = _measure(options)
     dimensions = _dimensions(options)
@@ -54,16 +53,14 @@ def run(options: argparse.Namespace) -> int:
     import numpy as np
 
     from lengthwise.geometry.particles.phase_claims import line_claims
-    from lengthwise.geometry.particles.phases import phase_rows, transition_rows
+    from lengthwise.geometry.particles.phases import PhaseSettings, phase_rows, transition_rows
 
     kind = "SA" if options.dynamics.lower() == "sa" else "USA"
     betas = np.linspace(0, options.most_beta, options.betas).tolist()
     times = np.linspace(0, options.time, options.frames).tolist()
+    settings = PhaseSettings(options.n, options.starts, kind, options.seed or 0, options.delta)
     with _reached(options.time, options.quiet) as listener:
-        rows = phase_rows(
-            dimensions, betas, times, options.n, options.starts, kind, options.seed or 0, options.delta,
-            listener=listener,
-        )  # fmt: skip
+        rows = phase_rows(dimensions, betas, times, settings, listener)
     # Finer than the cells, as the line bends; every beta of the cells is among these.
     fine = np.linspace(0, options.most_beta, _FINER * (options.betas - 1) + 1)
     line = transition_rows(fine.tolist(), options.n, kind, options.delta)
@@ -171,12 +168,5 @@ def _write_claims(claims: tuple[Claim, ...]) -> None:
 @contextlib.contextmanager
 def _reached(last: float, quiet: bool) -> Iterator[Callable[[int, float], None] | None]:
     """A function that is told how far the work is, and shows it on a terminal; None where nobody looks."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        yield lambda d, time: print(
-            f"\rsimulating d = {d}: t = {time:.3g} of {last:g}\033[K", end="", file=sys.stderr, flush=True
-        )
-    finally:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    with line_shown(quiet) as show:
+        yield None if show is None else lambda d, time: show(f"simulating d = {d}: t = {time:.3g} of {last:g}")

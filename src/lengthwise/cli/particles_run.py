@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from lengthwise.cli.line_progress import line_shown
 from lengthwise.cli.output import narrate
 
 if TYPE_CHECKING:
@@ -73,24 +73,12 @@ def marks_of(theory: tuple[Claim, ...]) -> tuple[Mark, ...]:
 @contextlib.contextmanager
 def time_reached(last: float, quiet: bool) -> Iterator[Callable[[float], None] | None]:
     """A function that is told how far the simulation is, and shows it on a terminal; None where nobody looks."""
-    with _shown(quiet) as show:
+    with line_shown(quiet) as show:
         yield None if show is None else lambda time: show(f"simulating: t = {time:.4g} of {last:g}")
 
 
 @contextlib.contextmanager
 def moments_measured(count: int, quiet: bool) -> Iterator[Callable[[int], None] | None]:
     """The same for the measures, which take longer than the simulation where tokens are many."""
-    with _shown(quiet) as show:
+    with line_shown(quiet) as show:
         yield None if show is None else lambda done: show(f"measuring: {done} of {count} moments")
-
-
-@contextlib.contextmanager
-def _shown(quiet: bool) -> Iterator[Callable[[str], None] | None]:
-    """A line on the terminal that is written again and again, and is gone in the end."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        yield lambda text: print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
-    finally:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)

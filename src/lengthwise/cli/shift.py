@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
     at_least(20, options.resamples, "--resamples")
     at_least(2, options.items, "--items")
-    check_figure(options.picture)
+    check_figure(options.picture, "--picture")
     if options.ladder:
         from lengthwise.cli.shift_ladder import run_ladder
 

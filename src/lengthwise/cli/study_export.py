@@ -1,8 +1,9 @@
 """Write the results of a study for other programs, as Parquet or CSV in tidy form.
 
 There is one row for each run and size measured, or with `--what runs` one for each run; the settings of the runs are
-columns beside. With `--ladder` there is one row for each run and level of its ladder of shifts. Numbers read back as
-they were; texts are written as they are.
+columns beside. Rows of a size also hold, layer by layer, the entropy of attention and the weight of the best key,
+where the study has `sparsity = true` and looked there. With `--ladder` there is one row for each run and level of its
+ladder of shifts. Numbers read back as they were; texts are written as they are.
 
 `--summary` writes all ladders and distances of a study to one small JSON file, from which its findings can be drawn
 again: without weights, curves and examples, and with shares rounded to four digits.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lengthwise.runs.run import Run
 
 _MODEL = ("depth", "width", "heads", "mlp_ratio", "attention")
-_TRAINING = ("steps", "batch", "rate", "warmup", "decay", "weight_decay", "clip", "sizes", "stop_at")
+_TRAINING = ("steps", "batch", "rate", "warmup", "decay", "weight_decay", "clip", "sizes", "stop_at", "form")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--weight-decay", type=number, metavar="X", help="AdamW's decay of matrices")
     add("--clip", type=number, metavar="X", help="largest norm of the gradient")
     add("--sizes", metavar="SPEC", help="uniform, fixed:size=…, increasing:share=…, long_first:ratio=…")
+    add("--form", metavar="SPEC", help="what is trained: full, lora:rank=…, subspace:dimensions=…, sublora:…")
     add("--stop-at", type=number, metavar="SHARE", help="end once this share of in-range items is right, twice")
 
 

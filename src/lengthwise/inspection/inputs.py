@@ -23,7 +23,7 @@ from lengthwise.models.parts import Anatomy
 from lengthwise.registry import format_spec
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.tasks import tasks
-from lengthwise.tasks.batch import NOTHING, Samples, pack
+from lengthwise.tasks.batch import NOTHING, Batch, Samples, pack
 from lengthwise.tasks.task import Task
 
 LONGEST = 64  # tokens of a text that are read, unless longer inputs are asked for
@@ -32,11 +32,16 @@ STRETCH = 8  # longer items of a task have at most so many times the size of tra
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Sequences of one length, [B, T], and where they come from in words; `names` says what a token stands for."""
+    """Sequences of one length, [B, T], and where they come from in words; `names` says what a token stands for.
+
+    `targets` [B, T] are the tokens that the model is asked for at each place, -1 where it is not; None where it is not
+    known what it should say.
+    """
 
     tokens: Tensor
     described: str
     names: Callable[[int], str] | None = None
+    targets: Tensor | None = None
 
     def name(self, token: int) -> str:
         """What the token stands for, or its number where that is not known."""
@@ -100,7 +105,20 @@ def _from_task(
     batch = task.part("test").batch(size, seed, range(items), role="test", causal=causal)
     own = "the run's own task" if asked is None else "the task"
     described = f"{items} items of size {size} of {own} {_name(task)}"
-    return Inputs(torch.from_numpy(batch.inputs), described, task.vocabulary.__getitem__)
+    return Inputs(torch.from_numpy(batch.inputs), described, task.vocabulary.__getitem__, _asked(task, batch))
+
+
+def _asked(task: Task, batch: Batch) -> Tensor | None:
+    """What items ask for; None where that is numbers."""
+    return None if task.readout == "numbers" else torch.from_numpy(np.where(batch.scored, batch.targets, -1))
+
+
+def _next_tokens(subject: Subject, inputs: Inputs) -> Inputs:
+    """A text asks for its next token, of a model that reads from left to right; one of ours was trained on a task."""
+    ours = subject.task is not None or subject.lost or subject.trained is not None
+    if ours or not subject.anatomy.blocks[0].attention.causal:
+        return inputs
+    return replace(inputs, targets=torch.nn.functional.pad(inputs.tokens[:, 1:], (0, 1), value=-1))
 
 
 def _size(task: Task, trained: int | None) -> int:
@@ -146,7 +164,8 @@ def _name(task: Task) -> str:
 def _from_file(subject: Subject, path: Path, size: int | None, items: int, seed: int, longest: int) -> Inputs:
     first = _lines(path, 1)[0]
     if "tokens" in first:
-        return _from_rows(path, items, lambda line: _whole_numbers(line.get("tokens")), "lists of tokens")
+        found = _from_rows(path, items, lambda line: _whole_numbers(line.get("tokens")), "lists of tokens")
+        return _next_tokens(subject, found)
     if subject.task is not None:
         return _from_items(subject, subject.task, path, size, items, seed)
     if subject.lost:
@@ -172,7 +191,7 @@ def _from_items(subject: Subject, own: Task, path: Path, size: int | None, items
     samples = Samples(_renamed(drawn.prompts, number), _renamed(drawn.answers, number))  # pyright: ignore
     batch = pack(samples, task.readout, subject.anatomy.blocks[0].attention.causal)
     described = f"{items} items of size {size} drawn from {path}"
-    return Inputs(torch.from_numpy(batch.inputs), described, own.vocabulary.__getitem__)
+    return Inputs(torch.from_numpy(batch.inputs), described, own.vocabulary.__getitem__, _asked(own, batch))
 
 
 def _renamed(rows: Ints, number: Ints) -> Ints:
@@ -194,7 +213,8 @@ def _from_texts(subject: Subject, path: Path, items: int, longest: int) -> Input
             raise UsageError(f'{path}: a line has neither "tokens", "text" nor "input"; each needs one of them')
         return cutter.cut(text)[:longest]
 
-    return replace(_from_rows(path, items, cut, f"texts, of each at most {longest} tokens"), names=cutter.name)
+    found = replace(_from_rows(path, items, cut, f"texts, of each at most {longest} tokens"), names=cutter.name)
+    return _next_tokens(subject, found)
 
 
 def _from_rows(path: Path, items: int, read: Callable[[dict[str, Any]], list[int]], what: str) -> Inputs:
@@ -243,7 +263,7 @@ def _from_built_in_text(subject: Subject, items: int, longest: int) -> Inputs | 
     if shortest < 2 or int(tokens.max()) >= len(subject.anatomy.embed):
         return None
     described = f"{items} parts of the built-in text ({TITLE}), of each the first {shortest} tokens"
-    return Inputs(tokens, described, cutter.name)
+    return _next_tokens(subject, Inputs(tokens, described, cutter.name))
 
 
 # --- sequences that say nothing -------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ import torch
 
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.inspection.attention import attention  # noqa: F401  # it adds its section to SECTIONS
+from lengthwise.inspection.bounds import bounds  # noqa: F401  # so does this
 from lengthwise.inspection.content import Inspection, Section
-from lengthwise.inspection.geometry import geometry  # noqa: F401  # so does this
+from lengthwise.inspection.geometry import geometry  # noqa: F401  # and this
 from lengthwise.inspection.inputs import Inputs, inputs_for
 from lengthwise.inspection.sections import LARGE, SECTIONS, Look
 from lengthwise.inspection.subject import open_subject
@@ -32,7 +33,7 @@ def inspect(
     seed: int = 0,
     listener: Callable[[str], None] | None = None,
 ) -> Inspection:
-    """What is inside a model: layers, norms, Lipschitz constants, shift gap, margins, hubs of attention, geometry.
+    """What is inside a model: layers, norms, Lipschitz constants, shift gap, margins, hubs, geometry, description.
 
     `model` is the folder of a run, a folder of the Hugging Face Hub (config.json and safetensors), a GGUF file, or a
     model object. It is shown items of `task`, sequences of the file `data`, the run's own task, or else the
@@ -54,7 +55,7 @@ def inspect(
         return inputs_for(subject, task, data, size, count if items is None else items, seed, longest)
 
     with torch.no_grad():
-        look = Look(anatomy, inputs, run(anatomy, inputs.tokens), seed, longer)
+        look = Look(anatomy, inputs, run(anatomy, inputs.tokens), seed, longer, subject)
     made = []
     for name in chosen:
         listener(name)

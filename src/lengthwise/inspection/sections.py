@@ -16,6 +16,7 @@ from lengthwise.inspection.layers import Matrix, Radius, matrices, norm_gains, r
 from lengthwise.inspection.lipschitz import certify, certify_near
 from lengthwise.inspection.margins import HeadMargin, margins
 from lengthwise.inspection.shift_gap import CAVEAT, shift_gap
+from lengthwise.inspection.subject import Subject
 from lengthwise.models.forward import Trace
 from lengthwise.models.parts import Anatomy
 from lengthwise.records import Claim
@@ -28,7 +29,8 @@ class Look:
     """What a section may use: the parts, the inputs and a forward pass on them, and the seed of what it draws.
 
     `longer(items, longest)` gives longer inputs from the same source, for a section that asks what length does: so many
-    sequences (unless the user said how many) of at most so many tokens. No forward pass on them is kept.
+    sequences (unless the user said how many) of at most so many tokens. No forward pass on them is kept. `subject` says
+    where the model comes from.
     """
 
     anatomy: Anatomy
@@ -36,6 +38,7 @@ class Look:
     trace: Trace
     seed: int = 0
     longer: Callable[[int, int], Inputs] | None = None
+    subject: Subject | None = None
 
 
 Maker = Callable[[Look], Section]

@@ -8,12 +8,12 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from lengthwise.inspection.subject import Subject
+from lengthwise.text import TITLE, built_in_text
 
-TITLE = "Alice's Adventures in Wonderland"
+__all__ = ["TITLE", "Cutter", "built_in_parts", "cutter_beside", "cutter_of"]
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,16 @@ class Cutter:
 
 
 def cutter_of(subject: Subject) -> Cutter | None:
-    """What cuts a text into the model's tokens: the tokenizer.json beside it, else the one in its GGUF file, else None.
+    """What cuts a text into the tokens of a subject's model; None where nothing does."""
+    return cutter_beside(subject.folder, subject.gguf)
+
+
+def cutter_beside(folder: Path | None, gguf: Path | None) -> Cutter | None:
+    """What cuts a text into a model's tokens: the tokenizer.json in its folder, else the one in its GGUF file, or None.
 
     Special tokens that the tokenizer puts before or after a text are among them.
     """
-    place = None if subject.folder is None else subject.folder / "tokenizer.json"
+    place = None if folder is None else folder / "tokenizer.json"
     if place is not None and place.exists():
         from tokenizers import Tokenizer
 
@@ -40,7 +45,7 @@ def cutter_of(subject: Subject) -> Cutter | None:
             lambda text: cutter.encode(text).ids,
             lambda token: _quoted(cutter.decode([token], skip_special_tokens=False)),
         )
-    return None if subject.gguf is None else _of_gguf(subject.gguf)
+    return None if gguf is None else _of_gguf(gguf)
 
 
 @functools.lru_cache(maxsize=1)  # it takes seconds to build, and one inspection reads more than one set of inputs
@@ -68,9 +73,9 @@ def _quoted(piece: str) -> str:
 def built_in_parts(count: int) -> list[str]:
     """The built-in text in `count` parts of about the same length, which begin with a paragraph where there are enough.
 
-    It is in the public domain; text/README.md says where it comes from.
+    It is in the public domain; the README.md of `lengthwise.text` says where it comes from.
     """
-    text = files("lengthwise.inspection").joinpath("text/alice.txt").read_text(encoding="utf-8")
+    text = built_in_text()
     starts = []
     for number in range(count):
         about = number * len(text) // count

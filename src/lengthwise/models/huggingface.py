@@ -37,14 +37,18 @@ _NO_WEIGHTS = (".position_ids", ".token_type_ids", ".attn.bias", ".attn.masked_b
 
 def load_huggingface(path: Path) -> Anatomy:
     """The parts of the model in a folder (config.json and safetensors) or in a GGUF file."""
-    if path.is_dir() and not (path / "config.json").exists():
-        path = _only_gguf(path)
-    if path.is_file():
-        model, skipped = _load_gguf(path)
-    else:
-        model, skipped = _load_folder(path)
+    model, path, skipped = read_huggingface(path)
     anatomy = anatomy_of_huggingface(model, path.name)
     return dataclasses.replace(anatomy, skipped=(*anatomy.skipped, *skipped))
+
+
+def read_huggingface(path: Path) -> tuple[Any, Path, tuple[tuple[str, str], ...]]:
+    """The model of `transformers` itself in float32, the folder or GGUF file it was read from, and the weights in it
+    that the model has no place for."""
+    if path.is_dir() and not (path / "config.json").exists():
+        path = _only_gguf(path)
+    model, skipped = _load_gguf(path) if path.is_file() else _load_folder(path)
+    return model, path, skipped
 
 
 def anatomy_of_huggingface(model: Any, name: str = "the model", dtype: torch.dtype | None = None) -> Anatomy:

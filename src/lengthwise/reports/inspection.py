@@ -6,24 +6,17 @@ import re
 from pathlib import Path
 from typing import Any
 
-from lengthwise.errors import UsageError
-from lengthwise.files import write_text
 from lengthwise.inspection.content import Inspection, Picture
 from lengthwise.reports.claims import claim_rows
 from lengthwise.reports.figure import PAGE_INK, config
 from lengthwise.reports.page import asset, marked, pieces, policy
+from lengthwise.reports.page_file import write_page_file
 from lengthwise.reports.table_cells import numeric, shown
 
 
 def write_inspection(inspection: Inspection, path: Path) -> Path:
     """Write the page, whole or not at all."""
-    try:
-        write_text(path, render_inspection(inspection))
-    except OSError as error:
-        raise UsageError(
-            f"cannot write the page {path}: {error.strerror or error}; give --page a file in a folder that exists"
-        ) from error
-    return path
+    return write_page_file(path, render_inspection(inspection))
 
 
 def render_inspection(inspection: Inspection) -> str:

@@ -14,8 +14,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from lengthwise.errors import UsageError
-from lengthwise.files import write_text
 from lengthwise.oracle.check import check
 from lengthwise.reports.answer import answer
 from lengthwise.reports.claims import all_claims, claim_rows
@@ -24,6 +22,7 @@ from lengthwise.reports.figure import PAGE_INK, PAPER_INK, Figure, config
 from lengthwise.reports.figures import figures_by_section
 from lengthwise.reports.ladder.part import ladder_part
 from lengthwise.reports.oracle_cards import Oracle
+from lengthwise.reports.page_file import write_page_file
 from lengthwise.reports.plateaus import fit_plateaus
 from lengthwise.reports.prediction import OUTLOOKS
 from lengthwise.reports.predictions import predict
@@ -40,14 +39,7 @@ _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", 
 def write_report(folder: Path, output: Path | None = None, oracle: Oracle = check) -> Path:
     """Write the report of the study in a folder, whole or not at all; the path it was written to."""
     path = folder / REPORT if output is None else output
-    text = render(read_content(folder), oracle)
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise UsageError(
-            f"cannot write the report {path}: {error.strerror or error}; give --output a file in a folder that exists"
-        ) from error
-    return path
+    return write_page_file(path, render(read_content(folder), oracle), "report", "--output")
 
 
 def render(content: Content, oracle: Oracle = check) -> str:

@@ -16,6 +16,8 @@ from lengthwise.errors import UsageError
 from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.attention import attentions
 from lengthwise.models.folder import architecture_config, architecture_from
+from lengthwise.models.forms import Form, forms
+from lengthwise.models.forms.full import Full
 from lengthwise.models.transformer import Architecture, Interface
 from lengthwise.positions import Position, make_position
 from lengthwise.registry import Registry, format_spec, nearest
@@ -31,7 +33,7 @@ SCHEMA = 1
 S = TypeVar("S", Architecture, Recipe)
 
 # Settings that are objects: a text names one of a registry.
-_BY_NAME: dict[str, Registry[Any]] = {"attention": attentions, "sizes": schedules}
+_BY_NAME: dict[str, Registry[Any]] = {"attention": attentions, "sizes": schedules, "form": forms}
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ class Plan:
         recipe = {f.name: getattr(self.recipe, f.name) for f in dataclasses.fields(self.recipe)}
         if self.recipe.pool == 1:
             del recipe["pool"]  # the plans of earlier runs, which had no pools, keep their digests
+        if recipe.pop("form") != Full():  # and those that had no forms
+            recipe["form"] = _form_name(self.recipe.form)
         ladder = {} if self.ladder is None else {"ladder": self.ladder.plain()}
         sparsity = {"sparsity": True} if self.sparsity else {}
         return {
@@ -120,6 +124,7 @@ class Plan:
                 )
             recipe = {**data["recipe"]}
             recipe["sizes"] = schedules.make(recipe["sizes"])
+            recipe["form"] = forms.make(recipe.get("form", "full"))
             return cls(
                 task=tasks.make(data["task"]) if task is None else task,
                 architecture=architecture_from(data["model"]),
@@ -158,7 +163,7 @@ def plan_for(
     sparsity: bool = False,
 ) -> Plan:
     """The plan of a task with an encoding: the task's preset with `model` (fields of Architecture but the position)
-    and `training` (fields of Recipe) laid over it. An attention and a size schedule may be given by their specs.
+    and `training` (fields of Recipe) laid over it. Attentions, size schedules and forms may be given by their specs.
     Without a test size it is the usual one, three times the training size."""
     for name, value in (("train-size", train_size), ("items", items), ("seed", seed), ("test-size", test_size)):
         if type(value) is not int and not (value is None and name == "test-size"):
@@ -242,6 +247,12 @@ def _schedule_name(sizes: SizeSchedule) -> str:
         raise UsageError(
             f'a size schedule is stored by its name; register {type(sizes).__name__} with @schedules.register("name")'
         )
+    return format_spec(spec)
+
+
+def _form_name(form: Form) -> str:
+    if not (spec := forms.spec_of(form)):
+        raise UsageError(f'a form is stored by its name; register {type(form).__name__} with @forms.register("name")')
     return format_spec(spec)
 
 

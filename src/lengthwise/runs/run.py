@@ -1,10 +1,10 @@
 """Train and measure: the two verbs, and the `Run` they give.
 
 A run is a folder: `run.json` (plan, history, environment, and the sparsity of attention where it was asked for),
-`curve.json`, `ladder.json` where a ladder of shifts was asked for, and a model folder's `config.json`,
-`model.safetensors` and `README.md`. `run.json` is written last, so its presence means completeness. Until then there is
-a `plan.json`, which also holds the history once the model is trained, and during training a `checkpoint.safetensors`:
-from these the same call goes on.
+`curve.json`, `ladder.json` where a ladder of shifts was asked for, a model folder's `config.json`, `model.safetensors`
+and `README.md`, and `form.safetensors`, the coordinates, where the weights were trained in a form. `run.json` is
+written last, so its presence means completeness. Until then there is a `plan.json`, which also holds the history once
+the model is trained, and during training a `checkpoint.safetensors`: from these the same call goes on.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, write_json, write_text, writing
 from lengthwise.measurement.curve import Curve, Point
@@ -25,13 +23,14 @@ from lengthwise.measurement.evaluate import measure_model
 from lengthwise.measurement.ladder import Ladder, LevelPoint
 from lengthwise.measurement.sparsity import Sparsity, looked_at
 from lengthwise.models.folder import CARD, architecture_config, load_model, save_model
+from lengthwise.models.forms.formed import Formed, in_form, save_coordinates
+from lengthwise.models.fresh import fresh_model
 from lengthwise.models.transformer import Architecture, Transformer
 from lengthwise.positions import Position, make_position
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
 from lengthwise.runs.ladder_file import holds_ladder, write_ladder
 from lengthwise.runs.plan import SCHEMA, Plan, preset
-from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
 from lengthwise.tasks.task import Task
@@ -202,10 +201,8 @@ def default_folder(plan: Plan) -> Path:
 
 
 def build_model(plan: Plan) -> Transformer:
-    """The untrained model of a plan; the caller's random state is left alone."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(Seeds(plan.seed).key("init") >> 1)
-        return Transformer(plan.architecture, plan.interface())
+    """The untrained model of a plan, in the form that its recipe asks for."""
+    return in_form(fresh_model(plan.architecture, plan.interface(), plan.seed), plan.recipe.form, plan.seed)
 
 
 def _train(plan: Plan, folder: Path, listener: Listener) -> History:
@@ -219,6 +216,9 @@ def _train(plan: Plan, folder: Path, listener: Listener) -> History:
     history = train_model(
         model, plan.task.part("train"), plan.recipe, plan.train_size, plan.seed, folder / CHECKPOINT, listener.trained
     )
+    if isinstance(model, Formed):
+        save_coordinates(folder, model)
+        model = model.settled()
     save_model(folder, model, model_card(plan, history))
     with writing(folder):
         write_json(folder / PLAN, {**begun, "history": vars(history)})

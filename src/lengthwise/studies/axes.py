@@ -37,6 +37,7 @@ TRAINING: Mapping[str, type] = {
     "stop_at": float,
     "check_every": int,
     "pool": int,
+    "form": str,
 }
 # What says which run it is, beside its settings.
 PLACE: Mapping[str, type] = {

@@ -17,6 +17,7 @@ from lengthwise.errors import UsageError
 from lengthwise.files import replace_file
 from lengthwise.measurement.intervals import wilson
 from lengthwise.measurement.spread import Keep
+from lengthwise.studies.export_sparsity import sparsity_columns
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
 
@@ -100,14 +101,15 @@ def check_output(path: Path) -> None:
 
 
 def point_columns(runs: Iterable[RunRecord], rule: Keep) -> Columns:
-    """One row for each finished run and size measured; `low` and `high` are Wilson's interval of the exact match."""
+    """One row for each finished run and size measured; `low` and `high` are Wilson's interval of the exact match. How
+    sparse attention is stands beside, at the sizes where a study has it measured."""
     interval = functools.cache(wilson)  # the same few frequencies come again and again
     columns: Columns = {name: [] for name in _POINTS}
     runs = list(runs)
-    lengths = []
+    sizes = []
     for run in runs:
         points = run.curve.points
-        lengths.append(len(points))
+        sizes.append([point.size for point in points])
         for name in RUN_COLUMNS:
             columns[name] += [getattr(run, name)] * len(points)
         columns["kept"] += [_kept(run, rule)] * len(points)
@@ -115,7 +117,8 @@ def point_columns(runs: Iterable[RunRecord], rule: Keep) -> Columns:
             columns[name] += [getattr(point, name) for point in points]
         for name in ("low", "high"):
             columns[name] += [getattr(interval(point.right, point.items), name) for point in points]
-    return {**columns, **settings_columns(runs, lengths, columns)}
+    columns.update(sparsity_columns(runs, sizes))
+    return {**columns, **settings_columns(runs, list(map(len, sizes)), columns)}
 
 
 def run_columns(runs: Iterable[RunRecord], rule: Keep) -> Columns:

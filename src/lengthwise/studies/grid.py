@@ -21,6 +21,7 @@ from lengthwise.errors import UsageError
 from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.attention import attentions
 from lengthwise.models.folder import architecture_config
+from lengthwise.models.forms import forms
 from lengthwise.models.transformer import Architecture
 from lengthwise.positions import Position, Shape, make_position, position_spec
 from lengthwise.registry import format_spec, nearest
@@ -206,6 +207,7 @@ _SPELLINGS = {
     "position": lambda text: position_spec(make_position(text)),
     "attention": lambda text: format_spec(attentions.spec_of(attentions.make(text))),
     "sizes": lambda text: format_spec(schedules.spec_of(schedules.make(text))),
+    "form": lambda text: format_spec(forms.spec_of(forms.make(text))),
 }
 
 
@@ -225,7 +227,11 @@ def _flat(architecture: Architecture, recipe: Recipe) -> dict[str, Any]:
     shape = architecture_config(architecture)
     del shape["position"]
     training = {f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe)}
-    return {**shape, **training, "sizes": format_spec(schedules.spec_of(recipe.sizes))}
+    named = {
+        "sizes": format_spec(schedules.spec_of(recipe.sizes)),
+        "form": format_spec(forms.spec_of(recipe.form)),
+    }
+    return {**shape, **training, **named}
 
 
 def _check_parts(plan: Plan) -> None:

@@ -12,7 +12,7 @@ from lengthwise.errors import UsageError
 from lengthwise.registry import parse_spec
 
 # The setting of a task that is a path.
-_FILES = {"jsonl": "path", "regular": "dfa", "regular_member": "dfa"}
+_FILES = {"jsonl": "path", "regular": "dfa", "regular_member": "dfa", "prose": "path"}
 
 
 def anchored_study(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from lengthwise.errors import UsageError
-from lengthwise.seeds import Draws, Ints, Seeds
+from lengthwise.seeds import Draws, Floats, Ints, Seeds
 from lengthwise.tasks.batch import NOTHING, SPECIALS, Batch, Readout, Samples, pack
 from lengthwise.tasks.chance import Chance, chance_of_answers, chance_of_numbers, chance_of_tags
 from lengthwise.tasks.facts import Facts
@@ -29,12 +29,14 @@ class Task(abc.ABC):
 
     A subclass gives `symbols`, `sample` and `solve`, its `axes` (the first is what `size` counts), and the `readout`:
     "answer" is written token by token after the prompt, "tags" is one label a position, "numbers" is a real vector.
+    Where the prompt does not decide the answer, `certain` is False and `log_probabilities` gives its distribution.
     The first line of its docstring is its description, and the rest shows a worked example. `check_task` in
     `lengthwise.testing` holds it to this contract.
     """
 
     readout: ClassVar[Readout] = "answer"
     axes: ClassVar[tuple[Axis, ...]] = (Axis("length", "symbols in the prompt"),)
+    certain: ClassVar[bool] = True  # False: answers are drawn, and `log_probabilities` says from what
     tolerance: ClassVar[float] = 0.0  # for "numbers": an answer this close, in every entry, counts as right
     facts: Facts = Facts()
     preset: ClassVar[Mapping[str, Any]] = {}  # model and training settings known to be enough at small sizes
@@ -50,7 +52,17 @@ class Task(abc.ABC):
 
     @abc.abstractmethod
     def solve(self, prompt: Sequence[str]) -> Sequence[str] | Sequence[float]:
-        """The exact answer to a prompt, found without the sampler."""
+        """The exact answer to a prompt, found without the sampler; the likeliest one where answers are drawn."""
+
+    def log_probabilities(self, answers: Ints) -> Floats:  # noqa: ARG002
+        """ln P(symbol | what stands before it) at every place of drawn answers, [items, width, symbols]; exact.
+
+        Only a task whose answers are not certain has these; the entries at a place depend on earlier places alone.
+        """
+        raise UsageError(
+            f"the answers of {type(self).__name__} follow from the prompt, so there are no probabilities to give; "
+            "a task such as prose has them"
+        )
 
     def has(self, size: int) -> bool:
         """Whether items of this size exist."""

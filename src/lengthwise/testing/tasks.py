@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from lengthwise.testing.drawn import check_drawn
+
 _ITEMS = 64
 _SPECIALS = {"<pad>", "<bos>", "<sep>", "<eos>"}
 
@@ -15,7 +17,9 @@ def check_task(task: Any, sizes: Sequence[int], items: int = _ITEMS) -> None:
     """Raise AssertionError unless `task` keeps the contract of `lengthwise.tasks.task.Task` at these sizes.
 
     Checked: the vocabulary, that an item is the same whatever the batch, that widths depend on the size alone, that the
-    sampler's answers are the solver's, that chance is a frequency, and that the items can be laid out for a model.
+    sampler's answers are the solver's, that chance is a frequency, and that the items can be laid out for a model. Of
+    answers that are drawn (`certain` is False): that they have the probabilities the task states, and that the solver
+    gives the likeliest.
     """
     doc = (type(task).__doc__ or "").strip()
     assert doc and len(doc.splitlines()[0]) <= 100, (
@@ -44,8 +48,11 @@ def _check_size(task: Any, size: int, items: int) -> None:
         assert np.array_equal(rows[some], part), f"{name} of an item depend on its batch at size {size}"
         if name == "prompts" or task.readout != "numbers":
             assert rows.min(initial=0) >= -1 and rows.max(initial=0) < len(task.symbols), f"{name} index the symbols"
-    for prompt, answer in zip(whole.prompts, whole.answers, strict=True):
-        _check_answer(task, task.spelled(prompt), answer)
+    if task.certain:
+        for prompt, answer in zip(whole.prompts, whole.answers, strict=True):
+            _check_answer(task, task.spelled(prompt), answer)
+    else:
+        check_drawn(task, size, whole)
     chance = task.chance(size)
     assert 0 <= chance.exact <= 1 and 0 <= chance.token <= 1, f"chance is a frequency, not {chance}"
     batch = task.batch(size, seed=3, items=range(items))

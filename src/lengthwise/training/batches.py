@@ -30,13 +30,13 @@ class Batches:
         """The batch of a step, counted from 0."""
         if self.recipe.pool == 1:
             items = range(step * self.recipe.batch, (step + 1) * self.recipe.batch)
-            return self.task.batch(int(self._sizes([step])[0]), self.seed, items, causal=self.causal)
+            return self.task.batch(int(self.sizes_of([step])[0]), self.seed, items, causal=self.causal)
         number, place = divmod(step, self.recipe.pool)
         if self._pool[0] != number:
             self._pool = (number, self._drawn(number))
         return self._pool[1][place]
 
-    def _sizes(self, at: list[int]) -> Ints:
+    def sizes_of(self, at: list[int]) -> Ints:
         """The size of each of these steps; in a pool, of each of these items."""
         count = self.recipe.steps * (self.recipe.batch if self.recipe.pool > 1 else 1)
         uniform = Seeds(self.seed).draws("size", items=at).uniform(1)[:, 0].tolist()
@@ -48,7 +48,7 @@ class Batches:
     def _drawn(self, number: int) -> list[Batch]:
         batch, pool = self.recipe.batch, self.recipe.pool
         items = np.arange(number * pool * batch, (number + 1) * pool * batch)
-        sizes = self._sizes(items.tolist())
+        sizes = self.sizes_of(items.tolist())
         parts = [self.task.batch(int(size), self.seed, items[sizes == size]) for size in np.unique(sizes)]
         whole = stacked(parts)
         order = np.argsort(lengths_of(whole), kind="stable").reshape(pool, batch)

@@ -1,7 +1,8 @@
 """The training loop: AdamW, warm-up and decay, one size a batch, and exact resumption.
 
 Everything random at step t is a function of (seed, t), so the state of training is the weights, the two moments of
-AdamW and t: a run that was interrupted ends with the weights it would have had.
+AdamW and t: a run that was interrupted ends with the weights it would have had. Of a model in a form the coordinates
+take the place of the weights.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import torch
 
 from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.interrupts import Stop
+from lengthwise.models.attention.settling import unsettled
 from lengthwise.models.batches import logits_of, loss_of, right_on
+from lengthwise.models.forms.full import Full
 from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.task import Task
@@ -30,7 +33,11 @@ CHECKPOINT_SECONDS = 30.0
 
 @dataclass
 class History:
-    """What happened: (step, mean loss since the last entry), (step, share of in-range items right), how it ended."""
+    """What happened: (step, mean loss since the last entry), (step, share of in-range items right), how it ended.
+
+    `unsettled` counts the steps in which an attention rule that iterates met its limit before its weights had settled;
+    `unsettled_error` is the largest share of attention that was then where it should not be.
+    """
 
     losses: list[tuple[int, float]] = field(default_factory=list)
     checks: list[tuple[int, float]] = field(default_factory=list)
@@ -39,6 +46,8 @@ class History:
     step: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    unsettled: int = 0
+    unsettled_error: float = 0.0
 
     def __post_init__(self) -> None:
         """JSON has no tuples, and a history that was read back equals the one that was written."""
@@ -61,6 +70,10 @@ def train_model(
     """Train in place on sizes up to `train_size`. With a `checkpoint` path, training goes on from it when it exists,
     and it is written every half minute and when the user interrupts. O(steps x batch x depth x (T width^2 + T^2 width))
     for sequences of T tokens."""
+    if recipe.form != getattr(model, "form", Full()):
+        raise UsageError(
+            "the recipe asks for a form that this model is not in; `in_form` puts an untrained one into it"
+        )
     sizes = task.sizes(1, train_size)
     if not sizes:
         raise UsageError(f"the task has no items of size 1 to {train_size}; see its sizes with `lengthwise tasks NAME`")
@@ -88,9 +101,19 @@ def train_model(
                     "the same command goes on from there" if checkpoint else "nothing was kept, as no folder was given"
                 )
                 raise Interrupted(f"stopped at step {history.step} of {recipe.steps}; {kept}")
-    history.ended = history.ended or "all steps done"
+    history.ended = (history.ended or "all steps done") + _about_unsettled(history)
     model.eval()
     return history
+
+
+def _about_unsettled(history: History) -> str:
+    """What is to be added to how training ended, wherever that is shown, if attention did not always settle."""
+    if not history.unsettled:
+        return ""
+    return (
+        f"; attention had not settled at its limit of iterations in {history.unsettled} of {history.step} steps "
+        f"(at worst {history.unsettled_error:.2g} of it in the wrong place)"
+    )
 
 
 def _step(
@@ -105,7 +128,8 @@ def _step(
     batch = batches.at(step)
     for group in optimiser.param_groups:
         group["lr"] = recipe.rate_at(step)
-    logits = logits_of(model, batch, Seeds(seeds.key("positions", step)), training=True)
+    with unsettled() as errors:
+        logits = logits_of(model, batch, Seeds(seeds.key("positions", step)), training=True)
     loss = loss_of(task, logits, batch)
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
@@ -119,6 +143,8 @@ def _step(
     history.recent.append(value)
     history.step += 1
     history.tokens += batch.inputs.size
+    history.unsettled += bool(errors)
+    history.unsettled_error = max([history.unsettled_error, *errors])
 
 
 def _check(

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from lengthwise.errors import UsageError
+from lengthwise.models.forms import Form
+from lengthwise.models.forms.full import Full
 from lengthwise.training.lengths import SizeSchedule, Uniform
 
 Decay = Literal["linear", "cosine", "constant"]
@@ -16,7 +18,8 @@ Decay = Literal["linear", "cosine", "constant"]
 class Recipe:
     """How to train. `warmup` is a share of the steps; `stop_at` ends training early, only when asked, once that share
     of in-range items is exactly right at two checks in a row. `pool` is how many batches are drawn together and sorted
-    by length, for tasks whose items differ in length; a batch then mixes sizes."""
+    by length, for tasks whose items differ in length; a batch then mixes sizes. `form` is how the weights are made from
+    what is trained."""
 
     steps: int = 2000
     batch: int = 64
@@ -29,6 +32,7 @@ class Recipe:
     stop_at: float | None = None
     check_every: int = 100
     pool: int = 1
+    form: Form = field(default_factory=Full)
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch", "check_every", "pool"):

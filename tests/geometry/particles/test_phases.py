@@ -8,20 +8,27 @@ import pytest
 from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.equal_angles import gamma
 from lengthwise.geometry.particles.integrate import simulate
-from lengthwise.geometry.particles.phases import _shares, in_span, phase_rows, transition_rows, transition_time
+from lengthwise.geometry.particles.phases import (
+    PhaseSettings,
+    _shares,
+    in_span,
+    phase_rows,
+    transition_rows,
+    transition_time,
+)
 from lengthwise.geometry.particles.starts import uniform
 from lengthwise.geometry.particles.system import System
 
 
 def test_rows():
-    rows = phase_rows((2, 16), (0.0, 6.0), (0.0, 8.0), n=6, starts=3)
+    rows = phase_rows((2, 16), (0.0, 6.0), (0.0, 8.0), PhaseSettings(n=6, starts=3))
     assert [(row["d"], row["time"], row["beta"]) for row in rows] == [
         (d, time, beta) for d in (2, 16) for time in (0.0, 8.0) for beta in (0.0, 6.0)
     ]
     last = {(row["d"], row["beta"]): row for row in rows if row["time"] == 8.0}
     assert last[16, 0.0]["share_one_cluster"] == 1 and last[16, 0.0]["clusters"] == pytest.approx(1, abs=1e-3)
     assert last[16, 6.0]["share_pairs"] < 0.5
-    alone = phase_rows((16,), (6.0,), (0.0, 8.0), n=6, starts=3)
+    alone = phase_rows((16,), (6.0,), (0.0, 8.0), PhaseSettings(n=6, starts=3))
     assert alone[-1]["clusters"] == pytest.approx(last[16, 6.0]["clusters"], abs=1e-3)
 
 
@@ -59,7 +66,7 @@ def test_the_transition_nears_the_line_as_d_grows():
     line, off = transition_time("SA", 32, 4.0), []
     times = np.linspace(0, 30, 121).tolist()
     for d in (8, 32, 128, 512):
-        rows = phase_rows((d,), (4.0,), times, starts=8)
+        rows = phase_rows((d,), (4.0,), times, PhaseSettings(starts=8))
         off.append(abs(next(row["time"] for row in rows if row["share_pairs"] >= 0.5) - line))
     assert off[-1] < 0.5
     assert off[-1] < off[0]
@@ -69,5 +76,8 @@ def test_usage_errors():
     for arguments in [((1,), (0.0,), (0.0, 1.0)), ((2,), (-1.0,), (0.0, 1.0)), ((2,), (1.0,), (1.0, 2.0))]:
         with pytest.raises(UsageError):
             phase_rows(*arguments)
+    for wrong in ({"n": 1}, {"starts": 0}, {"delta": 0.0}, {"delta": 1.0}):
+        with pytest.raises(UsageError, match="a phase diagram needs"):
+            PhaseSettings(**wrong)
     with pytest.raises(UsageError):
         transition_rows(n=1)

@@ -18,9 +18,11 @@ tokens are simulated in n coordinates of their span, with the same inner product
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,21 +37,42 @@ if TYPE_CHECKING:
 DIMENSIONS = (2, 8, 32, 128, 512)
 BETAS = tuple(np.linspace(0, 9, 37).tolist())
 TIMES = tuple(np.linspace(0, 30, 61).tolist())
-STARTS = 24
 TOGETHER = 128  # systems in a batch: 64 MB of trajectory at n = 32 and 61 times
+
+
+@dataclass(frozen=True)
+class PhaseSettings:
+    """What all cells of a phase diagram share.
+
+    n tokens follow the dynamics `kind` from each of `starts` draws of `seed`. A pair is close where its inner product
+    is at least 1 - `delta`; `kappa` is that of the soft count N_kappa; a step may add an error of `tolerance` radians.
+    """
+
+    n: int = 32
+    starts: int = 24
+    kind: Kind = "SA"
+    seed: int = 0
+    delta: float = 1e-3
+    kappa: float = 20.0
+    tolerance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        if self.n < 2 or self.starts < 1:
+            raise UsageError(
+                f"a phase diagram needs n >= 2 tokens and at least one start, not n = {self.n} and {self.starts} starts"
+            )
+        if not 0 < self.delta < 1:
+            raise UsageError(f"a phase diagram needs a delta between 0 and 1, not {self.delta}")
+
+
+USUAL = PhaseSettings()
 
 
 def phase_rows(
     dimensions: Sequence[int] = DIMENSIONS,
     betas: Sequence[float] = BETAS,
     times: Sequence[float] = TIMES,
-    n: int = 32,
-    starts: int = STARTS,
-    kind: Kind = "SA",
-    seed: int = 0,
-    delta: float = 1e-3,
-    kappa: float = 20.0,
-    tolerance: float = 1e-4,
+    settings: PhaseSettings = USUAL,
     listener: Callable[[int, float], None] | None = None,
 ) -> list[dict[str, Any]]:
     """One row for each d, beta and time: the two shares, and `clusters`, the mean over starts of N_kappa.
@@ -57,10 +80,11 @@ def phase_rows(
     `listener` is told the dimension and the time reached, a mean over the betas. The rows of a dimension or a beta do
     not depend on which others are asked for, so a diagram may be made in parts and joined.
     """
-    _refuse(dimensions, betas, times, n, starts, delta)
+    _refuse(dimensions, betas, times)
     rows: list[dict[str, Any]] = []
     for d in dimensions:
-        rows += _dimension(d, betas, times, n, starts, kind, seed, delta, kappa, tolerance, listener)
+        told = None if listener is None else functools.partial(listener, d)
+        rows += _dimension(d, betas, times, settings, told)
     return rows
 
 
@@ -68,27 +92,21 @@ def _dimension(
     d: int,
     betas: Sequence[float],
     times: Sequence[float],
-    n: int,
-    starts: int,
-    kind: Kind,
-    seed: int,
-    delta: float,
-    kappa: float,
-    tolerance: float,
-    listener: Callable[[int, float], None] | None,
+    settings: PhaseSettings,
+    listener: Callable[[float], None] | None,
 ) -> list[dict[str, Any]]:
     from lengthwise.geometry.particles.starts import uniform
 
-    begin = in_span(uniform(n, d, seed, (starts,)))
-    together = max(1, TOGETHER // starts)  # betas that are simulated at once; each system has steps of its own
+    begin = in_span(uniform(settings.n, d, settings.seed, (settings.starts,)))
+    together = max(1, TOGETHER // settings.starts)  # betas simulated at once; each system has steps of its own
     parts = [betas[first : first + together] for first in range(0, len(betas), together)]
     found = []
     for place, part in enumerate(parts):
         told = None
         if listener is not None:  # the mean over the parts of the time that each has reached
             past = place * times[-1]
-            told = lambda time, past=past: listener(d, (past + time) / len(parts))  # noqa: E731
-        found.append(_part(begin, part, times, kind, delta, kappa, tolerance, told))
+            told = lambda time, past=past: listener((past + time) / len(parts))  # noqa: E731
+        found.append(_part(begin, part, times, settings, told))
     measured = np.concatenate(found, axis=2)  # [3, times, betas]
     return [
         {
@@ -98,7 +116,7 @@ def _dimension(
             "share_pairs": float(measured[0, moment, row]),
             "share_one_cluster": float(measured[1, moment, row]),
             "clusters": float(measured[2, moment, row]),
-            "starts": starts,
+            "starts": settings.starts,
         }
         for moment, time in enumerate(times)
         for row, beta in enumerate(betas)
@@ -109,10 +127,7 @@ def _part(
     begin: Tensor,
     betas: Sequence[float],
     times: Sequence[float],
-    kind: Kind,
-    delta: float,
-    kappa: float,
-    tolerance: float,
+    settings: PhaseSettings,
     listener: Callable[[float], None] | None,
 ) -> np.ndarray:
     """The two shares and N_kappa, means over the starts `begin` [starts, n, d], as [3, times, betas]."""
@@ -122,10 +137,10 @@ def _part(
     from lengthwise.geometry.particles.system import System
 
     starts = len(begin)
-    system = System(kind, torch.tensor(betas, dtype=torch.float64).repeat_interleave(starts))
-    path = simulate(system, begin.repeat(len(betas), 1, 1), times, tolerance, listener)
-    means = [[part.reshape(-1, starts).mean(1) for part in _shares(points, delta, kappa)] for points in path.points]
-    return np.array(means).swapaxes(0, 1)
+    system = System(settings.kind, torch.tensor(betas, dtype=torch.float64).repeat_interleave(starts))
+    path = simulate(system, begin.repeat(len(betas), 1, 1), times, settings.tolerance, listener)
+    shares = [_shares(points, settings.delta, settings.kappa) for points in path.points]
+    return np.array([[part.reshape(-1, starts).mean(1) for part in moment] for moment in shares]).swapaxes(0, 1)
 
 
 def in_span(points: Tensor) -> Tensor:
@@ -170,12 +185,10 @@ def transition_time(kind: Kind, n: int, beta: float, delta: float = 1e-3) -> flo
     return float(quad(slowness, 0, -math.log(delta), limit=200, epsabs=1e-12, epsrel=1e-10)[0])
 
 
-def _refuse(
-    dimensions: Sequence[int], betas: Sequence[float], times: Sequence[float], n: int, starts: int, delta: float
-) -> None:
-    if not len(dimensions) or min(dimensions) < 2 or n < 2 or starts < 1:
-        raise UsageError("a phase diagram needs dimensions of 2 or more, n >= 2 tokens and at least one start")
-    if not len(betas) or min(betas) < 0 or not 0 < delta < 1:
-        raise UsageError("a phase diagram needs betas that are not negative and a delta between 0 and 1")
+def _refuse(dimensions: Sequence[int], betas: Sequence[float], times: Sequence[float]) -> None:
+    if not len(dimensions) or min(dimensions) < 2:
+        raise UsageError("a phase diagram needs dimensions of 2 or more")
+    if not len(betas) or min(betas) < 0:
+        raise UsageError("a phase diagram needs betas that are not negative")
     if len(times) < 2 or times[0] != 0 or any(b <= a for a, b in itertools.pairwise(times)):
         raise UsageError("the times of a phase diagram ascend from 0, and there are two or more")

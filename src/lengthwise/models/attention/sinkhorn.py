@@ -9,9 +9,10 @@ from typing import Literal
 from torch import Tensor
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.sinkhorn import CAUSAL_AND_BALANCED, sinkhorn, sinkhorn_prefixes
+from lengthwise.geometry.sinkhorn import CAUSAL_AND_BALANCED, Coupling, sinkhorn, sinkhorn_prefixes
 from lengthwise.models.attention import attentions
 from lengthwise.models.attention.attention import Attention
+from lengthwise.models.attention.settling import note_unsettled
 
 TOLERANCE, MOST = 1e-7, 1000  # the share of attention in a wrong column, about the rounding of float32; iterations
 
@@ -55,7 +56,14 @@ class Sinkhorn(Attention):
         return float(self.tau) / self.temperature
 
     def weights(self, logits: Tensor) -> Tensor:
-        return sinkhorn(logits, 1.0, self._relative, TOLERANCE, MOST).weights
+        return _noted(sinkhorn(logits, 1.0, self._relative, TOLERANCE, MOST))
 
     def decoder_weights(self, logits: Tensor) -> Tensor:
-        return sinkhorn_prefixes(logits, 1.0, self._relative, TOLERANCE, MOST).weights
+        return _noted(sinkhorn_prefixes(logits, 1.0, self._relative, TOLERANCE, MOST))
+
+
+def _noted(found: Coupling) -> Tensor:
+    """The weights; that the limit on iterations came first is noted for the training loop."""
+    if not found.converged:
+        note_unsettled(found.error)
+    return found.weights

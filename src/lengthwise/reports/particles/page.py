@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.errors import UsageError
-from lengthwise.files import write_text
 from lengthwise.reports.claims import claim_rows
 from lengthwise.reports.page import asset, marked, pieces, policy, script_safe
+from lengthwise.reports.page_file import write_page_file
 from lengthwise.reports.particles.charts import WIDTH, Chart, charts
 from lengthwise.reports.particles.moments import TITLES, some_moments
 from lengthwise.reports.particles.readable import readable
@@ -30,13 +29,7 @@ _STEPS = 32_000
 
 def write_page(simulation: Simulation, path: Path) -> Path:
     """Write the page, whole or not at all."""
-    try:
-        write_text(path, render_page(simulation))
-    except OSError as error:
-        raise UsageError(
-            f"cannot write the page {path}: {error.strerror or error}; give --page a file in a folder that exists"
-        ) from error
-    return path
+    return write_page_file(path, render_page(simulation))
 
 
 def render_page(simulation: Simulation) -> str:

@@ -25,13 +25,8 @@ def xor(left: str, right: str) -> str:
     return "0" if left == right else "1"
 
 
-@tasks.register("parity_direct")
-@dataclass(frozen=True)
-class ParityDirect(Appending):
-    """Say at once whether the number of ones is odd.
-
-    `1 0 1 1` → `1`. The one step reads every bit: R grows with the length, and no number of windows settles it.
-    """
+class _BitsAppended(Appending):
+    """Bits in, and bits written behind them."""
 
     axes = AXES
 
@@ -41,6 +36,15 @@ class ParityDirect(Appending):
 
     def ranges(self, size: int) -> tuple[int, ...]:
         return (2,) * size
+
+
+@tasks.register("parity_direct")
+@dataclass(frozen=True)
+class ParityDirect(_BitsAppended):
+    """Say at once whether the number of ones is odd.
+
+    `1 0 1 1` → `1`. The one step reads every bit: R grows with the length, and no number of windows settles it.
+    """
 
     def lay(self, rows: Ints) -> Samples:
         return Samples(rows, rows.sum(axis=1, keepdims=True) % 2)
@@ -54,20 +58,11 @@ class ParityDirect(Appending):
 
 @tasks.register("parity_appended")
 @dataclass(frozen=True)
-class ParityAppended(Appending):
+class ParityAppended(_BitsAppended):
     """Append the parity of the first bit, of the first two, and so on; the last is the parity of all.
 
     `1 0 1 1` → `1 1 0 1`. A step reads the parity before and the next bit, which lie as far apart as the input is long.
     """
-
-    axes = AXES
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return BITS
-
-    def ranges(self, size: int) -> tuple[int, ...]:
-        return (2,) * size
 
     def lay(self, rows: Ints) -> Samples:
         return Samples(rows, np.cumsum(rows, axis=1) % 2)

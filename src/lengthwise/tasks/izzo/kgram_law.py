@@ -11,7 +11,8 @@ from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.retrieval.chain import check_chain, follower_counts, names, seen_before
+from lengthwise.tasks.letters import first_letters
+from lengthwise.tasks.retrieval.chain import check_chain, follower_counts, seen_before
 from lengthwise.tasks.task import Axis, Task
 
 
@@ -39,7 +40,7 @@ class KgramLaw(Task):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        return names(self.letters)
+        return first_letters(self.letters)
 
     @property
     def outputs(self) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import string
-
 import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Floats, Ints
+from lengthwise.tasks.letters import check_letters
 
 _LARGEST_TABLE = 10_000  # probabilities an item: they are drawn afresh for every item
 
@@ -16,16 +15,11 @@ def check_chain(k: int, letters: int) -> None:
     """Refuse an order and an alphabet for which no chain can be drawn."""
     if k < 1:
         raise UsageError(f"k is a positive number, not {k}")
-    if not 2 <= letters <= 26:
-        raise UsageError(f"the number of letters lies between 2 and 26, not {letters}")
+    check_letters(letters)
     if letters ** (k + 1) > _LARGEST_TABLE:
         raise UsageError(
             f"{letters} letters and k={k} make a chain of {letters ** (k + 1)} probabilities, too many to draw"
         )
-
-
-def names(letters: int) -> tuple[str, ...]:
-    return tuple(string.ascii_lowercase[:letters])
 
 
 def seen_before(size: int, k: int, letters: int, draws: Draws) -> Ints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.facts import Facts
+from lengthwise.tasks.letters import check_letters, first_letters
 from lengthwise.tasks.task import Axis, Task
 
 
@@ -33,12 +33,11 @@ class Induction(Task):
     facts = Facts(circuit_class="AC0", references=(Reference("olsson2022", "induction heads"),))
 
     def __post_init__(self) -> None:
-        if not 2 <= self.letters <= 26:
-            raise UsageError(f"the number of letters lies between 2 and 26, not {self.letters}")
+        check_letters(self.letters)
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        return tuple(string.ascii_lowercase[: self.letters])
+        return first_letters(self.letters)
 
     def sample(self, size: int, draws: Draws) -> Samples:
         last = draws.integers(0, self.letters, 1)

@@ -15,7 +15,8 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.retrieval.chain import check_chain, follower_counts, names, seen_before
+from lengthwise.tasks.letters import first_letters
+from lengthwise.tasks.retrieval.chain import check_chain, follower_counts, seen_before
 from lengthwise.tasks.task import Axis, Task
 
 
@@ -43,7 +44,7 @@ class Kgram(Task):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        return names(self.letters)
+        return first_letters(self.letters)
 
     def sample(self, size: int, draws: Draws) -> Samples:
         prompts, winners = np.zeros((len(draws), size), dtype=np.int64), np.zeros((len(draws), 1), dtype=np.int64)

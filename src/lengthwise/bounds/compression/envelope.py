@@ -1,0 +1,90 @@
+"""What every message has around it: a checksum, a header in canonical JSON, and pieces that say how long they are.
+
+checksum | header | piece | … | last piece, which is all that is left
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from lengthwise.bounds.compression.bit_strings import DAMAGED, length_prefix, read_prefix
+from lengthwise.errors import LengthwiseError, UsageError
+
+T = TypeVar("T")
+CHECKSUM = 4  # bytes
+MOST_HEADER = 1 << 26  # bytes of a header when unpacked
+
+
+def sealed(header: Mapping[str, Any], pieces: Mapping[str, bytes]) -> tuple[bytes, dict[str, int]]:
+    """The message, and how many bytes header and pieces take in it; the last piece needs no length."""
+    *names, last = pieces
+    parts = {"header": _packed(header)}
+    parts |= {name: length_prefix(len(pieces[name])) + pieces[name] for name in names}
+    parts[last] = pieces[last]
+    body = b"".join(parts.values())
+    sizes = {name: len(part) for name, part in parts.items()}
+    return zlib.crc32(body).to_bytes(CHECKSUM, "little") + body, sizes
+
+
+def opened(data: bytes, names: tuple[str, ...]) -> tuple[dict[str, Any], list[bytes]]:
+    """Header and pieces of a message with as many pieces as there are names."""
+    body = data[CHECKSUM:]
+    if len(data) < CHECKSUM or zlib.crc32(body) != int.from_bytes(data[:CHECKSUM], "little"):
+        raise UsageError(f"{DAMAGED}: its checksum does not fit")
+    header, at = _unpacked(body)
+    if type(header) is not dict:
+        raise UsageError(f"{DAMAGED}: its header cannot be read")
+    pieces = []
+    for _ in names[:-1]:
+        length, at = read_prefix(body, at)
+        pieces.append(taken(body, at, length))
+        at += length
+    return header, [*pieces, body[at:]]
+
+
+def taken(data: bytes, at: int, length: int) -> bytes:
+    """`length` bytes from `at` on; fewer are refused."""
+    if len(data) - at < length:
+        raise UsageError(f"{DAMAGED}: it ends too early")
+    return data[at : at + length]
+
+
+def guarded(items: Iterator[T]) -> Iterator[T]:
+    """The items, and what goes wrong in making them out of damaged bytes as one sentence."""
+    try:
+        yield from items
+    except LengthwiseError:
+        raise
+    except (ArithmeticError, AssertionError, LookupError, MemoryError, ValueError) as error:
+        raise UsageError(f"{DAMAGED}: {error}") from error
+
+
+def _packed(content: Mapping[str, Any]) -> bytes:
+    """Canonical JSON, deflated where that is shorter; the last bit of its length says which."""
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the header of a message holds what JSON can hold, and this does not: {error}") from None
+    if json.loads(text) != content:
+        raise UsageError("the header of a message must come back from JSON as it is: lists for tuples, text for keys")
+    deflater = zlib.compressobj(9, zlib.DEFLATED, -15)
+    small = deflater.compress(text) + deflater.flush()
+    zipped = len(small) < len(text)
+    return length_prefix(2 * min(len(small), len(text)) + zipped) + (small if zipped else text)
+
+
+def _unpacked(body: bytes) -> tuple[Any, int]:
+    length, at = read_prefix(body)
+    text = taken(body, at, length // 2)
+    try:
+        if length % 2:
+            inflater = zlib.decompressobj(-15)
+            text = inflater.decompress(text, MOST_HEADER)
+            if not inflater.eof or inflater.unused_data:
+                raise ValueError("it does not end where it says")
+        return json.loads(text), at + length // 2
+    except (zlib.error, ValueError, RecursionError):
+        raise UsageError(f"{DAMAGED}: its header cannot be read") from None

@@ -1,0 +1,228 @@
+"""The description length of a GGUF file: its blocks entropy-coded, decoded back and compared byte for byte.
+
+The file is quantised already, so nothing is lost here: metadata (without the tokenizer), names, shapes, types and all
+bytes of all tensors come back. What is charged is the coded message or the file as it is, whichever is shorter, with
+one bit that says which and a prefix that says how long.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lengthwise.bounds.compression.bit_strings import DAMAGED, length_prefix
+from lengthwise.bounds.compression.envelope import CHECKSUM, guarded, opened, sealed
+from lengthwise.bounds.compression.gguf_blocks import Bytes, block_bytes, joined, stream_sizes, streams
+from lengthwise.bounds.compression.names import grouped, listed
+from lengthwise.bounds.compression.symbols import SymbolReader, SymbolWriter, prior_counts
+from lengthwise.bounds.compression.tables import entropy_bits
+from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.seeds import Ints
+
+TOKENIZER = "tokenizer."  # what the keys of a tokenizer begin with
+MOST_BYTES = 1 << 36
+Pools = dict[tuple[str, int], Ints]  # what was seen in a stream of a type
+Kinds = Mapping[str, tuple[str, tuple[int, ...]]]  # type and shape of a tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A tensor as a GGUF file holds it."""
+
+    kind: str
+    shape: tuple[int, ...]
+    data: Bytes
+
+
+@dataclass(frozen=True, eq=False)
+class GgufMessage:
+    """A GGUF file written down shortly. `decode_gguf(data)` gives metadata and blocks back.
+
+    data              the coded message
+    parts             bits by part; they sum up to `bits`
+    numbers           how many weights the file holds
+    entropy_bits      empirical entropy of the coded symbols, stream by stream: for comparison, never charged
+    file_bits         the file as it is on disk
+    tensor_bits       its tensors alone
+    tokenizer_bits    its tokenizer, which is not charged: it is assumed to be fixed before the data were seen
+    types             how many tensors have which type
+    """
+
+    data: bytes
+    parts: Mapping[str, int]
+    numbers: int
+    entropy_bits: float
+    file_bits: int
+    tensor_bits: int
+    tokenizer_bits: int
+    types: Mapping[str, int]
+
+    @property
+    def bits(self) -> int:
+        """What is charged."""
+        return sum(self.parts.values())
+
+    @property
+    def coded(self) -> bool:
+        """Whether the coded message is charged, and not the file as it is."""
+        return "file" not in self.parts
+
+    def assumptions(self) -> tuple[Assumption, ...]:
+        return (
+            Assumption("the message decodes to every byte of every tensor", "checked"),
+            Assumption("the decoder and the tokenizer were fixed before the training data were seen"),
+        )
+
+    def claim(self) -> Claim:
+        evidence = {
+            "parts": dict(self.parts),
+            "file": self.file_bits,
+            "tensors": self.tensor_bits,
+            "tokenizer, not charged": self.tokenizer_bits,
+            "bits a weight": self.bits / max(self.numbers, 1),
+        }
+        reference = Reference("docs/compression.md", "GGUF files")
+        return Claim(
+            "message length", self.bits, "bits", "certified", "holds", None, self.assumptions(), reference, evidence
+        )
+
+
+def message_of_gguf(path: str | Path, listener: Callable[[str], None] | None = None) -> GgufMessage:
+    """Codes a GGUF file, decodes it again and compares. `listener` is told what is being done."""
+    tell = listener or (lambda _: None)
+    tell("reading the file")
+    reader = _reader(Path(path))
+    tensors = {tensor.name: _bytes_of(reader, tensor) for tensor in reader.tensors}
+    types = {tensor.name: tensor.tensor_type.name for tensor in reader.tensors}
+    header = {
+        "metadata": {name: _plain(field.contents()) for name, field in reader.fields.items() if _is_metadata(name)},
+        "tensors": grouped({f"{t.name}:{types[t.name]}": tuple(map(int, t.shape)) for t in reader.tensors}),
+        "bytes": grouped({name: (len(data),) for name, data in tensors.items()}),
+    }
+    order = list(listed(header["bytes"], MOST_BYTES))
+    tell(f"coding {len(tensors)} tensors")
+    writer, pools, entropy = SymbolWriter(), {}, 0.0
+    for name in order:
+        entropy += _write(writer, pools, types[name], tensors[name])
+    data, pieces = sealed(header, {"symbols": writer.to_bytes()})
+    del writer
+    tell("decoding it again")
+    _verify(data, tensors)
+    file_bits = 8 * Path(path).stat().st_size
+    return GgufMessage(
+        data,
+        _charged({name: 8 * size for name, size in pieces.items()}, len(data), file_bits),
+        sum(int(tensor.n_elements) for tensor in reader.tensors),
+        entropy,
+        file_bits,
+        8 * sum(map(len, tensors.values())),
+        8 * sum(_field_bytes(field) for name, field in reader.fields.items() if name.startswith(TOKENIZER)),
+        dict(Counter(types.values())),
+    )
+
+
+def decode_gguf(data: bytes, *, limit: int = MOST_BYTES) -> tuple[dict[str, Any], dict[str, Blocks]]:
+    """Metadata and tensors of what `message_of_gguf` wrote; at most `limit` bytes of them."""
+    metadata, kinds, tensors = _opened(data, limit)
+    return metadata, {name: Blocks(*kinds[name], blocks) for name, blocks in tensors}
+
+
+def _opened(data: bytes, limit: int) -> tuple[dict[str, Any], Kinds, Iterator[tuple[str, Bytes]]]:
+    header, (symbols,) = opened(data, ("symbols",))
+    if header.keys() != {"metadata", "tensors", "bytes"}:
+        raise UsageError(f"{DAMAGED}: it does not hold a GGUF file")
+    sizes = {name: shape[0] for name, shape in listed(header["bytes"], limit).items() if len(shape) == 1}
+    typed = {tuple(name.rsplit(":", 1)): shape for name, shape in listed(header["tensors"], 8 * limit).items()}
+    kinds = {name: (kind[0] if kind else "", shape) for (name, *kind), shape in typed.items()}
+    if kinds.keys() != sizes.keys():
+        raise UsageError(f"{DAMAGED}: its lists of tensors contradict each other")
+    return header["metadata"], kinds, guarded(_read(symbols, kinds, sizes))
+
+
+def _read(symbols: bytes, kinds: Kinds, sizes: Mapping[str, int]) -> Iterator[tuple[str, Bytes]]:
+    reader, pools = SymbolReader(symbols), {}
+    for name, size in sizes.items():
+        kind = kinds[name][0]
+        if size % block_bytes(kind):
+            raise UsageError(f"{DAMAGED}: {size} bytes are no whole number of blocks of {kind}")
+        found = (
+            _remember(pools, (kind, place), count, reader.read_adaptive(length, _known(pools, (kind, place), count)))
+            for place, (count, length) in enumerate(stream_sizes(kind, size))
+        )
+        yield name, joined(kind, size, found)
+    reader.finish()
+
+
+def _write(writer: SymbolWriter, pools: Pools, kind: str, data: Bytes) -> float:
+    """Codes one tensor and gives the entropy of its streams."""
+    entropy = 0.0
+    for place, (count, symbols) in enumerate(streams(kind, data)):
+        writer.write_adaptive(symbols, _known(pools, (kind, place), count))
+        _remember(pools, (kind, place), count, symbols)
+        entropy += entropy_bits(np.bincount(symbols, minlength=count))
+    return entropy
+
+
+def _known(pools: Pools, key: tuple[str, int], count: int) -> Ints:
+    """What earlier tensors of the same type say about a stream."""
+    return prior_counts(pools.get(key, np.zeros(count, np.int64)))
+
+
+def _remember(pools: Pools, key: tuple[str, int], count: int, symbols: Any) -> Any:
+    pools[key] = pools.get(key, 0) + np.bincount(symbols, minlength=count)
+    return symbols
+
+
+def _verify(data: bytes, tensors: Mapping[str, Bytes]) -> None:
+    seen = 0
+    for name, blocks in _opened(data, MOST_BYTES)[2]:
+        seen += 1
+        if not np.array_equal(blocks, tensors[name]):
+            raise LengthwiseError(f"the tensor {name!r} did not decode to its own bytes; no length is given")
+    if seen != len(tensors):
+        raise LengthwiseError("the message lost a tensor; no length is given")
+
+
+def _charged(pieces: dict[str, int], length: int, file_bits: int) -> dict[str, int]:
+    coded = {"prefix": 8 * len(length_prefix(length)), "flag": 1, "checksum": 8 * CHECKSUM, **pieces}
+    whole = {"prefix": 8 * len(length_prefix(file_bits // 8)), "flag": 1, "file": file_bits}
+    return min(coded, whole, key=lambda parts: sum(parts.values()))
+
+
+def _reader(path: Path) -> Any:
+    try:
+        import gguf
+    except ImportError:
+        raise UsageError(f"reading {path} needs gguf; `pip install lengthwise[hf]` installs it") from None
+    try:
+        return gguf.GGUFReader(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, IndexError, KeyError, OverflowError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not a GGUF file that can be read: {error}") from None
+
+
+def _bytes_of(reader: Any, tensor: Any) -> Bytes:
+    start = int(tensor.data_offset)
+    return np.asarray(reader.data[start : start + int(tensor.n_bytes)])
+
+
+def _is_metadata(name: str) -> bool:
+    return not name.startswith((TOKENIZER, "GGUF."))
+
+
+def _field_bytes(field: Any) -> int:
+    return sum(int(part.nbytes) for part in field.parts)
+
+
+def _plain(value: Any) -> Any:
+    """A value of the metadata as JSON gives it back."""
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,128 @@
+"""A whole model as one string of bytes that decodes back with nothing else known but this package.
+
+The number of bits of that string, with a prefix that says how long it is, is the -log2 of a prior probability of the
+model that was fixed before any data were seen (Kraft 1949): this is what bounds charge. See docs/compression.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lengthwise.bounds.compression.bit_strings import DAMAGED, length_prefix, read_prefix
+from lengthwise.bounds.compression.envelope import CHECKSUM, guarded, opened, sealed, taken
+from lengthwise.bounds.compression.names import grouped, listed
+from lengthwise.bounds.compression.quantisers import Quantiser, Singles, checked
+from lengthwise.bounds.compression.sharing import fit_shared, on_shared
+from lengthwise.bounds.compression.tensor_codes import TensorReader, TensorWriter
+from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.records import Assumption, Claim, Reference
+
+MOST_NUMBERS = 1 << 31
+PIECES = ("tables", "exact", "symbols")
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """A model written down. `decode(data)` gives header and tensors back.
+
+    data            everything
+    parts           bits by part; they sum up to `bits`
+    numbers         how many weights it holds
+    entropy_bits    empirical entropy of the coded symbols, summed over tensors: for comparison, never charged
+    """
+
+    data: bytes
+    parts: Mapping[str, int]
+    numbers: int
+    entropy_bits: float
+
+    @property
+    def bits(self) -> int:
+        """What is charged: the prefix that says how long the data are, and the data."""
+        return 8 * (len(length_prefix(len(self.data))) + len(self.data))
+
+    def framed(self) -> bytes:
+        """The data after their length: no framed message is the beginning of another."""
+        return length_prefix(len(self.data)) + self.data
+
+    def claim(self) -> Claim:
+        """The length as a claim."""
+        assumptions = (
+            Assumption("the message decodes to the model that is bounded, bit for bit", "checked"),
+            Assumption("the decoder was fixed before the training data were seen"),
+        )
+        evidence = {"parts": dict(self.parts), "bits a weight": self.bits / max(self.numbers, 1)}
+        reference = Reference("docs/compression.md", "What a message is")
+        return Claim("message length", self.bits, "bits", "certified", "holds", None, assumptions, reference, evidence)
+
+
+def encode(tensors: Mapping[str, NDArray[Any]], header: Mapping[str, Any], quantiser: Quantiser) -> Message:
+    """The tensors on the quantiser's levels, with a header (JSON-ready: architecture, seed, form, …), as a message.
+
+    The message is decoded and compared before it is given out: one that does not decode to what was meant is an error
+    and never a number.
+    """
+    numbers = {name: checked(tensor, f"the tensor {name!r}") for name, tensor in tensors.items()}
+    groups = grouped({name: tensor.shape for name, tensor in numbers.items()})
+    shared = fit_shared(numbers.values(), quantiser) if quantiser.share else None
+    writer, digests = TensorWriter(shared), {}
+    for name in listed(groups, MOST_NUMBERS):
+        tensor = numbers[name]
+        if quantiser.keeps:
+            sent = writer.keep(tensor)
+        elif shared is not None and (found := on_shared(tensor, shared)):
+            sent = writer.write(tensor, *found)
+        else:
+            sent = writer.write(tensor, quantiser.quantise(tensor))
+        digests[name] = _digest(sent)
+    written = (writer.tables.to_bytes(), bytes(writer.exact), writer.symbols.to_bytes())
+    data, sizes = sealed({"header": dict(header), "tensors": groups}, dict(zip(PIECES, written, strict=True)))
+    parts = {"prefix": len(length_prefix(len(data))), "checksum": CHECKSUM, **sizes}
+    _verify(data, dict(header), tensors.keys(), digests)
+    total = sum(tensor.size for tensor in numbers.values())
+    return Message(data, {name: 8 * size for name, size in parts.items()}, total, writer.entropy)
+
+
+def decode(data: bytes, *, limit: int = MOST_NUMBERS) -> tuple[dict[str, Any], dict[str, Singles]]:
+    """Header and tensors of a message, bit for bit as they were sent. `limit`: the most numbers to make room for."""
+    header, tensors = _opened(data, limit)
+    return header, dict(tensors)
+
+
+def unframed(stream: bytes) -> tuple[bytes, bytes]:
+    """The first message of a stream of framed ones, and what follows it."""
+    length, start = read_prefix(stream)
+    return taken(stream, start, length), stream[start + length :]
+
+
+def _opened(data: bytes, limit: int) -> tuple[dict[str, Any], Iterator[tuple[str, Singles]]]:
+    """The header, and the tensors as they are asked for."""
+    content, pieces = opened(data, PIECES)
+    if content.keys() != {"header", "tensors"} or type(content["header"]) is not dict:
+        raise UsageError(f"{DAMAGED}: its header cannot be read")
+    return content["header"], guarded(_read(listed(content["tensors"], limit), pieces))
+
+
+def _read(shapes: Mapping[str, tuple[int, ...]], pieces: list[bytes]) -> Iterator[tuple[str, Singles]]:
+    reader = TensorReader(*pieces)
+    for name, shape in shapes.items():
+        yield name, reader.read(shape)
+    reader.finish()
+
+
+def _verify(data: bytes, header: dict[str, Any], names: Set[str], digests: Mapping[str, Any]) -> None:
+    """Decodes the message, one tensor at a time, and compares it with what was meant."""
+    found, tensors = _opened(data, MOST_NUMBERS)
+    seen = {name: _digest(tensor) for name, tensor in tensors}
+    if found != header or seen != digests or seen.keys() != names:
+        raise LengthwiseError("a message did not decode to the model it was made from; no length is given for it")
+
+
+def _digest(tensor: Singles) -> tuple[tuple[int, ...], bytes]:
+    return tensor.shape, hashlib.blake2b(np.ascontiguousarray(tensor).data, digest_size=16).digest()

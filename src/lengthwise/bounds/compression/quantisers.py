@@ -1,0 +1,198 @@
+"""Weights on a few levels.
+
+A quantiser fits a codebook to numbers; every number then becomes the index of its nearest level.
+"""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lengthwise.bounds.compression.kmeans import kmeans_levels
+from lengthwise.errors import UsageError
+from lengthwise.registry import Registry
+
+Singles = NDArray[np.float32]
+MOST_LEVELS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Equally spaced levels through zero: step x first, step x (first + 1), … `step` has the 8 significant bits of a
+    bfloat16, so that it takes 16 bits to write down."""
+
+    first: int
+    step: float
+
+    def levels(self, count: int) -> Singles:
+        # Single operations, each rounded on its own: every machine gives the same bits.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return ((np.arange(count, dtype=np.float64) + self.first) * self.step).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Codebook:
+    """The levels, ascending; `grid` says how to write them shortly where they are equally spaced."""
+
+    levels: Singles
+    grid: Grid | None = None
+
+    def nearest(self, tensor: NDArray[Any]) -> NDArray[np.int32]:
+        """The index of the level nearest to each number."""
+        wide = self.levels.astype(np.float64)
+        middles = ((wide[1:] + wide[:-1]) / 2).astype(np.float32)
+        return np.searchsorted(middles, np.asarray(tensor, dtype=np.float32)).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Quantised:
+    """A tensor as indices into a codebook.
+
+    levels     [levels]           the codebook, ascending
+    symbols    [tensor's shape]   which level each number became
+    grid                          the codebook in short, where it is equally spaced
+    """
+
+    levels: Singles
+    symbols: NDArray[np.int32]
+    grid: Grid | None = None
+
+    def values(self) -> Singles:
+        """The quantised numbers, in the tensor's shape."""
+        return self.levels[self.symbols]
+
+
+class Quantiser(abc.ABC):
+    """How numbers become levels. A subclass is a frozen dataclass of settings that says how a codebook is fitted.
+
+    `share`: one codebook serves many tensors, each times a scale of its own (its root mean square), which is cheaper
+    where a model has many small tensors. `keeps`: the numbers are sent as they are and no codebook is needed.
+    """
+
+    keeps: ClassVar[bool] = False
+    share: bool = False
+
+    @abc.abstractmethod
+    def codebook(self, numbers: Singles) -> Codebook:
+        """Levels for finite numbers, of which there is one at least."""
+
+    def quantise(self, tensor: NDArray[Any]) -> Quantised:
+        """The tensor on levels of its own."""
+        numbers = checked(tensor)
+        if not numbers.size:
+            return Quantised(np.zeros(0, np.float32), np.zeros(numbers.shape, np.int32))
+        book = self.codebook(numbers.ravel())
+        return Quantised(book.levels, book.nearest(numbers), book.grid)
+
+
+quantisers: Registry[Quantiser] = Registry("quantiser", "lengthwise.bounds.compression", "lengthwise.quantisers")
+
+
+@quantisers.register("uniform")
+@dataclass(frozen=True)
+class Uniform(Quantiser):
+    """Equally spaced levels from the smallest number to the largest, zero among them if it lies between."""
+
+    levels: int = 16
+    share: bool = False
+
+    def __post_init__(self) -> None:
+        _check_levels(self.levels)
+
+    def codebook(self, numbers: Singles) -> Codebook:
+        low, high = float(numbers.min()), float(numbers.max())
+        if low == high:
+            return Codebook(np.array([low], np.float32))
+        step = _rounded_up(max((high - low) / (self.levels - 1), float(np.finfo(np.float32).tiny)))
+        first = round(low / step)
+        last = min(round(high / step), first + self.levels - 1)
+        grid = Grid(first, step)
+        levels = grid.levels(last - first + 1)
+        if last - first >= 1 << 24 or not np.isfinite(levels).all() or np.any(np.diff(levels) <= 0):
+            return _line(low, high, self.levels)  # numbers far from zero beside their range: no grid through zero
+        return Codebook(levels, grid)
+
+
+@quantisers.register("kmeans")
+@dataclass(frozen=True)
+class KMeans(Quantiser):
+    """The levels with the least squared error that Lloyd's iterations reach (`kmeans.py`).
+
+    `half`: the levels are rounded to 16 bits where that moves none of them by more than 1/32 of the way to the next.
+    """
+
+    levels: int = 16
+    half: bool = True
+    share: bool = False
+
+    def __post_init__(self) -> None:
+        _check_levels(self.levels)
+
+    def codebook(self, numbers: Singles) -> Codebook:
+        levels, fitted = kmeans_levels(numbers, self.levels)
+        return Codebook(_halved(levels) if fitted and self.half else levels)
+
+
+@quantisers.register("exact")
+@dataclass(frozen=True)
+class Exact(Quantiser):
+    """Every number kept bit for bit; the levels are all the numbers that occur."""
+
+    keeps: ClassVar[bool] = True
+
+    def codebook(self, numbers: Singles) -> Codebook:
+        return Codebook(np.sort(np.unique(numbers.view(np.uint32)).view(np.float32), kind="stable"))
+
+    def quantise(self, tensor: NDArray[Any]) -> Quantised:
+        numbers = checked(tensor)
+        words, symbols = np.unique(numbers.view(np.uint32), return_inverse=True)
+        order = np.argsort(words.view(np.float32), kind="stable")  # by bits, -0 and 0 are two levels
+        places = np.empty(len(order), np.int32)
+        places[order] = np.arange(len(order), dtype=np.int32)
+        return Quantised(words.view(np.float32)[order], places[symbols].reshape(numbers.shape))
+
+
+def checked(tensor: NDArray[Any], name: str = "the tensor") -> Singles:
+    """The tensor as contiguous float32, in its shape; what is no finite number is refused."""
+    given = np.asarray(tensor)
+    if given.dtype.kind != "f":
+        raise UsageError(f"{name} holds {given.dtype}; weights of a floating-point type are needed")
+    with np.errstate(over="ignore"):
+        numbers = np.ascontiguousarray(given, dtype=np.float32).reshape(given.shape)
+    if not np.isfinite(numbers).all():
+        raise UsageError(f"{name} holds NaN or infinity, which no code of weights can carry; finite weights are needed")
+    return numbers
+
+
+def to_bfloat16(value: float) -> float:
+    """The nearest number with 8 significant bits, one of those that 16 bits can hold."""
+    word = int(np.float32(value).view(np.uint32))
+    return float(np.uint32((word + 0x8000) & 0xFFFF0000).view(np.float32))
+
+
+def _rounded_up(step: float) -> float:
+    """The next bfloat16 that is not smaller: a grid of as many steps still reaches both ends."""
+    near = to_bfloat16(step)
+    return near if near >= step else float(np.uint32(int(np.float32(near).view(np.uint32)) + 0x10000).view(np.float32))
+
+
+def _line(low: float, high: float, count: int) -> Codebook:
+    return Codebook(np.unique(np.linspace(low, high, count).astype(np.float32)))
+
+
+def _halved(levels: Singles) -> Singles:
+    with np.errstate(over="ignore"):
+        rounded = levels.astype(np.float16).astype(np.float32)
+    gap = np.diff(levels.astype(np.float64)).min() if len(levels) > 1 else 0.0
+    with np.errstate(invalid="ignore"):
+        moved = np.abs(rounded - levels).max()
+    return rounded if moved <= gap / 32 else levels
+
+
+def _check_levels(levels: int) -> None:
+    if not 2 <= levels <= MOST_LEVELS:
+        raise UsageError(f"a quantiser has 2 to {MOST_LEVELS} levels, not {levels}")

@@ -1,0 +1,164 @@
+"""Alignment and spectrum estimated from pairs (x, a) that were drawn, without the bias of the plug-in.
+
+B = Cov(E[Φ | a]) needs the mean of Φ for every context. Put in means of few samples each, and their noise is counted as
+association: a representation that knows nothing of a seems to have a ratio trace of about d (A - 1) / n. The product of
+two *different* samples of a context has no such bias, so here, with φ less its mean,
+
+    B̂ = Σ_a W_a [ (Σ_i w_i r_ia φ_i)(Σ_i w_i r_ia φ_i)ᵀ - Σ_i w_i² r_ia² φ_i φ_iᵀ ] / (W_a² - Σ_i w_i² r_ia²)
+        + Σ_i w_i² φ_i φ_iᵀ / (1 - Σ_i w_i²)
+
+with weights w that sum to 1, W_a = Σ_i w_i r_ia, and memberships r: 1 for the context that was drawn, or the whole of
+P(a | x_i) where it is known. The second line is the same idea for the overall mean. A pair also takes part in the C
+that its own product is divided by, which makes the ratio trace too small by the factor 1 - r / n_eff, r the rank and
+n_eff = 1 / Σ w²; it is put back. A context that was drawn once has no two samples; it counts as not associated, which
+makes figures too small, and `alone` says how many pairs that concerns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+
+from lengthwise.bounds.contexture.pencil import Pencil, solve_pencil
+from lengthwise.bounds.contexture.table import without_mean
+from lengthwise.errors import UsageError
+from lengthwise.records import Assumption, Claim, Interval, Reference
+from lengthwise.seeds import Floats, Ints, Seeds
+
+REPLICATES = 200
+LEVEL = 0.95
+MANY_ALONE = 0.1  # of the pairs in contexts that were drawn once: above this an estimate is said to be too small
+REFERENCE = Reference("docs/contexture.md", "proposition 5")
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Features [n, d] of n inputs that were drawn, and to which contexts each belongs, sparse [n, A]."""
+
+    features: Floats
+    memberships: scipy.sparse.csr_array
+
+    @property
+    def pairs(self) -> int:
+        return len(self.features)
+
+    @property
+    def alone(self) -> float:
+        """The share of the pairs whose context no other pair has."""
+        count = int(self.memberships.shape[1])  # pyright: ignore[reportOptionalSubscript]
+        members = np.bincount(self.memberships.indices, minlength=count)
+        return float(self.memberships.sum(axis=0)[members == 1].sum() / self.pairs)
+
+
+def drawn_pairs(features: Floats, contexts: Ints | Floats) -> Drawn:
+    """Features of x with the contexts drawn beside them: codes [n] from 0 on, or P(a | x) [n, A] where it is known."""
+    features = np.asarray(features, dtype=np.float64)
+    features = features[:, None] if features.ndim == 1 else features
+    if features.ndim != 2 or not np.isfinite(features).all():
+        raise UsageError("features are a table of finite numbers, one row a pair")
+    if len(features) != len(contexts) or len(features) < 2:
+        raise UsageError(f"2 pairs or more need a row of features each, not {len(features)} for {len(contexts)}")
+    if contexts.ndim == 2:
+        if contexts.min() < 0 or np.abs(contexts.sum(axis=1) - 1).max() > 1e-6:
+            raise UsageError("the probabilities of contexts given an x are 0 or more and sum to 1 in every row")
+        return Drawn(features, scipy.sparse.csr_array(contexts))
+    ones, rows = np.ones(len(contexts)), np.arange(len(contexts))
+    shape = (len(contexts), int(contexts.max()) + 1)
+    return Drawn(features, scipy.sparse.csr_array((ones, (rows, contexts)), shape=shape))
+
+
+def drawn_covariances(drawn: Drawn, weights: Floats | None = None, debiased: bool = True) -> tuple[Floats, Floats]:
+    """Ĉ and B̂; with `debiased` off, the plug-in, which is B̂ without the second sum. O(n d² + n A)."""
+    n = drawn.pairs
+    w = np.full(n, 1 / n) if weights is None else weights / weights.sum()
+    phi = without_mean(drawn.features, w)
+    covariance = phi.T @ (w[:, None] * phi)
+    weighted = drawn.memberships.multiply(w[:, None]).tocsr()  # w_i r_ia
+    mass = np.asarray(weighted.sum(axis=0)).ravel()
+    sums = weighted.T @ phi  # [A, d]
+    if not debiased:
+        return covariance, sums.T @ (sums / np.maximum(mass, np.finfo(float).tiny)[:, None])
+    squared = weighted.power(2)
+    rest = mass**2 - np.asarray(squared.sum(axis=0)).ravel()
+    factor = np.divide(mass, rest, out=np.zeros_like(mass), where=rest > 1e-12 * mass**2)
+    own = np.asarray(squared @ factor).ravel() - w**2 / (1 - w @ w)
+    return covariance, sums.T @ (factor[:, None] * sums) - phi.T @ (own[:, None] * phi)
+
+
+def drawn_pencil(drawn: Drawn, weights: Floats | None = None, debiased: bool = True) -> Pencil:
+    """The eigenvalues of B̂ v = λ Ĉ v; their sum is the ratio trace. Noise can make some of them negative."""
+    solved = solve_pencil(*drawn_covariances(drawn, weights, debiased))
+    return Pencil(solved.values * _back(drawn.pairs, solved.rank, weights), solved.vectors) if debiased else solved
+
+
+def _back(pairs: int, rank: int, weights: Floats | None) -> float:
+    """1 / (1 - r / n_eff): what taking part in C costs."""
+    effective = pairs if weights is None else weights.sum() ** 2 / (weights @ weights)
+    if effective <= 1.25 * rank:
+        raise UsageError(f"{pairs} pairs are too few for features of rank {rank}; {4 * rank} or more are needed")
+    return 1 / (1 - rank / effective)
+
+
+def independent(drawn: Drawn) -> Drawn:
+    """The same span by features that are uncorrelated and of variance 1, so that none is superfluous."""
+    centred = without_mean(drawn.features, np.full(drawn.pairs, 1 / drawn.pairs))
+    covariance = centred.T @ centred / drawn.pairs
+    return Drawn(centred @ solve_pencil(covariance, covariance).vectors, drawn.memberships)
+
+
+def ratio_trace(drawn: Drawn, weights: Floats | None = None) -> float:
+    """Tr(Ĉ⁻¹B̂), corrected, for features as `independent` gives them. O(n d² + d³)."""
+    covariance, between = drawn_covariances(drawn, weights)
+    trace = float(np.trace(np.linalg.solve(covariance, between)))
+    return trace * _back(drawn.pairs, drawn.features.shape[1], weights)
+
+
+def ratio_trace_claim(
+    drawn: Drawn, name: str, most: float | None = None, *, seed: int = 0, replicates: int = REPLICATES
+) -> Claim:
+    """The ratio trace of features that were drawn, with a bootstrap interval; `most` is the largest possible."""
+    plain = independent(drawn)
+    rank = plain.features.shape[1]
+    if not rank:
+        raise UsageError(f"{name} is the same for every x; give vectors that differ")
+    if drawn.pairs < 4 * rank:
+        raise UsageError(f"{drawn.pairs} pairs are too few for features of rank {rank}; {4 * rank} or more are needed")
+    value = ratio_trace(plain)
+    interval = bootstrap(drawn.pairs, lambda weights: ratio_trace(plain, weights), value, seed, replicates)
+    plug_in = float(drawn_pencil(drawn, debiased=False).values.sum())
+    return Claim(
+        f"ratio trace of {name}",
+        value,
+        "" if most is None else f"of at most {most:.4g}",
+        "measured",
+        interval=interval,
+        assumptions=(Assumption("pairs are drawn independently of each other and of the features"), *few_alone(drawn)),
+        reference=REFERENCE,
+        evidence={"pairs": drawn.pairs, "rank": rank, "most": most, "plug_in": plug_in, "alone": drawn.alone},
+    )
+
+
+def few_alone(drawn: Drawn) -> tuple[Assumption, ...]:
+    """Whether contexts were drawn often enough; nothing to say where each was drawn twice."""
+    if not drawn.alone:
+        return ()
+    text = f"{drawn.alone:.1%} of the pairs have a context of their own and count as not associated"
+    return (Assumption(text, "violated" if drawn.alone > MANY_ALONE else "checked"),)
+
+
+def bootstrap(
+    pairs: int, statistic: Callable[[Floats], float], value: float, seed: int, replicates: int = REPLICATES
+) -> Interval:
+    """The middle 95 % of a statistic under random weights of the pairs (the Bayesian bootstrap, rubin1981).
+
+    Weights are exponential and none is 0, so no context and no direction of the features is ever lost; the value
+    itself always lies inside.
+    """
+    generator = np.random.default_rng(Seeds(seed).key("contexture", pairs))
+    found = [statistic(generator.exponential(size=pairs)) for _ in range(replicates)]
+    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    method = f"Bayesian bootstrap over {pairs} pairs, {replicates} replicates"
+    return Interval(float(min(low, value)), float(max(high, value)), LEVEL, method)

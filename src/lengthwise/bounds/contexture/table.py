@@ -1,0 +1,104 @@
+"""A joint table P(x, a) of inputs and contexts: what the expectation operator of finite data is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lengthwise.errors import UsageError
+from lengthwise.seeds import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class JointTable:
+    """P(x, a) as `probabilities` [X, A]: they sum to 1, and every row and every column has some mass.
+
+    `rows` and `columns` say which rows and columns of the numbers it was made from are left: those without mass are not
+    part of any distribution. `pairs` is how many pairs were counted; None where the probabilities are exact.
+    """
+
+    probabilities: Floats
+    rows: Ints
+    columns: Ints
+    pairs: int | None = None
+
+    @property
+    def of_x(self) -> Floats:
+        """P(x), [X]."""
+        return self.probabilities.sum(axis=1)
+
+    @property
+    def of_a(self) -> Floats:
+        """P(a), [A]."""
+        return self.probabilities.sum(axis=0)
+
+    def transposed(self) -> JointTable:
+        """The same pairs with the parts of x and a exchanged."""
+        return JointTable(self.probabilities.T, self.columns, self.rows, self.pairs)
+
+    def means_over_a(self, functions: Floats) -> Floats:
+        """(T g)(x) = E[g(A) | x] for functions [A, n] of a: [X, n]."""
+        return self.probabilities @ functions / self.of_x[:, None]
+
+    def means_over_x(self, functions: Floats) -> Floats:
+        """(T* f)(a) = E[f(X) | a] for functions [X, n] of x: [A, n]."""
+        return self.probabilities.T @ functions / self.of_a[:, None]
+
+    def centred(self, functions: ArrayLike) -> Floats:
+        """Functions of x, [X] or [X, n], without their means under P(x): [X, n]."""
+        given = np.asarray(functions, dtype=np.float64)
+        given = given[:, None] if given.ndim == 1 else given
+        if given.ndim != 2 or len(given) != len(self.probabilities):
+            raise UsageError(
+                f"a function of x has a row for each of the {len(self.probabilities)} x of the table, "
+                f"not the shape {list(given.shape)}"
+            )
+        if not np.isfinite(given).all():
+            raise UsageError("a function of x has finite values; there is one that is infinite or not a number")
+        return without_mean(given, self.of_x)
+
+
+def without_mean(functions: Floats, weights: Floats) -> Floats:
+    """Columns less their means under weights that sum to 1; what a constant leaves in rounding is put to 0."""
+    centred = functions - weights @ functions
+    constant = np.abs(centred).max(axis=0) <= 1e-12 * np.abs(functions).max(axis=0)
+    return np.where(constant, 0.0, centred)
+
+
+def joint_table(numbers: ArrayLike, counts: bool = False) -> JointTable:
+    """A table from numbers of 0 or more, a row an x and a column an a; they are divided by their sum.
+
+    With `counts` they are how often each pair was seen, and what is made of the table is an estimate.
+    """
+    given = np.asarray(numbers, dtype=np.float64)
+    if given.ndim != 2 or 0 in given.shape:
+        raise UsageError(f"a joint table has rows (x) and columns (a), not the shape {list(given.shape)}")
+    if not np.isfinite(given).all() or given.min() < 0:
+        raise UsageError("a joint table holds finite numbers of 0 or more; there is one that is not")
+    rows, columns = np.flatnonzero(given.sum(axis=1)), np.flatnonzero(given.sum(axis=0))
+    if min(len(rows), len(columns)) < 2:
+        raise UsageError(
+            f"a joint table needs 2 rows and 2 columns with some mass, not {len(rows)} and {len(columns)}; "
+            "nothing can be associated with what never varies"
+        )
+    kept = given[np.ix_(rows, columns)]
+    return JointTable(kept / kept.sum(), rows, columns, round(float(kept.sum())) if counts else None)
+
+
+def codes_of(values: Sequence[Hashable]) -> tuple[Ints, list[Hashable]]:
+    """Values as numbers in the order in which each first appears, and the values."""
+    known: dict[Hashable, int] = {}
+    codes = np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
+    return codes, list(known)
+
+
+def counted_table(x: Ints, a: Ints) -> JointTable:
+    """The table of how often each pair of codes occurs together; both are numbered from 0 without gaps."""
+    if len(x) != len(a) or len(x) == 0:
+        raise UsageError(f"pairs need an x and an a each, not {len(x)} and {len(a)}")
+    counts = np.zeros((int(x.max()) + 1, int(a.max()) + 1))
+    np.add.at(counts, (x, a), 1.0)
+    return joint_table(counts, counts=True)

@@ -1,0 +1,220 @@
+"""What a training run could guarantee before it is carried out: the bound, and what a better one would take.
+
+`plan` adds the terms of a method to the loss that is hoped for. `tokens_for`, `params_for` and `bits_for` turn it
+around: how many tokens, how large a model or how many bits a goal allows. Every number is a prediction: it rests on a
+loss, a description length and a loss variation that nobody has measured yet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lengthwise.bounds.plan_methods import Freedman, Method, TrainingRun
+from lengthwise.bounds.risk import Term
+from lengthwise.errors import UsageError
+from lengthwise.records import Assumption, Claim, Status
+
+QUANTITY = (
+    "average over the training tokens of the expected loss given what came before, on the contexts seen in training, "
+    "not on fresh documents"
+)
+MOST = 1e30  # tokens, params or bits beyond which a goal is called out of reach
+LINE = (7e7, 4.1e8, 1e9, 2.8e9, 6.9e9, 1.2e10, 7e10, 1e12)  # params along a line of constant tokens a parameter
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The gap of a run by a method, and the bound where a loss is given; all in nats.
+
+    `loss` is that of the model on its training data before it is quantised, `quantisation` what quantising adds to it.
+    """
+
+    run: TrainingRun
+    method: Method
+    loss: float | None = None
+    quantisation: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, value in (("a loss", self.loss), ("a quantisation gap", self.quantisation)):
+            if value is not None and not 0 <= value < math.inf:
+                raise UsageError(f"{name} is a number of nats of 0 or more, not {value:g}")
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """What the gap is made of."""
+        quantising = Term("quantisation", self.quantisation, "as given" if self.quantisation else "none was given")
+        return (*self.method.terms(self.run), quantising)
+
+    @property
+    def gap(self) -> float:
+        return math.fsum(term.value for term in self.terms)
+
+    @property
+    def bound(self) -> float | None:
+        return None if self.loss is None else self.loss + self.gap
+
+    @property
+    def status(self) -> Status:
+        """Vacuous where a uniform guess is promised as much; without a loss, where that holds of the gap alone."""
+        return "vacuous" if (self.loss or 0.0) + self.gap >= self.run.chance else "holds"
+
+    @property
+    def break_even(self) -> float | None:
+        """The gap at which the bound is that of a uniform guess; None where no loss is given."""
+        return None if self.loss is None else self.run.chance - self.loss
+
+    def claim(self) -> Claim:
+        """The bound, or the gap where there is no loss."""
+        run, whole = self.run, self.gap if self.bound is None else self.bound
+        described = f"{run.params:.4g} parameters at {run.bits:g} bits, {run.tokens:.4g} tokens"
+        return Claim(
+            name=f"{'gap' if self.loss is None else 'bound'} of {described}",
+            value=whole,
+            unit="nats a token, at most",
+            kind="predicted",
+            status=self.status,
+            assumptions=(*_given(self), *self.method.assumptions(run)),
+            reference=self.method.reference,
+            evidence={
+                "quantity": QUANTITY,
+                "method": self.method.title,
+                "terms": {term.name: term.value for term in self.terms},
+                "bits a token": whole / math.log(2),
+                "loss": self.loss,
+                "chance, ln V": run.chance,
+                "delta": run.delta,
+            },
+        )
+
+
+def _given(plan: Plan) -> tuple[Assumption, ...]:
+    run = plan.run
+    loss = () if plan.loss is None else (Assumption(f"the loss on the training data will be {plan.loss:g} nats"),)
+    return (
+        *loss,
+        Assumption(
+            f"the model can be described in {run.bits:g} bits a parameter, all that its decoder needs included, and "
+            f"that costs {plan.quantisation:g} nats of loss"
+        ),
+        Assumption("the code of the description and the tokenizer were fixed before the data were seen"),
+        Assumption(f"the vocabulary has {run.vocabulary:,} tokens"),
+    )
+
+
+# --- what a goal takes ----------------------------------------------------------------------------------------------
+
+
+def tokens_for(plan: Plan, goal: float) -> float | None:
+    """The fewest tokens at which the gap is below `goal`; None where no number of them is enough."""
+
+    def reached(tokens: float) -> bool:
+        return _with(plan, tokens=tokens).gap < goal
+
+    if not reached(MOST):
+        return None
+    found = _edge(reached, MOST, 1.0)
+    # Whole tokens, where a float still tells them apart; one more is never worse, as the gap falls with tokens.
+    return float(math.ceil(found)) if found < 2**53 else found
+
+
+def params_for(plan: Plan, goal: float) -> float | None:
+    """The largest model whose gap is below `goal`; None where not even the smallest that the method can judge is."""
+    found = _largest(lambda params: _with(plan, params=params).gap < goal, plan.method.least_params)
+    return float(math.floor(found)) if found is not None and found < 2**53 else found
+
+
+def bits_for(plan: Plan, goal: float) -> float | None:
+    """The most bits a parameter at which the gap is below `goal`, at the same loss; None where there is no room."""
+    return _largest(lambda bits: _with(plan, bits=bits).gap < goal, 1e-9)
+
+
+def _with(plan: Plan, **changed: float) -> Plan:
+    return replace(plan, run=replace(plan.run, **changed))
+
+
+def _largest(reached: Callable[[float], bool], least: float) -> float | None:
+    return _edge(reached, least, MOST) if reached(least) else None
+
+
+def _edge(reached: Callable[[float], bool], good: float, bad: float) -> float:
+    """The number farthest from `good` towards `bad` at which a goal is still reached; by bisection of logarithms.
+
+    The goal must be reached from `good` up to some number and nowhere beyond it. What is returned is on the good side.
+    """
+    if reached(bad):
+        return bad
+    while True:
+        middle = math.sqrt(good) * math.sqrt(bad)
+        if not min(good, bad) < middle < max(good, bad) or abs(good / bad - 1) < 1e-12:
+            return good
+        good, bad = (middle, bad) if reached(middle) else (good, middle)
+
+
+def solved(plan: Plan, missing: str, goal: float) -> Plan:
+    """The plan with `missing`, "tokens" or "params", set to what just reaches the goal."""
+    found = tokens_for(plan, goal) if missing == "tokens" else params_for(plan, goal)
+    if found is None:
+        least = plan.method.least_params
+        raise UsageError(
+            f"no number of tokens brings the gap below {goal:.4g} nats; ask for a larger gap, or measure on more tokens"
+            if missing == "tokens"
+            else f"no model of {least:,.0f} parameters or more has a gap below {goal:.4g} nats on "
+            f"{plan.run.tokens:.3g} tokens; give more tokens, fewer bits or a larger gap"
+        )
+    return _with(plan, **{missing: found})
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def goals(plan: Plan) -> list[tuple[str, float]]:
+    """What is asked of a run: to beat chance where a loss is given, and gaps of 1 and of half a nat."""
+    even = plan.break_even
+    first = [("below chance", even)] if even is not None and even > 0 else []
+    return [*first, ("gap of 1 nat", 1.0), ("gap of 0.5 nats", 0.5)]
+
+
+def needs(plan: Plan) -> list[dict[str, Any]]:
+    """For each goal, with the rest as it is: the tokens it takes, the largest model and the most bits it allows."""
+    return [
+        {
+            "goal": name,
+            "gap": goal,
+            "tokens": tokens_for(plan, goal),
+            "params": params_for(plan, goal),
+            "bits": bits_for(plan, goal),
+        }
+        for name, goal in goals(plan)
+    ]
+
+
+def along_line(plan: Plan, ratio: float = 20.0, sizes: Sequence[float] = LINE) -> list[dict[str, Any]]:
+    """The gap of models of several sizes, each trained on `ratio` tokens a parameter; 20 is about compute-optimal.
+
+    Where the method is Freedman's, `published` is the gap with the paper's looser smoothing term.
+    """
+    if not 0 < ratio < math.inf:
+        raise UsageError(f"the tokens a parameter are a number above 0, not {ratio:g}")
+    rows = []
+    for params in sizes:
+        here = _with(plan, params=params, tokens=ratio * params)
+        row: dict[str, Any] = {"params": params, "tokens": ratio * params, "gap": here.gap, "status": here.status}
+        row |= {term.name: term.value for term in here.terms}
+        if isinstance(plan.method, Freedman):
+            row["published"] = replace(here, method=replace(plan.method, published=True)).gap
+        rows.append(row)
+    return rows
+
+
+def edges(plan: Plan, levels: Sequence[float], sizes: Sequence[float]) -> list[dict[str, Any]]:
+    """How many tokens a parameter it takes to bring the gap below each level, by size; None where none are enough."""
+    rows = []
+    for params in sizes:
+        here = _with(plan, params=params)
+        for level in levels:
+            tokens = tokens_for(here, level)
+            rows.append({"params": params, "level": level, "ratio": None if tokens is None else tokens / params})
+    return rows

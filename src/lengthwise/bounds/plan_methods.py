@@ -1,0 +1,201 @@
+"""What a planned training run could be promised: the gap between its loss and a bound, by two methods, term by term.
+
+Freedman    the empirical Freedman bound: the gap shrinks with how little the losses vary (finzi2025)
+Azuma       the token-level bound of Azuma and Hoeffding: nothing but the range of the loss is used (lotfi2024tokens)
+
+Both bound the average conditional risk on the contexts seen in training, not the risk on fresh documents; all terms are
+in nats. `docs/generalisation.md` has the proofs, `docs/plan.md` what a planner adds to them.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+from dataclasses import dataclass
+
+from lengthwise.bounds.risk import Term
+from lengthwise.bounds.tokens.formulas import complexity, hoeffding_gap, loss_range, smoothing_cost, split_delta
+from lengthwise.errors import UsageError
+from lengthwise.records import Assumption, Reference
+
+# The fit of loss variation by parameters, Σ(N) = FLOOR + FACTOR N^-POWER, and the models it was made from.
+FLOOR, FACTOR, POWER = 0.27, 8337.0, 0.54
+FITTED = (7e7, 1.2e10)
+GRID = 1000  # values of s over which the published Freedman bound is the best
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """A model of `params` weights, described in `bits` bits each, trained on `tokens` tokens out of a `vocabulary`.
+
+    The description is all that the decoder needs, N b bits together; a bound may fail with probability `delta`.
+    """
+
+    params: float
+    tokens: float
+    bits: float = 3.0
+    vocabulary: int = 50_000
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name in ("params", "tokens", "bits"):
+            value = getattr(self, name)
+            if not 0 < value < math.inf:
+                raise UsageError(f"{name} is a number above 0, not {value:g}")
+        if self.vocabulary < 2:
+            raise UsageError(f"a vocabulary has 2 tokens or more, not {self.vocabulary}")
+        if not 0 < self.delta < 1:
+            raise UsageError(f"delta lies between 0 and 1, not at {self.delta:g}")
+
+    @property
+    def message_bits(self) -> float:
+        """The length of the description, N b."""
+        return self.params * self.bits
+
+    @property
+    def chance(self) -> float:
+        """ln V, the loss of a uniform guess: a bound from there on says nothing."""
+        return math.log(self.vocabulary)
+
+
+class Method(abc.ABC):
+    """How a gap is computed. The sum of `terms` falls as tokens grow and rises with bits; from `least_params` on it
+    rises with params too. `docs/plan.md` proves it, so what a goal needs is found by bisection."""
+
+    title: str
+    reference: Reference
+
+    @property
+    def least_params(self) -> float:
+        return 1.0
+
+    @abc.abstractmethod
+    def terms(self, run: TrainingRun) -> tuple[Term, ...]:
+        """What is added to the loss, in nats."""
+
+    @abc.abstractmethod
+    def assumptions(self, run: TrainingRun) -> tuple[Assumption, ...]:
+        """What these terms rest on beside the run itself."""
+
+    def gap(self, run: TrainingRun) -> float:
+        return math.fsum(term.value for term in self.terms(run))
+
+
+def fitted_variation(params: float) -> float:
+    """Σ as fitted over the Pythia models, 0.27 + 8337 N^-0.54 (finzi2025, as quoted by a secondary source)."""
+    return FLOOR + FACTOR * params**-POWER
+
+
+@dataclass(frozen=True)
+class Freedman(Method):
+    """gap = C ln V + Σ √C + smoothing, C = (N b ln 2 + ln(|K| / δ)) / D (finzi2025, theorem and corollary on tokens).
+
+    Smoothing at the best weight α = C / (1 + C) costs ln(1 + C) + C ln((1 + C) / C) exactly; `published` takes the
+    paper's looser √(2C) instead. `variation` is Σ; None: the published fit.
+    """
+
+    variation: float | None = None
+    grid: int = GRID
+    published: bool = False
+
+    title = "empirical Freedman"
+    reference = Reference("finzi2025", "section 3; smoothing in its exact form")
+
+    def __post_init__(self) -> None:
+        if self.variation is not None and not 0 <= self.variation < math.inf:
+            raise UsageError(f"the variation of losses is a number of 0 or more, not {self.variation:g}")
+        if self.grid < 1:
+            raise UsageError(f"a grid has 1 point or more, not {self.grid}")
+
+    @property
+    def least_params(self) -> float:
+        return 1e7 if self.variation is None else 1.0  # below, the fitted Σ falls faster than C rises
+
+    def complexity(self, run: TrainingRun) -> float:
+        """C, the nats of description a token."""
+        return complexity(run.message_bits, run.tokens, run.delta, self.grid)
+
+    def sigma(self, run: TrainingRun) -> float:
+        return fitted_variation(run.params) if self.variation is None else self.variation
+
+    def terms(self, run: TrainingRun) -> tuple[Term, ...]:
+        c, sigma = self.complexity(run), self.sigma(run)
+        smoothing = math.sqrt(2 * c) if self.published else smoothing_cost(c)
+        how = "√(2C), as published" if self.published else "ln(1 + C) + C ln((1 + C) / C)"
+        return (
+            Term("description", c * run.chance, f"C ln V, C = {c:.4g}"),
+            Term("variation", sigma * math.sqrt(c), f"Σ √C, Σ = {sigma:.4g}"),
+            Term("smoothing", smoothing, how),
+        )
+
+    def assumptions(self, run: TrainingRun) -> tuple[Assumption, ...]:
+        if self.variation is not None:
+            return (Assumption(f"the loss variation Σ is at most {self.variation:g}"),)
+        fit = (
+            f"the loss variation is that of the published fit, Σ = {FLOOR:g} + {FACTOR:g} N^-{POWER:g}, whatever C is "
+            "(from a secondary source; its floor does not agree with the paper's own example, where Σ is about 0.1)"
+        )
+        inside = FITTED[0] <= run.params <= FITTED[1]
+        text = f"{run.params:.3g} parameters lie among the {FITTED[0]:.3g} to {FITTED[1]:.3g} of that fit"
+        return Assumption(fit), Assumption(text, "checked" if inside else "violated")
+
+
+@dataclass(frozen=True)
+class Azuma(Method):
+    """gap = Δ √((N b ln 2 + ln(1/δ₁)) / 2D) + Δ √(ln(1/δ₂) / 2m) + ln(1 / (1 - α)), Δ = ln(1 + (1 - α) V / α).
+
+    `sample`: the loss was measured on m tokens drawn from all; δ is then split as in the published code, δ₁ = m δ /
+    (m + D). None: on all tokens, and δ₁ = δ. `alpha` is the weight of smoothing; None: the best one, a formula of the
+    other numbers and so free of charge. `smoothed`: the loss is that of the smoothed model already.
+    """
+
+    alpha: float | None = None
+    sample: int | None = None
+    smoothed: bool = False
+
+    title = "Azuma-Hoeffding"
+    reference = Reference("lotfi2024tokens", "token-level martingale bound")
+
+    def __post_init__(self) -> None:
+        if self.alpha is not None and not 0 < self.alpha < 1:
+            raise UsageError(f"alpha lies between 0 and 1, not at {self.alpha:g}")
+        if self.alpha is None and self.smoothed:
+            raise UsageError("a loss of the smoothed model goes with the alpha it was smoothed with; give alpha")
+        if self.sample is not None and not 1 <= self.sample < math.inf:
+            raise UsageError(f"a sample has 1 token or more, not {self.sample:g}")
+
+    def rates(self, run: TrainingRun) -> tuple[float, float]:
+        """What the range of the loss is multiplied by: for the description, and for the sample."""
+        if self.sample is None:
+            return hoeffding_gap(1.0, complexity(run.message_bits, run.tokens, run.delta)), 0.0
+        whole, part = split_delta(run.delta, self.sample, run.tokens)
+        told = hoeffding_gap(1.0, complexity(run.message_bits, run.tokens, whole))
+        return told, hoeffding_gap(1.0, complexity(0, self.sample, part))
+
+    def weight(self, run: TrainingRun) -> float:
+        """α: as given, or where ln(1 / (1 - α)) + rate Δ(α) is least: (V - 1) α² - V (1 + rate) α + rate V = 0."""
+        if self.alpha is not None:
+            return self.alpha
+        v, rate = float(run.vocabulary), sum(self.rates(run))
+        middle = v * (1 + rate)
+        # The smaller root, which is below 1, written so that nothing is lost where the rate is tiny.
+        least = 2 * rate * v / (middle + math.sqrt((v * (1 - rate)) ** 2 + 4 * rate * v))
+        return min(least, 1 - 1e-12)
+
+    def terms(self, run: TrainingRun) -> tuple[Term, ...]:
+        alpha, (told, drawn) = self.weight(run), self.rates(run)
+        wide = loss_range(alpha, run.vocabulary)
+        cost = 0.0 if self.smoothed else -math.log1p(-alpha)
+        smoothing = Term("smoothing", cost, "the loss is smoothed already" if self.smoothed else "ln(1 / (1 - α))")
+        return (
+            Term("description", wide * told, f"Δ times {told:.4g}, Δ = {wide:.4g} at α = {alpha:.4g}"),
+            Term("sample", wide * drawn, f"Δ times {drawn:.4g}" if drawn else "none: all tokens were read"),
+            smoothing,
+        )
+
+    def assumptions(self, run: TrainingRun) -> tuple[Assumption, ...]:  # noqa: ARG002
+        if self.sample is None:
+            return ()
+        return (
+            Assumption(f"the loss was measured on {self.sample:.3g} tokens drawn uniformly from the training data"),
+        )

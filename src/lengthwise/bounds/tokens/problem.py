@@ -1,0 +1,144 @@
+"""What is to be bounded: a target on tokens or on documents, all of which are at hand or only a sample."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lengthwise.bounds.tokens.formulas import best_alpha, complexity, loss_ceiling, loss_floor, split_delta
+from lengthwise.bounds.tokens.inequalities import Inequality
+from lengthwise.bounds.tokens.inequalities.inequality import Ends
+from lengthwise.bounds.tokens.losses import KS, TokenLosses
+from lengthwise.bounds.tokens.means import document_means, sample_price, sampled_mean, token_mean
+from lengthwise.bounds.tokens.token_bound import Level, Target, rank_limit
+from lengthwise.errors import UsageError
+from lengthwise.seeds import Floats
+
+# The smoothings of lotfi2024documents; to these comes one that follows from the complexity (statement G8).
+ALPHAS = (1e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.25, 0.5)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The prices of one bound, from counts alone: nothing here depends on a loss.
+
+    count        how many documents, or tokens, the model was trained on
+    complexity   C of the population's inequality, with every setting paid for
+    price        the same for the sample; None when all data are at hand
+    alphas       the smoothings to choose from; (None,) for errors, which need none
+    steps        the steps to choose from
+    """
+
+    target: Target
+    level: Level
+    inequality: Inequality
+    vocabulary: int
+    count: int
+    complexity: float
+    price: float | None
+    alphas: tuple[float | None, ...]
+    steps: tuple[float | None, ...]
+
+    def ends(self, alpha: float | None) -> tuple[float, float]:
+        """The least and the most that a loss can be."""
+        if alpha is None:
+            return 0.0, 1.0
+        return loss_floor(alpha, self.vocabulary), loss_ceiling(alpha, self.vocabulary)
+
+    def losses(self, losses: TokenLosses, alpha: float | None) -> Floats:
+        """The target of each token."""
+        if alpha is None:
+            return losses.errors(rank_limit(self.target)).astype(np.float64)
+        return losses.smoothed(alpha)
+
+    def expected(self, losses: TokenLosses) -> Floats:
+        """What the model expected of each token: known before it is seen, and from 0 to what a guess would lose."""
+        if self.target == "loss":
+            return np.clip(losses.entropy, 0.0, math.log(self.vocabulary))
+        return np.clip(1 - losses.mass[:, KS.index(rank_limit(self.target))], 0.0, 1.0)
+
+    def mean_loss(self, losses: TokenLosses, alpha: float | None) -> float:
+        """The mean on the data at hand: of documents, of units that were drawn, or of tokens."""
+        if self.level == "documents" or self.price is not None:
+            return float(np.mean(document_means(losses, lambda part: self.losses(part, alpha))))
+        return token_mean(losses, lambda part: self.losses(part, alpha))
+
+    def totals(self, losses: TokenLosses, alpha: float | None, step: float | None) -> tuple[float, float]:
+        """The bound if the data at hand were all there are, and the bound with what a sample may hide."""
+        ends = self.ends(alpha)
+
+        def per_token(part: TokenLosses) -> Floats:
+            return self.inequality.values(self.losses(part, alpha), self.expected(part), ends, step, self.complexity)
+
+        if self.level == "documents":
+            x = document_means(losses, lambda part: self.losses(part, alpha))
+            return self._totals(self.inequality.values(x, x, ends, step, self.complexity), alpha, step)
+        if self.price is None:
+            return self._totals(np.array([token_mean(losses, per_token)]), alpha, step)
+        return self._totals(document_means(losses, per_token), alpha, step)
+
+    def best_settings(self, losses: TokenLosses) -> tuple[float | None, float | None]:
+        """The α and the step with the smallest bound. Losses are read once for each α: this is for few tokens."""
+        starts, least, best = losses.starts, math.inf, (self.alphas[0], self.steps[0])
+        lengths = np.diff(np.append(starts, len(losses)))
+        columns = np.array(self.steps, dtype=np.float64)  # the one step of an inequality without steps is ignored
+        for alpha in self.alphas:
+            x, y, ends = self.losses(losses, alpha), self.expected(losses), self.ends(alpha)
+            if self.level == "documents":
+                x = y = np.add.reduceat(x, starts) / lengths
+            values = self.inequality.values(x[:, None], y[:, None], ends, columns, self.complexity)
+            if self.level == "tokens" and self.price is not None:
+                values = np.add.reduceat(values, starts, axis=0) / lengths[:, None]
+            means = values.mean(axis=0)
+            totals = [self._total(mean, ends, step) for mean, step in zip(means, self.steps, strict=True)]
+            for i in np.argsort(totals):
+                if totals[i] >= least:  # what a sample may hide only adds to it
+                    break
+                found = self._totals(values[:, i], alpha, self.steps[i])[1]
+                if found < least:
+                    least, best = found, (alpha, self.steps[i])
+        return best
+
+    def _totals(self, values: Floats, alpha: float | None, step: float | None) -> tuple[float, float]:
+        ends, mean = self.ends(alpha), float(np.mean(values))
+        upper = mean
+        if self.price is not None:
+            upper = sampled_mean(values, self.inequality.value_ends(ends, step, self.complexity), self.price)
+        return self._total(mean, ends, step), self._total(upper, ends, step)
+
+    def _total(self, mean: float, ends: Ends, step: float | None) -> float:
+        return self.inequality.total(float(mean), ends, step, self.complexity)
+
+
+def make_problem(
+    losses: TokenLosses,
+    message_bits: float,
+    *,
+    target: Target,
+    level: Level,
+    inequality: Inequality,
+    delta: float,
+    population: int | None,
+) -> Problem:
+    """The counts and the prices. `population` is the number of documents or tokens of which `losses` are a sample."""
+    if target != "loss":
+        rank_limit(target)
+    units = len(losses.starts)
+    at_hand = units if level == "documents" else len(losses)
+    if not at_hand:
+        raise UsageError("there is no loss to make a bound from; one token is needed at least")
+    if population is not None and population < at_hand:
+        raise UsageError(f"a sample of {at_hand} {level} cannot come from a population of {population}")
+    settings = (len(ALPHAS) + 1 if target == "loss" else 1) * len(inequality.steps(1.0))
+    count = at_hand if population is None else population
+    price = None
+    if population is None or population == at_hand:
+        nats = complexity(message_bits, count, delta, settings)
+    else:
+        whole, part = split_delta(delta, units, count)
+        nats = complexity(message_bits, count, whole, settings)
+        price = sample_price(units, part, settings)
+    alphas = (*ALPHAS, best_alpha(nats)) if target == "loss" else (None,)
+    return Problem(target, level, inequality, losses.vocabulary, count, nats, price, alphas, inequality.steps(nats))

@@ -1,0 +1,177 @@
+"""What `lengthwise contexture` is asked about: a table, pairs or a run, read and checked."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lengthwise.bounds.contexture.summary import Contexture, contexture_of_pairs, contexture_of_table
+from lengthwise.bounds.contexture.table import codes_of, joint_table
+from lengthwise.cli.output import narrate
+from lengthwise.errors import UsageError
+from lengthwise.seeds import Floats, Ints
+
+_HEADERS = ({"x": 0, "a": 1}, {"x": 1, "a": 0})
+_KINDS = "a table (.npy, .csv), pairs (.jsonl, .csv with the header x,a) or the folder of a run"
+
+
+def described(options: argparse.Namespace) -> Contexture:
+    """All that is said of the input that the options name."""
+    path = Path(options.input)
+    if path.is_dir():
+        return _of_run(options, path)
+    for option in ("size", "items", "twins"):
+        if getattr(options, option) is not None:
+            raise UsageError(f"--{option} goes with the folder of a run, and {path} is none")
+    if not path.is_file():
+        raise UsageError(f"there is no {path}; give {_KINDS}")
+    kind = path.suffix.lower()
+    if kind not in (".npy", ".csv", ".jsonl"):
+        raise UsageError(f"{path} is not {_KINDS}")
+    pairs = _pairs(path) if kind == ".jsonl" or (kind == ".csv" and _header(path)) else None
+    return _of_table(options, path) if pairs is None else _of_pairs(options, pairs)
+
+
+def _of_table(options: argparse.Namespace, path: Path) -> Contexture:
+    numbers = read_numbers(path)
+    counts = not options.probabilities and bool((numbers == np.floor(numbers)).all())
+    table = joint_table(numbers, counts)
+    if counts:
+        narrate("warning: whole numbers are read as counts, and the spectrum of counts is too large; "
+                "pairs in .jsonl are estimated without that bias, and --probabilities says that a table is exact",
+                options.quiet)  # fmt: skip
+    features = None
+    if options.representation is not None:
+        features = read_numbers(Path(options.representation))
+        if len(features) != len(numbers):
+            raise UsageError(
+                f"{options.representation} has {len(features)} rows, and the table {len(numbers)}; "
+                "a representation has one row a row of the table"
+            )
+        features = features[table.rows]
+    return contexture_of_table(
+        table,
+        features,
+        epsilon=options.epsilon,
+        beta=options.beta,
+        most_dimensions=options.d0,
+        seed=options.seed or 0,
+    )
+
+
+def _of_pairs(options: argparse.Namespace, pairs: tuple[Ints, Ints]) -> Contexture:
+    x, a = pairs
+    if options.epsilon is not None or options.probabilities:
+        raise UsageError("--epsilon and --probabilities go with a joint table, and these are pairs")
+    features, different = None, int(x.max()) + 1
+    if options.representation is not None:
+        features = read_numbers(Path(options.representation))
+        if len(features) not in (len(x), different):
+            raise UsageError(
+                f"{options.representation} has {len(features)} rows; it needs one a pair ({len(x)}) or one for each "
+                f"different x ({different})"
+            )
+        features = features if len(features) == len(x) else features[x]
+    return contexture_of_pairs(x, a, features, beta=options.beta, most_dimensions=options.d0, seed=options.seed or 0)
+
+
+def _of_run(options: argparse.Namespace, folder: Path) -> Contexture:
+    if options.representation is not None or options.epsilon is not None or options.probabilities:
+        raise UsageError(
+            "--representation, --epsilon and --probabilities go with a file, and this is the folder of a run"
+        )
+    from lengthwise.measurement.representations import contexture_of_run
+    from lengthwise.runs.run import load_run
+
+    found = load_run(folder)
+    task = found.plan.task.part("test")
+    size = found.plan.train_size if options.size is None else options.size
+    if options.size is None and not task.has(size):
+        size = max(task.sizes(1, size))
+    return contexture_of_run(
+        found.model(),
+        task,
+        size,
+        2000 if options.items is None else options.items,
+        seed=found.plan.seed if options.seed is None else options.seed,
+        twins=3 if options.twins is None else options.twins,
+        beta=options.beta,
+        most_dimensions=options.d0,
+        listener=lambda doing: narrate(f"{doing} …", options.quiet),
+    )
+
+
+def read_numbers(path: Path) -> Floats:
+    """A table of finite numbers from .npy or .csv."""
+    try:
+        if path.suffix.lower() == ".npy":
+            found = np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
+        elif path.suffix.lower() == ".csv":
+            found = np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8")
+        else:
+            raise UsageError(f"{path} is not a file that ends in .npy or .csv")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}; give a file that exists") from error
+    except UsageError:
+        raise
+    except (ValueError, TypeError, EOFError) as error:
+        raise UsageError(f"{path} is no table of numbers, one row a line and all of one length") from error
+    if found.ndim != 2 or 0 in found.shape or not np.isfinite(found).all():
+        raise UsageError(
+            f"{path} is no table of finite numbers with rows and columns; it has the shape {list(found.shape)}"
+        )
+    return found
+
+
+def _header(path: Path) -> dict[str, int] | None:
+    """Where x and a stand, if the first line names them."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            first = next(csv.reader(file), [])
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path} cannot be read as text in UTF-8 with commas between: {error}") from error
+    named = {name.strip().lower(): place for place, name in enumerate(first)}
+    return named if named in _HEADERS else None
+
+
+def _pairs(path: Path) -> tuple[Ints, Ints]:
+    """The codes of x and of a, numbered as they first appear."""
+    rows = _csv_pairs(path) if path.suffix.lower() == ".csv" else _json_pairs(path)
+    if len(rows) < 2:
+        raise UsageError(f"{path} holds {len(rows)} pairs; 2 or more are needed")
+    (x, xs), (a, contexts) = (codes_of([row[side] for row in rows]) for side in (0, 1))
+    for name, different in (("x", xs), ("a", contexts)):
+        if len(different) < 2:
+            raise UsageError(f"every {name} of {path} is the same; nothing can be associated with what never varies")
+    return x, a
+
+
+def _csv_pairs(path: Path) -> list[tuple[str, str]]:
+    places = _header(path) or {}
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = [row for row in csv.reader(file) if row][1:]
+    for number, row in enumerate(rows, start=2):
+        if len(row) != 2:
+            raise UsageError(f"line {number} of {path} has {len(row)} columns; a pair has two, x and a")
+    return [(row[places["x"]], row[places["a"]]) for row in rows]
+
+
+def _json_pairs(path: Path) -> list[tuple[str, str]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read as text in UTF-8: {error}") from error
+    return [_json_pair(line, f"line {number} of {path}") for number, line in enumerate(lines, start=1) if line.strip()]
+
+
+def _json_pair(line: str, where: str) -> tuple[str, str]:
+    try:
+        row: Any = json.loads(line)
+        return json.dumps(row["x"], sort_keys=True), json.dumps(row["a"], sort_keys=True)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f'{where} is no pair; it is written {{"x": ..., "a": ...}}') from error

@@ -1,0 +1,137 @@
+"""What a training run could guarantee, as a map: parameters across, tokens a parameter upward, coloured by the gap.
+
+Plain data in: `edges` as `lengthwise.bounds.plan.edges` gives them. Altair is imported when a figure is drawn.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# One hue from light to dark, so that the order is seen without telling colours apart; grey is where nothing is said.
+SHADES = ("#deebf7", "#9ecae1", "#4292c6", "#08519c", "#08306b")
+VACUOUS, INK, POINT = "#d0d0d0", "#222222", "#D55E00"
+WIDE, HIGH = 560, 330
+_COUNTS = "replace(format(datum.value, '~s'), 'G', 'B')"
+
+
+def plan_chart(
+    edges: Sequence[Mapping[str, Any]],
+    point: Mapping[str, Any],
+    line: float,
+    title: str,
+    subtitle: Sequence[str],
+) -> Any:
+    """The map. The highest level is that at which a bound says nothing; `point` has params, ratio and a label."""
+    import altair as alt
+
+    levels = sorted({row["level"] for row in edges}, reverse=True)
+    top, bottom = _range([row["ratio"] for row in edges], point["ratio"], line)
+    sizes = sorted({row["params"] for row in edges})
+    x = alt.X(
+        "params:Q",
+        title="parameters",
+        scale=alt.Scale(type="log", domain=[sizes[0], sizes[-1]], nice=False),
+        axis=alt.Axis(labelExpr=_COUNTS, values=_powers(sizes[0], sizes[-1])),
+    )
+    scale = alt.Scale(type="log", domain=[bottom, top], nice=False)
+    values = _powers(bottom, top)
+    y = alt.Y(
+        "low:Q", title="training tokens a parameter", scale=scale, axis=alt.Axis(labelExpr=_COUNTS, values=values)
+    )
+    layers = [_band(alt, band, x, y, line) for band in _bands(edges, levels, bottom, top)]
+    layers += [_constant_tokens(alt, sizes, bottom, top)]
+    layers += [_compute_optimal(alt, line, sizes), *_own(alt, point, sizes)]
+    heading = alt.TitleParams(title, subtitle=list(subtitle), anchor="start", subtitleColor="#555", fontSize=15)
+    drawn = alt.layer(*layers).properties(width=WIDE, height=HIGH, title=heading, background="white", padding=12)
+    return drawn.configure_axis(grid=False, labelFontSize=12, titleFontSize=13, labelColor=INK, titleColor=INK)
+
+
+def _range(ratios: Sequence[float | None], own: float, line: float) -> tuple[float, float]:
+    """From which to which ratio the map goes: all edges, the point and the line are inside."""
+    known = [ratio for ratio in ratios if ratio is not None] + [own, line]
+    return 10 ** math.ceil(math.log10(max(known) * 1.6)), 10 ** math.floor(math.log10(min(known) / 1.6))
+
+
+def _powers(low: float, high: float) -> list[float]:
+    return [10.0**n for n in range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)]
+
+
+def _bands(
+    edges: Sequence[Mapping[str, Any]], levels: Sequence[float], bottom: float, top: float
+) -> list[dict[str, Any]]:
+    """From bottom to top: nothing is said, then one band between two levels each, then below the last level."""
+    by_level = {level: {r["params"]: r["ratio"] or top for r in edges if r["level"] == level} for level in levels}
+    sizes = sorted({row["params"] for row in edges})
+    floors = [dict.fromkeys(sizes, bottom), *(by_level[level] for level in levels)]
+    ceilings = [*floors[1:], dict.fromkeys(sizes, top)]
+    words = ["vacuous: no better than chance", *(f"gap {a:.3g} to {b:.3g} nats" for a, b in itertools.pairwise(levels))]
+    words.append(f"gap below {levels[-1]:.3g} nats")
+    shades = [VACUOUS, *SHADES[len(SHADES) - len(levels) :]]
+    found = []
+    for low, high, text, shade in zip(floors, ceilings, words, shades, strict=True):
+        rows = [{"params": n, "low": _clip(low[n], bottom, top), "high": _clip(high[n], bottom, top)} for n in sizes]
+        found.append({"rows": rows, "text": text, "shade": shade})
+    return found
+
+
+def _clear(y: float, line: float) -> bool:
+    return abs(math.log10(y / line)) > 0.12
+
+
+def _clip(value: float, low: float, high: float) -> float:
+    return min(high, max(low, value))
+
+
+def _band(alt: Any, band: Mapping[str, Any], x: Any, y: Any, line: float) -> Any:
+    """An area and its words, which keep out of the way of the line."""
+    area = alt.Chart(alt.Data(values=band["rows"])).mark_area(color=band["shade"], line=False)
+    area = area.encode(x=x, y=y, y2="high:Q")
+    at = band["rows"][round(0.03 * len(band["rows"]))]
+    tall = at["high"] / at["low"]
+    if math.log10(tall) < 0.06:  # too thin for a word
+        return area
+    middle = max((at["low"] * tall**share for share in (0.5, 0.28, 0.72)), key=lambda y: _clear(y, line))
+    dark = band["shade"] in SHADES[2:]
+    label = alt.Chart(alt.Data(values=[{"params": at["params"], "low": middle, "text": band["text"]}]))
+    label = label.mark_text(align="left", fontSize=12, color="white" if dark else INK, baseline="middle")
+    return alt.layer(area, label.encode(x=x, y=y, text="text:N"))
+
+
+def _constant_tokens(alt: Any, sizes: Sequence[float], bottom: float, top: float) -> Any:
+    """Thin lines along which the number of tokens is the same."""
+    rows, names = [], []
+    for power, name in ((9, "1B"), (11, "100B"), (13, "10T"), (15, "1000T")):
+        tokens = 10.0**power
+        ends = max(sizes[0], tokens / top), min(sizes[-1], tokens / bottom)
+        if not 5 * sizes[0] <= tokens / top < sizes[-1]:  # a line that begins at the left would cross the words there
+            continue
+        rows += [{"params": n, "low": tokens / n, "name": name} for n in ends]
+        names.append({"params": ends[0] * 1.15, "low": tokens / (ends[0] * 1.15) / 1.05, "name": f"{name} tokens"})
+    lines = alt.Chart(alt.Data(values=rows)).mark_line(color="#8a8a8a", strokeWidth=0.9)
+    lines = lines.encode(x="params:Q", y="low:Q", detail="name:N")
+    words = alt.Chart(alt.Data(values=names)).mark_text(align="left", dx=8, dy=2, fontSize=10, color="white")
+    return alt.layer(lines, words.encode(x="params:Q", y="low:Q", text="name:N"))
+
+
+def _compute_optimal(alt: Any, ratio: float, sizes: Sequence[float]) -> Any:
+    rule = alt.Chart(alt.Data(values=[{"low": ratio, "params": sizes[-1], "text": f"{ratio:g} tokens a parameter"}]))
+    line = rule.mark_rule(color=INK, strokeWidth=1.6, strokeDash=[6, 3]).encode(y="low:Q")
+    words = rule.mark_text(align="right", dx=-6, dy=-8, fontSize=12, color=INK, fontStyle="italic")
+    return alt.layer(line, words.encode(x="params:Q", y="low:Q", text="text:N"))
+
+
+def _own(alt: Any, point: Mapping[str, Any], sizes: Sequence[float]) -> list[Any]:
+    """The user's own run, with its label on the side where there is room."""
+    row = {"params": point["params"], "low": point["ratio"], "text": point["label"]}
+    left = math.log(point["params"] / sizes[0]) < 0.5 * math.log(sizes[-1] / sizes[0])
+    base = alt.Chart(alt.Data(values=[row])).encode(x="params:Q", y="low:Q")
+    dot = base.mark_point(filled=True, size=120, color=POINT, stroke="white", strokeWidth=1.5, opacity=1)
+    style: dict[str, Any] = {"align": "left" if left else "right", "dx": 11 if left else -11, "fontSize": 13}
+    halo = base.mark_text(
+        **style, dy=14, fontWeight="bold", color="white", stroke="white", strokeWidth=3, strokeJoin="round"
+    )
+    text = base.mark_text(**style, dy=14, fontWeight="bold", color=INK)
+    return [dot, halo.encode(text="text:N"), text.encode(text="text:N")]

@@ -1,0 +1,145 @@
+"""`lengthwise bound`: text of 80 columns, one object, a picture, exit codes, and bad input in one sentence."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from small_runs import trained
+
+QUICK = ["--quantiser", "uniform:levels=16"]
+
+
+@pytest.fixture(scope="module")
+def prose_run(tmp_path_factory) -> Path:
+    return trained(tmp_path_factory.mktemp("runs") / "prose")
+
+
+def test_text_fits_80_columns_and_says_every_term(cli, prose_run, tmp_path):
+    answer = cli("bound", prose_run, *QUICK, "--held-out", "20", "--quiet")
+    assert answer.code == 0 and answer.err == ""
+    assert max(map(len, answer.out.splitlines())) <= 80
+    told = " ".join(answer.out.split())
+    for text in (
+        "chance 3.4340 nats (4.9542 bits): ln 31",
+        "data complexity",
+        "variation",
+        "top10 freedman",
+        "vacuous",
+        "Plain loss of fresh items, without smoothing:",
+    ):
+        assert text in told
+    for title in ("Fresh documents", "Tokens in the contexts seen", "What this rests on", "What they really are"):
+        assert f"\n{title}\n" in answer.out
+    assert answer.out.index("\nbound ") < answer.out.index("\nMessage and losses\n")  # the result comes first
+    folder = Path(answer.out.splitlines()[-1])
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "bound.json", "losses-00000.npz", "message.bin", "message.json", "request.json"
+    ]  # fmt: skip
+
+
+def test_a_refused_folder_names_the_option(cli, prose_run, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    answer = cli("bound", prose_run, *QUICK, "--output", "taken/bound", "--quiet")
+    assert answer.code == 2 and answer.err.count("\n") == 1
+    assert "cannot write to taken/bound" in answer.err and answer.err.endswith("give another one with --output\n")
+
+
+def test_one_object_and_narration(cli, prose_run):
+    answer = cli("bound", prose_run, *QUICK, "--json")
+    found = json.loads(answer.out)
+    assert found["command"] == "bound" and found["vacuous"] in (True, False)
+    assert sum(found["message"]["parts"].values()) == found["message"]["bits"]
+    one = found["bounds"][0]
+    assert sum(term["value"] for term in one["terms"]) == pytest.approx(one["value"])
+    assert answer.err.splitlines()[0] == "reading the model …" and "\r" not in answer.err
+
+
+def test_a_required_bound_that_is_vacuous_is_exit_code_3(cli, prose_run):
+    answer = cli("bound", prose_run, "--quantiser", "exact", "--require", "--quiet")
+    assert answer.code == 3 and answer.err == "lengthwise: no bound is below chance\n"
+    assert "Every bound is vacuous" in answer.out
+
+
+@pytest.mark.parametrize("ending", ["svg", *(pytest.param(other, marks=pytest.mark.slow) for other in ("png", "html"))])
+def test_the_picture(cli, prose_run, tmp_path, ending):
+    answer = cli("bound", prose_run, *QUICK, "--picture", f"terms.{ending}")
+    assert answer.code == 0 and f"picture in terms.{ending}" in answer.err
+    content = (tmp_path / f"terms.{ending}").read_bytes()
+    assert content[:4] == b"\x89PNG" if ending == "png" else b"complexity" in content
+
+
+WRONG = {
+    "nowhere": (["nowhere"], "there is no nowhere"),
+    "tokens": (["RUN", "--tokens", "5"], "leave out --tokens"),
+    "amount": (["RUN", "--tokens", "many"], "is not a number above 0"),
+    "quantiser": (["RUN", "--quantiser", "kmean"], "did you mean 'kmeans'"),
+    "picture": (["RUN", "--picture", "terms.gif"], "--picture takes a file that ends in"),
+    "data": (["RUN", "--data", "x.jsonl"], "leave out --data"),
+    "held-out": (["RUN", "--held-out", "1"], "at least 2 items"),
+    "output": (["RUN", "--output", "RUN"], "holds other files"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_bad_input_is_one_sentence(cli, prose_run, wrong):
+    call, sentence = WRONG[wrong]
+    answer = cli("bound", *[prose_run if word == "RUN" else word for word in call], "--quiet")
+    assert answer.code == 2 and answer.out == "" and sentence in answer.err and answer.err.count("\n") == 1
+
+
+def test_readout_numbers_is_refused(cli, tiny):
+    assert cli("train", "simple_task", *tiny, "--folder", "numbers", "--quiet").code == 0
+    answer = cli("bound", "numbers", "--quiet")
+    assert answer.code == 2 and "are numbers; a bound of tokens needs answers or tags" in answer.err
+
+
+COMMAND = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from lengthwise.guarantees import reading
+reading.SMALLEST = reading.LARGEST = 256
+real = reading.losses_on
+def slow(*given):
+    time.sleep(0.2)
+    return real(*given)
+reading.losses_on = slow
+from lengthwise.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
+def test_stopped_or_killed_it_goes_on(cli, prose_run, how):
+    call = ["bound", str(prose_run), *QUICK, "--output", "part", "--quiet"]
+    process = subprocess.Popen([sys.executable, "-c", COMMAND, *call], stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + 60
+        while not Path("part/losses-00001.npz").exists():
+            assert process.poll() is None and time.monotonic() < until
+            time.sleep(0.02)
+        process.send_signal(how)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert not Path("part/bound.json").exists()
+    if how == signal.SIGINT:
+        assert process.returncode == 130 and err.count("\n") == 1 and "the same command goes on" in err
+    import lengthwise.guarantees.reading as reading
+
+    kept = Path("part/losses-00000.npz").stat().st_mtime_ns
+    usual = reading.SMALLEST, reading.LARGEST
+    try:
+        reading.SMALLEST = reading.LARGEST = 256
+        resumed, whole = (
+            cli("bound", prose_run, *QUICK, "--output", name, "--json", "--quiet") for name in ("part", "whole")
+        )
+    finally:
+        reading.SMALLEST, reading.LARGEST = usual
+    assert resumed.code == whole.code == 0
+    assert resumed.out.replace('"part"', '"whole"') == whole.out
+    assert Path("part/losses-00000.npz").stat().st_mtime_ns == kept
