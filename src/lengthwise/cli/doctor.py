@@ -10,7 +10,7 @@ import platform
 
 EXTRAS = {
     "ot": ("numba",),
-    "hf": ("transformers", "gguf"),
+    "hf": ("transformers", "gguf", "accelerate"),
     "ray": ("ray",),
     "slurm": ("submitit",),
     "track": ("mlflow", "trackio", "tensorboard"),

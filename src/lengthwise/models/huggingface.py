@@ -109,9 +109,12 @@ def _load_gguf(path: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
             raise UsageError(f"{path} is not a GGUF file; a folder with config.json and safetensors would do as well")
     transformers = _transformers()
     try:
+        import accelerate  # noqa: F401  # transformers asks for it
         import gguf  # noqa: F401
     except ImportError:
-        raise UsageError(f"reading {path} needs gguf; `pip install lengthwise[hf]` installs it") from None
+        raise UsageError(
+            f"reading {path} needs gguf and accelerate; `pip install lengthwise[hf]` installs them"
+        ) from None
     loader = transformers.AutoModelForCausalLM
     return _load(path, lambda: loader.from_pretrained(path.parent, gguf_file=path.name, **_plainly()))
 
