@@ -65,6 +65,13 @@ def test_the_legend_has_what_occurs_and_no_more(content_of, told):
     assert scale["range"] == ["#0072B2", "#E69F00"]
 
 
+def test_a_legend_without_entries_is_left_out(content_of, told):
+    """Vega gives one in columns an infinite size, and the whole picture with it."""
+    content = content_of({("sort", "a"): [60]}, unlearned=[("sort", "a")])
+    drawn = agreement_matrix(content, predict(content, told(TOLD)))
+    assert drawn.data["judged"] == [] and drawn.template["layer"][0]["encoding"]["color"]["legend"] is None
+
+
 @pytest.mark.parametrize("tasks, encodings", [(25, 2), (4, 19)])
 def test_the_usual_shapes_fit_the_page(content_of, told, tasks, encodings):
     """The page gives 72 rem of width and 46 rem of height."""

@@ -78,10 +78,11 @@ def _template(content: Content, foretold: Predictions) -> dict[str, Any]:
 
 
 def _colour(foretold: Predictions) -> Any:
-    """The colours, with a legend of those that occur."""
+    """The colours, with a legend of those that occur; one without entries would have no size."""
     import altair as alt
 
     found = {(row.agrees, row.outcome) for row in foretold.judged}
     looks = {name: colour for key, (name, colour, _) in LOOKS.items() if key in found}
+    scale = alt.Scale(domain=list(looks), range=list(looks.values()))
     legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=2, symbolType="square", offset=8)
-    return alt.Color("look:N", scale=alt.Scale(domain=list(looks), range=list(looks.values())), legend=legend)
+    return alt.Color("look:N", scale=scale, legend=legend if looks else None)
