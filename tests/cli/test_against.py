@@ -56,7 +56,7 @@ def test_accuracy_and_disagreements_are_written_out(study, capsys, monkeypatch):
         """It says the opposite of what came, of both encodings."""
         found = {}
         for position in positions:
-            outlook = "will fail" if held[position] == "held" else "will hold"
+            outlook = "cannot hold" if held[position] == "held" else "can hold"
             opinion = Opinion("test", outlook, "it was told so", Claim("x", True, "", "proved"))
             found[position] = Verdict(position, (opinion,))
         return Card(name, train_size, test_size, found)

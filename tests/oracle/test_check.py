@@ -18,7 +18,7 @@ from lengthwise.tasks import tasks
 DATA = Path(__file__).parents[1] / "data" / "huang2025.csv"
 NAMES = {"binary_majority_interleave_3": "interleaved_majority", "majority_26": "majority", "sort_unique": "sort"}
 ENCODINGS = {"nope": "none", "ape_random_offset": "learned+offset"}
-FLAG = {"will hold": True, "will fail": False, "unknown": None}
+FLAG = {"can hold": True, "cannot hold": False, "unknown": None}
 
 
 def published() -> Iterator[tuple[str, dict[str, bool]]]:
@@ -48,16 +48,16 @@ def test_no_verdict_contradicts_a_published_flag() -> None:
 @pytest.mark.parametrize(
     ("name", "encoding", "outlook"),
     [
-        ("parity_columns", "t5", "will hold"),
-        ("addition_columns", "rope", "will hold"),
-        ("copy_pointer", "rope", "will hold"),
-        ("parity_columns", "none", "will hold"),
-        ("copy_pointer", "none", "will fail"),
-        ("parity_appended", "none", "will fail"),
-        ("parity_appended", "learned+offset", "will fail"),
-        pytest.param("addition_appended", "none", "will fail", marks=pytest.mark.slow),
-        ("parity_appended", "rope", "will fail"),
-        ("copy_repeat_steps", "learned+offset", "will fail"),
+        ("parity_columns", "t5", "can hold"),
+        ("addition_columns", "rope", "can hold"),
+        ("copy_pointer", "rope", "can hold"),
+        ("parity_columns", "none", "can hold"),
+        ("copy_pointer", "none", "cannot hold"),
+        ("parity_appended", "none", "cannot hold"),
+        ("parity_appended", "learned+offset", "cannot hold"),
+        pytest.param("addition_appended", "none", "cannot hold", marks=pytest.mark.slow),
+        ("parity_appended", "rope", "cannot hold"),
+        ("copy_repeat_steps", "learned+offset", "cannot hold"),
     ],
 )
 def test_layouts_of_reasoning(name: str, encoding: str, outlook: str) -> None:
@@ -67,13 +67,13 @@ def test_layouts_of_reasoning(name: str, encoding: str, outlook: str) -> None:
 
 def test_too_short_a_training_size_is_named_with_what_it_misses() -> None:
     verdict = check(tasks.make("parity_columns"), ("t5",), train_size=3, quick=True).verdicts["t5"]
-    assert verdict.outlook == "will fail" and "only at size 4" in verdict.why
+    assert verdict.outlook == "cannot hold" and "only at size 4" in verdict.why
     assert verdict.opinions[0].changes == ("train to size 4 at least",)
 
 
 def test_theories_that_disagree_are_both_shown() -> None:
     table = check(tasks.make("parity_columns"), ("learned",), train_size=8).verdicts["learned"]
-    assert table.outlook == "will fail" and table.dissent[0].outlook == "will hold"
+    assert table.outlook == "cannot hold" and table.dissent[0].outlook == "can hold"
 
 
 def test_a_table_that_is_long_enough_is_not_said_to_fail() -> None:
@@ -109,7 +109,7 @@ def test_predictions_are_predicted_and_say_what_they_rest_on() -> None:
 
 def test_a_card_is_json() -> None:
     plain = check(tasks.make("copy_repeat"), quick=True).plain()
-    assert json.loads(json.dumps(plain, allow_nan=False))["verdicts"][0]["outlook"] == "will fail"
+    assert json.loads(json.dumps(plain, allow_nan=False))["verdicts"][0]["outlook"] == "cannot hold"
 
 
 def test_families_of_encodings() -> None:
@@ -139,7 +139,7 @@ def test_a_layout_of_ones_own_from_functions_and_from_pairs(tmp_path: Path) -> N
     code = tmp_path / "layout.py"
     code.write_text(OWN)
     card = check_formulation(str(code), ("t5",), train_size=8)
-    assert card.verdicts["t5"].outlook == "will hold", card.verdicts["t5"].why
+    assert card.verdicts["t5"].outlook == "can hold", card.verdicts["t5"].why
     assert "of 5 columns" in card.verdicts["t5"].why
     space: dict[str, object] = {}
     exec(OWN, space)
@@ -150,16 +150,16 @@ def test_a_layout_of_ones_own_from_functions_and_from_pairs(tmp_path: Path) -> N
             after = space["step"](state)  # pyright: ignore[reportCallIssue]
             lines.append(json.dumps({"state": state, "next": after}))
     pairs.write_text("\n".join(lines))
-    assert check_formulation(str(pairs), ("t5",)).verdicts["t5"].outlook == "will hold"
+    assert check_formulation(str(pairs), ("t5",)).verdicts["t5"].outlook == "can hold"
     short = check_formulation(str(pairs), ("t5",), train_size=3).verdicts["t5"]
-    assert short.outlook == "will fail" and "size 5" in short.why
+    assert short.outlook == "cannot hold" and "size 5" in short.why
 
 
 def test_fewer_training_items_show_fewer_windows(tmp_path: Path) -> None:
     code = tmp_path / "layout.py"
     code.write_text(OWN)
     few = check_formulation(str(code), ("t5",), train_size=8, items=20).verdicts["t5"]
-    assert few.outlook == "will fail" and "planned items show" in few.why
+    assert few.outlook == "cannot hold" and "planned items show" in few.why
 
 
 def test_a_clash_of_guessed_labels_is_no_reason_to_fail(tmp_path: Path) -> None:

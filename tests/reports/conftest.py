@@ -109,7 +109,7 @@ class ToldOracle:
         status = "unknown" if outlook == "unknown" else "holds"
         claim = Claim(
             "a program exists",
-            None if outlook == "unknown" else outlook == "will hold",
+            None if outlook == "unknown" else outlook == "can hold",
             "",
             "certified",
             status,
@@ -122,7 +122,7 @@ class ToldOracle:
 
 @pytest.fixture(scope="session")
 def told() -> Callable[..., ToldOracle]:
-    """`told({("sort", "none"): "will hold"})`: an oracle that says this, and that it does not know the rest."""
+    """`told({("sort", "none"): "can hold"})`: an oracle that says this, and that it does not know the rest."""
     return ToldOracle
 
 
@@ -143,7 +143,7 @@ def large_study(tmp_path_factory, synthetic_study) -> Path:
 @pytest.fixture(scope="session")
 def report(study) -> Path:
     """The report, with one cell decided."""
-    return write_report(study, oracle=ToldOracle({("sort", "none"): "will hold"}))
+    return write_report(study, oracle=ToldOracle({("sort", "none"): "can hold"}))
 
 
 @pytest.fixture(scope="session")

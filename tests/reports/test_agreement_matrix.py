@@ -16,7 +16,7 @@ TABLE = {
     ("parity", "b"): [0],
     ("parity", "c"): [None],
 }
-TOLD = {("sort", "a"): "will hold", ("sort", "b"): "will fail", ("sort", "c"): "will fail", ("sort", "d"): "will hold"}
+TOLD = {("sort", "a"): "can hold", ("sort", "b"): "cannot hold", ("sort", "c"): "cannot hold", ("sort", "d"): "can hold"}
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_cell_has_the_sign_of_what_was_foretold_and_what_came(drawn):
         ("parity", "c"): "–",
     }
     assert [row["outcome"] for row in drawn.data["others"]] == ["not learned", "not measured"]
-    assert drawn.data["judged"][2]["why"] == "a witness says that sort will fail"
+    assert drawn.data["judged"][2]["why"] == "a witness says that sort cannot hold"
     assert drawn.data["judged"][2]["measured"].startswith("held: 100 % exact")
     assert "decided 4 of 5 cells" in drawn.words
 

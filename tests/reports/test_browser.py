@@ -107,7 +107,7 @@ def test_hovering_shows_numbers(visit, report):
 
 def test_predictions_stand_beside_what_came(visit, tmp_path, synthetic_study, told):
     folder = synthetic_study(tmp_path / "s", ["sort", "gone.py::<b>Own"], ["none", "rope"], seeds=1, failed=0)
-    path = write_report(folder, oracle=told({("sort", "none"): "will hold", ("sort", "rope"): "will fail"}))
+    path = write_report(folder, oracle=told({("sort", "none"): "can hold", ("sort", "rope"): "cannot hold"}))
     opened = visit(path, "?all")
     section = opened.page.locator("#predicted")
     assert "The oracle decided" in section.inner_text() and "cannot be rebuilt here" in section.text_content()

@@ -148,7 +148,7 @@ def test_every_claim_has_a_row_with_its_kind_interval_and_assumptions(content_of
         tasks={"a": known(x=80)},
         study={"plateau": True},
     )
-    foretold = predict(content, told({("sort", "x"): "will hold"}))
+    foretold = predict(content, told({("sort", "x"): "can hold"}))
     claims = all_claims(content, answer(content), compare(content), fit_plateaus(content), foretold)
     columns = claim_columns(claims)
     assert {len(values) for values in columns.values()} == {len(claims)}
@@ -162,5 +162,5 @@ def test_every_claim_has_a_row_with_its_kind_interval_and_assumptions(content_of
     accuracy = columns["claim"].index("cells that did as the oracle predicted, of those it decided")
     assert (columns["value"][accuracy], columns["interval"][accuracy]) == ("0 %", "0 % to 79.3 %")
     outlook = columns["claim"].index("beyond the training range: sort, encoding x")
-    assert columns["kind"][outlook] == "predicted" and columns["value"][outlook] == "will hold"
-    assert "a witness says that sort will hold" in columns["evidence"][outlook]
+    assert columns["kind"][outlook] == "predicted" and columns["value"][outlook] == "can hold"
+    assert "a witness says that sort can hold" in columns["evidence"][outlook]

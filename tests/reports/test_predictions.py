@@ -26,12 +26,12 @@ TABLE = {
     ("copy_repeat", "rope"): [None],
 }
 TOLD = {
-    ("sort", "none"): "will hold",
-    ("sort", "rope"): "will hold",
-    ("parity", "none"): "will fail",
-    ("parity", "rope"): "will fail",
-    ("copy_repeat", "none"): "will fail",
-    ("copy_repeat", "rope"): "will fail",
+    ("sort", "none"): "can hold",
+    ("sort", "rope"): "can hold",
+    ("parity", "none"): "cannot hold",
+    ("parity", "rope"): "cannot hold",
+    ("copy_repeat", "none"): "cannot hold",
+    ("copy_repeat", "rope"): "cannot hold",
 }
 
 
@@ -45,18 +45,18 @@ def test_every_cell_has_its_verdict_beside_its_outcome(foretold):
         (row.label, row.cell.position, row.verdict.outlook, row.outcome, row.agrees, row.sizes) for row in foretold.rows
     ]
     assert found == [
-        ("sort", "none", "will hold", "held", True, "41–60"),
-        ("sort", "rope", "will hold", "fell", False, "41–60"),
-        ("parity", "none", "will fail", "held", False, "41–60"),
-        ("parity", "rope", "will fail", "fell", True, "41–60"),
+        ("sort", "none", "can hold", "held", True, "41–60"),
+        ("sort", "rope", "can hold", "fell", False, "41–60"),
+        ("parity", "none", "cannot hold", "held", False, "41–60"),
+        ("parity", "rope", "cannot hold", "fell", True, "41–60"),
         ("majority", "none", "unknown", "fell", None, "41–60"),
         ("majority", "rope", "unknown", "fell", None, "41–60"),
-        ("copy_repeat", "none", "will fail", "not learned", None, "41–60"),
-        ("copy_repeat", "rope", "will fail", "not measured", None, ""),
+        ("copy_repeat", "none", "cannot hold", "not learned", None, "41–60"),
+        ("copy_repeat", "rope", "cannot hold", "not measured", None, ""),
     ]
     assert foretold.counts == {
-        "will hold": {"held": 1, "fell": 1, "not learned": 0, "not measured": 0},
-        "will fail": {"held": 1, "fell": 1, "not learned": 1, "not measured": 1},
+        "can hold": {"held": 1, "fell": 1, "not learned": 0, "not measured": 0},
+        "cannot hold": {"held": 1, "fell": 1, "not learned": 1, "not measured": 1},
         "unknown": {"held": 0, "fell": 2, "not learned": 0, "not measured": 0},
     }
 
@@ -74,7 +74,7 @@ def test_a_disagreement_says_why_and_how_near_the_bar(content_of, told):
     near = predict(content_of({("sort", "none"): [60, 20, 20]}), told(TOLD))
     assert [row.sentence for row in near.disagreements] == [
         "sort with `none`: predicted to hold, fell: 40 % exact at sizes 41–60, 95 % interval over seeds 10 % to 100 %, "
-        "which reaches across the bar. Why so predicted: a witness says that sort will hold."
+        "which reaches across the bar. Why so predicted: a witness says that sort can hold."
     ]
     far = predict(content_of({("sort", "none"): [20, 20]}), told(TOLD))
     assert "across the bar" not in far.disagreements[0].sentence
@@ -95,7 +95,7 @@ def test_what_is_left_out_is_told_apart(foretold):
 
 def test_a_prediction_is_a_claim_that_rests_on_the_deciding_one(foretold):
     first = foretold.cell_claims()[0]
-    assert (first.kind, first.value, str(first.reference)) == ("predicted", "will hold", "huang2025, Theorem 7")
+    assert (first.kind, first.value, str(first.reference)) == ("predicted", "can hold", "huang2025, Theorem 7")
     assert first.assumptions[0].statement == "softmax attention" and len(first.assumptions) == 3
     assert first.evidence["as predicted"] is True and "certified" in first.evidence["grounds"]
     assert len(foretold.cell_claims()) == 5  # of six decided cells one has no finished run
@@ -141,7 +141,7 @@ def test_one_card_a_task_and_training_size(content_of, told):
     oracle = told(TOLD)
     found = predict(replace(small, runs=(*small.runs, *large.runs)), oracle)
     assert oracle.asked == [("sort", ("none", "rope"), 20, 60), ("sort", ("none", "rope"), 30, 90)]
-    assert len(found.rows) == 8 and Counter(row.verdict.outlook for row in found.rows) == {"will hold": 8}
+    assert len(found.rows) == 8 and Counter(row.verdict.outlook for row in found.rows) == {"can hold": 8}
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_task_that_was_changed_since_is_unknown(content_of, told):
     """The stored share of right guesses tells; a verdict on another task must not be counted."""
     content = content_of({("parity", "none"): [60]})
     (run,) = content.runs
-    oracle = told({("parity", "none"): "will hold"})
+    oracle = told({("parity", "none"): "can hold"})
     assert predict(content, oracle).rows[0].agrees is True
     curve = dict(run.detail["curve"])
     for column in ("chance", "token_chance"):
@@ -225,7 +225,7 @@ def test_nothing_done_is_no_claim(content_of, told):
 
 def test_plain_is_json(foretold):
     plain = json.loads(json.dumps(foretold.plain(), allow_nan=False))
-    assert plain["counts"]["will fail"]["fell"] == 1 and len(plain["cells"]) == 8
+    assert plain["counts"]["cannot hold"]["fell"] == 1 and len(plain["cells"]) == 8
     assert plain["cells"][1]["agrees"] is False and plain["cells"][1]["verdict"]["opinions"][0]["theory"] == "C-RASP"
     assert plain["cells"][7]["measured"] is None and len(plain["disagreements"]) == 2
 
@@ -237,7 +237,7 @@ def test_the_counts_are_those_of_a_plain_loop(content_of, told, data):
     pairs = [(task, position) for task in ("sort", "parity", "majority") for position in ("none", "rope")]
     reach = st.one_of(st.none(), st.sampled_from([0, 20, 45, 50, 60]))
     table = {pair: data.draw(st.lists(reach, min_size=1, max_size=3)) for pair in pairs}
-    outlooks = {pair: data.draw(st.sampled_from(["will hold", "will fail", "unknown"])) for pair in pairs}
+    outlooks = {pair: data.draw(st.sampled_from(["can hold", "cannot hold", "unknown"])) for pair in pairs}
     content = content_of(table, unlearned=data.draw(st.lists(st.sampled_from(pairs))))
     right = decided = judged = 0
     for cell in cells(content.runs, content.rule):
@@ -247,7 +247,7 @@ def test_the_counts_are_those_of_a_plain_loop(content_of, told, data):
         judged += 1
         outlook = outlooks[cell.task, cell.position]
         decided += outlook != "unknown"
-        right += outlook == ("will hold" if sum(shares) / len(shares) >= 0.7 else "will fail")
+        right += outlook == ("can hold" if sum(shares) / len(shares) >= 0.7 else "cannot hold")
     found = predict(content, told(outlooks))
     assert (found.right, len(found.decided), len(found.judged)) == (right, decided, judged)
     assert sum(sum(row.values()) for row in found.counts.values()) == len(found.rows) == len(pairs)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lengthwise.cli.options import Parser
 
 COMMANDS = {
-    "check": "say before training which encodings will hold, and why",
+    "check": "say before training which encodings can hold, and why",
     "train": "train a model at short sizes, measure how far it holds",
     "measure": "measure a saved run again, at other sizes or on other items",
     "inspect": "look inside a model: norms, constants, attention, tokens",

@@ -1,6 +1,6 @@
 """Say before training whether a task can be learned beyond its training size, with which encoding, and why.
 
-The card has a verdict for each encoding (will hold, will fail or unknown) with the claim that decides it and a witness
+The card has a verdict for each encoding (can hold, cannot hold or unknown) with the claim that decides it and a witness
 that can be checked by hand, the training size needed, how much of it the planned data show, and what to change. With
 --against the verdicts stand beside what the runs of a study measured.
 

@@ -52,11 +52,11 @@ class Card:
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """What would turn a verdict that is not "will hold", each said once."""
+        """What would turn a verdict that is not "can hold", each said once."""
         found = [
             change
             for verdict in self.verdicts.values()
-            if verdict.outlook != "will hold"
+            if verdict.outlook != "can hold"
             for opinion in verdict.opinions
             for change in opinion.changes
         ]
@@ -96,7 +96,7 @@ def check(
     of steps as a causal decoder writes it, which sees all earlier states.
 
     >>> lw.check("copy_repeat", ["none"]).verdicts["none"].outlook      # doctest: +SKIP
-    'will fail'
+    'cannot hold'
     """
     task = tasks.make(task) if isinstance(task, str) else task
     if not task.sizes(1, train_size):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from lengthwise.records import Claim
 
-Outlook = Literal["will hold", "will fail", "unknown"]
+Outlook = Literal["can hold", "cannot hold", "unknown"]
 Family = Literal["none", "absolute", "table", "other"]
 
 

@@ -22,8 +22,8 @@ OUTLOOKS: tuple[Outlook, ...] = get_args(Outlook)
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 SAME = Assumption("the task is now what it was when the runs were trained, as guessing is right as often as then")
 SETTINGS = Assumption("the other settings of the model do not matter")
-_FORETOLD: dict[Outlook, str] = {"will hold": "to hold", "will fail": "to fail"}
-_FITS: dict[Outlook, Outcome] = {"will hold": "held", "will fail": "fell"}
+_FORETOLD: dict[Outlook, str] = {"can hold": "to hold", "cannot hold": "to fail"}
+_FITS: dict[Outlook, Outcome] = {"can hold": "held", "cannot hold": "fell"}
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ class Predictions:
 
     def _not_counted(self, outcome: Outcome, why: str) -> str:
         rows = self.apart(outcome)
-        failing = self.counts["will fail"][outcome]
+        failing = self.counts["cannot hold"][outcome]
         were = f"{counted(len(rows), 'cell')} that {'was' if len(rows) == 1 else 'were'} {why}"
         return f"Not counted: {were} ({failing} predicted to fail): {listed([row.where for row in rows], 12)}."
 

@@ -32,7 +32,7 @@ def opinions(question: Question) -> list[Opinion]:
     return [
         question.opinion(
             THEORY,
-            "will fail",
+            "cannot hold",
             " ".join(found[:3]),
             growth.claim(),
             assumptions=(LEARNED,),

@@ -54,7 +54,7 @@ def judge(question: Asked, layout: Layout) -> Opinion:
         widest = [one for one in found.by_width if one.witness][-1]
         why = " ".join(widest.explain())
         # A clash of labels that were only guessed shows nothing.
-        outlook: Outlook = "unknown" if widest.claim().status == "unknown" else "will fail"
+        outlook: Outlook = "unknown" if widest.claim().status == "unknown" else "cannot hold"
         return question.opinion(
             THEORY,
             outlook,
@@ -88,7 +88,7 @@ def without_end(question: Asked, sentence: str) -> Opinion:
         reference=Reference("xiao2024", "Theorem 3.1.2"),
     )
     return question.opinion(
-        THEORY, "will fail", why, grounds, reference=XIAO, changes=("write numbers digit by digit",)
+        THEORY, "cannot hold", why, grounds, reference=XIAO, changes=("write numbers digit by digit",)
     )
 
 
@@ -97,15 +97,15 @@ def _by_coverage(question: Asked, layout: Layout, why: str, details: tuple[str, 
     needed, seen = layout.training_size, layout.seen
     share = layout.failing.failing[-1][1] if layout.failing else None
     missed = len(seen.unseen) if seen else 0
-    outlook: Outlook = "will hold"
+    outlook: Outlook = "can hold"
     changes: tuple[str, ...] = ()
     if needed is None:
         outlook, why = "unknown", f"{why} It is not known from which size on training shows all of them."
     elif needed > question.train_size:
-        outlook, changes = "will fail", (f"train to size {needed} at least",)
+        outlook, changes = "cannot hold", (f"train to size {needed} at least",)
         why += f" But the last of them shows only at size {needed}."
     elif share is not None and share > _FAILING:
-        outlook, changes = "will fail", (f"draw more training items: {missed} windows are not among them",)
+        outlook, changes = "cannot hold", (f"draw more training items: {missed} windows are not among them",)
     elif not missed:
         why += f" Training to size {needed} shows them all."
     if seen and missed and needed is not None:
@@ -114,7 +114,7 @@ def _by_coverage(question: Asked, layout: Layout, why: str, details: tuple[str, 
             "" if share is None else f", and {share:.0%} of items at size {layout.failing_at} need one that it misses"
         )
         why += f" {total} windows exist and the planned items show {total - missed}{need}; one is {seen.unseen[0]}."
-    if outlook == "will hold" and layout.locality.window and layout.locality.window[0] == 1:
+    if outlook == "can hold" and layout.locality.window and layout.locality.window[0] == 1:
         reach = (layout.locality.window[1] + 1) // 2
         why += f" Attention must keep to such windows (`--attention window:size={reach}`)."
     rests = {"assumptions": (READS,), "reference": XIAO, "details": details, "changes": changes}
@@ -154,4 +154,4 @@ def _order_blind(question: Question, layout: Layout) -> Opinion | None:
         evidence=vars(clash),
     )
     changes = ("take an encoding that tells offsets with their side, as t5, rope or learned+offset",)
-    return question.opinion(THEORY, "will fail", why, grounds, reference=XIAO, changes=changes)
+    return question.opinion(THEORY, "cannot hold", why, grounds, reference=XIAO, changes=changes)

@@ -26,7 +26,7 @@ def opinions(question: Question) -> list[Opinion]:
     return [
         question.opinion(
             THEORY,
-            "will hold",
+            "can hold",
             " ".join(found.explain()),
             found.claim(),
             assumptions=(LEARNED,),

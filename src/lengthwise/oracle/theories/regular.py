@@ -22,7 +22,7 @@ from lengthwise.tasks.task import Task
 
 THEORY = "C-RASP"
 _LONGEST_WHY = 520  # signs
-OUTLOOKS: dict[bool | None, Outlook] = {True: "will hold", False: "will fail", None: "unknown"}
+OUTLOOKS: dict[bool | None, Outlook] = {True: "can hold", False: "cannot hold", None: "unknown"}
 _FEW_ACTIONS = 5_000  # of words on states, up to which the quick test is made
 
 

@@ -36,5 +36,5 @@ def opinions(question: Question) -> list[Opinion]:
     changes = (f"train the table with random offsets: {question.encoding}+offset",)
     source = Reference("huang2025", "random offsets in training")
     return [
-        question.opinion(THEORY, "will fail", why, grounds, assumptions=(guess,), reference=source, changes=changes)
+        question.opinion(THEORY, "cannot hold", why, grounds, assumptions=(guess,), reference=source, changes=changes)
     ]
