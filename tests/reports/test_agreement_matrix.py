@@ -16,7 +16,12 @@ TABLE = {
     ("parity", "b"): [0],
     ("parity", "c"): [None],
 }
-TOLD = {("sort", "a"): "can hold", ("sort", "b"): "cannot hold", ("sort", "c"): "cannot hold", ("sort", "d"): "can hold"}
+TOLD = {
+    ("sort", "a"): "can hold",
+    ("sort", "b"): "cannot hold",
+    ("sort", "c"): "cannot hold",
+    ("sort", "d"): "can hold",
+}
 
 
 @pytest.fixture

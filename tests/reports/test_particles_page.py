@@ -123,6 +123,13 @@ def test_no_other_three_directions_keep_more():
         assert ((points @ other) ** 2).sum(axis=2).mean() <= best
 
 
+def test_the_view_does_not_depend_on_the_signs_of_eigenvectors(monkeypatch):
+    points, eigh = gathering(d=7), np.linalg.eigh
+    expected = viewed(points)
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (eigh(matrix)[0], eigh(matrix)[1] * (-1) ** np.arange(7)))
+    np.testing.assert_allclose(viewed(points).points, expected.points, atol=1e-12)
+
+
 def test_the_grid_is_cut_at_the_edge():
     lines = grid_lines(np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0])
     assert {front for _, front in lines} == {True, False}

@@ -54,6 +54,47 @@ def test_caps_are_separated_as_far_as_can_be(n, d, k, greatest) -> None:
     assert angles.max() <= 0.3 + 1e-7 and angles.max() > 0.1
 
 
+def test_caps_are_the_same_whatever_basis_lapack_returns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel may flip the columns of Q and turn singular vectors of equal values: neither may move a start."""
+    settings = [(9, 3, 3, 0.4, 1), (12, 5, 6, 0.1, 2), (13, 3, 5, 0.1, 3), (14, 2, 7, 0.1, 4)]
+    before = [caps(*chosen).numpy() for chosen in settings]
+    qr, svd, flips = np.linalg.qr, np.linalg.svd, np.random.default_rng(0)
+
+    def flipped(matrix):
+        q, r = qr(matrix)
+        signs = np.sign(flips.standard_normal(q.shape[1]))
+        return q * signs, signs[:, None] * r
+
+    def turned(matrix):
+        """The factors that the matrix has in a turned basis: equal values come with other vectors."""
+        turn = flipped(flips.standard_normal((len(matrix), len(matrix))))[0]
+        u, values, v = svd(turn.T @ matrix @ turn)
+        return turn @ u, values, v @ turn.T
+
+    monkeypatch.setattr(np.linalg, "qr", flipped)
+    monkeypatch.setattr(np.linalg, "svd", turned)
+    for chosen, expected in zip(settings, before, strict=True):
+        np.testing.assert_allclose(caps(*chosen).numpy(), expected, atol=1e-12)
+
+
+def test_caps_of_a_seed_to_nine_digits() -> None:
+    """The same on every machine: from numpy's generator, Helmert's simplex and a QR with a positive diagonal."""
+    expected = [
+        [0.062491549176, -0.992075171379, 0.109003030304],
+        [0.398913317883, 0.6048492155, 0.689221003253],
+        [-0.461404867059, 0.387225955879, -0.798224033557],
+    ]
+    np.testing.assert_allclose(caps(3, 3, 3, 0.0, 1).numpy(), expected, atol=1e-9)
+
+
+def test_the_turn_of_caps_is_uniform() -> None:
+    """The centre of a single cap is as often in one orthant as in another. Without a rule for the signs of Q, LAPACK
+    reaches half of the orthants only."""
+    poles = np.array([caps(1, 3, 1, 0.0, seed).numpy()[0] for seed in range(400)])
+    counts = np.unique(poles > 0, axis=0, return_counts=True)[1]
+    assert len(counts) == 8 and counts.min() >= 25, "50 of each are expected, 25 are 3.7 deviations away"
+
+
 @pytest.mark.parametrize(
     "make,sentence",
     [

@@ -148,7 +148,11 @@ def in_span(points: Tensor) -> Tensor:
     import torch
 
     n, d = points.shape[-2:]
-    return points if d <= n else torch.linalg.qr(points.mT).R.mT.contiguous()  # X^T = Q R, so X X^T = R^T R
+    if d <= n:
+        return points
+    lower = torch.linalg.qr(points.mT).R.mT  # X^T = Q R, so X X^T = R^T R
+    diagonal = lower.diagonal(dim1=-2, dim2=-1)  # R is unique once this is positive
+    return (lower * torch.where(diagonal < 0, -1.0, 1.0)[..., None, :]).contiguous()
 
 
 def _shares(points: np.ndarray, delta: float, kappa: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -53,8 +53,7 @@ def caps(n: int, d: int, k: int, spread: float, seed: int) -> Tensor:
     if not 0 <= spread <= np.pi:
         raise UsageError(f"the spread of a cap is an angle from 0 to pi radians, not {spread}")
     generator = _generator("caps", seed)
-    turn = np.linalg.qr(generator.standard_normal((d, d)))[0]
-    centres = (_centres(k, d) @ turn)[np.arange(n) * k // n]
+    centres = (_centres(k, d) @ _turn(d, generator))[np.arange(n) * k // n]
     aside = generator.standard_normal((n, d))
     aside -= (aside * centres).sum(1, keepdims=True) * centres
     aside /= np.linalg.norm(aside, axis=1, keepdims=True)
@@ -70,13 +69,28 @@ def _centres(k: int, d: int) -> np.ndarray:
     if k == 1:
         return np.eye(1, d)
     if k <= d + 1:
-        corners = np.eye(k) - 1 / k  # a simplex, in the k - 1 dimensions orthogonal to the vector of ones
-        axes = np.linalg.svd(corners)[2][: k - 1]
-        flat = corners @ axes.T
-        return np.pad(flat / np.linalg.norm(flat, axis=1, keepdims=True), ((0, 0), (0, d - k + 1)))
+        return np.pad(_simplex(k), ((0, 0), (0, d - k + 1)))
     if k <= 2 * d:
         return np.concatenate([np.eye(d), -np.eye(d)])[:k]
     raise UsageError(f"at most 2d = {2 * d} caps are placed in {d} > 2 dimensions, not {k}")
+
+
+def _simplex(k: int) -> np.ndarray:
+    """The k corners of a regular simplex in k - 1 dimensions: the standard basis along Helmert's axes.
+
+    Axis j is (1, …, 1, -j, 0, …, 0) with j ones. They span the complement of (1, …, 1), as singular vectors would, but
+    those belong to equal singular values, and every LAPACK kernel is free to return others.
+    """
+    axis, corner = np.arange(1, k)[:, None], np.arange(k)
+    axes = np.where(corner < axis, 1.0, np.where(corner == axis, -axis, 0.0)) / np.sqrt(axis * (axis + 1))
+    return axes.T / np.linalg.norm(axes.T, axis=1, keepdims=True)
+
+
+def _turn(d: int, generator: np.random.Generator) -> np.ndarray:
+    """A uniform random orthogonal matrix: the Q of a Gaussian matrix whose R has a positive diagonal, which is unique
+    (mezzadri2007)."""
+    q, r = np.linalg.qr(generator.standard_normal((d, d)))
+    return q * np.where(np.diag(r) < 0, -1.0, 1.0)
 
 
 def _check(n: int, d: int) -> None:

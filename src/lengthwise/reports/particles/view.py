@@ -47,7 +47,11 @@ def viewed(points: np.ndarray) -> View:
 def _principal(points: np.ndarray) -> tuple[np.ndarray, float]:
     flat = points.reshape(-1, points.shape[2])
     _, directions = np.linalg.eigh(flat.T @ flat)  # ascending
-    drawn = points @ directions[:, -3:][:, ::-1]
+    leading = directions[:, -3:][:, ::-1]
+    leading = leading * np.where(
+        leading[np.abs(leading).argmax(axis=0), range(3)] < 0, -1.0, 1.0
+    )  # LAPACK takes either
+    drawn = points @ leading
     return drawn, float((drawn**2).sum(axis=2).mean())
 
 
