@@ -1,21 +1,32 @@
-# Two commands do everything: `make study` and `make test`. Both create .venv and install what they need.
+# Every command creates .venv and installs what it needs. `make study` runs a small study. `make test` is for every change:
+# static checks, unit, contract and property tests. `make test-all` adds processes, kills, Ray, Slurm, the browser and the
+# documentation examples that compute.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+BROWSER := $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: study test bench paper docs clean
+.PHONY: study check test test-all bench paper docs clean
 
 study: .venv/installed
 	$(BIN)/lengthwise study quick
 
-test: .venv/installed-dev
+check: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+test: check
+	$(PYTEST) -m "not slow and not system"
+
+# Where there is a browser, its tests may not be skipped.
+test-all: export LENGTHWISE_REQUIRE_BROWSER := $(if $(BROWSER),1,$(LENGTHWISE_REQUIRE_BROWSER))
+test-all: check
+	$(PYTEST) -m "not slow"
 
 bench: .venv/installed-bench
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/run.py

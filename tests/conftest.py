@@ -23,6 +23,14 @@ settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
+_SYSTEM = {"browser", "cluster"}  # a test that asks for one of these fixtures is not for `make test`
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _SYSTEM & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.system)
+
 
 @pytest.fixture(scope="session")
 def synthetic_study() -> Callable[..., Path]:

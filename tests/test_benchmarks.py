@@ -51,6 +51,7 @@ def test_sampling_is_measured_for_every_simple_task(load) -> None:
     assert all(task.has(size) for task, size in found.values())
 
 
+@pytest.mark.system
 def test_search_traces_and_pools_are_measured(load) -> None:
     bench = load("search_traces")
     rows = bench.rows(quick=True)

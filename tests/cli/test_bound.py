@@ -113,6 +113,7 @@ sys.exit(main())
 """
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_stopped_or_killed_it_goes_on(cli, prose_run, how):
     call = ["bound", str(prose_run), *QUICK, "--output", "part", "--quiet"]

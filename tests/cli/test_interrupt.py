@@ -10,7 +10,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from lengthwise.cli import tasks
+
+pytestmark = pytest.mark.system
 
 MODEL = ["--batch", "8", "--depth", "1", "--width", "16", "--heads", "1", "--train-size", "4"]
 

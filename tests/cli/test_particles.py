@@ -221,6 +221,7 @@ def test_places_are_checked_before_the_work(cli, monkeypatch):
     assert cli(*QUICK, "--page", "no/page.html").code == 2
 
 
+@pytest.mark.system
 def test_ctrl_c_leaves_nothing(tmp_path):
     code = (
         "import signal, sys\n"

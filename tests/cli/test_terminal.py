@@ -12,6 +12,8 @@ import termios
 
 import pytest
 
+pytestmark = pytest.mark.system
+
 TRAIN = "train sort --steps 100 --batch 8 --depth 1 --width 16 --heads 1 --items 5 --train-size 4 --test-size 6".split()  # noqa: SIM905
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOUR = re.compile(r"\x1b\[(?:[0-9]+;)*(?:3[0-7]|38|9[0-7])[;0-9]*m")

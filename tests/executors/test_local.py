@@ -13,6 +13,8 @@ from lengthwise.executors import Job, executors
 from lengthwise.executors.local import Local
 from lengthwise.testing.executors import check_executor
 
+pytestmark = pytest.mark.system
+
 ECHO = "lengthwise.testing.executors:echo"
 HANG = "lengthwise.testing.executors:hang"
 

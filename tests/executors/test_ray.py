@@ -13,6 +13,8 @@ from lengthwise.errors import UsageError
 from lengthwise.executors import Job, executors
 from lengthwise.testing.executors import check_executor
 
+pytestmark = pytest.mark.system
+
 needs_ray = pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="Ray is not installed")
 
 WHERE = """

@@ -15,6 +15,8 @@ from lengthwise.executors import slurm as module
 from lengthwise.executors.slurm import Slurm
 from lengthwise.testing.executors import check_executor
 
+pytestmark = pytest.mark.system
+
 NUMBERS = itertools.count(1000, 1000)
 ECHO = "lengthwise.testing.executors:echo"
 needs_submitit = pytest.mark.skipif(not importlib.util.find_spec("submitit"), reason="submitit is not installed")

@@ -15,7 +15,10 @@ from lengthwise.studies.coordinator import Progress, carry_out_study
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import Store
 
-pytestmark = pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="Ray is not installed")
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="Ray is not installed"),
+]
 
 STUDY = Study(
     name="agree", tasks=["binary_majority", "sort:alphabet=20"], positions=["none", "learned+offset"], seeds=2,

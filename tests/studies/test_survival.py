@@ -23,6 +23,8 @@ from lengthwise.studies.record import RUN, read_finished
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, Store
 
+pytestmark = pytest.mark.system
+
 TINY = {"depth": 1, "width": 16, "heads": 1}
 
 

@@ -106,6 +106,7 @@ def expected(run: RunRecord) -> dict[str, dict[int, float]]:
     }
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("tracker", READERS)
 def test_a_tracker_has_every_finished_run_once(study, tracker):
     if importlib.util.find_spec(tracker) is None:

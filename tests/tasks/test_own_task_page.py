@@ -24,6 +24,7 @@ def block(kind: str, mark: str) -> str:
     return found
 
 
+@pytest.mark.system
 def test_page_tests_pass_under_pytest(here):
     written(here / "mytask.py", REPEAT)
     written(here / "test_mytask.py", block("python", "check_task"))

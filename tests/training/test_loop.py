@@ -176,6 +176,7 @@ here.trained(Path({checkpoint!r}))
 """
 
 
+@pytest.mark.system
 def test_killed_while_writing_a_checkpoint(straight: tuple[Transformer, History], tmp_path: Path) -> None:
     """SIGKILL leaves no time for anything: the checkpoint before the one being written is whole."""
     checkpoint = tmp_path / "checkpoint"

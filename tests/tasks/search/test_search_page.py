@@ -42,6 +42,7 @@ def test_the_page_names_every_problem() -> None:
     assert all(f"| `{name}` |" in SEARCH_PAGE for name in PROBLEMS)
 
 
+@pytest.mark.system
 def test_a_search_of_ones_own_keeps_the_contract(here: Path) -> None:
     task = load_task_file("mysearch.py::Reach")
     check_task(task, [2, 3, 5], items=16)
@@ -77,6 +78,7 @@ def test_commands_of_the_page(here: Path, line: str, capsys: pytest.CaptureFixtu
         assert task.draw(size, seed=0, items=[0]).prompts.shape[0] == 1
 
 
+@pytest.mark.system
 def test_training_on_a_search_of_ones_own(here: Path) -> None:
     small = "--steps 4 --batch 4 --depth 1 --width 16 --heads 2 --items 4 --folder run --quiet"
     assert main(["train", "mysearch.py::Reach", "--train-size", "3", "--test-size", "5", *small.split()]) == 0
