@@ -20,6 +20,7 @@ from lengthwise.runs.environment import environment
 
 BENCHMARKS = (
     "startup",
+    "waiting",
     "sampling_speed",
     "search_traces",
     "evaluation_speed",

@@ -4,11 +4,11 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from processes import PATIENCE, wait_until
 from small_runs import trained
 
 QUICK = ["--quantiser", "uniform:levels=16"]
@@ -99,15 +99,16 @@ def test_readout_numbers_is_refused(cli, tiny):
 
 
 COMMAND = """
-import signal, sys, time
+import pathlib, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from lengthwise.guarantees import reading
 reading.SMALLEST = reading.LARGEST = 256
 real = reading.losses_on
-def slow(*given):
-    time.sleep(0.2)
+def held(*given):
+    while pathlib.Path("part/losses-00001.npz").exists() and not pathlib.Path("go").exists():
+        time.sleep(0.02)
     return real(*given)
-reading.losses_on = slow
+reading.losses_on = held
 from lengthwise.cli import main
 sys.exit(main())
 """
@@ -119,12 +120,10 @@ def test_stopped_or_killed_it_goes_on(cli, prose_run, how):
     call = ["bound", str(prose_run), *QUICK, "--output", "part", "--quiet"]
     process = subprocess.Popen([sys.executable, "-c", COMMAND, *call], stderr=subprocess.PIPE, text=True)
     try:
-        until = time.monotonic() + 60
-        while not Path("part/losses-00001.npz").exists():
-            assert process.poll() is None and time.monotonic() < until
-            time.sleep(0.02)
+        wait_until(lambda: process.poll() is not None or Path("part/losses-00001.npz").exists())
         process.send_signal(how)
-        _, err = process.communicate(timeout=60)
+        Path("go").touch()
+        _, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert not Path("part/bound.json").exists()

@@ -6,13 +6,13 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lengthwise.cli import tasks
+from processes import PATIENCE, wait_until
 
 pytestmark = pytest.mark.system
 
@@ -36,13 +36,10 @@ def stopped_when(ready: Callable[[], bool], arguments: list[str]) -> tuple[int, 
     command = [sys.executable, "-c", COMMAND, *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        until = time.monotonic() + 40
-        while not ready():
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < until
-            time.sleep(0.02)
+        wait_until(lambda: process.poll() is not None or ready())
+        assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=90)
+        out, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     return process.returncode, out, err

@@ -5,10 +5,12 @@ import time
 
 import pytest
 
+from processes import PATIENCE
+
 
 @pytest.fixture(scope="session")
 def collect():
-    def collect_outcomes(executor, count=1, seconds=60):
+    def collect_outcomes(executor, count=1, seconds=PATIENCE):
         """The next `count` outcomes by key; fails instead of waiting for ever."""
         ended = {}
         deadline = time.monotonic() + seconds
@@ -32,28 +34,3 @@ def write_module(tmp_path, monkeypatch):
         return name
 
     return write
-
-
-@pytest.fixture(scope="session")
-def appears():
-    def wait_until(happened, seconds=30, what="it"):
-        deadline = time.monotonic() + seconds
-        while not (seen := happened()):
-            assert time.monotonic() < deadline, f"{what} has not happened within {seconds} s"
-            time.sleep(0.02)
-        return seen
-
-    return wait_until
-
-
-@pytest.fixture(scope="session")
-def alive():
-    def is_alive(pid):
-        """Whether a process runs; one that is dead and not yet buried does not."""
-        try:
-            with open(f"/proc/{pid}/stat") as file:
-                return file.read().rpartition(")")[2].split()[0] not in "ZX"
-        except OSError:
-            return False
-
-    return is_alive

@@ -12,6 +12,7 @@ import pytest
 from lengthwise.executors import Job, executors
 from lengthwise.executors.local import Local
 from lengthwise.testing.executors import check_executor
+from processes import PATIENCE, alive, wait_until
 
 pytestmark = pytest.mark.system
 
@@ -169,27 +170,27 @@ def test_death_is_told_with_the_last_words(run, single, collect, end, reason):
     assert collect(single)["next"].value == 1
 
 
-def test_idle_worker_that_is_killed_is_replaced_without_a_word(single, collect, appears, alive):
+def test_idle_worker_that_is_killed_is_replaced_without_a_word(single, collect):
     pid = pid_of(single, collect)
     os.kill(pid, signal.SIGKILL)
-    appears(lambda: not alive(pid))
+    wait_until(lambda: not alive(pid))
     assert single.wait(0) == []
     assert pid_of(single, collect) != pid
 
 
-def test_sigterm_from_others_is_not_our_stopping(single, collect, appears, tmp_path):
+def test_sigterm_from_others_is_not_our_stopping(single, collect, tmp_path):
     beat = tmp_path / "beat"
     single.submit(
         Job("job", "lengthwise.testing.executors:heed", {"beat": str(beat), "saved": str(tmp_path / "saved")})
     )
-    appears(lambda: beat.exists() and beat.read_text())
+    wait_until(lambda: beat.exists() and beat.read_text())
     os.kill(single._worker("job").process.pid, signal.SIGTERM)
     outcome = collect(single)["job"]
     assert outcome.kind == "died" and outcome.reason == "interrupted from outside: Interrupted: saved what there was"
     assert (tmp_path / "saved").exists()
 
 
-def test_frozen_worker_is_noticed_with_what_it_started(collect, write_and_submit, tmp_path, appears, alive):
+def test_frozen_worker_is_noticed_with_what_it_started(collect, write_and_submit, tmp_path):
     source = """
         import os, pathlib, signal, subprocess
         def job(told):
@@ -205,16 +206,16 @@ def test_frozen_worker_is_noticed_with_what_it_started(collect, write_and_submit
         assert ended["job"].kind == "silent" and ended["job"].reason == "no sign of life for 1.5 s"
         assert ended["next"].value == "next"
     pids = [int(pid) for pid in (tmp_path / "told").read_text().split()]
-    appears(lambda: not any(alive(pid) for pid in pids), seconds=15, what="the end of a frozen job and its child")
+    wait_until(lambda: not any(alive(pid) for pid in pids), "the end of a frozen job and its child")
 
 
-def test_stop_before_the_worker_is_up_is_quick(appears):
-    with Local(workers=2, grace=30) as executor:
+def test_stop_before_the_worker_is_up_is_quick():
+    with Local(workers=2, grace=10 * PATIENCE) as executor:
         for key in "abc":
             executor.submit(Job(key, HANG))
         begun = os.times().elapsed
         executor.stop()
-        assert os.times().elapsed - begun < 20, "a job that has no handler for SIGTERM goes at once"
+        assert os.times().elapsed - begun < PATIENCE, "a job that has no handler for SIGTERM goes at once"
         assert [outcome.kind for outcome in executor.wait(0)] == ["stopped"] * 3
 
 
@@ -260,17 +261,17 @@ with executors.make("local:workers=2") as executor:
 
 
 @pytest.mark.parametrize("thread", ["main", "other"])
-def test_killed_parent_leaves_no_worker(tmp_path, appears, alive, thread):
+def test_killed_parent_leaves_no_worker(tmp_path, thread):
     (tmp_path / "holding.py").write_text(HOLDING)
     (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
     parent = subprocess.Popen([sys.executable, str(tmp_path / "script.py"), thread], cwd="/")
     try:
         told = [tmp_path / "0.pid", tmp_path / "1.pid"]
-        appears(lambda: parent.poll() is not None or all(path.exists() for path in told), what="two jobs")
+        wait_until(lambda: parent.poll() is not None or all(path.exists() for path in told), "two jobs")
         pids = [int(path.read_text()) for path in told]
         assert all(alive(pid) for pid in pids)
     finally:
         parent.kill()
         parent.wait()
-    appears(lambda: not any(alive(pid) for pid in pids), seconds=15, what="the end of the orphans")
+    wait_until(lambda: not any(alive(pid) for pid in pids), "the end of the orphans")
     assert (tmp_path / "starts").read_text() == "started\n"

@@ -14,6 +14,7 @@ from lengthwise.executors import Job, executors
 from lengthwise.executors import slurm as module
 from lengthwise.executors.slurm import Slurm
 from lengthwise.testing.executors import check_executor
+from processes import wait_until
 
 pytestmark = pytest.mark.system
 
@@ -157,12 +158,12 @@ def test_job_runs_from_the_script_and_finds_the_user_module(scheduler, slurm, co
 
 @needs_submitit
 @pytest.mark.parametrize("number", ["SIGUSR2", "SIGTERM"])
-def test_time_limit_lets_a_job_save_and_counts_as_death(scheduler, slurm, collect, appears, tmp_path, number):
+def test_time_limit_lets_a_job_save_and_counts_as_death(scheduler, slurm, collect, tmp_path, number):
     (scheduler / "run").touch()
     beat, saved = tmp_path / "beat", tmp_path / "saved"
     with slurm() as executor:
         executor.submit(Job("job", "lengthwise.testing.executors:heed", {"beat": str(beat), "saved": str(saved)}, beat))
-        appears(lambda: beat.exists() and beat.read_text())
+        wait_until(lambda: beat.exists() and beat.read_text())
         processes = [entry for entry in os.listdir("/proc") if entry.isdigit() and _runs(entry, str(tmp_path))]
         for pid in processes:
             os.kill(int(pid), getattr(signal, number))
@@ -172,15 +173,15 @@ def test_time_limit_lets_a_job_save_and_counts_as_death(scheduler, slurm, collec
 
 
 @needs_submitit
-def test_stopping_lets_a_job_save(scheduler, slurm, appears, tmp_path):
+def test_stopping_lets_a_job_save(scheduler, slurm, tmp_path):
     (scheduler / "run").touch()
     beat, saved = tmp_path / "beat", tmp_path / "saved"
     with slurm() as executor:
         executor.submit(Job("job", "lengthwise.testing.executors:heed", {"beat": str(beat), "saved": str(saved)}, beat))
-        appears(lambda: beat.exists() and beat.read_text())
+        wait_until(lambda: beat.exists() and beat.read_text())
         executor.stop()
         assert [(outcome.key, outcome.kind) for outcome in executor.wait(0)] == [("job", "stopped")]
-    appears(saved.exists, what="saving")
+    wait_until(saved.exists, "saving")
 
 
 @needs_submitit

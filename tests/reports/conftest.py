@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.reports.content import Content
 from lengthwise.reports.page import render, write_report
 from lengthwise.studies.record import RunRecord, Summary, pack_points
-from pace import children, within
+from processes import PATIENCE, wait_until
 from synthetic_content import ladder_content
 from synthetic_ladders import synthetic_evidence
 
@@ -151,8 +150,7 @@ def large_report(large_study) -> Path:
     """The report of 5,000 runs, by the command line."""
     path = large_study.parent / "large.html"
     command = [sys.executable, "-m", "lengthwise", "report", str(large_study), "--output", str(path)]
-    with within(15, children):  # 10 s by the clock
-        subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True)
+    subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True)
     return path
 
 
@@ -202,12 +200,9 @@ class Visit:
         if query == "?all":
             self.wait_for_figures()
 
-    def wait(self, condition: str, seconds: float = 60) -> None:
+    def wait(self, condition: str, seconds: float = PATIENCE) -> None:
         """Until a condition holds; Playwright's own way evaluates text in the page, which the page forbids."""
-        end = time.monotonic() + seconds
-        while not self.ask(condition):
-            assert time.monotonic() < end, f"{condition} did not come about; {self.complaints}"
-            time.sleep(0.03)
+        wait_until(lambda: self.ask(condition), condition, seconds)
 
     def wait_for_figures(self) -> None:
         self.wait("[...document.querySelectorAll('.plot')].every(plot => plot.dataset.drawn)")

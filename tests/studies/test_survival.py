@@ -22,6 +22,7 @@ from lengthwise.studies.planned import run_key
 from lengthwise.studies.record import RUN, read_finished
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, Store
+from processes import children_of, kill_parent, wait_until
 
 pytestmark = pytest.mark.system
 
@@ -71,10 +72,8 @@ def test_kills_lose_nothing_and_repeat_nothing(tmp_path: Path, kills: int, seeds
             wait_until(lambda: beat_at(folder) > began)  # noqa: B023
         elif kill % 3 == 2:  # soon after a run has ended
             wait_until(lambda: len(list((folder / "runs").glob(f"*/{RUN}"))) > len(seen))  # noqa: B023
-        time.sleep(moments.uniform(0, 1.5))
-        process.kill()
-        process.communicate()
-        time.sleep(0.5)  # workers whose coordinator is gone are gone at once
+        time.sleep(moments.uniform(0, 1.5))  # nothing is waited for: any moment must do
+        kill_parent(process)
         now = finished_files(folder)
         assert {key: now[key] for key in seen} == seen, "a finished run was lost or repeated"
         seen = now
@@ -162,7 +161,7 @@ def test_a_killed_worker_is_replaced_and_its_run_goes_on(tmp_path: Path) -> None
 
     def kill_one(progress: Progress) -> None:
         if progress.done == 1 and not killed:
-            workers = children_of(os.getpid())
+            workers = children_of(os.getpid(), "lengthwise.executors")
             assert workers
             os.kill(workers[0], signal.SIGKILL)
             killed.append(workers[0])
@@ -253,13 +252,6 @@ def test_interrupted_in_process_raises_and_marks_waiting(tmp_path: Path) -> None
         assert store.counts() == {"waiting": 4, "running": 0, "done": 0, "failed": 0}
 
 
-def wait_until(true: object, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not true():  # pyright: ignore[reportCallIssue]
-        assert time.monotonic() < end, "what was waited for did not come"
-        time.sleep(0.05)
-
-
 def beat_at(folder: Path) -> float:
     """When a run of the study last gave a sign of life."""
     found = [0.0]
@@ -269,20 +261,6 @@ def beat_at(folder: Path) -> float:
         except FileNotFoundError:  # the run has just ended
             continue
     return max(found)
-
-
-def children_of(pid: int) -> list[int]:
-    """The processes below this one that are workers."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rpartition(")")[2].split()
-            command = (status.parent / "cmdline").read_text()
-        except OSError:
-            continue
-        if int(fields[1]) == pid and "lengthwise.executors" in command:
-            found.append(int(status.parent.name))
-    return found
 
 
 BROKEN = '''

@@ -17,7 +17,6 @@ from lengthwise.tasks.markov import COUNT, SYMBOLS, encode, fit
 from lengthwise.tasks.prose import Prose
 from lengthwise.testing import check_task
 from lengthwise.text import built_in_text
-from pace import within
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])
@@ -139,10 +138,3 @@ def test_own_file(tmp_path: Path) -> None:
 def test_a_task_that_is_certain_has_no_probabilities() -> None:
     with pytest.raises(UsageError, match="no probabilities"):
         tasks.make("sort").log_probabilities(np.zeros((1, 2), dtype=np.int64))
-
-
-def test_a_million_symbols_a_second() -> None:
-    task = Prose()
-    task.source
-    with within(0.5):
-        task.draw(128, 0, range(4096))

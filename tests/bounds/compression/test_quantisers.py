@@ -13,7 +13,6 @@ from lengthwise.bounds.compression import make_quantiser
 from lengthwise.bounds.compression.kmeans import kmeans_levels
 from lengthwise.bounds.compression.quantisers import Exact, KMeans, Uniform, to_bfloat16
 from lengthwise.errors import UsageError
-from pace import within
 
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
 TENSORS = arrays(np.float32, array_shapes(min_dims=0, max_dims=3, max_side=7), elements=FINITE)
@@ -119,9 +118,3 @@ def test_levels_are_rounded_to_16_bits_only_where_that_is_harmless(scale):
         halves = np.array_equal(levels.astype(np.float16).astype(np.float32), levels)
     assert halves == (scale == 1.0)
     assert np.mean((KMeans(levels=8).quantise(tensor).values() / scale - tensor / scale) ** 2) < 0.036
-
-
-def test_two_million_numbers_take_a_moment():
-    numbers = np.random.default_rng(0).normal(size=2_000_000).astype(np.float32)
-    with within(0.5):
-        kmeans_levels(numbers, 16)

@@ -13,7 +13,6 @@ from lengthwise.geometry import clusters
 from lengthwise.geometry.clusters import points as points_module
 from lengthwise.geometry.clusters.counts import cluster_number_of
 from lengthwise.geometry.clusters.groups import component_count, labels
-from pace import within
 
 
 def orthogonal_clusters(k: int, each: int = 6, d: int = 12) -> np.ndarray:
@@ -264,12 +263,10 @@ def test_very_long_and_very_short_vectors_have_directions():
     assert clusters.effective_rank(np.full((5, 3), 0.1), centred=True) == 0
 
 
-@pytest.mark.parametrize("n, seconds", [(1024, 1.5), pytest.param(4096, 6, marks=pytest.mark.slow)])
-def test_thousands_of_points_take_seconds(n, seconds):
-    x = drawn(n, 64)
-    with within(seconds):
-        assert 0.97 * n < clusters.cluster_number(x, 20) <= n
-        assert clusters.components(x) == n
-        assert clusters.inner_products(x).counts.sum() == n * (n - 1) // 2
-        assert 60 < clusters.effective_rank(x) <= 64 and clusters.participation_ratio(x) < 64
-        assert clusters.energy(x, 1.0) > 0
+def test_a_thousand_points():
+    n, x = 1024, drawn(1024, 64)
+    assert 0.97 * n < clusters.cluster_number(x, 20) <= n
+    assert clusters.components(x) == n
+    assert clusters.inner_products(x).counts.sum() == n * (n - 1) // 2
+    assert 60 < clusters.effective_rank(x) <= 64 and clusters.participation_ratio(x) < 64
+    assert clusters.energy(x, 1.0) > 0
