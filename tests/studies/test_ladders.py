@@ -32,6 +32,8 @@ from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, RUNS, Store
 from processes import kill_parent, wait_until
 
+pytestmark = pytest.mark.system
+
 FEW = {"items": 4, "decoded": 2, "inside": 2}
 
 
@@ -195,7 +197,6 @@ def test_reading_needs_no_torch(kept: Path) -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.system
 def test_kills_at_random_moments_change_no_ladder(tmp_path: Path, kept: Path) -> None:
     spec, folder = tmp_path / "small.toml", tmp_path / "kept"
     spec.write_text(small().toml(), encoding="utf-8")

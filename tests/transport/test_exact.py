@@ -38,8 +38,9 @@ def _agrees(problem: Problem, method: str, value: float) -> None:
     assert found.relative_gap <= 1e-7
 
 
-def test_three_hundred_instances_agree_with_a_linear_programme(many_levels: None) -> None:
-    for seed in range(COUNT):
+@pytest.mark.parametrize("seeds", [range(60), pytest.param(range(60, COUNT), marks=pytest.mark.system)], ids=str)
+def test_three_hundred_instances_agree_with_a_linear_programme(many_levels: None, seeds: range) -> None:
+    for seed in seeds:
         problem = instance(seed)
         value = highs(problem)
         for method in ("auto", "dense", "sparse"):
