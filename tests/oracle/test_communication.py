@@ -22,7 +22,8 @@ from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.task import Task
 from published_names import ALGORITHMIC, TABLE
 
-FLAGGED = ["copy_repeat", "addition", "reverse_string", "duplicate_string", "odds_first", "binary_addition"]
+FLAGGED = ["copy_repeat", "addition", "binary_addition"]
+ALIKE = ["reverse_string", "duplicate_string", "odds_first"]  # as copy_repeat
 NOT_FLAGGED = ["parity", "binary_majority", "majority", "dyck_1", "anbn", "bucket_sort", "shuffle_2", "kgram"]
 
 
@@ -32,7 +33,7 @@ def growth_of(name):
     return cut_growth(tasks.make(name))
 
 
-@pytest.mark.parametrize("name", FLAGGED)
+@pytest.mark.parametrize("name", [*FLAGGED, *(pytest.param(name, marks=pytest.mark.system) for name in ALIKE)])
 def test_linear_growth_is_flagged_with_a_witness_that_can_be_checked(name):
     task = tasks.make(name)
     growth = growth_of(name)

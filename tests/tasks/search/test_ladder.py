@@ -32,7 +32,7 @@ def features(level: Level, count: int) -> list[dict[str, float]]:
 
 @pytest.fixture(scope="module")
 def measured() -> dict[tuple[str, str], list[dict[str, float]]]:
-    return {(name, level.name): features(level, 60) for name, level in PLACES}
+    return {(name, level.name): features(level, 40) for name, level in PLACES}
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -116,7 +116,7 @@ def test_values_move_with_content_and_hardly_without(name: str) -> None:
 def test_mazes_have_labels_of_one_law_at_every_level_but_content() -> None:
     """No maze is drawn again, so the label of the goal is uniform on the `span` numbers up to `content`, in few items
     on all numbers up to `top`."""
-    count = 3000
+    count = 1500
     for level in ladder_of(made("tree_maze"), TRAIN_SIZE):
         task: Any = level.task
         goals = task.draw(level.sizes[0], 3, range(count), "law").prompts[:, 0] - 2

@@ -20,12 +20,12 @@ from searches import PROBLEMS, SETTINGS, every_setting, items, made
 def test_contract(name: str) -> None:
     training, *others = made(name).levels(3)
     deepest = max(level.value for level in others if level.axis == "depth")
-    check_task(training.task, [*training.sizes, deepest], items=16)
+    check_task(training.task, [*training.sizes, deepest], items=8)
 
 
 @pytest.mark.parametrize("spec", SETTINGS)
 def test_contract_with_settings(spec: str) -> None:
-    check_task(made(spec), SETTINGS[spec], items=16)
+    check_task(made(spec), SETTINGS[spec], items=8)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -33,7 +33,7 @@ def test_contract_at_the_last_level_of_every_axis(name: str) -> None:
     """Each level is a task of its own: it draws, and its own solver answers."""
     last = {level.axis: level for level in made(name).levels(3)}
     for level in last.values():
-        check_task(level.task, level.sizes[-1:], items=16)
+        check_task(level.task, level.sizes[-1:], items=8)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
