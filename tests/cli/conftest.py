@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from lengthwise.cli import main
+from processes import PATIENCE
 
 # A model that trains in a moment; nothing here is about how good it is.
 TINY = (
@@ -60,7 +61,7 @@ def shell() -> Callable[..., Answer]:
     def call(*arguments: object, **environment: str) -> Answer:
         command = [sys.executable, "-m", "lengthwise", *map(str, arguments)]
         done = subprocess.run(
-            command, capture_output=True, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, timeout=60
+            command, capture_output=True, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, timeout=PATIENCE
         )
         return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 

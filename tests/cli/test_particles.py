@@ -14,6 +14,7 @@ from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.starts import uniform
 from lengthwise.geometry.particles.system import System
+from processes import PATIENCE
 
 QUICK = ["particles", "--n", "6", "--frames", "5", "--time", "4", "--tolerance", "1e-6"]
 
@@ -239,7 +240,7 @@ def test_ctrl_c_leaves_nothing(tmp_path):
     try:
         assert process.stdout is not None and process.stdout.readline() == "begun\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == 130 and out == "" and err == "lengthwise: stopped; nothing was changed\n"

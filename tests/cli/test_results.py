@@ -12,6 +12,7 @@ import pytest
 from lengthwise.cli import doctor
 from lengthwise.cli.results import percent
 from lengthwise.tasks import tasks
+from processes import PATIENCE
 
 
 def one_object(text: str) -> dict:
@@ -175,7 +176,7 @@ def test_a_share_is_rounded_to_nought_or_all_only_where_it_is():
 
 def test_a_reader_that_goes_away_is_no_error():
     command = f"{sys.executable} -m lengthwise tasks --quiet | head -1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stderr == "" and done.stdout.splitlines()[1] == "0"
 
 
