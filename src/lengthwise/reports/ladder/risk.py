@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lengthwise.figures.layout import title_lines
 from lengthwise.findings.evidence import Evidence
 from lengthwise.findings.grouping import LEARNED
 from lengthwise.findings.monotone import ALL_AXES, Monotone
@@ -16,7 +17,7 @@ from lengthwise.reports.ladder.models import layers_of, layers_text, model_name,
 from lengthwise.reports.ladder.section import Choice, Panel, Section
 
 METRIC = "metric"
-_THIN = {"domain": [True, False], "range": [1.6, 0.5]}
+_LEARNED, _NOT_LEARNED = 1.6, 0.6  # how thick a line is
 
 
 def risk_section(evidence: Evidence, results: Sequence[Monotone], encodings: Sequence[str]) -> Section:
@@ -77,7 +78,7 @@ def _rows(trend: Trend, values: Sequence[float]) -> list[dict[str, Any]]:
         "configuration": model_name(trend.configuration),
         "rho": "–" if trend.rho is None else f"{trend.rho:.2f}",
         "verdict": verdict,
-        "learned": trend.learned,
+        "thickness": _LEARNED if trend.learned else _NOT_LEARNED,
     }
     levels = zip(trend.names, trend.w1, values, strict=True)
     return [{**held, "level": level, "w1": w1, "risk": float(value)} for level, w1, value in levels]
@@ -89,7 +90,9 @@ def _template(unit: str, highest: float, encodings: Sequence[str], layers: Seque
     hovered = alt.selection_point(
         name="hovered", fields=["configuration"], on="pointerover", clear="pointerout", empty=False
     )
-    x = alt.X("w1:Q", title=f"W1 from training ({unit})", scale=alt.Scale(zero=True, nice=False, padding=6))
+    x = alt.X(
+        "w1:Q", title=title_lines(f"W1 from training ({unit})"), scale=alt.Scale(zero=True, nice=False, padding=6)
+    )
     scale = alt.Scale(domain=[0, min(1.0, 1.05 * highest) or 1.0])
     y = alt.Y("risk:Q", title="risk (share of wrong tokens)", scale=scale, axis=alt.Axis(format="%", tickCount=5))
     band = (
@@ -121,9 +124,7 @@ def _template(unit: str, highest: float, encodings: Sequence[str], layers: Seque
     lines = base.mark_line(strokeJoin="round").encode(
         strokeDash=dash,
         opacity=alt.condition(hovered, alt.value(1.0), alt.value(0.6)),
-        strokeWidth=alt.condition(
-            hovered, alt.value(3.5), alt.StrokeWidth("learned:N", legend=None, scale=alt.Scale(**_THIN))
-        ),
+        strokeWidth=alt.condition(hovered, alt.value(3.5), alt.StrokeWidth("thickness:Q", legend=None, scale=None)),
     )
     # A thin line is hard to hit: points that cannot be seen lie on it.
     grips = base.mark_point(filled=True, size=120, opacity=0).encode(tooltip=told)
