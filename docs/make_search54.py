@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lengthwise.findings.all import Findings, findings
+from lengthwise.findings.encoding import trained_at_offsets
 from lengthwise.findings.evidence import Evidence
 from lengthwise.findings.gather import gather_summary
-from lengthwise.findings.grouping import axes_of, by_configuration, has_learned, mean
+from lengthwise.findings.grouping import BEYOND, IN_RANGE, LEARNED, axes_of, by_configuration, has_learned, mean
 from lengthwise.records import Claim
 from lengthwise.shift.level_shift import LevelShift
 from lengthwise.studies.summary import read_summary
@@ -24,7 +25,7 @@ _HEAD = """# Risk against distance: what search54 found
 
 <!-- Written by docs/make_search54.py from docs/data/search54.json.gz; a change here is lost. -->
 
-{models} models, {seeds} seeds a configuration, preset `small`. The ladders and distances of all of them lie in
+{models} models, {seeds} seeds per configuration, preset `small`. The ladders and distances of all of them lie in
 `docs/data/search54.json.gz` (no weights, no curves), which these commands made:
 
 ```console
@@ -72,9 +73,12 @@ def _in_range(_: Evidence, found: Findings) -> str:
         for row in found.in_range.tasks
     ]
     names = ("problem", "configurations that learned", "best: tokens right", "best: problems solved", "best")
-    return _section(
-        "What was learned in range", "Seeds are averaged for a configuration and pooled for the best.", names, rows
+    text = (
+        f"A configuration has learned if its risk in range, averaged over seeds, is {LEARNED:g} or less: "
+        f"{1 - LEARNED:.0%} of the tokens right on average over items. What a shift costs is judged only where that is "
+        "so. Seeds are pooled for the best."
     )
+    return _section("What was learned in range", text, names, rows)
 
 
 def _distances(evidence: Evidence, _: Findings) -> str:
@@ -124,8 +128,11 @@ def _monotone(_: Evidence, found: Findings) -> str:
         rho = "–" if page is None else _number(page)
         rows.append((one.metric, one.axis, f"{one.count} of {one.judged}", control, rho, verdict.status))
     text = (
-        "How many configurations are monotone, how many are in 95 % of shuffles at most, and the mean rank "
-        "correlation of risk and W1. Along one axis metrics that order its levels alike give the same figures."
+        "Of the configurations that learned, how many are monotone (rank correlation of risk and W1 of 0.8 or more, "
+        "p < 0.05), how many are in 95 % of shuffles at most, and the mean correlation. The claim holds if half or "
+        "more are monotone, and more than shuffles give. Shuffles exchange all levels, and levels of one axis resemble "
+        "each other, so the control is a weak one. Along one axis metrics that order its levels alike give the same "
+        "figures."
     )
     names = ("metric", "levels", "monotone", "shuffled", "mean correlation", "claim")
     return _section("Does risk rise with the distance?", text, names, rows)
@@ -137,13 +144,23 @@ def _bound(_: Evidence, found: Findings) -> str:
 
 def _floors(_: Evidence, found: Findings) -> str:
     floors = found.floors
-    pairs = zip(floors.falling, floors.page, floors.difference, strict=True)
+    pairs = zip(floors.falling, floors.difference, strict=True)
     rows = [
-        (place, "yes" if verdict.status == "holds" else "no", _p(verdict, trend), _number(difference))
-        for (place, verdict), (_, trend), (_, difference) in pairs
+        (
+            place,
+            f"{len(verdict.evidence['blocks'])} of {verdict.evidence['blocks measured']}",
+            {"holds": "yes", "refuted": "no"}.get(verdict.status, "unknown"),
+            _p(verdict),
+            _number(difference),
+        )
+        for (place, verdict), (_, difference) in pairs
     ]
-    names = ("place", "falls with depth", "Page's p", "shallowest minus deepest")
-    return _section("What can width not take away?", "The floor of risk(width) = floor + b width^-c.", names, rows)
+    names = ("place", "problems and encodings", "falls with depth", "Page's p", "shallowest minus deepest")
+    text = (
+        "The floor of risk(width) = floor + b width^-c. Beyond training it is compared for those problems and "
+        "encodings alone of which every depth and width learned; with fewer than two nothing can be said."
+    )
+    return _section("What can width not take away?", text, names, rows)
 
 
 def _collapse(_: Evidence, found: Findings) -> str:
@@ -165,13 +182,34 @@ def _thresholds(_: Evidence, found: Findings) -> str:
 
 
 def _encodings(_: Evidence, found: Findings) -> str:
+    effects = found.encodings
     rows = [
-        (f"{one.first} minus {one.second}", one.place, str(one.pairs), _number(one.claim), _p(one.claim))
-        for one in found.encodings.effects
+        (
+            f"{one.first} minus {one.second}",
+            f"{one.place}, {one.task}" if one.task else one.place,
+            "risk" if one.place == IN_RANGE else "increase",
+            f"{one.pairs} of {one.measured}",
+            _number(one.claim),
+            _p(one.claim),
+            _signed(one.risk_of_all),
+            _signed(one.increase_of_all),
+        )
+        for one in (*effects.effects, *effects.by_task)
     ]
-    return _section(
-        "Does the encoding matter?", "Difference in risk.", ("encodings", "place", "pairs", "difference", "p"), rows
+    notes = trained_at_offsets(dict.fromkeys(name for one in effects.at(BEYOND) for name in (one.first, one.second)))
+    text = (
+        "In range the risks of all pairs of models are compared, which says how well each encoding learns. Beyond "
+        "training the increase over the risk in range is compared, and only in pairs of which both models learned: an "
+        "encoding that learns less has more risk everywhere, and that is no cost of the shift. Pairs share items and "
+        "training data, so intervals are on the narrow side. The last two columns are the differences over all pairs, "
+        f"learned or not; nothing is concluded from them. {' '.join(f'{note}.' for note in notes)}"
     )
+    names = ("encodings", "place", "compared", "pairs", "difference", "p", "risk, all pairs", "increase, all pairs")
+    return _section("Does the encoding matter?", text.strip(), names, rows)
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3f}"
 
 
 def _tasks(evidence: Evidence) -> list[str]:

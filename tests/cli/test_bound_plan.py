@@ -51,7 +51,7 @@ def test_vacuous_is_said(cli):
 def test_a_picture_is_drawn(cli, tmp_path):
     assert cli(*USUAL, "--picture", tmp_path / "map.svg").code == 0
     drawn = (tmp_path / "map.svg").read_text(encoding="utf-8")
-    assert all(word in drawn for word in ("7B on 140B tokens", "vacuous", "20 tokens a parameter", ">parameters<"))
+    assert all(word in drawn for word in ("7B on 140B tokens:", "vacuous", "20 tokens per parameter", ">parameters<"))
 
 
 def test_bands_of_the_map_lie_on_each_other_and_fill_it():

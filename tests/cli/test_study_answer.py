@@ -20,7 +20,7 @@ def rises(place: Place) -> float:
 
 
 def falls(place: Place) -> float:
-    return 0.9 - rises(place)
+    return 0.2 if place.width == 16 else 0.14 - 0.1 * rises(place)
 
 
 def told(evidence: Evidence, capsys) -> str:
@@ -29,16 +29,16 @@ def told(evidence: Evidence, capsys) -> str:
 
 
 @pytest.mark.parametrize(
-    ("risk", "verdict"), [(rises, "The claim holds here"), (falls, "The claim does not hold here")]
+    ("risk", "verdict"), [(rises, "The claim holds for half or more"), (falls, "The claim does not hold for half")]
 )
 def test_the_verdict_follows_the_evidence(risk, verdict, capsys):
     out = " ".join(told(planted(risk, depths=(2,), metrics=("features", "edit")), capsys).split())
-    assert verdict in out and f"{18 if risk is rises else 0} (features)" in out
+    assert verdict in out and f"{12 if risk is rises else 0} (features)" in out
 
 
 def test_what_was_learned_is_counted(capsys):
     out = told(planted(rises, depths=(1,)), capsys)
-    assert "12 of 18 configurations have 85% of the tokens right or more" in " ".join(out.split())
+    assert "12 of 18 configurations learned: a risk of 0.15 or less" in " ".join(out.split())
     assert "one: 4 of 6; best 96.0% (learned+offset, depth 1, width 32)" in " ".join(out.split())
     assert all(f"\n{label} " in out for label in ("in range", "claimed", "found", "how sure"))
     assert max(map(len, out.splitlines())) <= 80

@@ -8,7 +8,7 @@ import pytest
 
 from lengthwise.findings.all import findings
 from lengthwise.findings.answer import _differs, _widest, answer
-from lengthwise.findings.encoding import EncodingEffect
+from lengthwise.findings.encoding import EncodingEffect, Encodings
 from lengthwise.findings.evidence import Evidence
 from lengthwise.findings.grouping import BEYOND
 from lengthwise.records import Claim
@@ -24,7 +24,7 @@ def rising(place: Place) -> float:
 
 
 def falling(place: Place) -> float:
-    return 0.9 - rising(place)
+    return 0.15 - 0.1 * rising(place)
 
 
 @pytest.fixture(scope="module")
@@ -61,36 +61,44 @@ class TestAll:
 class TestAnswer:
     def test_what_holds(self, full):
         found, sure = full.answer.found, full.answer.sure
-        assert found[0].startswith("The claim holds here in every metric")
+        assert found[0].startswith(
+            "The claim holds for half or more of the configurations that learned, in every metric"
+        )
         assert "36 (features) and 36 (edit) of 36" in found[0]
         assert "falls with the number of layers" in found[1]
-        assert "learned+offset has 0.010 more risk beyond training than rope" in found[1]
-        assert sure[0].startswith("This rests on 72 small models, 2 seeds a configuration; 36 of 36")
-        assert "depth 36 of 36" in sure[1]
+        assert "increases by 0.000" in found[2] and "over the 36 of 36 pairs" in found[2] and "undecided" in found[2]
+        assert "in range learned+offset has 0.010 more risk" in found[2]
+        assert "learned+offset is trained at random offsets" in found[3]
+        assert sure[0].startswith("This rests on 72 small models, 2 seeds per configuration; 36 of 36")
+        assert "36 of 36 (depth)" in sure[1]
 
     def test_what_does_not(self):
         found = answer(planted(falling, tasks=("one",), metrics=METRICS))
-        assert found.found[0].startswith("The claim does not hold here in any metric")
+        assert found.found[0].startswith("The claim does not hold for half or more")
         assert "0 (features) and 0 (edit) of 18" in found.found[0]
-        assert "does not fall" in found.found[1]
-        assert "0 of 18 configurations learned their training range, and the others" in found.sure[0]
+        assert "is not shown to fall" in found.found[1]
+        assert "18 of 18 configurations learned their training range" in found.sure[0]
         assert "nothing is known of the spread between seeds" in found.sure[0]
+
+    def test_nothing_learned_is_nothing_found(self):
+        found = answer(planted(lambda place: 0.4 + 0.1 * rising(place), tasks=("one",), metrics=METRICS))
+        assert "0 of 18 configurations learned their training range" in found.sure[0]
+        assert all("unknown" in sentence for sentence in found.found[:2])
+        assert "cannot be compared" in found.found[2]
 
     def test_many_pairs_of_encodings_are_corrected_for_their_number(self):
         """One of ten pairs has p = 0.03 by itself, which ten pairs give by chance."""
         claim = Claim("c", 0.1, "risk", "measured", evidence={"p_value": 0.03})
         other = Claim("c", 0.05, "risk", "measured", evidence={"p_value": 0.9})
-        ten = [EncodingEffect("a", "b", BEYOND, 9, claim), *[EncodingEffect("a", "c", BEYOND, 9, other)] * 9]
-        assert _differs(_widest(ten), ten).startswith(
-            "0 of 10 pairs of encodings differ beyond chance, and a has 0.100"
-        )
-        assert "which may be chance" in _differs(_widest(ten), ten)
-        assert "which may be chance" not in _differs(ten[0], ten[:1])
+        ten = (EncodingEffect("a", "b", BEYOND, 9, 9, claim), *(EncodingEffect("a", "c", BEYOND, 9, 9, other),) * 9)
+        said = _differs(_widest(ten), None, Encodings(ten))
+        assert said.startswith("0 of 10 pairs of encodings differ beyond chance: beyond training")
+        assert "increases by 0.100 more" in said and "undecided" in said
+        assert "undecided" not in _differs(ten[0], None, Encodings(ten[:1]))
 
-    def test_two_sentences_each(self, full):
-        for pair in (full.answer.claimed, full.answer.found, full.answer.sure):
-            assert len(pair) == 2
-            for sentence in pair:
+    def test_sentences(self, full):
+        for part in (full.answer.claimed, full.answer.found, full.answer.sure):
+            for sentence in part:
                 assert sentence.endswith(".")
                 assert ". " not in sentence
 

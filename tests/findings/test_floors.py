@@ -15,7 +15,14 @@ WIDTHS = (16, 32, 64)
 def falling(place: Place) -> float:
     """A floor that halves with every layer beyond training, and none within."""
     floor = 0.0 if place.axis == "training" else 0.6 / place.depth
-    return floor + 0.8 * place.width**-0.5 + 0.001 * len(place.task)
+    return floor + 0.5 * place.width**-0.5 + 0.001 * len(place.task)
+
+
+def unlearned_if_shallow(place: Place) -> float:
+    """Beyond training all depths have the same risk, what the shallow one has it had in range."""
+    if place.axis != "training":
+        return 0.7 - 0.05 * (place.depth == 3)
+    return 0.6 if place.depth == 1 else 0.1
 
 
 class TestFit:
@@ -70,15 +77,30 @@ class TestFloors:
         assert difference.value == pytest.approx(0.4, abs=1e-6)
         assert dict(found.page)[FARTHEST].value == pytest.approx(1)
 
-    @pytest.mark.parametrize("by_depth", [{1: 0.1, 2: 0.2, 3: 0.3}, {1: 0.2, 2: 0.3, 3: 0.1}])
-    def test_floors_that_do_not_fall(self, by_depth):
-        """One rises; in the other the order of two of three depths is turned."""
+    @pytest.mark.parametrize(
+        ("by_depth", "tasks", "status"),
+        [
+            ({1: 0.1, 2: 0.2, 3: 0.3}, ("one", "two", "three"), "refuted"),
+            ({1: 0.1, 2: 0.2, 3: 0.3}, ("one",), "unknown"),  # two blocks are too few to refute anything
+            ({1: 0.2, 2: 0.3, 3: 0.1}, ("one",), "unknown"),
+        ],
+    )
+    def test_floors_that_do_not_fall(self, by_depth, tasks, status):
+        """They rise, with six blocks and with two; or the order of two of three depths is turned."""
 
         def risk(place: Place) -> float:
             return by_depth[place.depth] + 0.8 * place.width**-0.5
 
-        verdict = floors(planted(risk, tasks=("one",))).verdict(IN_RANGE)
-        assert verdict.status == "refuted"
+        verdict = floors(planted(risk, tasks=tasks)).verdict(IN_RANGE)
+        assert verdict.status == status
+        assert verdict.value is (False if status == "refuted" else None)
+
+    def test_what_was_not_learned_in_range_is_not_judged_beyond(self):
+        found = floors(planted(unlearned_if_shallow, seeds=(0, 1)))
+        verdict = found.verdict(FARTHEST)
+        assert (verdict.status, verdict.evidence["blocks"], verdict.evidence["blocks measured"]) == ("unknown", [], 6)
+        assert {floor.depth for floor in found.at(FARTHEST) if floor.learned} == {2, 3}
+        assert found.verdict(IN_RANGE).evidence["blocks measured"] == len(found.verdict(IN_RANGE).evidence["blocks"])
 
     def test_noise_does_not_fall(self):
         rng = np.random.default_rng(2)

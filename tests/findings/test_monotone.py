@@ -22,13 +22,19 @@ def rising(place: Place) -> float:
     return 0.1 + 0.2 * distance(place.task, place.axis, place.value)
 
 
+def sinking(place: Place) -> float:
+    """From a training range that was learned to less risk still."""
+    return 0.1 - 0.04 * rising(place)
+
+
 def noise(seed: int, shared: bool = False):
-    """Risks that have nothing to do with distance: for each configuration its own, or one for all of a task."""
+    """Risks that have nothing to do with distance: for each configuration its own, or one for all of a task. They are
+    so small that every training range was learned."""
 
     def risk(place: Place) -> float:
         key = (0, 0, 0) if shared else (place.depth, place.width, len(place.position))
         where = (len(place.task), AXES.index(place.axis) if place.axis in AXES else 9, place.value)
-        return float(np.random.default_rng([seed, *key, *where]).random())
+        return 0.15 * float(np.random.default_rng([seed, *key, *where]).random())
 
     return risk
 
@@ -70,7 +76,7 @@ class TestWhatRises:
         assert (verdicts["edit"].status, verdicts["edit"].value) == ("refuted", 0)
 
     def test_one_axis_against_the_trend(self, few_shuffles):
-        evidence = planted(lambda p: 1 - rising(p) if p.axis == "content" else rising(p), tasks=("one",))
+        evidence = planted(lambda p: sinking(p) if p.axis == "content" else rising(p), tasks=("one",))
         verdicts = {one.axis: one.verdict() for one in monotone(evidence)}
         assert (verdicts["content"].value, verdicts["content"].status) == (0, "refuted")
         assert verdicts["depth"].status == "holds"
@@ -86,7 +92,7 @@ class TestWhatRises:
     def test_half_is_refuted_where_chance_gives_as_many(self, few_shuffles):
         """Two tasks of four levels, one configuration each: one of the two is monotone in 8 % of shuffles."""
         one_each = {"positions": ("rope",), "depths": (1,), "widths": (16,), "levels": ONE_AXIS[:4]}
-        evidence = planted(lambda p: rising(p) if p.task == "one" else 1 - rising(p), tasks=("one", "two"), **one_each)
+        evidence = planted(lambda p: rising(p) if p.task == "one" else sinking(p), tasks=("one", "two"), **one_each)
         one = found(evidence)
         assert (one.count, one.judged) == (1, 2)
         assert one.control is not None
@@ -94,7 +100,7 @@ class TestWhatRises:
         assert one.verdict().status == "refuted"
 
     def test_seeds_are_averaged_and_shown(self, few_shuffles):
-        evidence = planted(lambda p: rising(p) if p.seed else 0.5, seeds=(0, 1), tasks=("one",))
+        evidence = planted(lambda p: rising(p) if p.seed else 0.1, seeds=(0, 1), tasks=("one",))
         trend = found(evidence).trends[0]
         assert trend.seeds == (0, 1)
         assert trend.rho_by_seed == (None, pytest.approx(1))
@@ -127,19 +133,41 @@ class TestWhatDoesNotRise:
         assert page >= 0.2 * draws
 
     def test_a_constant_risk_does_not_rise(self, few_shuffles):
-        one = found(planted(lambda p: 0.25, tasks=("one",)))
+        one = found(planted(lambda p: 0.1, tasks=("one",)))
         assert (one.count, one.judged) == (0, 18)
         assert one.verdict().status == "refuted"
         assert one.page is not None
         assert one.page.status == "unknown"
 
     def test_falling_risk(self, few_shuffles):
-        one = found(planted(lambda p: 1 - rising(p), tasks=("one",)))
+        one = found(planted(sinking, tasks=("one",)))
         assert (one.count, one.rising) == (0, 0)
         assert one.sign_p == 1
         assert one.verdict().status == "refuted"
         assert one.page is not None
         assert one.page.status == "refuted"
+
+
+class TestWhatWasNotLearned:
+    def test_it_is_shown_and_not_judged(self, few_shuffles):
+        """Width 16 has a risk of 0.5 in range; beyond, all rise."""
+        one = found(planted(lambda p: rising(p) + (0.4 if p.width == 16 else 0.0), tasks=("one",)))
+        assert (one.count, one.judged, len(one.trends)) == (12, 12, 18)
+        assert one.verdict().evidence["learned"] == 12
+        apart = [trend for trend in one.trends if trend.configuration[3] == 16]
+        assert all((trend.monotone, trend.learned) == (None, False) for trend in apart)
+        assert all(trend.rho == pytest.approx(1) for trend in apart)
+
+    def test_it_does_not_decide(self, few_shuffles):
+        """Two thirds rise, all of which never learned; those that learned do not rise."""
+        one = found(planted(lambda p: sinking(p) if p.width == 16 else 0.5 + 0.2 * rising(p), tasks=("one",)))
+        assert (one.count, one.judged) == (0, 6)
+        assert one.verdict().status == "refuted"
+
+    def test_nothing_learned_is_unknown(self):
+        one = found(planted(lambda p: 0.5 + 0.2 * rising(p), tasks=("one",)))
+        assert one.judged == 0
+        assert [claim.status for claim in one.claims()] == ["unknown"]
 
 
 class TestControl:

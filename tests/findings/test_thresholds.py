@@ -30,7 +30,7 @@ class TestThresholds:
         assert claims["layers that reach depth 9: subset_sum, rope"].value == "none"
         hops = claims["layers needed to follow the stack by pointers: levels where the measurement agrees"]
         # ceil(log2 D) is 2, 2, 3, 3 for D = 3 (training) to 6 with 1, 1, 2, 3 layers measured: two encodings each
-        assert (hops.value, hops.unit, hops.status) == (2, "of 14", "refuted")
+        assert (hops.value, hops.unit, hops.status) == (2, "of 8 it can judge, of 14", "refuted")
         assert (hops.evidence["contradicted"], hops.evidence["says nothing"]) == (6, 6)
 
     def test_mazes_nest_deeper_than_their_goal(self):

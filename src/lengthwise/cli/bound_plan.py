@@ -243,12 +243,12 @@ def _draw(plan: Plan, ratio: float, path: Path, quiet: bool) -> None:
     levels = [level for level in (0.5, 1.0, 2.0, 4.0) if level < 0.8 * even] + [even]
     low, high = min(7.0, math.log10(run.params) - 0.5), max(13.0, math.log10(run.params) + 0.5)
     sizes = [10 ** (low + step * (high - low) / 60) for step in range(61)]
-    label = f"{short(run.params)} on {short(run.tokens)} tokens: gap {plan.gap:.3g} nats"
+    label = f"{short(run.params)} on {short(run.tokens)} tokens:\ngap {plan.gap:.3g} nats"
     point = {"params": run.params, "ratio": run.tokens / run.params, "label": label}
     loss = f"a loss of {plan.loss:.3g}" if plan.loss is not None else "no loss at all"
     subtitle = [
-        f"The gap between training loss and its bound, in nats a token ({plan.method.title}, predicted).",
-        f"{run.bits:g} bits a parameter, {run.vocabulary:,} tokens to choose from, {loss} where chance is "
+        f"The gap between training loss and its bound, in nats per token ({plan.method.title}, predicted).",
+        f"{run.bits:g} bits per parameter, {run.vocabulary:,} tokens to choose from, {loss} where chance is "
         f"{run.chance:.3g} nats.",
     ]
     drawn = plan_chart(edges(plan, levels, sizes), point, ratio, "How many tokens does a guarantee take?", subtitle)

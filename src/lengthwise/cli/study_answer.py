@@ -38,7 +38,7 @@ def _write_learned(learned: InRange) -> None:
     from lengthwise.findings.grouping import LEARNED
 
     total = f"{learned.learned} of {learned.configurations} configurations"
-    write_field("in range", f"{total} have {LEARNED:.0%} of the tokens right or more")
+    write_field("in range", f"{total} learned: a risk of {LEARNED:g} or less (share of wrong tokens)")
     for task in learned.tasks:
         _, position, depth, width = task.best
         best = f"best {task.token:.1%} ({position}, depth {depth}, width {width})"

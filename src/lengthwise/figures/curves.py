@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.figures.chart_files import save_chart
+from lengthwise.figures.layout import whole_axis, wrapping_legend
 
 # Okabe and Ito's palette, told apart by colour-blind readers; the order puts the most distinct first.
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
@@ -44,16 +45,14 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int
         for point in curve["points"]
     ]
     smallest = min(row["size"] for row in rows)
-    x = alt.X("size:Q", title="size", scale=alt.Scale(nice=False, zero=False))
+    x = alt.X("size:Q", title="size", scale=alt.Scale(nice=False, zero=False), axis=whole_axis())
     y = alt.Y("exact:Q", title="exact match", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    legend = (
-        alt.Legend(title=None, orient="bottom", columns=3, symbolType="square", symbolOpacity=1)
-        if len(set(names)) > 1
-        else None
-    )
     shown = list(dict.fromkeys(names))
+    legend = wrapping_legend(shown, symbolType="stroke") if len(shown) > 1 else None
     color = alt.Color("run:N", legend=legend, sort=shown, scale=alt.Scale(domain=shown, range=_cycle(PALETTE, shown)))
-    dash = alt.StrokeDash("run:N", legend=None, sort=shown, scale=alt.Scale(domain=shown, range=_cycle(_DASHES, shown)))
+    dash = alt.StrokeDash(
+        "run:N", legend=legend, sort=shown, scale=alt.Scale(domain=shown, range=_cycle(_DASHES, shown))
+    )
     base = alt.Chart(alt.Data(values=rows))
     lines = base.mark_line(point=alt.OverlayMarkDef(size=12), strokeWidth=2, strokeJoin="round").encode(
         x=x,

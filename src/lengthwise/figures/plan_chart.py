@@ -1,4 +1,4 @@
-"""What a training run could guarantee, as a map: parameters across, tokens a parameter upward, coloured by the gap.
+"""What a training run could guarantee, as a map: parameters across, tokens per parameter upward, coloured by the gap.
 
 Plain data in: `edges` as `lengthwise.bounds.plan.edges` gives them. Altair is imported when a figure is drawn.
 """
@@ -14,6 +14,7 @@ from typing import Any
 SHADES = ("#deebf7", "#9ecae1", "#4292c6", "#08519c", "#08306b")
 VACUOUS, INK, POINT = "#d0d0d0", "#222222", "#D55E00"
 WIDE, HIGH = 560, 330
+_LAST_LABEL = 0.7  # of the width: a narrow picture has no room for the labels beyond
 _COUNTS = "replace(format(datum.value, '~s'), 'G', 'B')"
 
 
@@ -39,7 +40,7 @@ def plan_chart(
     scale = alt.Scale(type="log", domain=[bottom, top], nice=False)
     values = _powers(bottom, top)
     y = alt.Y(
-        "low:Q", title="training tokens a parameter", scale=scale, axis=alt.Axis(labelExpr=_COUNTS, values=values)
+        "low:Q", title="training tokens per parameter", scale=scale, axis=alt.Axis(labelExpr=_COUNTS, values=values)
     )
     layers = [_band(alt, band, x, y, line) for band in _bands(edges, levels, bottom, top)]
     layers += [_constant_tokens(alt, sizes, bottom, top)]
@@ -109,15 +110,20 @@ def _constant_tokens(alt: Any, sizes: Sequence[float], bottom: float, top: float
         if not 5 * sizes[0] <= tokens / top < sizes[-1]:  # a line that begins at the left would cross the words there
             continue
         rows += [{"params": n, "low": tokens / n, "name": name} for n in ends]
-        names.append({"params": ends[0] * 1.15, "low": tokens / (ends[0] * 1.15) / 1.05, "name": f"{name} tokens"})
+        at = ends[0] * 1.15
+        last = math.log(at / sizes[0]) > _LAST_LABEL * math.log(sizes[-1] / sizes[0])
+        names.append({"params": at, "low": tokens / at / 1.05, "name": f"{name} tokens", "last": last})
     lines = alt.Chart(alt.Data(values=rows)).mark_line(color="#8a8a8a", strokeWidth=0.9)
     lines = lines.encode(x="params:Q", y="low:Q", detail="name:N")
-    words = alt.Chart(alt.Data(values=names)).mark_text(align="left", dx=8, dy=2, fontSize=10, color="white")
+    shown = alt.expr("datum.last && width < 400 ? 0 : 1")
+    words = alt.Chart(alt.Data(values=names)).mark_text(
+        align="left", dx=8, dy=2, fontSize=10, color="white", opacity=shown
+    )
     return alt.layer(lines, words.encode(x="params:Q", y="low:Q", text="name:N"))
 
 
 def _compute_optimal(alt: Any, ratio: float, sizes: Sequence[float]) -> Any:
-    rule = alt.Chart(alt.Data(values=[{"low": ratio, "params": sizes[-1], "text": f"{ratio:g} tokens a parameter"}]))
+    rule = alt.Chart(alt.Data(values=[{"low": ratio, "params": sizes[-1], "text": f"{ratio:g} tokens per parameter"}]))
     line = rule.mark_rule(color=INK, strokeWidth=1.6, strokeDash=[6, 3]).encode(y="low:Q")
     words = rule.mark_text(align="right", dx=-6, dy=-8, fontSize=12, color=INK, fontStyle="italic")
     return alt.layer(line, words.encode(x="params:Q", y="low:Q", text="text:N"))
@@ -130,6 +136,7 @@ def _own(alt: Any, point: Mapping[str, Any], sizes: Sequence[float]) -> list[Any
     base = alt.Chart(alt.Data(values=[row])).encode(x="params:Q", y="low:Q")
     dot = base.mark_point(filled=True, size=120, color=POINT, stroke="white", strokeWidth=1.5, opacity=1)
     style: dict[str, Any] = {"align": "left" if left else "right", "dx": 11 if left else -11, "fontSize": 13}
+    style |= {"lineBreak": "\n", "lineHeight": 15}
     halo = base.mark_text(
         **style, dy=14, fontWeight="bold", color="white", stroke="white", strokeWidth=3, strokeJoin="round"
     )

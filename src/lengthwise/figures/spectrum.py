@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lengthwise.figures.curves import PALETTE
+from lengthwise.figures.layout import whole_axis, wrapping_legend
 
 _MOST = 200  # values that are drawn
 
@@ -21,9 +22,13 @@ def spectrum_chart(squares: Sequence[float], fitted: Sequence[float] = ()) -> An
         for number, square in enumerate(values[:_MOST], start=1)
     ]
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("number:Q", title="number i", scale=alt.Scale(zero=True)),
+        x=alt.X("number:Q", title="number i", scale=alt.Scale(zero=True), axis=whole_axis()),
         y=alt.Y("square:Q", title="association s_i²", scale=alt.Scale(domain=[0, 1])),
-        color=alt.Color("what:N", title=None, scale=alt.Scale(domain=list(names), range=list(PALETTE[:2]))),
+        color=alt.Color(
+            "what:N",
+            scale=alt.Scale(domain=list(names), range=list(PALETTE[:2])),
+            legend=wrapping_legend(names) if fitted else None,
+        ),
         tooltip=[alt.Tooltip("number:Q"), alt.Tooltip("square:Q", format=".4f"), alt.Tooltip("what:N")],
     )
     points = base.transform_filter("datum.what == 'as found'").mark_point(filled=True, size=36)

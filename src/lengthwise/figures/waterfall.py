@@ -13,6 +13,7 @@ from lengthwise.errors import UsageError
 from lengthwise.figures.curves import PALETTE
 
 Terms = Sequence[tuple[str, float]]
+_ROOM = 1.25  # of the largest bar, for its number behind it
 
 
 def waterfall_rows(terms: Terms, total: str = "bound") -> list[dict[str, Any]]:
@@ -37,17 +38,24 @@ def waterfall_chart(terms: Terms, title: str = "", ceiling: float | None = None,
     order = [row["term"] for row in rows]
     y = alt.Y("term:N", sort=order, title=None)
     base = alt.Chart(alt.Data(values=rows))
+    ends = [row["to"] for row in rows]
+    furthest = max(*ends, ceiling or 0.0) if _finite(ceiling) else max(ends)
+    scale = alt.Scale(domain=[0, _ROOM * furthest or 1.0], nice=False)
     color = alt.Color("kind:N", scale=alt.Scale(domain=["term", "total"], range=PALETTE[:2]), legend=None)
     tooltip = [alt.Tooltip("term:N"), alt.Tooltip("value:Q", format=".4g"), alt.Tooltip("to:Q", title="up to here")]
     bars = base.mark_bar().encode(
-        y=y, x=alt.X("from:Q", title="risk", scale=alt.Scale(zero=True)), x2="to:Q", color=color, tooltip=tooltip
+        y=y, x=alt.X("from:Q", title="risk", scale=scale), x2="to:Q", color=color, tooltip=tooltip
     )
     labels = base.mark_text(align="left", dx=4).encode(y=y, x="to:Q", text=alt.Text("value:Q", format=".3g"))
     layers = [bars, labels]
-    if ceiling is not None and math.isfinite(ceiling):
+    if _finite(ceiling):
         line = alt.Chart(alt.Data(values=[{"at": ceiling}])).mark_rule(strokeDash=[4, 4], color="#666")
         layers.append(line.encode(x="at:Q"))
     return alt.layer(*layers).properties(width=420, height=26 * len(rows), title=title)
+
+
+def _finite(ceiling: float | None) -> bool:
+    return ceiling is not None and math.isfinite(ceiling)
 
 
 def waterfall_svg(terms: Terms, title: str = "", ceiling: float | None = None, total: str = "bound") -> str:
@@ -60,7 +68,7 @@ def waterfall_svg(terms: Terms, title: str = "", ceiling: float | None = None, t
 def waterfall_text(terms: Terms, ceiling: float | None = None, total: str = "bound", width: int = 40) -> str:
     """The same for a terminal: a line a term, its bar where it stands, `|` at the ceiling."""
     rows = waterfall_rows(terms, total)
-    finite = ceiling is not None and math.isfinite(ceiling)
+    finite = _finite(ceiling)
     end = max([row["to"] for row in rows] + ([ceiling or 0.0] if finite else [])) or 1.0
     names = max(len(row["term"]) for row in rows)
     lines = []

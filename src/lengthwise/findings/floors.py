@@ -1,7 +1,9 @@
 """What width cannot take away: the floor of risk(width) for every depth, and whether depth lowers it.
 
-The rule, chosen before any data: the floor falls with depth if Page's test over tasks and encodings, with depths as
-conditions, has p < 0.05, and the floor of the shallowest exceeds that of the deepest on average. Otherwise refuted.
+The rule: the floor falls with depth if Page's test over tasks and encodings, with depths as conditions, has p < 0.05,
+and the floor of the shallowest exceeds that of the deepest on average. It is refuted if the shallowest has the lower
+floor, p < 0.05 paired. Otherwise nothing is known. Beyond training only floors count whose models learned their range
+at every width: the risk of the others is what they lack in range, not what the shift costs.
 """
 
 from __future__ import annotations
@@ -17,12 +19,23 @@ from lengthwise.analysis.paired import paired_over_tasks
 from lengthwise.analysis.trends import page_trend
 from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.floor_fit import FEWEST_WIDTHS, fit_floor, floor_interval
-from lengthwise.findings.grouping import BEYOND, FARTHEST, IN_RANGE, SHARED_ITEMS, by_configuration, risk_at
+from lengthwise.findings.grouping import (
+    BEYOND,
+    FARTHEST,
+    IN_RANGE,
+    LEARNED_RULE,
+    SHARED_ITEMS,
+    by_configuration,
+    has_learned,
+    risk_at,
+)
 from lengthwise.records import Assumption, Claim, Interval, Reference, Status
 
 PLACES = (IN_RANGE, FARTHEST, BEYOND)
 ALPHA = 0.05
+FEWEST_BLOCKS = 2  # one block of three depths has no order rarer than 1 in 6
 RULE = Assumption("falls is: Page's p < 0.05, and shallowest minus deepest is above 0 on average", "checked")
+ONLY_LEARNED = Assumption(f"only floors whose models learned at every width are compared ({LEARNED_RULE})", "checked")
 SHAPE = Assumption("risk is floor + b width^-c with b >= 0 and c between 1/4 and 1; three widths cannot test this")
 
 
@@ -31,7 +44,8 @@ class Floor:
     """The floor of one task, encoding and depth (layers) at one place (IN_RANGE, FARTHEST, BEYOND).
 
     `floor`, `scale` (b) and `exponent` (c) are of the best fit, None with fewer than three widths; `low` and `high` are
-    the floors that exponents from 1/4 to 1 give; `interval` adds the spread over seeds, None with one seed.
+    the floors that exponents from 1/4 to 1 give; `interval` adds the spread over seeds, None with one seed. `learned`
+    is whether the models of every width learned their training range.
     """
 
     task: str
@@ -41,6 +55,7 @@ class Floor:
     widths: tuple[int, ...]
     risks: tuple[float, ...]  # mean over seeds
     seeds: tuple[int, ...]
+    learned: bool
     floor: float | None
     scale: float | None
     exponent: float | None
@@ -65,7 +80,7 @@ class Floor:
             assumptions.append(Assumption("one seed shows no spread", "violated"))
         else:
             assumptions.append(Assumption(f"an interval from {len(self.seeds)} seeds covers less than it says"))
-        own = ("widths", "risks", "seeds", "scale", "exponent", "residual", "low", "high")
+        own = ("widths", "risks", "seeds", "learned", "scale", "exponent", "residual", "low", "high")
         return Claim(
             f"floor of the risk, {self.task}, {self.position}, depth {self.depth}, {self.place}",
             self.floor,
@@ -111,11 +126,16 @@ def floors(evidence: Evidence) -> Floors:
     found = tuple(_floor(*key, place, widths) for place in PLACES for key, widths in groups.items())
     pages, differences, verdicts = [], [], []
     for place in PLACES:
-        own = [floor for floor in found if floor.place == place]
-        page, difference = _page(place, own), _difference(place, own)
+        measured = [floor for floor in found if floor.place == place]
+        depths = sorted({floor.depth for floor in measured})
+        own = [floor for floor in measured if place == IN_RANGE or floor.learned]
+        page, difference = _page(place, own, depths), _difference(place, own, depths)
         pages += [(place, page)] if page else []
         differences.append((place, difference))
-        verdicts.append((place, _verdict(place, page, difference)))
+        blocks = {f"{floor.task}, {floor.position}" for floor in measured}
+        verdict = _verdict(place, page, difference)
+        counted = {"blocks": sorted(_complete(own, depths)), "blocks measured": len(blocks)}
+        verdicts.append((place, dataclasses.replace(verdict, evidence={**verdict.evidence, **counted})))
     return Floors(found, tuple(verdicts), tuple(pages), tuple(differences))
 
 
@@ -128,13 +148,14 @@ def _floor(task: str, position: str, depth: int, place: str, climbs: Mapping[int
     seeds = tuple(sorted(set.intersection(*(set(risks) for risks in by_width.values()))))
     widths = tuple(by_width)
     table = np.array([[by_width[width][seed] for width in widths] for seed in seeds], dtype=np.float64)
-    start = (task, position, depth, place, widths if seeds else ())
     risks = tuple(table.mean(axis=0).tolist()) if seeds else ()
+    learned = all(has_learned(group) for group in climbs.values())
+    start = (task, position, depth, place, widths if seeds else (), risks, seeds, learned)
     if len(widths) < FEWEST_WIDTHS or not seeds:
-        return Floor(*start, risks, seeds, None, None, None, None, None, None, None)
+        return Floor(*start, None, None, None, None, None, None, None)
     fit = fit_floor(widths, risks)
     interval = floor_interval(widths, table)
-    return Floor(*start, risks, seeds, fit.floor, fit.scale, fit.exponent, fit.residual, fit.low, fit.high, interval)
+    return Floor(*start, fit.floor, fit.scale, fit.exponent, fit.residual, fit.low, fit.high, interval)
 
 
 def _by_block(floors: Sequence[Floor]) -> dict[str, dict[int, float]]:
@@ -146,11 +167,15 @@ def _by_block(floors: Sequence[Floor]) -> dict[str, dict[int, float]]:
     return blocks
 
 
-def _page(place: str, floors: Sequence[Floor]) -> Claim | None:
+def _complete(floors: Sequence[Floor], depths: Sequence[int]) -> dict[str, dict[int, float]]:
+    """The blocks that have all depths."""
+    return {name: own for name, own in _by_block(floors).items() if set(own) == set(depths)}
+
+
+def _page(place: str, floors: Sequence[Floor], measured: Sequence[int]) -> Claim | None:
     """Page's test that floors rise from the deepest to the shallowest, over the blocks that have all depths."""
-    depths = sorted({floor.depth for floor in floors}, reverse=True)
-    blocks = {name: own for name, own in _by_block(floors).items() if set(own) == set(depths)}
-    if len(depths) < 3 or not blocks:
+    depths, blocks = sorted(measured, reverse=True), _complete(floors, measured)
+    if len(depths) < 3 or len(blocks) < FEWEST_BLOCKS:
         return None
     claim = page_trend(
         f"mean rank correlation of the floor with fewer layers ({place})",
@@ -162,9 +187,8 @@ def _page(place: str, floors: Sequence[Floor]) -> Claim | None:
     return dataclasses.replace(claim, assumptions=(*others, SHARED_ITEMS))
 
 
-def _difference(place: str, floors: Sequence[Floor]) -> Claim:
+def _difference(place: str, floors: Sequence[Floor], depths: Sequence[int]) -> Claim:
     """The floor of the shallowest minus that of the deepest, pair by pair of task and encoding."""
-    depths = sorted({floor.depth for floor in floors})
     blocks = _by_block(floors) if len(depths) > 1 else {}
     first, second = (
         {name: own[depth] for name, own in blocks.items() if depth in own}
@@ -177,11 +201,22 @@ def _difference(place: str, floors: Sequence[Floor]) -> Claim:
 
 def _verdict(place: str, page: Claim | None, difference: Claim) -> Claim:
     name = f"the floor falls with depth ({place})"
-    assumptions = (RULE, SHAPE, SHARED_ITEMS)
+    assumptions = (RULE, SHAPE, SHARED_ITEMS, *(() if place == IN_RANGE else (ONLY_LEARNED,)))
     if page is None or page.value is None or not isinstance(difference.value, float):
-        why = Assumption("three depths of three widths each, and floors that differ", "violated")
+        why = Assumption(
+            f"{FEWEST_BLOCKS} blocks or more of three depths of three widths each, and floors that differ", "violated"
+        )
         return Claim(name, None, "", "measured", "unknown", None, (*assumptions, why))
     p_value = page.evidence["p_value"]
-    status: Status = "holds" if p_value < ALPHA and difference.value > 0 else "refuted"
-    evidence = {"p_value": p_value, "shallowest minus deepest": difference.value, "blocks": page.evidence["blocks"]}
-    return Claim(name, status == "holds", "", "measured", status, None, assumptions, page.reference, evidence)
+    status: Status = "unknown"
+    if p_value < ALPHA and difference.value > 0:
+        status = "holds"
+    elif difference.evidence["p_value"] < ALPHA and difference.value < 0:
+        status = "refuted"
+    evidence = {
+        "p_value": p_value,
+        "shallowest minus deepest": difference.value,
+        "interval": difference.interval and (difference.interval.low, difference.interval.high),
+    }
+    value = None if status == "unknown" else status == "holds"
+    return Claim(name, value, "", "measured", status, None, assumptions, page.reference, evidence)

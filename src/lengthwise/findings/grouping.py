@@ -14,7 +14,9 @@ Configuration = tuple[str, str, int, int]  # task, position, depth, width
 
 IN_RANGE, FARTHEST, BEYOND = "in range", "farthest depth", "all levels beyond training"
 DEPTH = "depth"
-LEARNED = 0.85  # share of the tokens right in the training range from which on a model is said to have learned
+LEARNED = 0.15  # risk in the training range up to which a model is said to have learned
+LEARNED_RULE = f"learned is: a risk of at most {LEARNED:g} in range, so {1 - LEARNED:.0%} of the tokens right or more"
+_ROUNDING = 1e-9
 
 SHARED_ITEMS = Assumption(
     "models of one task were measured on the same items and trained on the same data, so they are not independent",
@@ -53,9 +55,20 @@ def risk_at(climb: Climb, place: str) -> float | None:
 
 
 def has_learned(climbs: Sequence[Climb]) -> bool:
-    """Whether the token accuracy in the training range, averaged over seeds, reaches LEARNED."""
-    found = mean([point.token for climb in climbs for point in points_at(climb, IN_RANGE)])
-    return found is not None and found >= LEARNED
+    """Whether the risk in the training range, averaged over these models, is LEARNED or less.
+
+    For one model or for the seeds of a configuration. A model that never learned its range has nothing to lose beyond
+    it, so no finding about what a shift costs is made from such models.
+    """
+    risks = [risk for climb in climbs if (risk := risk_at(climb, IN_RANGE)) is not None]
+    found = mean(risks)
+    return found is not None and found <= LEARNED + _ROUNDING
+
+
+def increase_at(climb: Climb, place: str) -> float | None:
+    """The mean risk over the levels of a place minus the risk in range; None where either was not measured."""
+    there, in_range = risk_at(climb, place), risk_at(climb, IN_RANGE)
+    return None if there is None or in_range is None else there - in_range
 
 
 def common_levels(climbs: Sequence[Climb]) -> list[LevelPoint]:

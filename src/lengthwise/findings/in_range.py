@@ -7,7 +7,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lengthwise.findings.evidence import Climb, Evidence
-from lengthwise.findings.grouping import IN_RANGE, LEARNED, Configuration, by_configuration, mean, named, points_at
+from lengthwise.findings.grouping import (
+    IN_RANGE,
+    LEARNED_RULE,
+    Configuration,
+    by_configuration,
+    has_learned,
+    mean,
+    named,
+    points_at,
+)
 from lengthwise.measurement.intervals import wilson
 from lengthwise.records import Assumption, Claim
 
@@ -28,7 +37,7 @@ class LearnedTask:
 
     def claims(self) -> list[Claim]:
         what = f"of {self.configurations}"
-        evidence = {"rule": f"{LEARNED:.0%} of the tokens right in the training range"}
+        evidence = {"rule": LEARNED_RULE}
         return [
             Claim(f"{self.task}: configurations that learned", self.learned, what, "measured", evidence=evidence),
             Claim(
@@ -86,7 +95,7 @@ def _task(climbs: Sequence[Climb], task: str) -> LearnedTask:
     return LearnedTask(
         task=task,
         configurations=len(groups),
-        learned=sum(token >= LEARNED for token in tokens.values()),
+        learned=sum(has_learned(group) for group in groups.values()),
         best=best,
         token=tokens[best],
         solved=sum(point.solved for point in points[best]),

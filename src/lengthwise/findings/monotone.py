@@ -1,7 +1,7 @@
 """Does risk rise with the distance from training? All configurations in one metric, beside a shuffled control.
 
-The rule, chosen before any data: the claim holds if at least half of the configurations are monotone (see `trend.py`)
-and their number exceeds what 95 % of the shuffles of `shuffled.py` give. Otherwise it is refuted.
+The rule: the claim holds if at least half of the configurations that learned their training range are monotone (see
+`trend.py`) and their number exceeds what 95 % of the shuffles of `shuffled.py` give. Otherwise it is refuted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from lengthwise.analysis.trends import page_trend
 from lengthwise.findings.evidence import Evidence
-from lengthwise.findings.grouping import SHARED_ITEMS, axes_of, by_configuration, named
+from lengthwise.findings.grouping import LEARNED_RULE, SHARED_ITEMS, axes_of, by_configuration, named
 from lengthwise.findings.shuffled import SHUFFLES, Shuffled, shuffled
 from lengthwise.findings.trend import ALPHA, FEWEST, RHO, Course, Trend, course, judged
 from lengthwise.records import Assumption, Claim, Reference
@@ -26,7 +26,8 @@ from lengthwise.tasks.ladder import TRAINING
 ALL_AXES = "all"
 RULE = Assumption(
     f"monotone is: Spearman's correlation of mean risk and W1 over levels is {RHO:g} or more, and one-sided "
-    f"p < {ALPHA:g}; the claim asks for half of the configurations, and for more than 95 % of shuffles give",
+    f"p < {ALPHA:g}; the claim asks for half of the configurations that learned ({LEARNED_RULE}), and for more than "
+    "95 % of shuffles give",
     "checked",
 )
 EXCHANGEABLE = Assumption(
@@ -54,8 +55,8 @@ class Monotone:
     axis: str
     trends: tuple[Trend, ...]
     count: int  # monotone
-    judged: int  # with levels enough to be called so
-    rising: int  # with a correlation above 0
+    judged: int  # that learned, with levels enough to be called so
+    rising: int  # that learned, with a correlation above 0
     sign_p: float | None
     control: Control | None
     page: Claim | None
@@ -65,23 +66,28 @@ class Monotone:
         levels = "all levels in one order" if self.axis == ALL_AXES else f"levels of {self.axis}"
         return f"{self.metric} metric, {levels}"
 
+    @property
+    def _learned(self) -> list[Trend]:
+        return [trend for trend in self.trends if trend.learned]
+
     def claims(self) -> list[Claim]:
         """The verdict; then Page's test, the sign test and how near the points are to a rising curve."""
         others = [self.page, self._signs(), self._fit()]
         return [self.verdict(), *(claim for claim in others if claim is not None)]
 
     def verdict(self) -> Claim:
-        name = f"configurations whose risk rises with W1 ({self.where})"
+        name = f"configurations whose risk rises with W1, of those that learned ({self.where})"
         if self.control is None:
-            few = Assumption(f"a configuration with {FEWEST} levels or more, whose distance is known", "violated")
+            few = Assumption(
+                f"a configuration that learned, with {FEWEST} levels or more whose distance is known", "violated"
+            )
             return Claim(name, None, "", "measured", "unknown", None, (few, RULE))
         enough = 2 * self.count >= self.judged and self.count > self.control.quantile
-        known = [trend for trend in self.trends if trend.learned and trend.monotone is not None]
         evidence = {
             "configurations": len(self.trends),
             "control": asdict(self.control),
-            "median rho": _median([trend.rho for trend in self.trends]),
-            "monotone, of those that learned": f"{sum(bool(trend.monotone) for trend in known)} of {len(known)}",
+            "learned": sum(trend.learned for trend in self.trends),
+            "median rho": _median([trend.rho for trend in self._learned]),
             "monotone after Holm": _after_holm(self.trends),
             "not monotone": [named(trend.configuration) for trend in self.trends if trend.monotone is False],
             "shares": {"monotone": self.count / self.judged, "control": self.control.mean / self.judged},
@@ -94,19 +100,20 @@ class Monotone:
     def _signs(self) -> Claim | None:
         if self.sign_p is None:
             return None
-        signed = [trend for trend in self.trends if trend.rho]
+        signed = sum(bool(trend.rho) for trend in self._learned)
+        opposite = _sign_p(signed - self.rising, signed)
         return Claim(
-            f"configurations with a positive correlation of risk and W1 ({self.where})",
+            f"configurations with a positive correlation of risk and W1, of those that learned ({self.where})",
             self.rising,
-            f"of {len(signed)}",
+            f"of {signed}",
             "measured",
-            "holds" if self.sign_p < ALPHA else "refuted",
+            "holds" if self.sign_p < ALPHA else "refuted" if opposite < ALPHA else "unknown",
             assumptions=(Assumption("p is below 0.05 in a one-sided sign test", "checked"), SHARED_ITEMS),
             evidence={"p_value": self.sign_p, "p_method": "sign test, configurations taken as independent"},
         )
 
     def _fit(self) -> Claim | None:
-        shares = [trend.explained for trend in self.trends if trend.explained is not None]
+        shares = [trend.explained for trend in self._learned if trend.explained is not None]
         if not shares:
             return None
         return Claim(
@@ -117,8 +124,8 @@ class Monotone:
             assumptions=(Assumption("the fit is free, so it explains part of pure noise as well"),),
             reference=Reference("barlow1972", "chapter 1"),
             evidence={
-                "median residual": _median([trend.residual for trend in self.trends]),
-                "largest residual": max(trend.residual for trend in self.trends),
+                "median residual": _median([trend.residual for trend in self._learned]),
+                "largest residual": max(trend.residual for trend in self._learned),
                 "configurations": len(shares),
             },
         )
@@ -141,11 +148,13 @@ def _in_order(evidence: Evidence, metric: str, axis: str, axes: Sequence[str]) -
     unit = next(shift.unit for shift in evidence.shifts if shift.metric == metric)
     groups = by_configuration(evidence.climbs)
     courses = [course(group, evidence.shift_of(key[0], metric), chosen) for key, group in groups.items()]
-    null = shuffled(courses)
-    trends = tuple(judged(found, p_value) for found, p_value in zip(courses, null.p_values, strict=True))
+    kept = [found for found in courses if found.learned]
+    null = shuffled(kept)
+    p_values = {found.configuration: p_value for found, p_value in zip(kept, null.p_values, strict=True)}
+    trends = tuple(judged(found, p_values.get(found.configuration)) for found in courses)
     count = sum(trend.monotone is True for trend in trends)
     known = sum(trend.monotone is not None for trend in trends)
-    signed = [trend.rho > 0 for trend in trends if trend.rho]
+    signed = [trend.rho > 0 for trend in trends if trend.learned and trend.rho]
     return Monotone(
         metric=metric,
         unit=unit,
@@ -156,7 +165,7 @@ def _in_order(evidence: Evidence, metric: str, axis: str, axes: Sequence[str]) -
         rising=sum(signed),
         sign_p=_sign_p(sum(signed), len(signed)) if signed else None,
         control=_control(null, count) if known else None,
-        page=_page(metric, axis, courses, trends, null) if known else None,
+        page=_page(metric, axis, kept, trends, null) if known else None,
     )
 
 
@@ -167,24 +176,27 @@ def _control(null: Shuffled, count: int) -> Control:
 
 def _page(metric: str, axis: str, courses: Sequence[Course], trends: Sequence[Trend], null: Shuffled) -> Claim:
     """Page's test with a configuration as block and its levels, nearest first, as conditions. Tasks have distances of
-    their own, so condition j is the j-th nearest level of the task."""
+    their own, so condition j is the j-th nearest level of the task. It holds, or is refuted, where the mean correlation
+    is larger, or smaller, than in 95 % of the shared shuffles."""
     levels = Counter(len(found.names) for found in courses if len(found.names) >= FEWEST).most_common(1)[0][0]
     kept = [found for found in courses if len(found.names) == levels]
     place = "all levels in one order" if axis == ALL_AXES else f"levels of {axis}"
     claim = page_trend(
-        f"mean rank correlation of risk and W1 over configurations ({metric} metric, {place})",
+        f"mean rank correlation of risk and W1 over configurations that learned ({metric} metric, {place})",
         [found.risk.tolist() for found in kept],
         blocks=[named(found.configuration) for found in kept],
     )
     seen = [trend.rho for trend in trends if trend.rho is not None and trend.p_value is not None]
     own: dict[str, Any] = {"left out, as other levels were measured": len(courses) - len(kept)}
+    opposite = 1.0
     if seen:
         own["p_shared"] = null.share_above(null.mean_rho, sum(seen) / len(seen))
+        opposite = null.share_above(-null.mean_rho, -sum(seen) / len(seen))
         own["p_shared_method"] = f"{SHUFFLES} shuffles of the distances, one for all configurations of a task"
     others = (a for a in claim.assumptions if a.statement != "blocks are independent")
     status = claim.status
     if status == "holds" and not own.get("p_shared", 1.0) < ALPHA:
-        status = "refuted"
+        status = "refuted" if opposite < ALPHA else "unknown"
     assumptions = (*others, SHARED_ITEMS, EXCHANGEABLE)
     return dataclasses.replace(claim, status=status, assumptions=assumptions, evidence={**claim.evidence, **own})
 

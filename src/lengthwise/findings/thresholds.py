@@ -22,6 +22,7 @@ TOKEN_BAR, SOLVED_BAR = 0.9, 0.5
 _DEPTHS = (TRAINING, DEPTH)  # the training range is as deep as its largest size
 LOOKED_AT = 16  # items of a level whose nesting is looked at
 BEST = Assumption("of all widths the best is taken, so chance favours the models; no interval is given", "assumed")
+FOLLOWED = Assumption(f"models that get {100 * TOKEN_BAR:g} % of the tokens right follow the stack", "assumed")
 TRIED = Assumption("only the depths and widths of the study were tried, with its training", "assumed")
 
 
@@ -152,11 +153,11 @@ def _over_rows(name: str, found: Sequence[Prediction]) -> Claim:
     return Claim(
         f"{name}: levels where the measurement agrees",
         count["agrees"],
-        f"of {len(found)}",
+        f"of {count['agrees'] + count['contradicted']} it can judge, of {len(found)}",
         "measured",
         status,
         None,
-        (*source.assumptions, BEST, TRIED),
+        (*source.assumptions, BEST, TRIED, FOLLOWED),
         source.reference,
         {**count, "for instance": next((p.because for p in found if p.verdict != "says nothing"), found[0].because)},
     )

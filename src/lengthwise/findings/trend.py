@@ -2,7 +2,8 @@
 
 The rule, chosen before any data: a configuration is monotone if Spearman's correlation of its risk (mean over seeds)
 with W1 over the levels is at least 0.8, and p < 0.05 one-sided when levels are shuffled. With fewer than four levels no
-order is that rare (3! is 6), so nothing is said. A risk that never changes does not rise.
+order is that rare (3! is 6), so nothing is said. A risk that never changes does not rise. A configuration that did not
+learn its training range (see `grouping.has_learned`) has nothing to lose, and is not judged.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Trend:
 
     `fitted` is the nearest rising curve (isotonic), `explained` the share of the variance over levels that it explains
     and `residual` the root mean square of what it leaves. `rho` is Spearman's correlation, None where the risk never
-    changes; `p_value` is one-sided, by shuffling the levels. `monotone` is the verdict, None with too few levels.
-    `learned` is whether the configuration learned the training range, without which there is little to lose.
+    changes; `p_value` is one-sided, by shuffling the levels. `monotone` is the verdict, None with too few levels and
+    where the configuration did not learn its training range (`learned`).
     """
 
     configuration: Configuration
@@ -101,7 +102,7 @@ def correlation(one: Floats, two: Floats) -> float | None:
 def judged(found: Course, p_value: float | None) -> Trend:
     """The verdict on a course whose p is known."""
     rho = correlation(found.w1, found.risk)
-    known = len(found.names) >= FEWEST
+    known = found.learned and len(found.names) >= FEWEST
     rises = rho is not None and p_value is not None and rho >= RHO - ROUNDING and p_value < ALPHA
     fitted, explained = _fitted(found)
     return Trend(

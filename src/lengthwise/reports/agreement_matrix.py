@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lengthwise.figures.layout import wrapping_legend
 from lengthwise.reports.cell_grid import CellGrid
 from lengthwise.reports.content import Content
 from lengthwise.reports.figure import PAGE_INK, Figure
@@ -84,5 +85,5 @@ def _colour(foretold: Predictions) -> Any:
     found = {(row.agrees, row.outcome) for row in foretold.judged}
     looks = {name: colour for key, (name, colour, _) in LOOKS.items() if key in found}
     scale = alt.Scale(domain=list(looks), range=list(looks.values()))
-    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=2, symbolType="square", offset=8)
+    legend = wrapping_legend(looks, 2, orient="top", direction="horizontal", symbolType="square", labelLimit=260)
     return alt.Color("look:N", scale=scale, legend=legend if looks else None)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lengthwise.figures.curves import PALETTE
+from lengthwise.figures.layout import wrapping_legend
 
 # Text and lines of the page follow its colour scheme; a file is read on paper.
 PAGE_INK, PAPER_INK = "currentColor", "#222222"
@@ -85,8 +86,7 @@ def coloured_by_encoding(encodings: Sequence[str], legend: bool = True) -> tuple
     import altair as alt
 
     names = list(encodings)
-    columns = max(1, min(len(names), 4, 72 // (max(map(len, names), default=1) + 6)))
-    shown = alt.Legend(title=None, orient="bottom", columns=columns, symbolType="stroke", symbolOpacity=1, offset=6)
+    shown = wrapping_legend(names, symbolType="stroke")
     dashes = [DASHES[(index + index // len(PALETTE)) % len(DASHES)] for index in range(len(names))]
     colour = alt.Color("encoding:N", scale=alt.Scale(domain=names), legend=shown if legend else None)
     dash = alt.StrokeDash("encoding:N", scale=alt.Scale(domain=names, range=dashes), legend=shown if legend else None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
+from lengthwise.figures.layout import title_lines, whole_axis, wrapping_legend
 from lengthwise.inspection.content import Inspection, Picture
 from lengthwise.reports.claims import claim_rows
-from lengthwise.reports.figure import PAGE_INK, config
+from lengthwise.reports.drawing import WIDTH, drawn_svg
 from lengthwise.reports.page import asset, marked, pieces, policy
 from lengthwise.reports.page_file import write_page_file
 from lengthwise.reports.table_cells import numeric, shown
@@ -39,13 +39,7 @@ def render_inspection(inspection: Inspection) -> str:
 
 def _drawn(picture: Picture) -> Any:
     """The picture as SVG that takes its ink from the page."""
-    import vl_convert
-
-    chart = _lines(picture) if picture.kind == "lines" else _heat(picture)
-    spec = {**chart.to_dict(validate=False), "config": config(PAGE_INK)}
-    drawn = vl_convert.vegalite_to_svg(spec)
-    # A style attribute is not allowed by the page's policy, and Vega uses one for the pointer alone.
-    return marked(re.sub(r' style="[^"]*"', "", drawn))
+    return marked(drawn_svg(_lines(picture) if picture.kind == "lines" else _heat(picture)))
 
 
 def _lines(picture: Picture) -> Any:
@@ -55,16 +49,16 @@ def _lines(picture: Picture) -> Any:
     series = list(dict.fromkeys(str(row["series"]) for row in rows))
     across = alt.Scale(type="log", base=2, nice=False) if picture.logarithmic == "x" else alt.Scale(nice=False)
     upward = alt.Scale(type="log", nice=False) if picture.logarithmic == "y" else alt.Scale(zero=True)
-    legend = alt.Legend(title=None, orient="bottom") if len(series) > 1 else None
+    legend = wrapping_legend(series) if len(series) > 1 else None
     return (
         alt.Chart(alt.Data(values=rows))
         .mark_line(point=True)
         .encode(
-            x=alt.X("x:Q", title=picture.x, scale=across, axis=alt.Axis(tickMinStep=1, format="d")),
-            y=alt.Y("y:Q", title=picture.y, scale=upward),
+            x=alt.X("x:Q", title=title_lines(picture.x), scale=across, axis=whole_axis()),
+            y=alt.Y("y:Q", title=title_lines(picture.y), scale=upward),
             color=alt.Color("series:N", legend=legend, sort=series),
         )
-        .properties(width=560, height=220)
+        .properties(width=WIDTH, height=220)
     )
 
 
@@ -80,5 +74,5 @@ def _heat(picture: Picture) -> Any:
             y=alt.Y("y:O", title=picture.y),
             color=alt.Color("value:Q", title="", scale=alt.Scale(scheme="viridis", zero=True)),
         )
-        .properties(width=max(120, min(560, 34 * len(across))), height=alt.Step(14))
+        .properties(width=max(120, min(WIDTH, 34 * len(across))), height=alt.Step(16))
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from lengthwise.figures.layout import title_lines, wrapping_legend
 from lengthwise.reports.figure import Figure, template_of
 from lengthwise.reports.plateaus import Plateau
 
@@ -28,7 +29,8 @@ def plateau_panels(fits: Sequence[Plateau]) -> list[Figure]:
                 "high": fit.claim.interval.high,
             }
         )
-    templates = {unit: _template(unit) for _, _, unit in families}
+    settings = {row["setting"]: None for rows in families.values() for row in rows}
+    templates = {unit: _template(unit, settings) for _, _, unit in families}
     panels = []
     for place, ((family, position, unit), rows) in enumerate(families.items()):
         title = f"{family}, encoding {position}"
@@ -38,11 +40,11 @@ def plateau_panels(fits: Sequence[Plateau]) -> list[Figure]:
     return panels
 
 
-def _template(unit: str) -> dict[str, Any]:
+def _template(unit: str, settings: Iterable[str]) -> dict[str, Any]:
     import altair as alt
 
     picked = alt.selection_point(name="picked", fields=["setting"], bind="legend")
-    legend = alt.Legend(title=None, orient="bottom", columns=3)
+    legend = wrapping_legend(settings, 3)
     x = alt.X(
         "trained:Q",
         title="training length",
@@ -52,7 +54,7 @@ def _template(unit: str) -> dict[str, Any]:
     colour = alt.Color("setting:N", legend=legend)
     faded = alt.condition(picked, alt.value(1.0), alt.value(0.1))
     base = alt.Chart(alt.NamedData("plateaus"))
-    title = f"plateau of the test loss ({unit})"
+    title = title_lines(f"plateau of the test loss ({unit})")
     hover = [
         alt.Tooltip("setting:N"),
         alt.Tooltip("trained:Q", title="training length"),

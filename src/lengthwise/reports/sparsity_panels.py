@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lengthwise.figures.layout import title_lines, wrapping_legend
 from lengthwise.reports.content import Content
 from lengthwise.reports.curve_panels import cell_curve
 from lengthwise.reports.figure import DASHES, Figure, template_of
@@ -106,8 +107,7 @@ def _colour(settings: Sequence[str], symbol: str = "stroke") -> Any:
     """A colour a setting, in their order; colours return after eight. The legend shows lines, or another `symbol`."""
     import altair as alt
 
-    columns = 2 if max(map(len, settings)) < 40 else 1
-    legend = alt.Legend(title=None, orient="bottom", columns=columns, symbolType=symbol, symbolOpacity=1, offset=6)
+    legend = wrapping_legend(settings, 2, symbolType=symbol)
     return alt.Color("setting:N", scale=alt.Scale(domain=list(settings)), legend=legend)
 
 
@@ -168,7 +168,7 @@ def _weight(settings: Sequence[str]) -> dict[str, Any]:
             alt.Tooltip("seeds:Q"),
         ],
     )
-    dash = alt.StrokeDash("layer:N", scale=alt.Scale(range=DASHES), legend=alt.Legend(title="layer", orient="right"))
+    dash = alt.StrokeDash("layer:N", scale=alt.Scale(range=DASHES), legend=wrapping_legend(range(8), 8, title="layer"))
     lines = base.mark_line(strokeWidth=2).encode(strokeDash=dash)
     points = base.mark_point(size=40, filled=True)
     return template_of(alt.layer(_trained(), lines, points).properties(width=420, height=220))
@@ -184,7 +184,7 @@ def _reach(settings: Sequence[str], furthest: float) -> dict[str, Any]:
         alt.Chart(alt.NamedData("rows"))
         .mark_point(size=70, filled=True)
         .encode(
-            x=alt.X("entropy:Q", title="entropy of attention at the end of the training range (nats)"),
+            x=alt.X("entropy:Q", title=title_lines("entropy of attention at the end of the training range (nats)")),
             y=alt.Y(
                 "multiple:Q", title="reach ÷ training length", scale=alt.Scale(domain=[0, furthest * 1.04], nice=False)
             ),

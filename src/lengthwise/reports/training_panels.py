@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from lengthwise.figures.layout import whole_axis
 from lengthwise.reports.content import Content
 from lengthwise.reports.figure import Figure, coloured_by_encoding, template_of, thinned
 from lengthwise.studies.record import RunRecord
@@ -66,7 +67,7 @@ def _template(content: Content, measure: Measure) -> dict[str, Any]:
         alt.Chart(alt.NamedData("steps"))
         .transform_filter("indexof(hidden, datum.encoding) < 0")
         .encode(
-            x=alt.X("step:Q", title="training step", axis=alt.Axis(tickCount=5, format=",d")),
+            x=alt.X("step:Q", title="training step", axis=whole_axis(tickCount=5)),
             y=alt.Y("value:Q", title=_TITLES[measure], scale=scale, axis=axis),
             color=colour,
             detail="run:N",

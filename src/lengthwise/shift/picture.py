@@ -12,6 +12,7 @@ import numpy as np
 
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import PALETTE
+from lengthwise.figures.layout import whole_axis
 from lengthwise.seeds import Floats
 from lengthwise.shift.explanation import potentials
 from lengthwise.shift.ground import Points
@@ -100,7 +101,7 @@ def _values(points: Points, axes: list[str]) -> Floats:
 def _encodings() -> dict[str, Any]:
     import altair as alt
 
-    legend = alt.Legend(title="sample", orient="bottom", symbolOpacity=1, symbolSize=80)
+    legend = alt.Legend(title="sample", orient="bottom", symbolOpacity=1, symbolSize=80, direction="horizontal")
     names = ["first", "second"]
     return {
         "color": alt.Color("sample:N", scale=alt.Scale(domain=names, range=_COLOURS), legend=legend),
@@ -112,8 +113,9 @@ def _encodings() -> dict[str, Any]:
 def _coupling(points: list[dict[str, Any]], lines: list[dict[str, Any]], x: str, y: str) -> Any:
     import altair as alt
 
-    across = alt.X("x:Q", title=_label(x), scale=alt.Scale(zero=False, nice=False, padding=14))
-    up = alt.Y("y:Q", title=_label(y), scale=alt.Scale(zero=False, nice=False, padding=14))
+    scale = alt.Scale(zero=False, nice=False, padding=14)
+    across = alt.X("x:Q", title=_label(x), scale=scale, axis=_axis(points, x))
+    up = alt.Y("y:Q", title=_label(y), scale=scale, axis=_axis(points, y))
     moved = (
         alt.Chart(alt.Data(values=lines))
         .mark_rule(color="#888", opacity=0.35)
@@ -137,7 +139,7 @@ def _potential(points: list[dict[str, Any]], x: str | None) -> Any:
     across = (
         alt.X("x:N", title="sample", axis=alt.Axis(labelAngle=0))
         if x is None
-        else alt.X("x:Q", title=_label(x), scale=alt.Scale(zero=False, nice=False, padding=14))
+        else alt.X("x:Q", title=_label(x), scale=alt.Scale(zero=False, nice=False, padding=14), axis=_axis(points, x))
     )
     up = alt.Y("potential:Q", title="potential, in the unit of W1", scale=alt.Scale(zero=False, nice=False, padding=14))
     marks = (
@@ -147,6 +149,13 @@ def _potential(points: list[dict[str, Any]], x: str | None) -> Any:
     )
     title = alt.TitleParams("potential" if x is None else f"potential along {_label(x)}", frame="group")
     return marks.properties(width=_WIDE, height=_TALL, title=title)
+
+
+def _axis(points: list[dict[str, Any]], name: str) -> Any:
+    """An axis of whole numbers where all values are whole."""
+    import altair as alt
+
+    return whole_axis() if all(float(row[name]).is_integer() for row in points) else alt.Axis()
 
 
 def _tooltip() -> list[Any]:

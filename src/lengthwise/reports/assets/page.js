@@ -38,9 +38,28 @@
       spec.width = widthIn(room);
       spec.autosize = { type: "fit-x", contains: "padding" };
     } else if (spec.width?.step && room < 640) {
-      spec.width.step = Math.max(44, Math.min(spec.width.step, Math.floor((room - 170) / 3)));
+      narrowed(spec, room);
     }
     return spec;
+  };
+
+  // A grid of cells on a phone: long names of rows are broken at commas, the legend stands below, columns share the rest.
+  const narrowed = (spec, room) => {
+    const { x, y } = spec.layer[0].encoding;
+    const wide = (names) => 14 + 7 * Math.max(...names.map((name) => name.length));
+    const names = y.scale.domain;
+    const pieces = names.map((name) => name.split(", "));
+    const broken = wide(names) > 0.45 * room;
+    const labels = broken ? wide(pieces.flat()) : wide(names);
+    spec.width.step = Math.max(44, Math.min(spec.width.step, Math.floor((room - labels - 10) / x.scale.domain.length)));
+    if (broken) spec.height.step = Math.max(spec.height.step, 6 + 14 * Math.max(...pieces.map((own) => own.length)));
+    const slanted = wide(x.scale.domain) > spec.width.step;
+    for (const { encoding } of spec.layer) {
+      if (slanted) encoding.x.axis.labelAngle = -50;
+      if (broken) encoding.y.axis.labelExpr = "split(datum.label, ', ')";
+      const legend = encoding.color?.legend;
+      if (legend && !legend.orient) Object.assign(legend, { orient: "bottom", direction: "horizontal" });
+    }
   };
 
   const embed = (place, spec, config) =>

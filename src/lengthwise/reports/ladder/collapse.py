@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lengthwise.figures.layout import whole_axis, wrapping_legend
 from lengthwise.findings.collapse import Collapse, Stratum
 from lengthwise.reports.figure import Figure, template_of
 from lengthwise.reports.ladder.looks import encoding_colour
@@ -95,10 +96,11 @@ def _template(measure: str, unit: str, encodings: Sequence[str]) -> dict[str, An
 
     domain = alt.Scale(zero=True) if measure == "rank" else alt.Scale(domain=[0, 1])
     axis = alt.Axis(tickCount=5) if measure == "rank" else alt.Axis(format="%", tickCount=5)
-    legend = alt.Legend(title=None, orient="bottom", columns=3, symbolType="stroke", symbolOpacity=1, offset=8)
-    scale = alt.Scale(domain=[TRAINING, "farthest level"], range=[[1, 0], [4, 3]])
+    names = [TRAINING, "farthest level"]
+    legend = wrapping_legend(names, symbolType="stroke", offset=8)
+    scale = alt.Scale(domain=names, range=[[1, 0], [4, 3]])
     base = alt.Chart(alt.NamedData("layers")).encode(
-        x=alt.X("layer:Q", title="after layer", axis=alt.Axis(tickMinStep=1, format="d", grid=False)),
+        x=alt.X("layer:Q", title="after layer", axis=whole_axis(grid=False)),
         y=alt.Y("value:Q", title=unit, scale=domain, axis=axis),
         color=encoding_colour(encodings),
         detail="model:N",

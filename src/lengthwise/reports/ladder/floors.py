@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lengthwise.findings.floors import PLACES, Floor, Floors
+from lengthwise.findings.grouping import LEARNED
 from lengthwise.reports.figure import Figure, template_of
 from lengthwise.reports.ladder.looks import encoding_colour, layers_dash
 from lengthwise.reports.ladder.models import layers_text
@@ -33,6 +34,9 @@ def floors_section(result: Floors, encodings: Sequence[str]) -> Section | None:
         "Points: the measured risk by width, seeds averaged. Lines: the fit floor + b / width^c with c from ¼ to 1. At "
         "the right, the floor that the fit leaves at any width, with a bar over all floors that some such c gives"
         + ("; where there are several seeds the claims have an interval." if _several(shown) else " (one seed)."),
+        "Beyond training, the claim about depth is made from models alone that learned their range at every width (a "
+        f"risk of {LEARNED:g} or less there): the risk of the others is what they lack in range, not the cost of a "
+        "shift.",
     )
     if all(floor.floor is None for floor in shown):
         text = ("With fewer than three widths there is no floor to be fitted; points are the measured risk by width.",)
@@ -55,7 +59,7 @@ def _figure(
         held = {
             "encoding": floor.position,
             "layers": layers_text(floor.depth),
-            "model": f"{floor.position}, {layers_text(floor.depth)}",
+            "model": f"{floor.position}, {layers_text(floor.depth)}" + ("" if floor.learned else " (not all learned)"),
         }
         for width, risk in zip(floor.widths, floor.risks, strict=True):
             data["measured"].append({**held, "width": width, "risk": risk})

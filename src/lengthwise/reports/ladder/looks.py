@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lengthwise.figures.layout import wrapping_legend
 from lengthwise.reports.ladder.models import layers_text
 
 # From the deepest model to the shallowest: a line that is drawn through, then ever more broken.
@@ -15,7 +16,7 @@ def encoding_colour(encodings: Sequence[str]) -> Any:
     """The colour of an encoding, the same as in all other figures of the study."""
     import altair as alt
 
-    legend = alt.Legend(title=None, orient="top", columns=3, symbolType="stroke", symbolOpacity=1, offset=4)
+    legend = wrapping_legend(encodings, 3, orient="top", symbolType="stroke", offset=4)
     return alt.Color("encoding:N", scale=alt.Scale(domain=list(encodings)), legend=legend)
 
 
@@ -25,6 +26,6 @@ def layers_dash(layers: Sequence[int]) -> Any:
 
     names = [layers_text(depth) for depth in layers]
     dashes = [_DASHES[place % len(_DASHES)] for place in reversed(range(len(names)))]
-    legend = alt.Legend(title=None, orient="bottom", columns=3, symbolType="stroke", symbolOpacity=1, offset=8)
+    legend = wrapping_legend(names, 3, symbolType="stroke", offset=8)
     scale = alt.Scale(domain=names, range=dashes)
     return alt.StrokeDash("layers:N", scale=scale, legend=legend if len(names) > 1 else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lengthwise.figures.layout import wrapping_legend
 from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.reports.figure import Figure, template_of
 from lengthwise.reports.ladder.looks import encoding_colour
@@ -63,7 +64,7 @@ def _template(encodings: Sequence[str]) -> dict[str, Any]:
 
     scale = alt.Scale(domain=[0, 1])
     axis = alt.Axis(format="%", tickCount=5)
-    legend = alt.Legend(title=None, orient="bottom", columns=3, symbolType="stroke", symbolOpacity=1, offset=8)
+    legend = wrapping_legend([TRAINING, FAR], symbolType="stroke", offset=8)
     dash = alt.StrokeDash("where:N", scale=alt.Scale(domain=[TRAINING, FAR], range=[[1, 0], [4, 3]]), legend=legend)
     base = alt.Chart(alt.NamedData("bins")).encode(
         x=alt.X("confidence:Q", title="confidence", scale=scale, axis=axis),

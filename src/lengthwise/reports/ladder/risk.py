@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lengthwise.figures.layout import title_lines
 from lengthwise.findings.evidence import Evidence
+from lengthwise.findings.grouping import LEARNED
 from lengthwise.findings.monotone import ALL_AXES, Monotone
 from lengthwise.findings.trend import Trend
 from lengthwise.inspection.content import Table
@@ -15,6 +17,7 @@ from lengthwise.reports.ladder.models import layers_of, layers_text, model_name,
 from lengthwise.reports.ladder.section import Choice, Panel, Section
 
 METRIC = "metric"
+_LEARNED, _NOT_LEARNED = 1.6, 0.6  # how thick a line is
 
 
 def risk_section(evidence: Evidence, results: Sequence[Monotone], encodings: Sequence[str]) -> Section:
@@ -25,8 +28,9 @@ def risk_section(evidence: Evidence, results: Sequence[Monotone], encodings: Seq
     text = (
         "Each line is one configuration: the rising curve nearest to its risk at every level (isotonic regression, "
         "seeds averaged), against how far that level lies from training. Risk is the mean share of wrong tokens, the "
-        "true trace so far being given. Grey: as far as two samples of training are apart by chance. Hover over a "
-        "line or a point to see which model and level it belongs to.",
+        "true trace so far being given. Configurations that did not learn their range (a risk above "
+        f"{LEARNED:g} there) are drawn thin and not judged. Grey: as far as two samples of training are apart by "
+        "chance. Hover over a line or a point to see which model and level it belongs to.",
     )
     choices = (Choice(METRIC, "Distance measured by", options),) if len(options) > 1 else ()
     tables = (_counts(results),)
@@ -45,7 +49,8 @@ def _figures(evidence: Evidence, result: Monotone, encodings: Sequence[str]) -> 
             continue
         words = (
             f"Risk against the distance from training of {task} by {result.metric}: {len(trends)} configurations, "
-            f"of which {sum(bool(trend.monotone) for trend in trends)} are called monotone."
+            f"{sum(trend.learned for trend in trends)} of them learned their range, and of these "
+            f"{sum(bool(trend.monotone) for trend in trends)} are called monotone."
         )
         data = {
             "null": _null(evidence, task, result.metric),
@@ -65,13 +70,15 @@ def _null(evidence: Evidence, task: str, metric: str) -> list[dict[str, Any]]:
 
 def _rows(trend: Trend, values: Sequence[float]) -> list[dict[str, Any]]:
     _, position, depth, _ = trend.configuration
-    verdict = {True: "monotone", False: "not monotone", None: "not judged"}[trend.monotone]
+    unjudged = "not judged" if trend.learned else "not judged: not learned in range"
+    verdict = {True: "monotone", False: "not monotone", None: unjudged}[trend.monotone]
     held = {
         "encoding": position,
         "layers": layers_text(depth),
         "configuration": model_name(trend.configuration),
         "rho": "–" if trend.rho is None else f"{trend.rho:.2f}",
         "verdict": verdict,
+        "thickness": _LEARNED if trend.learned else _NOT_LEARNED,
     }
     levels = zip(trend.names, trend.w1, values, strict=True)
     return [{**held, "level": level, "w1": w1, "risk": float(value)} for level, w1, value in levels]
@@ -83,7 +90,9 @@ def _template(unit: str, highest: float, encodings: Sequence[str], layers: Seque
     hovered = alt.selection_point(
         name="hovered", fields=["configuration"], on="pointerover", clear="pointerout", empty=False
     )
-    x = alt.X("w1:Q", title=f"W1 from training ({unit})", scale=alt.Scale(zero=True, nice=False, padding=6))
+    x = alt.X(
+        "w1:Q", title=title_lines(f"W1 from training ({unit})"), scale=alt.Scale(zero=True, nice=False, padding=6)
+    )
     scale = alt.Scale(domain=[0, min(1.0, 1.05 * highest) or 1.0])
     y = alt.Y("risk:Q", title="risk (share of wrong tokens)", scale=scale, axis=alt.Axis(format="%", tickCount=5))
     band = (
@@ -115,7 +124,7 @@ def _template(unit: str, highest: float, encodings: Sequence[str], layers: Seque
     lines = base.mark_line(strokeJoin="round").encode(
         strokeDash=dash,
         opacity=alt.condition(hovered, alt.value(1.0), alt.value(0.6)),
-        strokeWidth=alt.condition(hovered, alt.value(3.5), alt.value(1.4)),
+        strokeWidth=alt.condition(hovered, alt.value(3.5), alt.StrokeWidth("thickness:Q", legend=None, scale=None)),
     )
     # A thin line is hard to hit: points that cannot be seen lie on it.
     grips = base.mark_point(filled=True, size=120, opacity=0).encode(tooltip=told)

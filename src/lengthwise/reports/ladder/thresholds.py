@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from lengthwise.figures.layout import whole_axis
 from lengthwise.findings.thresholds import SOLVED_BAR, TOKEN_BAR, Threshold, Thresholds
 from lengthwise.inspection.content import Table
 from lengthwise.reports.figure import Figure, template_of
@@ -115,7 +116,7 @@ def _template(measure: str, title: str, encodings: Sequence[str], layers: Sequen
     import altair as alt
 
     base = alt.Chart(alt.NamedData("depths")).encode(
-        x=alt.X("depth:Q", title="depth of the search", axis=alt.Axis(tickMinStep=1, format="d", grid=False)),
+        x=alt.X("depth:Q", title="depth of the search", axis=whole_axis(grid=False)),
         y=alt.Y("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)),
         color=encoding_colour(encodings),
         detail="model:N",

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from lengthwise.figures.curves import PALETTE
-from lengthwise.reports.figure import PAGE_INK, config, thinned
+from lengthwise.figures.layout import wrapping_legend
+from lengthwise.reports.drawing import FONT, WIDTH, drawn_svg
+from lengthwise.reports.figure import PAGE_INK, thinned
 from lengthwise.reports.particles.simulation import FIXED_SCALE, THRESHOLD, Measures, Simulation
 
-WIDTH = 400
-_FONT = 13  # larger than elsewhere, as a phone shows the charts at three quarters of their size
 _TIMES = 60  # columns of the histogram
 _FRAME = re.compile(r'transform="translate\(([\d.]+),([\d.]+)\)"')
 
@@ -76,8 +76,8 @@ def _clusters(simulation: Simulation) -> Any:
         for name, values in series.items()
         for time, value in zip(measures.times, values, strict=True)
     ]
-    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolOpacity=1)
     names = list(series)
+    legend = wrapping_legend(names, symbolType="stroke")
     upward = alt.Scale(type="log", nice=False, domainMin=1)
     lines = (
         alt.Chart(alt.Data(values=rows))
@@ -94,7 +94,7 @@ def _clusters(simulation: Simulation) -> Any:
         return lines
     data = alt.Chart(alt.Data(values=[{"time": mark.time, "label": mark.label} for mark in within]))
     rules = data.mark_rule(strokeDash=[2, 3], color=PAGE_INK).encode(x="time:Q")
-    text = data.mark_text(align="left", dx=4, baseline="top", fontSize=_FONT)
+    text = data.mark_text(align="left", dx=4, baseline="top", fontSize=FONT)
     labels = text.encode(x="time:Q", y=alt.value(2), text="label:N")
     return alt.layer(lines, rules, labels)
 
@@ -150,18 +150,9 @@ def _time_axis(measures: Measures, column: str = "time") -> Any:
 
 def _drawn(title: str, words: str, chart: Any, height: int) -> Chart:
     """The chart as SVG that takes its ink from the page, and where its axis of time begins."""
-    import vl_convert
-
     # One width of labels on the left, so that the axes of time lie below each other.
-    style = config(PAGE_INK)
-    style["axisY"] = {"minExtent": 48, "maxExtent": 48}
-    style["axis"] |= {"labelFontSize": _FONT, "titleFontSize": _FONT}
-    style["legend"] |= {"labelFontSize": _FONT}
-    spec = {**chart.properties(width=WIDTH, height=height).to_dict(validate=False), "config": style}
-    svg = vl_convert.vegalite_to_svg(spec)
+    svg = drawn_svg(chart.properties(width=WIDTH, height=height), {"minExtent": 48, "maxExtent": 48})
     found = _FRAME.search(svg)
     left, top = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
-    # A style attribute is not allowed by the page's policy, and Vega uses one for the pointer alone.
-    svg = re.sub(r' style="[^"]*"', "", svg)
     cursor = f'<line class="cursor" x1="{left:g}" x2="{left:g}" y1="{top:g}" y2="{top + height:g}"/>'
     return Chart(title, words, svg.replace("</svg>", f"{cursor}</svg>"), left)

@@ -12,6 +12,7 @@ import numpy as np
 
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import PALETTE
+from lengthwise.figures.layout import gradient_below, heat_colours, whole_axis
 from lengthwise.geometry.mean_field.flow import DensityPath
 from lengthwise.geometry.mean_field.growth import fastest_degree, growth_rate
 from lengthwise.geometry.mean_field.peaks import HEIGHT, peaks
@@ -129,8 +130,7 @@ def _heat(found: Gathering) -> Any:
 
     cells = heat_cells(found)
     top = max(10.0, max(cell["value"] for cell in cells))
-    scale = alt.Scale(type="log", scheme="viridis", domain=[_FAINTEST, top], clamp=True)
-    title = "density / uniform"
+    legend = gradient_below("density / uniform", format="~g", tickCount=4)
     span = [0, 360] if found.d == 2 else [0, 180]
     named = "angle, degrees" if found.d == 2 else "angle from the last peak, degrees"
     return (
@@ -141,8 +141,7 @@ def _heat(found: Gathering) -> Any:
             x2="t1:Q",
             y=alt.Y("a0:Q", title=named, scale=alt.Scale(domain=span, nice=False), axis=alt.Axis(tickCount=7)),
             y2="a1:Q",
-            color=alt.Color("value:Q", scale=scale, legend=alt.Legend(title=title, format="~g", tickCount=5)),
-            stroke=alt.Stroke("value:Q", scale=scale, legend=None),  # or seams would show between the cells
+            **heat_colours("value", _FAINTEST, top, legend, type="log"),
         )
         .properties(width=_WIDTH, height=220, title=_title(found))
     )
@@ -162,17 +161,17 @@ def _counts(found: Gathering) -> Any:
     line = (
         alt.Chart(alt.Data(values=rows))
         .mark_line(interpolate="step-after", strokeWidth=2, color=PALETTE[0])
-        .encode(x=_time(found, "time"), y=alt.Y("peaks:Q", title="peaks", scale=upward, axis=alt.Axis(format="d")))
-        .properties(width=_WIDTH, height=120, title=f"Peaks: places denser than {HEIGHT:g} times the uniform density")
+        .encode(x=_time(found, "time"), y=alt.Y("peaks:Q", title="peaks", scale=upward, axis=whole_axis()))
     )
+    size = {"width": _WIDTH, "height": 120, "title": f"Peaks: places denser than {HEIGHT:g} times the uniform density"}
     if found.d != 2:
-        return line
+        return line.properties(**size)
     data = alt.Chart(alt.Data(values=[{"at": found.degree, "label": f"linear theory: {found.degree}"}]))
     rule = data.mark_rule(strokeDash=[4, 3], color=PAPER_INK).encode(y="at:Q")
-    text = data.mark_text(align="right", baseline="bottom", dy=-3).encode(
-        x=alt.value(_WIDTH - 4), y="at:Q", text="label:N"
+    text = data.mark_text(align="right", baseline="bottom", dx=-4, dy=-3).encode(
+        x=alt.value("width"), y="at:Q", text="label:N"
     )
-    return alt.layer(line, rule, text)
+    return alt.layer(line, rule, text).properties(**size)
 
 
 def _rates(found: Gathering) -> Any:

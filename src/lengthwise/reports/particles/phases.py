@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.figures.chart_files import save_chart
+from lengthwise.figures.layout import gradient_below, heat_colours
 from lengthwise.reports.figure import PAPER_INK, config
 
 MEASURES = {
@@ -44,7 +45,7 @@ def phase_chart(rows: Rows, line: Rows, measure: str) -> Any:
             for row in rows
             if row["d"] == d
         ]
-        panels.append(_panel(cells, line, measure, d, first=not panels))
+        panels.append(_panel(cells, line, measure, d, _colours(rows, measure), first=not panels))
     caption = alt.TitleParams(
         [f"Colour: {MEASURES[measure]}, tokens drawn uniformly. Dashed: when orthogonal tokens would be there (γ)."],
         fontWeight="normal",
@@ -57,13 +58,20 @@ def phase_chart(rows: Rows, line: Rows, measure: str) -> Any:
     return drawn.configure(**config(PAPER_INK)).properties(background="white")
 
 
-def _panel(cells: list[dict[str, Any]], line: Rows, measure: str, d: int, first: bool) -> Any:
+def _colours(rows: Rows, measure: str) -> tuple[float, float]:
+    """From which to which value the colours go, the same in all panels."""
+    values = [float(row[measure]) for row in rows]
+    return (0.0, 1.0) if measure != "clusters" else (min(values), max(values))
+
+
+def _panel(
+    cells: list[dict[str, Any]], line: Rows, measure: str, d: int, colours: tuple[float, float], first: bool
+) -> Any:
     import altair as alt
 
     across = alt.Scale(domain=[min(c["t0"] for c in cells), max(c["t1"] for c in cells)], nice=False)
     upward = alt.Scale(domain=[min(c["b0"] for c in cells), max(c["b1"] for c in cells)], nice=False)
-    shares = alt.Scale(scheme="viridis", domain=[0, 1]) if measure != "clusters" else alt.Scale(scheme="viridis")
-    legend = alt.Legend(title=MEASURES[measure], orient="bottom", direction="horizontal", gradientLength=180)
+    legend = gradient_below(MEASURES[measure], 150, tickCount=5) if first else None
     heat = (
         alt.Chart(alt.Data(values=cells))
         .mark_rect()
@@ -72,8 +80,7 @@ def _panel(cells: list[dict[str, Any]], line: Rows, measure: str, d: int, first:
             x2="t1:Q",
             y=alt.Y("b0:Q", title="β", scale=upward),
             y2="b1:Q",
-            color=alt.Color("value:Q", scale=shares, legend=legend if first else None),
-            stroke=alt.Stroke("value:Q", scale=shares, legend=None),  # or seams would show between the cells
+            **heat_colours("value", *colours, legend),
         )
     )
     # Dark below light, so that the line is seen on every colour of the scale.
