@@ -144,7 +144,7 @@ def _run_reader(folder: str) -> _Reader:
 
     model = load_model(Path(folder)).double()
     try:
-        task = tasks.make(read_json(Path(folder) / "run.json")["plan"]["task"])
+        task = tasks.restore(read_json(Path(folder) / "run.json")["plan"]["task"])
     except (KeyError, TypeError) as error:
         raise UsageError(f"{folder} does not say which task its model was trained on; {error!r} is missing") from error
     numbers = {token: number for number, token in enumerate(task.vocabulary)}
