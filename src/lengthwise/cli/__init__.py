@@ -138,13 +138,13 @@ def _run(arguments: list[str]) -> int:
 
 def _carried_out(name: str, options: Namespace) -> int:
     """Run a command. Stored data may name files of code only with --trust; what was left out for want of it is said."""
-    from lengthwise.cli.output import complain
+    from lengthwise.cli.output import warn
     from lengthwise.trust import trusting
 
     with trusting(getattr(options, "trust", False)) as refused:
         code = _module_of(name).run(options)
-    for path in refused:
-        complain(f"warning: the Python file {path} is named by stored data and was not run; --trust runs it")
+    left_out = "is named by stored data and was not run; --trust runs it"
+    warn([f"the Python file {path} {left_out}" for path in refused], options.quiet)
     return code
 
 

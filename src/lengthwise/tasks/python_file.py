@@ -57,8 +57,9 @@ def _classes(module: ModuleType) -> dict[str, type[Task]]:
 def module_in(path: str) -> ModuleType:
     """The file as a module, if it may run: see `lengthwise.trust`.
 
-    Its name is a digest of its place and its text, so that unchanged text keeps its classes. It stays in `sys.modules`, where dataclasses look up the types of their fields. No bytecode is written or read: its
-    check looks at whole seconds, and an edit within one would be missed.
+    Its name is a digest of its place and its text, so that unchanged text keeps its classes. It stays in `sys.modules`,
+    where dataclasses look up the types of their fields. No bytecode is written or read: its check looks at whole
+    seconds, and an edit within one would be missed.
     """
     check_allowed(path)
     try:
