@@ -62,9 +62,10 @@ def check_allowed(path: str) -> None:
     """Refuse to run a file of code that nobody allowed. Every import of a file asks this first."""
     if Path(path).resolve() in _allowed:
         return
-    if (trust := _trust.get()) is not None and path not in trust.refused:
-        trust.refused.append(path)
+    shown = path if path.isprintable() else ascii(path)  # a name from data may hold what a terminal obeys
+    if (trust := _trust.get()) is not None and shown not in trust.refused:
+        trust.refused.append(shown)
     raise UsageError(
-        f"the Python file {path} is named by stored data, not by you, so it was not run; "
+        f"the Python file {shown} is named by stored data, not by you, so it was not run; "
         "if you trust it, give --trust (in Python: `with lengthwise.trusting():`)"
     )

@@ -15,6 +15,7 @@ import pytest
 import lengthwise as lw
 from lengthwise.errors import UsageError
 from lengthwise.studies.store import Store
+from own_tasks import REPEAT
 from planted import (
     CANARY,
     REFUSED_MODELS,
@@ -237,3 +238,18 @@ def test_the_stand_in_is_exchanged_everywhere(synthetic_study, tmp_path):
     with Store.open(study) as store:
         assert {run.task for run in store.climbed()} == {f"{tmp_path / 'evil.py'}::Repeat"}
     assert STAND_IN not in (study / "study.toml").read_text()
+
+
+@pytest.mark.system
+def test_a_trusted_study_runs_its_tasks_in_workers_and_in_its_report(tmp_path, cli):
+    (tmp_path / "mine.py").write_text(REPEAT)
+    (tmp_path / "mine.toml").write_text(
+        'tasks = ["mine.py::Repeat"]\ntrain_size = 3\ntest_size = 4\nitems = 4\n'
+        "[model]\ndepth = 1\nwidth = 16\nheads = 1\n[training]\nsteps = 3\nbatch = 4\n"
+    )
+    command = ("study", "mine.toml", "--executor", "local:workers=1")
+    assert cli(*command).code == 2
+    trusted = cli(*command, "--trust")
+    assert trusted.code == 0 and "--trust runs it" not in trusted.err
+    with Store.open(Path("runs/mine")) as store:
+        assert "--trust" in str(store.fact("command"))

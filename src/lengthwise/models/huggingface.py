@@ -54,8 +54,9 @@ def read_huggingface(path: Path) -> tuple[Any, Path, tuple[tuple[str, str], ...]
         return model, path, skipped
     config = checked_config(path)
     check_supported(config["model_type"], str(path))
-    named = "".join(map(str, config.get("architectures") or []))
-    causal = config["model_type"] in DECODERS and named.endswith(("ForCausalLM", "LMHeadModel"))
+    named = config.get("architectures")
+    head = str(named[-1]) if isinstance(named, list) and named else ""
+    causal = config["model_type"] in DECODERS and head.endswith(("ForCausalLM", "LMHeadModel"))
     model, skipped = _load_folder(path, config, "AutoModelForCausalLM" if causal else "AutoModel")
     return model, path, skipped
 
