@@ -156,14 +156,10 @@ def _transformers() -> Any:
 def _load(path: Path, load: Callable[[], Any]) -> tuple[Any, tuple[tuple[str, str], ...]]:
     """The model, and the weights of the file that it has no place for. Weights that the file lacks would be drawn at
     random by transformers: that is refused, unless nothing here reads them."""
-    with _silence(), torch.random.fork_rng(devices=[]):
+    with _silence(), torch.random.fork_rng(devices=[]), _in_one_sentence(path):
         before = torch.random.get_rng_state()
-        try:
-            with held_back():
-                model, info = load()
-        except Exception as error:  # what a stranger's config and weights make of the library cannot be listed
-            said = " ".join(str(error).split())
-            raise UsageError(f"{path} could not be loaded: {said[:200]}") from error
+        with held_back():
+            model, info = load()
         drawn = not torch.equal(before, torch.random.get_rng_state())
     wrong = sorted(str(key[0] if isinstance(key, tuple | list) else key) for key in info["mismatched_keys"])
     unread = {key for key in info["missing_keys"] if key.startswith("pooler.")}
@@ -174,8 +170,10 @@ def _load(path: Path, load: Callable[[], Any]) -> tuple[Any, tuple[tuple[str, st
         )
     if drawn and not unread:
         raise UsageError(f"{path} is not complete: some weights of the model are drawn at random when it is loaded")
+    with _silence(), torch.inference_mode(), _in_one_sentence(path):
+        model.eval()(input_ids=torch.zeros(1, 2, dtype=torch.long))  # settings that do not fit show themselves here
     unused = sorted({key.split(".")[0] for key in info["unexpected_keys"] if not key.endswith(_NO_WEIGHTS)})
-    return model.eval(), tuple((name, "weights in the file that the model has no place for") for name in unused)
+    return model, tuple((name, "weights in the file that the model has no place for") for name in unused)
 
 
 def _counted(missing: list[str], wrong: list[str]) -> str:
@@ -183,6 +181,16 @@ def _counted(missing: list[str], wrong: list[str]) -> str:
     names, what = (missing, "missing") if missing else (wrong, "of another shape")
     some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
     return f"{len(names)} weights are {what} ({some})" if len(names) > 1 else f"the weight {some} is {what}"
+
+
+@contextlib.contextmanager
+def _in_one_sentence(path: Path) -> Iterator[None]:
+    """Whatever a stranger's config and weights make the library raise, which no list covers, as a usage error."""
+    try:
+        yield
+    except Exception as error:
+        said = " ".join(str(error).split())
+        raise UsageError(f"{path} could not be loaded: {said[:200]}") from error
 
 
 @contextlib.contextmanager
