@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from lengthwise.tasks import tasks
     from lengthwise.tasks.task import Task
     from lengthwise.training.recipe import Recipe
+    from lengthwise.trust import trusting
 
 _HOMES = {
     "Architecture": "lengthwise.models.transformer",
@@ -70,6 +71,7 @@ _HOMES = {
     "task_sample": "lengthwise.shift.sampling",
     "tasks": "lengthwise.tasks",
     "train": "lengthwise.runs.run",
+    "trusting": "lengthwise.trust",
 }
 
 __all__ = [
@@ -107,6 +109,7 @@ __all__ = [
     "task_sample",
     "tasks",
     "train",
+    "trusting",
 ]
 
 

@@ -3,7 +3,8 @@
 An object is asked for by a *spec*: `sort`, `sort:alphabet=40`, `rope:scaling=yarn,factor=4`. The part before the colon
 is a registered name, the rest are fields of its dataclass. The modules of the room are imported when the first name is
 looked up, not before; entry points of other packages are loaded when their name is asked for. A name may also be a
-Python file of the user's, `mytask.py::Repeat`, in a registry that has a finder for it.
+Python file of the user's, `mytask.py::Repeat`, in a registry that has a finder for it. `make` takes what a user wrote,
+whose files may run; `restore` takes stored data, whose files may not unless the data are trusted (`lengthwise.trust`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, TypeVar
 
 from lengthwise.errors import UnknownName, UsageError
+from lengthwise.trust import allow, data_is_trusted
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any])
@@ -85,12 +87,22 @@ class Registry(Generic[T]):
         raise UnknownName(f"unknown {self.kind} {name!r}; {near}{hint}")
 
     def make(self, spec: str | Mapping[str, Any]) -> T:
-        """The object a spec describes: text as typed by a user, or the mapping that `spec_of` gives."""
-        if isinstance(spec, str):
-            name, given = parse_spec(spec)
-        else:
-            given = {key: value for key, value in spec.items() if key != "name"}
-            name = spec["name"]
+        """The object that a spec from the user describes, as text or as a mapping. The Python files it names may run
+        from now on, so this is never called with what was read from a file: that is for `restore`."""
+        self._discover()
+        if self._finders:
+            allow_code(spec)
+        return self._made(spec)
+
+    def restore(self, spec: str | Mapping[str, Any]) -> T:
+        """The object that a stored spec describes: the mapping that `spec_of` gives, or text. A Python file named in it
+        is refused unless the user named it too, or trusts the data."""
+        if data_is_trusted():
+            allow_code(spec)
+        return self._made(spec)
+
+    def _made(self, spec: str | Mapping[str, Any]) -> T:
+        name, given = _name_and_settings(spec)
         name, maker = self._named(name)
         settings = converted_settings(self.kind, name, maker, given)
         made = maker(**settings)
@@ -98,7 +110,7 @@ class Registry(Generic[T]):
         return made
 
     def spec_of(self, thing: T) -> dict[str, Any]:
-        """The mapping from which `make` gives an equal object; {} when its class is not registered."""
+        """The mapping from which `restore` gives an equal object; {} when its class is not registered."""
         self._discover()
         if hasattr(thing, "_spec"):
             return dict(thing._spec)  # pyright: ignore[reportAttributeAccessIssue]
@@ -121,6 +133,31 @@ class Registry(Generic[T]):
 
     def _entry_points(self) -> tuple[importlib.metadata.EntryPoint, ...]:
         return self._points
+
+
+def allow_code(spec: str | Mapping[str, Any]) -> None:
+    """Let the Python files that a spec names run: the task itself, or one that a setting names (`along:task=my.py`)."""
+    try:
+        name, settings = _name_and_settings(spec)
+    except (UsageError, KeyError):  # told when the object is made
+        return
+    file = str(name).partition("::")[0]
+    if file.endswith(".py"):
+        allow(file)
+    for value in settings.values():
+        if isinstance(value, str):
+            allow_code(with_commas(value))
+
+
+def with_commas(text: str) -> str:
+    """A spec that was the setting of another, in which semicolons part the settings, as a spec of its own."""
+    return re.sub(r";(?=\s*\w+=)", ",", text)
+
+
+def _name_and_settings(spec: str | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    if isinstance(spec, str):
+        return parse_spec(spec)
+    return spec["name"], {key: value for key, value in spec.items() if key != "name"}
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:

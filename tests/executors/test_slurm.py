@@ -3,9 +3,11 @@
 import importlib.util
 import itertools
 import os
+import pickle
 import signal
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -120,6 +122,28 @@ def test_state_is_named_when_a_job_is_gone(scheduler, slurm, collect, state):
         record.write_text(state)
         outcome = collect(executor)["job"]
     assert outcome.kind == "died" and outcome.reason == f"ended in the state {state.split()[0]} without a result"
+
+
+class _Planted:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+@needs_submitit
+@pytest.mark.parametrize("plain", [False, True], ids=["code", "no result"])
+def test_a_result_that_was_there_before_runs_no_code(scheduler, slurm, collect, tmp_path, plain):
+    """The folder of a study may come from somebody else, with results for the numbers of jobs to come."""
+    logs, canary = tmp_path / "slurm-logs", tmp_path / "it-ran"
+    logs.mkdir()
+    number = (scheduler / "first").read_text()
+    (logs / f"{number}_0_result.pkl").write_bytes(pickle.dumps(7 if plain else ("success", _Planted(canary))))
+    with slurm() as executor:
+        executor.submit(Job("job", ECHO))
+        outcome = collect(executor)["job"]
+    assert outcome.kind == "died" and "cannot be read" in outcome.reason and not canary.exists()
 
 
 @needs_submitit

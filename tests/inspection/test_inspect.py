@@ -176,7 +176,7 @@ def test_a_lost_task_is_said(run_folder, tmp_path):
     folder = tmp_path / "lost"
     shutil.copytree(run_folder, folder)
     (folder / "run.json").write_text(json.dumps({"plan": {"task": {"name": "gone.py::Task"}, "train_size": 5}}))
-    assert "the task of the run is not found" in lw.inspect(folder, sections=["margins"]).inputs
+    assert "the task of the run cannot be had" in lw.inspect(folder, sections=["margins"]).inputs
 
 
 def test_the_section_of_the_page_about_inspecting_works(run_folder):

@@ -153,7 +153,7 @@ def spoil(folder: Path, what: str) -> str:
         return "pickled"
     if what == "truncated":
         weights.write_bytes(weights.read_bytes()[:2000])
-        return "could not be loaded"
+        return "is not a whole safetensors file"
     if what == "no config":
         (folder / "config.json").unlink()
         return "neither a config.json nor exactly one GGUF file"

@@ -13,6 +13,7 @@ from lengthwise.shift.sampling import task_sample
 from lengthwise.testing import check_metric
 from lengthwise.transport.metrics import metrics
 from lengthwise.transport.trajectories import Sample, Trajectory
+from small_hub import small_bert
 
 
 @pytest.fixture(scope="module")
@@ -82,27 +83,13 @@ def test_a_token_the_run_never_saw_is_told(run):
 def test_a_folder_without_a_model_of_the_hub_is_told(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     sample = Sample.of([Trajectory(("cat",))])
-    with pytest.raises(UsageError, match="cannot be read as a model"):
+    with pytest.raises(UsageError, match="holds no weights"):
         Hidden(str(tmp_path)).fit(sample).distances(sample, sample)
 
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory) -> Path:
-    """A BERT of two layers with random weights and a tokenizer of a few words."""
-    import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    folder = tmp_path_factory.mktemp("hub")
-    words = {word: number for number, word in enumerate(["[UNK]", "[PAD]", *"()abc", "[", "]"])}
-    tokenizer = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()  # pyright: ignore
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]", pad_token="[PAD]").save_pretrained(folder)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
-        BertModel(BertConfig(vocab_size=len(words), max_position_embeddings=40, **sizes)).save_pretrained(folder)
-    return folder
+    return small_bert(tmp_path_factory.mktemp("hub"))
 
 
 def test_a_model_of_the_hub(bert):

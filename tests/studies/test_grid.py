@@ -15,6 +15,7 @@ from lengthwise.errors import UnknownName, UsageError
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study
+from lengthwise.trust import trusting
 from own_tasks import BROKEN, written
 
 SMALL: dict[str, Any] = {"train_size": 4, "test_size": 6, "items": 10}
@@ -179,7 +180,11 @@ def test_a_task_of_the_users(tmp_path: Path) -> None:
         'tasks = ["mine.py::Fine", "mine.py::Broken"]\ntrain_size = 4\n'
         '[[override]]\ntask = "mine.py::Fine"\nitems = 5\n'
     )
-    fine, broken = plans(Study.read(tmp_path / "my.toml"))
+    study = Study.read(tmp_path / "my.toml")
+    with pytest.raises(UsageError, match="named by stored data"):
+        plans(study)
+    with trusting():
+        fine, broken = plans(study)
     assert (fine.task_name, fine.items) == (f"{tmp_path}/mine.py::Fine", 5) and broken.items == 200
 
 

@@ -69,6 +69,11 @@ def runs(here):
     return "runs.py"
 
 
+def along(task: str, axis: str, at: int) -> Along:
+    """As a user asks for it: only then may the file of the task run."""
+    return cast(Along, tasks.make({"name": "along", "task": task, "axis": axis, "at": at}))
+
+
 def test_along_keeps_the_contract(runs):
     task = tasks.make(f"along:task={runs},axis=depth,at=3")
     assert isinstance(task, Along) and task.axes == (task.base.axes[1],)
@@ -77,7 +82,7 @@ def test_along_keeps_the_contract(runs):
 
 
 def test_along_is_the_base_at_its_fixed_size(runs):
-    task = Along(runs, "depth", 3)
+    task = along(runs, "depth", 3)
     for size in (1, 2, 5):
         own = task.sample(size, Seeds(5).draws("x", items=range(9)))
         base = dataclasses.replace(cast(Any, task.base), depth=size).sample(3, Seeds(5).draws("x", items=range(9)))
@@ -90,13 +95,13 @@ def test_along_is_the_base_at_its_fixed_size(runs):
 
 def test_along_has_what_the_base_has(runs):
     """Not below or above the axis, not where the base refuses the setting (8), not where its fixed size is missing."""
-    assert Along(runs, "depth", 1).sizes(-1, 12) == [1, 2, 3, 4, 5, 6, 7]
-    assert Along(runs, "depth", 5).sizes(-1, 12) == [1, 2, 3, 4]
-    assert Along(runs, "depth", 0).sizes(-1, 12) == []
+    assert along(runs, "depth", 1).sizes(-1, 12) == [1, 2, 3, 4, 5, 6, 7]
+    assert along(runs, "depth", 5).sizes(-1, 12) == [1, 2, 3, 4]
+    assert along(runs, "depth", 0).sizes(-1, 12) == []
 
 
 def test_along_leaves_out_curves_of_the_other_axis(runs):
-    task = Along(runs, "depth", 3)
+    task = along(runs, "depth", 3)
     assert task.base.facts.published and not task.facts.published and task.facts.circuit_class == "AC0"
 
 
@@ -130,7 +135,7 @@ def test_along_follows_the_parts_of_the_base(runs):
 )
 def test_along_mistakes(runs, axis, said):
     with pytest.raises(UsageError, match=said):
-        Along(runs, axis, 3)
+        along(runs, axis, 3)
 
 
 def test_along_a_task_of_one_axis():
@@ -141,7 +146,7 @@ def test_along_a_task_of_one_axis():
 def test_along_notices_a_late_change_of_symbols(runs):
     late = GROWING.replace('"abcdefghijk"[: self.letters]', '"abcdefghijk"[: self.letters + (self.depth > 4)]')
     written(Path("late.py"), late)
-    task = Along("late.py", "depth", 1)
+    task = along("late.py", "depth", 1)
     task.draw(4, 0, [0])
     with pytest.raises(UsageError, match="its symbols at 5 are not those"):
         task.draw(5, 0, [0])

@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from types import ModuleType
 
     from lengthwise.cli.options import Parser
@@ -132,7 +133,19 @@ def _run(arguments: list[str]) -> int:
         more = f"\ncommands:\n{_listed(_below(name))}\n" if _below(name) else ""
         print(parser.format_help() + more, end="")
         return 0
-    return _module_of(name).run(parser.parse_intermixed_args(rest))
+    return _carried_out(name, parser.parse_intermixed_args(rest))
+
+
+def _carried_out(name: str, options: Namespace) -> int:
+    """Run a command. Stored data may name files of code only with --trust; what was left out for want of it is said."""
+    from lengthwise.cli.output import warn
+    from lengthwise.trust import trusting
+
+    with trusting(getattr(options, "trust", False)) as refused:
+        code = _module_of(name).run(options)
+    left_out = "is named by stored data and was not run; --trust runs it"
+    warn([f"the Python file {path} {left_out}" for path in refused], options.quiet)
+    return code
 
 
 def _check_known(name: str, rest: list[str]) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengthwise.cli.amounts import amount
-from lengthwise.cli.options import Parser, check_place, number, whole
+from lengthwise.cli.options import Parser, add_trust, check_place, number, whole
 from lengthwise.cli.output import narrate, write_object
 from lengthwise.errors import CertificateRefused
 
@@ -39,6 +39,7 @@ def add_options(parser: Parser) -> None:
     add("--output", metavar="FOLDER", help="keep the work here (bounds/MODEL-…); the same command goes on")
     add("--picture", metavar="FILE", help="draw the terms of the best bounds of the loss: .svg, .png or .html")
     add("--require", action="store_true", help="exit with 3 where no bound is below chance")
+    add_trust(parser, "the run")
     parser.seed_help = "the seed of --sample and --held-out (0)"
 
 

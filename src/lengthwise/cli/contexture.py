@@ -15,7 +15,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.options import Parser, at_least, number, whole
+from lengthwise.cli.options import Parser, add_trust, at_least, number, whole
 from lengthwise.cli.output import narrate, wrapped, write_field, write_object
 from lengthwise.errors import UsageError
 
@@ -38,6 +38,7 @@ def add_options(parser: Parser) -> None:
     add("--items", type=whole, metavar="N", help="of a run: how many test items (2000)")
     add("--twins", type=whole, metavar="N", help="of a run: how many random networks beside it (3)")
     add("--picture", metavar="FILE", help="draw the spectrum into this .svg, .png or .html file")
+    add_trust(parser, "the run")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.options import Parser, at_least, check_place, whole
+from lengthwise.cli.options import Parser, add_trust, at_least, check_place, whole
 from lengthwise.cli.output import narrate, width, wrapped, write_field, write_object
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def add_options(parser: Parser) -> None:
     add("--items", type=whole, metavar="N", help="how many sequences (8; 2 for a model of over 20 million)")
     add("--sections", metavar="NAMES", help=f"only these, with commas between: {_SECTIONS}")
     add("--page", metavar="FILE", help="also write all of it as one HTML page")
+    add_trust(parser, "the run")
     parser.seed_help = "the seed of the inputs (0)"
 
 

@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.options import Parser, add_task_options, at_least, task_chosen, whole
+from lengthwise.cli.options import Parser, add_task_options, add_trust, at_least, task_chosen, whole
 
 if TYPE_CHECKING:
     from lengthwise.measurement.curve import Curve
@@ -31,6 +31,7 @@ def add_options(parser: Parser) -> None:
     add("--generate", action="store_true", help="also write answers token by token: do they agree?")
     add("--recursive", action="store_true", help="run a one-step model to the end of whole chains")
     add("--figure", metavar="FILE", help="draw the curve into this .svg, .png or .html file")
+    add_trust(parser, "the run")
     parser.seed_help = "the seed of the test items (the run's own)"
 
 
@@ -134,7 +135,8 @@ def _load(folder: str, task: Task | None) -> Run:
             raise
         if task is None:
             again = f"`lengthwise measure {folder} NEW_PLACE.py::Task`, or --data FILE"
-            raise UsageError(f"the task of the run is not found: {error}; give it again, as in {again}") from error
+            lost = f"the task of the run cannot be had: {error}"
+            raise UsageError(f"{lost}; or name the task yourself, as in {again}") from error
         return load_run(folder, task)
 
 
@@ -150,7 +152,7 @@ def _task_is_lost(folder: str) -> bool:
     except (UsageError, KeyError, TypeError):
         return False
     try:
-        tasks.make(spec)
+        tasks.restore(spec)
     except (UsageError, KeyError, TypeError):
         return True
     return False

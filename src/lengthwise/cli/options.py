@@ -74,6 +74,11 @@ def number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
 
 
+def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
+    """The option that lets stored data name Python files; `cli.main` acts on it."""
+    parser.add_argument("--trust", action="store_true", help=f"run the Python file of a task that {what} names")
+
+
 def at_least(least: int, value: int | None, option: str) -> None:
     """Refuse a number below the least that makes sense."""
     if value is not None and value < least:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lengthwise.cli.options import Parser
+from lengthwise.cli.options import Parser, add_trust
 from lengthwise.cli.output import complain, narrate, write_object
 
 
@@ -16,6 +16,7 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", help="a study below runs/, or the folder of one")
     parser.add_argument("--output", metavar="FILE", help="where to write the page (report.html in the study's folder)")
     parser.add_argument("--figures", metavar="DIR", help="also write every figure as SVG, PNG and PDF there")
+    add_trust(parser, "the study")
     parser.seed_help = "has no effect: nothing in a report is random"
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.options import Parser, at_least, whole
+from lengthwise.cli.options import Parser, add_trust, at_least, whole
 from lengthwise.errors import CertificateRefused, UsageError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def add_options(parser: Parser) -> None:
     add("--resamples", type=whole, metavar="N", help="splits and permutations for the noise (100)")
     add("--picture", metavar="FILE", help="draw it into this .svg, .png or .html file")
     add("--require-certificate", action="store_true", help="exit with 3 if the distance is not certified")
+    add_trust(parser, "the run of hidden:model=RUN")
 
 
 def run(options: argparse.Namespace) -> int:

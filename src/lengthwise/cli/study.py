@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lengthwise.cli.options import Parser, number, whole
+from lengthwise.cli.options import Parser, add_trust, number, whole
 
 if TYPE_CHECKING:
     from lengthwise.executors.executor import Executor
@@ -35,6 +35,7 @@ def add_options(parser: Parser) -> None:
     add("--silence", type=number, default=600.0, metavar="S", help="seconds without a sign of life that end a run")
     add("--track", metavar="NAME", help="mirror the runs to mlflow, trackio or tensorboard")
     add("--no-report", action="store_true", help="do not write the report at the end")
+    add_trust(parser, "the study")
     parser.seed_help = "a number added to every seed of the study (0)"
 
 
@@ -104,6 +105,7 @@ def _command(options: argparse.Namespace) -> str:
     for name in ("preset", "seeds", "folder", "seed"):
         value = getattr(options, name)
         words += [f"--{name}", str(value)] if value is not None else []
+    words += ["--trust"] if options.trust else []
     return shlex.join(words)
 
 

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.options import Parser
+from lengthwise.cli.options import Parser, add_trust
 
 if TYPE_CHECKING:
     from lengthwise.studies.cells import Cell, Measure
@@ -37,6 +37,7 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", help="a study below runs/, the folder of one, or a summary of one")
     names = ", ".join(_TITLES)
     parser.add_argument("--measure", metavar="LIST", help=f"which of {names}, with commas between (reach,twice,thrice)")
+    add_trust(parser, "the study")
     parser.seed_help = "not used here: nothing is random"
 
 

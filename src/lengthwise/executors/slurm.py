@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.executors import executors
-from lengthwise.executors.call import ONE_THREAD, here, read_outcome, run_elsewhere
+from lengthwise.executors.call import ONE_THREAD, here, read_outcome, run_elsewhere, sentence
 from lengthwise.executors.executor import Executor
 from lengthwise.executors.job import Job, Outcome
 
@@ -24,6 +24,7 @@ _ASK = 20.0  # seconds between two questions to the scheduler, one for all jobs
 _SETTLE = 5.0  # seconds in which the result of a job that has ended comes over the file system
 _GONE = 10.0  # seconds in which a cancelled job goes
 _LAST_WORDS = 2000  # bytes of a dead job's log that are kept
+_UNREADABLE = (pickle.UnpicklingError, ValueError, TypeError, AttributeError, LookupError, EOFError, OSError)
 _ALIVE = {"READY", "PENDING", "RUNNING", "UNKNOWN", "REQUEUED", "COMPLETING", "CONFIGURING", "SUSPENDED", "RESIZING"}
 
 
@@ -107,11 +108,14 @@ class Slurm(Executor):
         words = _last_words(given.paths.stderr)
         if not given.paths.result_pickle.exists():
             return Outcome(key, "died", reason=f"ended in the state {state} without a result", detail=words)
-        with given.paths.result_pickle.open("rb") as file:
-            ended, text = pickle.load(file)  # what submitit wrote: a word, and our text or a traceback
-        if ended == "success":
-            return read_outcome(key, text)
-        return Outcome(key, "died", reason=f"submitit: {text.strip().splitlines()[-1]}", detail=text)
+        try:
+            with given.paths.result_pickle.open("rb") as file:
+                ended, text = _Texts(file).load()  # what submitit wrote: a word, and our text or a traceback
+            if ended == "success":
+                return read_outcome(key, text)
+            return Outcome(key, "died", reason=f"submitit: {text.strip().splitlines()[-1]}", detail=text)
+        except _UNREADABLE as error:
+            return Outcome(key, "died", reason=f"its result cannot be read: {sentence(error)}", detail=words)
 
     @property
     def _settle(self) -> float:
@@ -151,6 +155,13 @@ class Slurm(Executor):
             ):
                 return
             time.sleep(self._look)
+
+
+class _Texts(pickle.Unpickler):
+    """Reads a pickle that holds only texts: the folder of logs may have come with somebody else's study."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(f"a result of submitit holds texts alone, and this one {module}.{name}")
 
 
 def run_under_slurm(text: str, place: str) -> str:

@@ -23,14 +23,18 @@ class Redrawn:
     longest: int
 
 
-@functools.lru_cache(maxsize=32)
 def redrawn(task: str, train_size: int, count: int) -> Mapping[str, Redrawn]:
     """The levels of a task by name, with the first `count` items of each; none for a task that is not known here, such
-    as a file on another machine."""
+    as a file on another machine or one that is not trusted."""
     try:
-        return {level.name: redraw(level, count) for level in ladder_of(tasks.make(task), train_size)}
+        return _redrawn(task, train_size, count)
     except LengthwiseError:
         return {}
+
+
+@functools.lru_cache(maxsize=32)
+def _redrawn(task: str, train_size: int, count: int) -> Mapping[str, Redrawn]:
+    return {level.name: redraw(level, count) for level in ladder_of(tasks.restore(task), train_size)}
 
 
 def redraw(level: Level, count: int) -> Redrawn:

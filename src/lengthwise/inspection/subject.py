@@ -91,9 +91,9 @@ def _ours(model: Transformer, name: str, folder: Path | None, record: dict[str, 
         try:
             plan = record["plan"]
             train_size = int(plan["train_size"])
-            task = tasks.make(plan["task"])
+            task = tasks.restore(plan["task"])
         except (KeyError, TypeError, ValueError) as error:  # a UsageError is a ValueError
-            lost = f"the task of the run is not found: {error}"
+            lost = f"the task of the run cannot be had: {error}"
     return Subject(anatomy, tuple(facts), task, train_size, model.interface.trained, lost, folder)
 
 

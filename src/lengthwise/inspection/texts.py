@@ -10,10 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lengthwise.errors import UsageError
 from lengthwise.inspection.subject import Subject
+from lengthwise.models.hub_folder import inside, staged
 from lengthwise.text import TITLE, built_in_text
 
 __all__ = ["TITLE", "Cutter", "built_in_parts", "cutter_beside", "cutter_of"]
+
+TOKENIZER = "tokenizer.json"  # the only file of a folder that a tokenizer is read from: others may name code
 
 
 @dataclass(frozen=True)
@@ -34,11 +38,15 @@ def cutter_beside(folder: Path | None, gguf: Path | None) -> Cutter | None:
 
     Special tokens that the tokenizer puts before or after a text are among them.
     """
-    place = None if folder is None else folder / "tokenizer.json"
-    if place is not None and place.exists():
+    if folder is not None and (folder / TOKENIZER).exists():
         from tokenizers import Tokenizer
 
-        cutter = Tokenizer.from_file(str(place))
+        place = inside(folder, TOKENIZER)
+        try:
+            cutter = Tokenizer.from_file(str(place))
+        except Exception as error:  # the library has no kind of its own
+            said = " ".join(str(error).split())[:120]
+            raise UsageError(f"{place} cannot be read as a tokenizer: {said}") from error
         cutter.no_padding()
         cutter.no_truncation()
         return Cutter(
@@ -53,10 +61,10 @@ def _of_gguf(path: Path) -> Cutter | None:
     """The tokenizer inside a GGUF file; None where it holds none that transformers can read."""
     from transformers import AutoTokenizer
 
-    with contextlib.redirect_stderr(io.StringIO()):  # bars
+    with contextlib.redirect_stderr(io.StringIO()), staged({path.name: path}) as place:  # bars
         try:
             cutter = AutoTokenizer.from_pretrained(
-                path.parent, gguf_file=path.name, local_files_only=True, trust_remote_code=False
+                place, gguf_file=path.name, local_files_only=True, trust_remote_code=False
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError, RuntimeError):
             return None

@@ -46,7 +46,7 @@ def architecture_config(architecture: Architecture) -> dict[str, Any]:
 def architecture_from(config: dict[str, Any]) -> Architecture:
     """The architecture that `architecture_config` described."""
     known = {name: config[name] for name in ("depth", "width", "heads", "mlp_ratio", "causal")}
-    attention, position = attentions.make(config["attention"]), make_position(config["position"])
+    attention, position = attentions.restore(config["attention"]), make_position(config["position"])
     return Architecture(**known, attention=attention, position=position)
 
 

@@ -1,6 +1,7 @@
 """Other people's models, from a local folder in the layout of the Hugging Face Hub or from a GGUF file, as parts.
 
-Nothing is downloaded, no code of a model is run, and no pickle is read. The weights are read by `transformers`, and
+This is the only place where such models are loaded. Nothing is downloaded, no code of a model is run, no pickle is read
+and no weight is made up: `hub_folder` refuses what asks for that. The weights are read by `transformers`, and
 `lengthwise.models.layouts` says which of them is which part. A weight that is used nowhere is either listed with its
 reason (`Anatomy.skipped`) or the model is refused: the tests compare the logits of the parts with transformers' own.
 """
@@ -17,9 +18,9 @@ from typing import Any
 import torch
 
 from lengthwise.errors import UsageError
-from lengthwise.files import read_json
 from lengthwise.interrupts import held_back
 from lengthwise.models.anatomy import check_finite
+from lengthwise.models.hub_folder import CONFIG, checked_config, staged, staged_folder
 from lengthwise.models.layouts.bert import anatomy_of_bert
 from lengthwise.models.layouts.gpt2 import anatomy_of_gpt2
 from lengthwise.models.layouts.llama import anatomy_of_llama
@@ -33,6 +34,7 @@ DOUBLE_UP_TO = 300_000_000
 
 # Stored by some versions of transformers, and made anew from the config: masks, places and angles.
 _NO_WEIGHTS = (".position_ids", ".token_type_ids", ".attn.bias", ".attn.masked_bias", ".inv_freq")
+_NAMED = 3  # weights that are named where many are missing
 
 
 def load_huggingface(path: Path) -> Anatomy:
@@ -44,11 +46,34 @@ def load_huggingface(path: Path) -> Anatomy:
 
 def read_huggingface(path: Path) -> tuple[Any, Path, tuple[tuple[str, str], ...]]:
     """The model of `transformers` itself in float32, the folder or GGUF file it was read from, and the weights in it
-    that the model has no place for."""
-    if path.is_dir() and not (path / "config.json").exists():
+    that the model has no place for. Only of kinds whose layout is known."""
+    if path.is_dir() and not (path / CONFIG).exists():
         path = _only_gguf(path)
-    model, skipped = _load_gguf(path) if path.is_file() else _load_folder(path)
+    if path.is_file():
+        model, skipped = _load_gguf(path)
+        return model, path, skipped
+    config = checked_config(path)
+    check_supported(config["model_type"], str(path))
+    named = config.get("architectures")
+    head = str(named[-1]) if isinstance(named, list) and named else ""
+    causal = config["model_type"] in DECODERS and head.endswith(("ForCausalLM", "LMHeadModel"))
+    model, skipped = _load_folder(path, config, "AutoModelForCausalLM" if causal else "AutoModel")
     return model, path, skipped
+
+
+def read_text_model(folder: Path) -> Any:
+    """The model of a folder without its head, of any kind that `transformers` has for text, in float32."""
+    config = checked_config(folder)
+    kind = config["model_type"]
+    names = _transformers().models.auto.modeling_auto
+    known = {*names.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, *names.MODEL_FOR_MASKED_LM_MAPPING_NAMES}
+    model = _load_folder(folder, config, "AutoModel")[0] if kind in known else None
+    if model is None or model.config.is_encoder_decoder:
+        raise UsageError(
+            f"{folder} is a model of the type {kind!r}; states of texts are read from an encoder or a decoder that "
+            "transformers knows, such as bert, mpnet, gpt2 or llama"
+        )
+    return model
 
 
 def anatomy_of_huggingface(model: Any, name: str = "the model", dtype: torch.dtype | None = None) -> Anatomy:
@@ -88,26 +113,18 @@ def _only_gguf(folder: Path) -> Path:
     return found[0]
 
 
-def _load_folder(folder: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
-    config = read_json(folder / "config.json")
-    kind = config.get("model_type") if isinstance(config, dict) else None
-    check_supported(kind, str(folder))
-    if not list(folder.glob("*.safetensors")):
-        pickled = any(folder.glob("*.bin")) or any(folder.glob("*.pt"))
-        why = "only pickled weights, which are not read as they can run code" if pickled else "no weights"
-        raise UsageError(f"{folder} holds {why}; a model.safetensors is needed")
-    transformers = _transformers()
-    named = "".join(config.get("architectures") or [])
-    causal = kind in DECODERS and named.endswith(("ForCausalLM", "LMHeadModel"))
-    loader = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
-    return _load(folder, lambda: loader.from_pretrained(folder, use_safetensors=True, **_plainly()))
+def _load_folder(folder: Path, config: dict[str, Any], loader: str) -> tuple[Any, tuple[tuple[str, str], ...]]:
+    """The model of a checked config, by a loader of `transformers`, which is shown only what was checked."""
+    with staged_folder(folder, config) as place:
+        load = getattr(_transformers(), loader).from_pretrained
+        return _load(folder, lambda: load(place, use_safetensors=True, **_plainly()))
 
 
 def _load_gguf(path: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise UsageError(f"{path} is not a GGUF file; a folder with config.json and safetensors would do as well")
-    transformers = _transformers()
+    load = _transformers().AutoModelForCausalLM.from_pretrained
     try:
         import accelerate  # noqa: F401  # transformers asks for it
         import gguf  # noqa: F401
@@ -115,14 +132,15 @@ def _load_gguf(path: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
         raise UsageError(
             f"reading {path} needs gguf and accelerate; `pip install lengthwise[hf]` installs them"
         ) from None
-    loader = transformers.AutoModelForCausalLM
-    return _load(path, lambda: loader.from_pretrained(path.parent, gguf_file=path.name, **_plainly()))
+    with staged({path.name: path}) as place:
+        return _load(path, lambda: load(place, gguf_file=path.name, **_plainly()))
 
 
 def _plainly() -> dict[str, Any]:
-    """Local files, no code from them, and a full account of what did not fit, which `_load` judges."""
+    """Local files, no code from them or for them, and a full account of what did not fit, which `_load` judges."""
     account = {"output_loading_info": True, "ignore_mismatched_sizes": True}
-    return {"local_files_only": True, "trust_remote_code": False, "dtype": torch.float32, **account}
+    computed = {"attn_implementation": "eager", "dtype": torch.float32}
+    return {"local_files_only": True, "trust_remote_code": False, **computed, **account}
 
 
 def _transformers() -> Any:
@@ -138,25 +156,41 @@ def _transformers() -> Any:
 def _load(path: Path, load: Callable[[], Any]) -> tuple[Any, tuple[tuple[str, str], ...]]:
     """The model, and the weights of the file that it has no place for. Weights that the file lacks would be drawn at
     random by transformers: that is refused, unless nothing here reads them."""
-    from safetensors import SafetensorError
-
-    with _silence(), torch.random.fork_rng(devices=[]):
-        try:
-            with held_back():
-                model, info = load()
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError, ImportError) as error:
-            said = " ".join(str(error).split())
-            raise UsageError(f"{path} could not be loaded: {said[:200]}") from error
+    with _silence(), torch.random.fork_rng(devices=[]), _in_one_sentence(path):
+        before = torch.random.get_rng_state()
+        with held_back():
+            model, info = load()
+        drawn = not torch.equal(before, torch.random.get_rng_state())
     wrong = sorted(str(key[0] if isinstance(key, tuple | list) else key) for key in info["mismatched_keys"])
-    missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler.") and key not in wrong)
+    unread = {key for key in info["missing_keys"] if key.startswith("pooler.")}
+    missing = sorted({*info["missing_keys"]} - unread - {*wrong})
     if missing or wrong:
-        what = f"{len(missing)} weights are missing" if missing else f"{len(wrong)} weights have another shape"
         raise UsageError(
-            f"{path} is not complete: {what} ({[*missing, *wrong][0]} is one); all weights that its config.json "
-            "describes are needed"
+            f"{path} is not complete: {_counted(missing, wrong)}; all weights that its config.json describes are needed"
         )
+    if drawn and not unread:
+        raise UsageError(f"{path} is not complete: some weights of the model are drawn at random when it is loaded")
+    with _silence(), torch.inference_mode(), _in_one_sentence(path):
+        model.eval()(input_ids=torch.zeros(1, 2, dtype=torch.long))  # settings that do not fit show themselves here
     unused = sorted({key.split(".")[0] for key in info["unexpected_keys"] if not key.endswith(_NO_WEIGHTS)})
-    return model.eval(), tuple((name, "weights in the file that the model has no place for") for name in unused)
+    return model, tuple((name, "weights in the file that the model has no place for") for name in unused)
+
+
+def _counted(missing: list[str], wrong: list[str]) -> str:
+    """How many weights do not fit, and the names of some."""
+    names, what = (missing, "missing") if missing else (wrong, "of another shape")
+    some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    return f"{len(names)} weights are {what} ({some})" if len(names) > 1 else f"the weight {some} is {what}"
+
+
+@contextlib.contextmanager
+def _in_one_sentence(path: Path) -> Iterator[None]:
+    """Whatever a stranger's config and weights make the library raise, which no list covers, as a usage error."""
+    try:
+        yield
+    except Exception as error:
+        said = " ".join(str(error).split())
+        raise UsageError(f"{path} could not be loaded: {said[:200]}") from error
 
 
 @contextlib.contextmanager

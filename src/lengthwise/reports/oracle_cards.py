@@ -54,7 +54,7 @@ def _card(where: Place, group: Sequence[Cell], oracle: Oracle) -> Mapping[str, V
     name, train_size, test_size = where
     encodings = tuple(dict.fromkeys(cell.position for cell in group))
     try:
-        task = tasks.make(name)
+        task = tasks.restore(name)
     except Exception as error:  # any task of a user's may be gone, or be broken by now
         return _silent(encodings, f"the task cannot be rebuilt here ({_said(error)})")
     if task.readout == "numbers":

@@ -123,10 +123,10 @@ class Plan:
                     "give the task again: measure(run, task=...)"
                 )
             recipe = {**data["recipe"]}
-            recipe["sizes"] = schedules.make(recipe["sizes"])
-            recipe["form"] = forms.make(recipe.get("form", "full"))
+            recipe["sizes"] = schedules.restore(recipe["sizes"])
+            recipe["form"] = forms.restore(recipe.get("form", "full"))
             return cls(
-                task=tasks.make(data["task"]) if task is None else task,
+                task=tasks.restore(data["task"]) if task is None else task,
                 architecture=architecture_from(data["model"]),
                 recipe=Recipe(**recipe),
                 **{name: data[name] for name in ("train_size", "test_size", "items", "seed")},

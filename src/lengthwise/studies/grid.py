@@ -142,7 +142,7 @@ def _blocks(study: Study) -> list[_Block]:
     for number, one in enumerate(study.override, start=1):
         match = {key: one[key] for key in ("task", "position") if key in one}
         overrides.append((_written_alike(match, f"[[override]] {number}"), one))
-    every_task = {name_of(task): task for task in map(tasks.make, study.tasks)}
+    every_task = {name_of(task): task for task in map(tasks.restore, study.tasks)}
     every_position = {position_spec(position): position for position in map(make_position, study.positions)}
     pairs = [{"task": task, "position": position} for task in every_task for position in every_position]
     for number, (match, _) in enumerate(overrides, start=1):
@@ -203,7 +203,7 @@ def _matches(match: Mapping[str, Values], known: Mapping[str, Any]) -> bool:
 
 
 _SPELLINGS = {
-    "task": lambda text: name_of(tasks.make(text)),
+    "task": lambda text: name_of(tasks.restore(text)),
     "position": lambda text: position_spec(make_position(text)),
     "attention": lambda text: format_spec(attentions.spec_of(attentions.make(text))),
     "sizes": lambda text: format_spec(schedules.spec_of(schedules.make(text))),

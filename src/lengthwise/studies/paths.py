@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.registry import parse_spec
+from lengthwise.registry import parse_spec, with_commas
 
 # The setting of a task that is a path.
 _FILES = {"jsonl": "path", "regular": "dfa", "regular_member": "dfa", "prose": "path"}
@@ -38,7 +38,7 @@ def anchored(spec: str, folder: Path) -> str:
     if file.endswith(".py"):
         name = f"{_absolute(file, folder)}{colons}{wanted}"
     elif name == "along" and "task" in settings:  # its base is a spec in which semicolons part the settings
-        base = anchored(re.sub(r";(?=\s*\w+=)", ",", settings["task"]), folder)
+        base = anchored(with_commas(settings["task"]), folder)
         changed["task"] = re.sub(r",(?=\s*\w+=)", ";", base)
     elif settings.get(_FILES.get(name, "")):
         key = _FILES[name]

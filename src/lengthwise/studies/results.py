@@ -15,6 +15,7 @@ from lengthwise.studies.cells import MEASURES, Cell, Measure, cells
 from lengthwise.studies.folders import study_folder
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
+from lengthwise.trust import trusting
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,15 @@ class StudyResults:
 
 
 def run_study(
-    study: Any, folder: str | Path | None = None, executor: Any = "local", preset: str | None = None
+    study: Any,
+    folder: str | Path | None = None,
+    executor: Any = "local",
+    preset: str | None = None,
+    trust: bool = False,
 ) -> StudyResults:
     """Carry out a study (a `Study`, a TOML file or the name of a built-in one) or what is left of it. Of a file or a
-    built-in one that has presets, `preset` chooses another than the first.
+    built-in one that has presets, `preset` chooses another than the first. Tasks of the study that are Python files
+    run only with `trust`.
 
     >>> results = lw.run_study("quick")                                  # doctest: +SKIP
     >>> results.claims("thrice")                                         # doctest: +SKIP
@@ -74,7 +80,8 @@ def run_study(
         raise UsageError(f"a Study has no presets, so {preset!r} chooses nothing; Study.read(source, preset) takes one")
     asked = study if isinstance(study, Study) else Study.read(study, preset)
     place = Path(folder) if folder else default_folder(asked)
-    carry_out_study(asked, place, executor)
+    with trusting(trust):
+        carry_out_study(asked, place, executor)
     return StudyResults(place)
 
 

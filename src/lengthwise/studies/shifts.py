@@ -17,6 +17,7 @@ from lengthwise.executors.executor import Executor, Job
 from lengthwise.studies.beat import Beat
 from lengthwise.studies.ladders import known_shifts, read_shifts, write_shifts
 from lengthwise.studies.store import Store
+from lengthwise.trust import trusting
 
 ITEMS, SEED = 200, 0
 _LOOK = 0.5  # seconds between two looks at the workers
@@ -34,24 +35,28 @@ def missing_shifts(folder: Path, wanted: Iterable[Kind]) -> list[Kind]:
 
 
 def measure_shifts(
-    task: str, train_size: int, items: int = ITEMS, seed: int = SEED, beat: str | None = None
+    task: str, train_size: int, items: int = ITEMS, seed: int = SEED, beat: str | None = None, trust: bool = False
 ) -> list[dict[str, Any]]:
-    """The rows of one task: every level in every metric. The work of a worker."""
+    """The rows of one task: every level in every metric. The work of a worker; `trust` lets a task run that is a Python
+    file."""
     from lengthwise.shift.ladder import measure_ladder
     from lengthwise.tasks import tasks
 
     alive = Beat(Path(beat)) if beat else lambda _: None
-    found = measure_ladder(tasks.make(task), train_size, None, items, seed, lambda row: alive({"level": row.name}))
+    with trusting(trust):
+        made = tasks.restore(task)
+    found = measure_ladder(made, train_size, None, items, seed, lambda row: alive({"level": row.name}))
     return [{"train_size": train_size, **row, "task": task} for row in found.plain()]
 
 
 def measure_on(workers: Executor, folder: Path, kinds: list[Kind], stopped: Callable[[], int]) -> dict[str, str]:
     """Have workers measure what is missing and keep each as it comes, until `stopped` says so. Returns why some could
-    not be measured, by their task."""
+    not be measured, by their task. The caller has made these tasks itself, so the workers may."""
     waiting: dict[str, Kind] = {}
     for number, kind in enumerate(kinds):
         key, beat = f"shift-{number}", folder.absolute() / f".shift-{number}.beat"
-        arguments = {"task": kind[0], "train_size": kind[1], "items": ITEMS, "seed": SEED, "beat": str(beat)}
+        drawn = {"task": kind[0], "train_size": kind[1], "items": ITEMS, "seed": SEED}
+        arguments = {**drawn, "beat": str(beat), "trust": True}
         workers.submit(Job(key, "lengthwise.studies.shifts:measure_shifts", arguments, beat))
         waiting[key] = kind
     failed: dict[str, str] = {}

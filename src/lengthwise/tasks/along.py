@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from lengthwise.errors import UsageError
-from lengthwise.registry import format_spec, nearest
+from lengthwise.registry import format_spec, nearest, with_commas
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Readout, Samples
@@ -50,7 +49,7 @@ class Along(Task):
 
     @functools.cached_property
     def base(self) -> Task:
-        return tasks.make(re.sub(r";(?=\s*\w+=)", ",", self.task))
+        return tasks.restore(with_commas(self.task))
 
     @property
     def axes(self) -> tuple[Axis, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]

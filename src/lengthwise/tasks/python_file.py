@@ -13,6 +13,7 @@ from lengthwise.errors import UnknownName, UsageError
 from lengthwise.registry import nearest, parse_spec
 from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
+from lengthwise.trust import check_allowed
 
 
 def load_task_file(spec: str) -> Task:
@@ -54,11 +55,13 @@ def _classes(module: ModuleType) -> dict[str, type[Task]]:
 
 
 def module_in(path: str) -> ModuleType:
-    """The file as a module. Its name is a digest of its place and its text, so that unchanged text keeps its classes.
+    """The file as a module, if it may run: see `lengthwise.trust`.
 
-    It stays in `sys.modules`, where dataclasses look up the types of their fields. No bytecode is written or read: its
-    check looks at whole seconds, and an edit within one would be missed.
+    Its name is a digest of its place and its text, so that unchanged text keeps its classes. It stays in `sys.modules`,
+    where dataclasses look up the types of their fields. No bytecode is written or read: its check looks at whole
+    seconds, and an edit within one would be missed.
     """
+    check_allowed(path)
     try:
         source = Path(path).read_bytes()
         place = Path(path).resolve()

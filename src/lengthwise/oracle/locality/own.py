@@ -20,7 +20,7 @@ from lengthwise.oracle.locality.own_labels import Side, labels_between
 from lengthwise.oracle.locality.own_state import state_of
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
 from lengthwise.oracle.locality.steps import Steps, formulation_steps, written
-from lengthwise.registry import parse_spec
+from lengthwise.registry import allow_code, parse_spec
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.formulation import Formulation, Labels, Move, Sources, State
 from lengthwise.tasks.python_file import module_in
@@ -59,6 +59,7 @@ def load_formulation(path: str, progress: Callable[[int], None] | None = None) -
         return Own(pairs.steps, pairs.other, None, pairs.sizes, pairs.notes(), pairs.tokens_by_size)
     if "::" in name:
         return _of_class(path)
+    allow_code(name)
     found = vars(module_in(name))
     if not callable(found.get("step")):
         return _of_class(path)

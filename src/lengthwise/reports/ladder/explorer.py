@@ -95,7 +95,7 @@ class _Shelf:
         place = (climb.task, climb.ladder.train_size)
         if place not in self._levels:
             try:
-                levels = ladder_of(tasks.make(climb.task), climb.ladder.train_size)
+                levels = ladder_of(tasks.restore(climb.task), climb.ladder.train_size)
             except Exception:  # any task of a user's may be gone, or be broken by now
                 levels = ()
             self._levels[place] = {level.name: level.task for level in levels}

@@ -49,7 +49,7 @@ class RegularMembership(Task):
     def _named(self) -> RegularLanguage:
         if self.expression or self.dfa or self.alphabet:
             raise UsageError("the language is given by its name, an expression or a dfa file, one of the three")
-        named = tasks.make(self.language)
+        named = tasks.restore(self.language)
         if not isinstance(named, RegularLanguage):
             raise UsageError(f"{self.language!r} is not the name of a regular language")
         return named

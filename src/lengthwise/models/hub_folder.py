@@ -1,0 +1,155 @@
+"""A folder in the layout of the Hugging Face Hub, checked before a library that loads models is shown any of it.
+
+Such folders come from strangers, and a library that loads them may do what they say: run code that they bring, fetch
+code or base models from elsewhere, unpickle. So the config is read here and refused where it asks for more than a model
+of `transformers` in plain weights; weights are safetensors files in the folder itself; and `staged` makes a folder that
+holds these and nothing else, which is all that the library is shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lengthwise.errors import UsageError
+from lengthwise.files import read_json
+
+CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+_ADAPTER = "adapter_config.json"
+_PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
+_PLAIN = re.compile(r"\w[\w.-]*\.safetensors")
+_HEADER = 8  # bytes, the length of the JSON that a safetensors file begins with
+
+_CODE = "asks for code of its own ({key}), and no code of a model is run; give a model that transformers itself knows"
+_QUANTISED = "says that its weights are quantised ({key}); give the weights before that, or a GGUF file"
+_ADAPTS = "describes an adapter ({key}); merge it into its base model and save that"
+# What a config may not ask for, and how that is said.
+_REFUSED = {
+    **dict.fromkeys(("auto_map", "custom_pipelines", "trust_remote_code"), _CODE),
+    **dict.fromkeys(("quantization_config", "compression_config"), _QUANTISED),
+    **dict.fromkeys(("peft_config", "adapters", "base_model_name_or_path"), _ADAPTS),
+    "transformers_weights": f"keeps its weights under another name ({{key}}); they are read from {WEIGHTS}",
+}
+# How attention and experts are computed: ours to say. A name that is none of these leads to a kernel from elsewhere.
+_COMPUTED = re.compile(r"_?(attn|experts)_implementation\w*|use_kernels|kernel_config|_?kernels?")
+_KNOWN_WAYS = {"eager", "sdpa", "flex_attention", "flash_attention_2", "flash_attention_3", "grouped_mm", "batched_mm"}
+_NUMBER_TYPES = ("dtype", "torch_dtype")
+
+
+def checked_config(folder: Path) -> dict[str, Any]:
+    """The config of a folder's model, without what says how it is computed; a usage error where it asks for more than
+    plain weights in a model that `transformers` knows."""
+    config = read_json(inside(folder, CONFIG))
+    if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
+        raise UsageError(f"{folder / CONFIG} is not the config of a model: it names no model_type")
+    if (folder / _ADAPTER).exists():
+        raise UsageError(f"{folder} holds an adapter ({_ADAPTER}); merge it into its base model and save that")
+    found = _checked(config, folder / CONFIG)
+    return {key: value for key, value in found.items() if key not in _NUMBER_TYPES}
+
+
+def weight_files(folder: Path) -> tuple[Path, ...]:
+    """The safetensors files that hold a folder's weights, each checked to be one and to lie in the folder."""
+    if (folder / WEIGHTS).exists():
+        names = [WEIGHTS]
+    elif (folder / INDEX).exists():
+        names = sorted(set(_index(folder).values()))
+    else:
+        pickled = sorted(path.name for path in folder.iterdir() if path.suffix in _PICKLED)
+        only = f"only pickled weights ({pickled[0]}), which can run code and are not read" if pickled else "no weights"
+        raise UsageError(f"{folder} holds {only}; a {WEIGHTS} is needed")
+    return tuple(_safetensors(inside(folder, name)) for name in names)
+
+
+def inside(folder: Path, name: str) -> Path:
+    """A file of a folder. A link that leads elsewhere is refused, unless the folder is one of the cache of the Hub,
+    whose files are links to blobs."""
+    path, home = folder / name, folder.resolve()
+    place = path.resolve()
+    cached = home.parent.name == "snapshots" and place.parent == home.parent.parent / "blobs"
+    if place.parent != home and not cached:
+        raise UsageError(f"{path} leads out of its folder, to {place}; put the file itself there")
+    return path
+
+
+@contextlib.contextmanager
+def staged(files: Mapping[str, Path], config: Mapping[str, Any] | None = None) -> Iterator[Path]:
+    """A folder that holds these files, by their names, and a config; it is gone after the block."""
+    with tempfile.TemporaryDirectory(prefix="lengthwise-") as made:
+        folder = Path(made)
+        for name, path in files.items():
+            try:
+                os.symlink(path.resolve(), folder / name)
+            except OSError:  # a system without links
+                shutil.copyfile(path, folder / name)
+        if config is not None:
+            (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
+        yield folder
+
+
+def staged_folder(folder: Path, config: Mapping[str, Any]) -> contextlib.AbstractContextManager[Path]:
+    """The model of a folder, with its config and weights alone."""
+    files = {path.name: path for path in weight_files(folder)}
+    if WEIGHTS not in files:
+        files[INDEX] = inside(folder, INDEX)
+    return staged(files, config)
+
+
+def _checked(value: Any, path: Path) -> Any:
+    """Settings and all that is nested in them, without what says how things are computed."""
+    if isinstance(value, list):
+        return [_checked(one, path) for one in value]
+    if not isinstance(value, dict):
+        return value
+    for key, one in value.items():
+        if key in _REFUSED and one:
+            raise UsageError(f"{path} {_REFUSED[key].format(key=key)}")
+        if _COMPUTED.fullmatch(key):
+            _check_way(key, one, path)
+    return {key: _checked(one, path) for key, one in value.items() if not _COMPUTED.fullmatch(key)}
+
+
+def _check_way(key: str, value: Any, path: Path) -> None:
+    ways = list(value.values()) if isinstance(value, dict) else [value]
+    for way in ways:
+        if way not in (None, True, False) and not (isinstance(way, str) and way in _KNOWN_WAYS):
+            raise UsageError(
+                f"{path} asks for the kernel {str(way)[:60]!r} ({key}), and no code from elsewhere is run; "
+                "take the setting out, and the model is computed without it"
+            )
+
+
+def _index(folder: Path) -> dict[str, str]:
+    """weight → file, of a model in several files."""
+    content = read_json(inside(folder, INDEX))
+    found = content.get("weight_map") if isinstance(content, dict) else None
+    if not isinstance(found, dict) or not found:
+        raise UsageError(f"{folder / INDEX} has no weight_map, which says in which file each weight is")
+    for name in found.values():
+        if not isinstance(name, str) or not _PLAIN.fullmatch(name):
+            raise UsageError(
+                f"{folder / INDEX} names the file {str(name)[:80]!r}; weights are read from safetensors files in the "
+                "folder itself, as model-00001-of-00002.safetensors"
+            )
+    return found
+
+
+def _safetensors(path: Path) -> Path:
+    """The path, if a file is there and begins as safetensors files do: the length of a header, and the header."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_HEADER + 1)
+        size = path.stat().st_size
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+    length = int.from_bytes(start[:_HEADER], "little")
+    if start[_HEADER:] != b"{" or length > size - _HEADER:
+        raise UsageError(f"{path} is not a whole safetensors file, whatever its name says")
+    return path

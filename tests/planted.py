@@ -1,0 +1,203 @@
+"""Folders and files as somebody with bad intentions would write them: whatever runs of their code leaves a mark.
+
+Every plant writes the same file, the canary, when it runs; a test asserts that the file is not there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+import pickle
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.runs.ladder_file import write_ladder
+from lengthwise.studies.ladders import write_shifts
+from lengthwise.studies.record import pack_points
+from lengthwise.studies.store import RUNS, Store
+from own_tasks import REPEAT
+from synthetic_ladders import TRAIN_SIZE, synthetic_evidence
+
+CANARY = "it-ran"
+STAND_IN = "subset_sum"  # the task whose name is exchanged for that of the planted file
+
+
+def mark(folder: Path) -> str:
+    """Python code that leaves the mark."""
+    return f"open({str(folder / CANARY)!r}, 'a').write('ran')\n"
+
+
+def planted_file(folder: Path) -> Path:
+    """A file with a proper task that leaves the mark when it is imported."""
+    path = folder / "evil.py"
+    path.write_text(mark(folder) + REPEAT)
+    return path
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+TASKS_OF_RUNS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "class": lambda path: {"name": f"{path}::Repeat"},
+    "file": lambda path: {"name": path},
+    "settings": lambda path: {"name": f"{path}::Repeat", "letters": 3},
+    "along": lambda path: {"name": "along", "task": f"{path}::Repeat", "axis": "depth", "at": 3},
+    "member": lambda path: {"name": "regular_member", "language": f"{path}::Repeat"},
+}
+
+
+def planted_run(run: Path, folder: Path, task: str, file: str = "run.json") -> Path:
+    """A copy of a run whose record names a file of code; `plan.json` is that of a run that is not finished."""
+    place, path = folder / "run", str(planted_file(folder))
+    shutil.copytree(run, place)
+    record = json.loads((place / "run.json").read_text())
+    record["plan"]["task"] = TASKS_OF_RUNS[task](path)
+    record["plan"]["recipe"]["sizes"] = record["plan"]["recipe"]["sizes"] if task != "file" else path
+    if file == "plan.json":
+        (place / "run.json").unlink()
+    (place / file).write_text(json.dumps(record))
+    return place
+
+
+# --- studies --------------------------------------------------------------------------------------------------------
+
+
+def planted_study(make: Callable[..., Path], folder: Path, shifts: bool) -> Path:
+    """The folder of a study with ladders, in whose index, files and records the task is a file of code."""
+    evidence = synthetic_evidence(tasks=(STAND_IN,), positions=("rope",), depths=(1, 2), widths=(16,))
+    settings = {"tasks": [STAND_IN], "positions": ["rope"], "seeds": 2, "train_size": TRAIN_SIZE, "failed": 0}
+    study = make(folder / "study", **settings)
+    with Store.open(study, write=True) as store:
+        for run, climb in zip(store.runs("done"), evidence.climbs, strict=True):
+            detail = {**run.detail, "curve": pack_points(run.curve.points), "ladder": LadderSettings().plain()}
+            shape = {**run.settings, "depth": climb.depth, "width": climb.width}
+            store.finish(dataclasses.replace(run, detail=detail, settings=shape))
+            (study / RUNS / run.key).mkdir(parents=True)
+            write_ladder(study / RUNS / run.key, climb.ladder)
+    if shifts:
+        write_shifts(study, [{"train_size": TRAIN_SIZE, **shift.plain()} for shift in evidence.shifts])
+    (study / "study.toml").write_text(f'tasks = ["{STAND_IN}"]\npositions = ["rope"]\n')
+    spec = f"{planted_file(folder)}::Repeat"
+    _exchange(study, spec)
+    return study
+
+
+def _exchange(study: Path, spec: str) -> None:
+    for path in [*study.rglob("*.json"), *study.glob("*.toml")]:
+        path.write_text(path.read_text().replace(STAND_IN, spec))
+    with sqlite3.connect(study / "index.sqlite") as index:
+        tables = [row[0] for row in index.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in tables:
+            for column in [row[1] for row in index.execute(f"PRAGMA table_info({table})")]:
+                index.execute(
+                    f"UPDATE {table} SET {column} = replace({column}, ?, ?) WHERE typeof({column}) = 'text'",
+                    (STAND_IN, spec),
+                )
+    index.close()
+
+
+def planted_summary(summary: Path, folder: Path) -> Path:
+    """A summary of such a study, as `study export --summary` writes one."""
+    text = gzip.decompress(summary.read_bytes()).decode().replace(STAND_IN, f"{planted_file(folder)}::Repeat")
+    path = folder / "planted.json.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    return path
+
+
+# --- models ---------------------------------------------------------------------------------------------------------
+
+
+class _Reduced:
+    def __init__(self, code: str) -> None:
+        self.code = code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return exec, (self.code,)
+
+
+def planted_model(model: Path, folder: Path, plant: str) -> Path:
+    """A copy of a model of the Hub with one plant."""
+    place = folder / "model"
+    shutil.copytree(model, place)  # makes `folder` too
+    _MODELS[plant](place, folder)
+    return place
+
+
+def _settings(place: Path, name: str = "config.json", **settings: Any) -> None:
+    path = place / name
+    content = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({**content, **settings}))
+
+
+def _code(place: Path, folder: Path, **settings: Any) -> None:
+    (place / "evil_model.py").write_text(mark(folder) + "class EvilConfig: pass\nclass Evil: pass\n")
+    _settings(place, auto_map={"AutoConfig": "evil_model.EvilConfig", "AutoModel": "evil_model.Evil"}, **settings)
+
+
+def _tokenizer(place: Path, folder: Path) -> None:
+    (place / "evil_tokens.py").write_text(mark(folder) + "class Evil: pass\n")
+    named = {"AutoTokenizer": ["evil_tokens.Evil", "evil_tokens.Evil"]}
+    _settings(place, "tokenizer_config.json", auto_map=named, tokenizer_class="Evil")
+
+
+def _pickle(place: Path, folder: Path, name: str) -> None:
+    (place / "model.safetensors").unlink()
+    (place / name).write_bytes(pickle.dumps(_Reduced(mark(folder))))
+
+
+def _index(place: Path, folder: Path, target: str) -> None:
+    """An index that leads to a file: a pickle, or weights that are not in the folder."""
+    weights = place / "model.safetensors"
+    if target.endswith(".bin"):
+        _pickle(place, folder, target)
+    else:
+        weights.rename(folder / "elsewhere.safetensors")
+    named = {"transformer.wte.weight": target.replace("HERE", str(folder))}
+    (place / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": named}))
+
+
+def _link(place: Path, folder: Path) -> None:
+    (place / "model.safetensors").rename(folder / "elsewhere.safetensors")
+    (place / "model.safetensors").symlink_to(folder / "elsewhere.safetensors")
+
+
+def without(place: Path, part: str) -> None:
+    """Take the weights out whose name holds a text."""
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(place / "model.safetensors")
+    kept = {name: tensor for name, tensor in weights.items() if part not in name}
+    assert len(kept) < len(weights)
+    save_file(kept, place / "model.safetensors", metadata={"format": "pt"})
+
+
+def _nested(**settings: Any) -> dict[str, Any]:
+    return {"text_config": {"task_specific": [settings]}}
+
+
+_MODELS: dict[str, Callable[[Path, Path], None]] = {
+    "code for a known model": lambda place, folder: _code(place, folder),
+    "code for an unknown model": lambda place, folder: _code(place, folder, model_type="evil"),
+    "code in a nested config": lambda place, _: _settings(place, **_nested(auto_map={"AutoModel": "evil.Evil"})),
+    "pickle": lambda place, folder: _pickle(place, folder, "pytorch_model.bin"),
+    "pickle under another name": lambda place, folder: _pickle(place, folder, "model.safetensors"),
+    "index of a pickle": lambda place, folder: _index(place, folder, "pytorch_model.bin"),
+    "index that leaves the folder": lambda place, folder: _index(place, folder, "../elsewhere.safetensors"),
+    "index with a whole path": lambda place, folder: _index(place, folder, "HERE/elsewhere.safetensors"),
+    "link out of the folder": _link,
+    "kernel": lambda place, _: _settings(place, attn_implementation="evil/kernel"),
+    "kernel by its inner name": lambda place, _: _settings(place, _attn_implementation="evil/kernel@main:evil"),
+    "kernel in a table": lambda place, _: _settings(place, attn_implementation={"": "eager", "text": "evil/kernel"}),
+    "quantised": lambda place, _: _settings(place, quantization_config={"quant_method": "gptq", "bits": 4}),
+    "other weights": lambda place, _: _settings(place, transformers_weights="../elsewhere.safetensors"),
+    "adapter": lambda place, folder: _settings(
+        place, "adapter_config.json", peft_type="LORA", base_model_name_or_path=str(folder / "elsewhere")
+    ),
+    "missing weights": lambda place, _: without(place, "h.1."),
+    "tokenizer code": _tokenizer,
+}
+REFUSED_MODELS = tuple(name for name in _MODELS if name != "tokenizer code")

@@ -1,0 +1,108 @@
+"""Which files of code may run: those that the user names, and those that data name where the data are trusted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import lengthwise
+from lengthwise.errors import UsageError
+from lengthwise.tasks import tasks
+from lengthwise.training.lengths import schedules
+from lengthwise.trust import trusting
+from own_tasks import REPEAT, SEARCH, written
+from planted import CANARY, TASKS_OF_RUNS, planted_file
+
+PACKAGE = Path(lengthwise.__file__).parent
+
+# The modules in which text of the user becomes a task. Whatever is read from a file goes through `tasks.restore`: look
+# at a new place twice before it is added here.
+OF_THE_USER = {
+    "cli/check.py",
+    "cli/doctor.py",
+    "cli/measure.py",
+    "cli/shift.py",
+    "cli/shift_ladder.py",
+    "cli/tasks.py",
+    "inspection/inputs.py",
+    "measurement/recursion.py",
+    "oracle/check.py",
+    "oracle/locality/own.py",
+    "runs/plan.py",
+    "runs/run.py",
+    "shift/sampling.py",
+    "tasks/python_file.py",
+}
+
+
+def holding(pattern: str) -> set[str]:
+    """The modules of the package in which some line holds a pattern."""
+    paths = [path for path in PACKAGE.rglob("*.py") if re.search(pattern, path.read_text())]
+    return {path.relative_to(PACKAGE).as_posix() for path in paths}
+
+
+def test_only_text_of_the_user_is_made():
+    assert holding(r"\btasks\.make\b") == OF_THE_USER
+
+
+def test_code_is_run_and_models_are_loaded_in_one_place_each():
+    assert holding(r"(?<![.\w])(exec|eval|__import__)\(|torch\.load\(|pickle\.loads?\(|allow_pickle=True") == {
+        "tasks/python_file.py"
+    }
+    assert holding("from_pretrained") == {"models/huggingface.py", "inspection/texts.py"}
+
+
+@pytest.mark.parametrize("task", TASKS_OF_RUNS)
+def test_stored_names_do_not_run(tmp_path, task):
+    with pytest.raises(UsageError, match=r"evil\.py"):
+        tasks.restore(TASKS_OF_RUNS[task](str(planted_file(tmp_path))))
+    assert not (tmp_path / CANARY).exists()
+
+
+def test_another_registry_allows_nothing(tmp_path):
+    """A file that data name as a schedule is not thereby named by the user."""
+    path = str(planted_file(tmp_path))
+    with pytest.raises(UsageError):
+        schedules.make(path)
+    with pytest.raises(UsageError, match="named by stored data"):
+        tasks.restore(f"{path}::Repeat")
+    assert not (tmp_path / CANARY).exists()
+
+
+def test_what_the_user_named_may_be_stored(tmp_path):
+    path = written(tmp_path / "mine.py", REPEAT)
+    task = tasks.make(f"{path}::Repeat:letters=3")
+    assert tasks.restore(tasks.spec_of(task)) == task
+
+
+def test_a_link_to_what_was_named_is_the_same_file(tmp_path, monkeypatch):
+    path = written(tmp_path / "mine.py", REPEAT)
+    tasks.make(path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link.py").symlink_to(path)
+    assert tasks.restore("mine.py") == tasks.restore({"name": "./mine.py"})
+    assert type(tasks.restore("link.py::Repeat")).__name__ == "Repeat"
+
+
+def test_trust_ends_with_its_block(tmp_path):
+    one, two = (written(tmp_path / name, REPEAT) for name in ("one.py", "two.py"))
+    with trusting() as refused:
+        tasks.restore(one)
+        with trusting(False):  # no less than around it
+            tasks.restore(one)
+    assert refused == []
+    tasks.restore(one)  # it was allowed once, and has run
+    with trusting(False) as refused, pytest.raises(UsageError):
+        tasks.restore(two)
+    assert refused == [two]
+
+
+def test_trusted_data_may_name_a_task_inside_another(tmp_path):
+    path = written(tmp_path / "search.py", SEARCH)
+    spec = {"name": "along", "task": f"{path}::Reach", "axis": "nothing", "at": 3}
+    with pytest.raises(UsageError, match="named by stored data"):
+        tasks.restore(spec)
+    with trusting(), pytest.raises(UsageError, match="has no axis 'nothing'"):
+        tasks.restore(spec)
