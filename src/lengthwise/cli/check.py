@@ -79,7 +79,6 @@ def _card(options: argparse.Namespace, spec: str | dict[str, object] | None) -> 
     for encoding in positions:
         _check_encoding(encoding)
     train_size, test_size = options.train_size, options.test_size
-    at_least(train_size or 20, test_size, "--test-size")
     choice = {"test_size": test_size, "items": options.items, "seed": options.seed or 0, "decoder": options.decoder}
     if options.formulation is not None:
         from lengthwise.cli.line_progress import counted_lines
@@ -90,7 +89,7 @@ def _card(options: argparse.Namespace, spec: str | dict[str, object] | None) -> 
     from lengthwise.tasks import tasks
 
     assert spec is not None
-    return check(tasks.make(spec), positions, train_size=train_size or 20, **choice)
+    return check(tasks.make(spec), positions, train_size=train_size, **choice)
 
 
 def _check_program(options: argparse.Namespace, spec: str | dict[str, object] | None) -> int:
