@@ -70,19 +70,21 @@ def prefixes(dfa: Dfa) -> Promise:
 
 
 def mixed_lengths(dfa: Dfa) -> Promise:
-    """Words of the lengths that have a word of the language and one outside it are asked whether they belong."""
+    """Words of the lengths that have a word of the language and one outside it are asked whether they belong; if there
+    is no such length, all words are."""
     dfa = dfa.minimised()
     layers, onward = _layers(dfa)
     mixed = [bool(layer & dfa.accepting) and bool(layer - dfa.accepting) for layer in layers]
-    if all(mixed[1:]):
+    if len(set(mixed[1:])) == 1:
         return everything(dfa)
     number = {(dfa.start, 0): 0}
     rows, answers = [], []
     for state, layer in (queue := [(dfa.start, 0)]):
         targets = [(to, onward[layer]) for to in dfa.transitions[state]]
-        fresh = [target for target in dict.fromkeys(targets) if target not in number]
-        number.update((target, len(number) + place) for place, target in enumerate(fresh))
-        queue.extend(fresh)
+        for target in targets:
+            if target not in number:
+                number[target] = len(number)
+                queue.append(target)
         rows.append(tuple(number[target] for target in targets))
         answers.append((*(None,) * len(dfa.alphabet), state in dfa.accepting if mixed[layer] and layer else None))
     asked = frozenset(state for state, row in enumerate(answers) if row[-1] is not None)

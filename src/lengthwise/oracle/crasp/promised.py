@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lengthwise.oracle.crasp.components import Component, components
-from lengthwise.oracle.crasp.decide import examine
+from lengthwise.oracle.crasp.decide import refinements
 from lengthwise.oracle.crasp.decision import FORCED, MOST_PROVED, PROOF, TOO_LARGE, Decision
 from lengthwise.oracle.crasp.joining import joined
 from lengthwise.oracle.crasp.potentials import Forced, forced
@@ -88,8 +88,8 @@ class PromisedDecision:
         if self.confusion is not None:
             return ["No C-RASP[] program exists for what the task asks.", self.confusion.sentence()]
         return [
-            "It is not known whether a C-RASP[] program answers all that is asked: none was found, and no two inputs were "
-            "found that show there is none."
+            "It is not known whether a C-RASP[] program exists for what the task asks: none was found, and nothing was "
+            "found that shows there is none."
         ]
 
     def plain(self) -> dict[str, Any]:
@@ -110,16 +110,14 @@ def decide_promised(promise: Promise) -> PromisedDecision:
 def passing(promise: Promise, period: int, window: int, machine: Product) -> Decision | None:
     """The decision that passes on a product made before: on the product itself, or else on what is left of it when
     states are joined."""
-    plainly = examine(promise.dfa, period, window, machine)
-    if plainly.member:
-        return plainly
+    parts = refinements(machine)
+    if parts[-1].passes:
+        return Decision(promise.dfa, period, window, machine, parts, None)
     if promise.whole:  # every word is asked, so that no two states of a minimal automaton can be made one
         return None
     smaller = joined(promise, machine)
-    if smaller is None:
-        return None
-    larger = product(smaller, period, window)  # the same states again, and those in which other words go on
-    return None if larger is None else examine(smaller, period, window, larger)
+    larger = smaller and product(smaller, period, window)  # the same states, and those in which other words go on
+    return Decision(smaller, period, window, larger, refinements(larger), None) if smaller and larger else None
 
 
 def told_apart(promise: Promise, found: Decision) -> int:

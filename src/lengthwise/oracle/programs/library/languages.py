@@ -35,20 +35,18 @@ def tags_program(dfa: Dfa, end: str, encoding_class: EncodingClass) -> Program |
 
 def _after(promise: Promise, decision: Decision, states: States, place: int) -> Iterator[Boolean]:
     """The states before a letter, each with the letter, behind which the symbol of this place may come."""
-    dfa, seen = promise.dfa, {(promise.dfa.start, decision.dfa.start)}
-    wanted: dict[tuple[int, int], None] = {}
-    for state, follower in (queue := list(seen)):
+    dfa, wanted = promise.dfa, {}
+    seen = {(dfa.start, decision.dfa.start)}
+    for state, follower in (queue := list(seen)):  # both automata on all prefixes, side by side
         for letter, (to,) in promise.moves(state):
             if _allows(dfa, to, place):
-                wanted[letter, follower] = None
+                wanted.setdefault(letter, {})[follower] = None
             target = (to, decision.dfa.transitions[follower][letter])
             if target not in seen:
                 seen.add(target)
                 queue.append(target)
-    for letter, name in enumerate(dfa.alphabet):
-        before = [states.before[follower] for other, follower in wanted if other == letter]
-        if before:
-            yield all_of([Letter(name), any_of(before)])
+    for letter, followers in sorted(wanted.items()):
+        yield all_of([Letter(dfa.alphabet[letter]), any_of(states.before[follower] for follower in followers)])
 
 
 def _allows(dfa: Dfa, state: int, place: int) -> bool:
@@ -57,7 +55,7 @@ def _allows(dfa: Dfa, state: int, place: int) -> bool:
 
 
 def member_program(dfa: Dfa, answers: tuple[str, str], encoding_class: EncodingClass) -> Program | None:
-    """Whether the word before `<sep>` belongs to the language."""
+    """Whether the word before `<sep>` belongs to the language, for words of every length."""
     decision = _found(everything(dfa), encoding_class, dead=True)
     if decision is None:
         return None
