@@ -112,6 +112,8 @@ def check(
     if not task.sizes(1, train_size):
         raise UsageError(f"the task has no items of size 1 to {train_size}; its sizes begin at {task.axes[0].smallest}")
     test_size = default_test_size(task, train_size) if test_size is None else test_size
+    if test_size < train_size:
+        raise UsageError(f"the test size is at least {train_size}, the training size, not {test_size}")
     check_reaches(task, test_size)
     name = name or name_of(task)
     items = ITEMS if items is None else items

@@ -119,14 +119,8 @@ def one_tag_for_each_place(dfa: Dfa, found: Decision, longest: int) -> bool:
 
 
 def test_it_never_contradicts_the_decision_about_all_words() -> None:
-    seen = compare(random.Random(31), 200)
-    assert seen["can hold"] > 80 and seen["cannot hold"] > 40 and seen["added"] > 3 and seen["unknown"] == 0
-
-
-@pytest.mark.slow
-def test_it_never_contradicts_the_decision_about_all_words_on_a_thousand_automata() -> None:
     seen = compare(random.Random(32), 1_000)
-    assert seen["added"] > 20 and seen["unknown"] < 10
+    assert seen["can hold"] > 400 and seen["cannot hold"] > 200 and seen["added"] > 20 and seen["unknown"] < 5
 
 
 def by_construction(source: random.Random, period: int = 1, window: int = 0) -> Dfa:
