@@ -2,7 +2,7 @@
 
 The card begins with one line of advice. Then it has a verdict for each encoding: can hold (a solution exists that works
 at every length; training may still miss it), cannot hold (there is an obstruction) or unknown. Each has its reason,
-which can be checked by hand, and what would change it. With --against, verdicts are compared with what a study measured.
+which can be checked by hand, and what would change it. --against compares verdicts with what a study measured.
 
 A formulation of your own is a Python file with `starts(size)` and `step(state)`, or a JSONL file of lines
 {"state": "1 0 1", "next": "1 1"}.

@@ -17,8 +17,8 @@ from lengthwise.tasks.formulations.formulation import Formulation
 
 THEORY = Theory(
     "locality of steps",
-    "models that settle a step from windows, as sliding-window attention does, with any encoding whose offsets training "
-    "shows (not a learned table beyond the rows that were trained)",
+    "models that settle a step from windows, as sliding-window attention does, with any encoding but a learned table "
+    "some rows of which were never trained",
     frozenset({"none", "absolute", "other"}),
 )
 _FEW = 5  # symbols of a task that is no layout of steps; with more, windows seldom come twice
