@@ -29,7 +29,7 @@ def first_advice(verdicts: Mapping[str, Verdict], changes: Sequence[Advice]) -> 
         return Advice("change", f"no encoding here is known to hold; {change.text}")
     if unknown:
         better = tuple(name for name in unknown if not _points_elsewhere(verdicts[name]))
-        return Advice("measure", "theory does not decide here, so train them and compare", better or unknown)
+        return Advice("measure", "theory does not decide here; a run does", better or unknown)
     return Advice("none", "none of these encodings can hold, and no change that would help is known")
 
 

@@ -145,12 +145,16 @@ def first_clash(promise: Promise, pairs: Iterable[tuple[int, int]], most: int = 
     return None
 
 
-def _clash(promise: Promise, came: dict, pair: tuple[int, ...], place: int) -> Clash:
+def _clash(
+    promise: Promise, came: dict[tuple[int, ...], tuple[tuple[int, ...], int] | None], pair: tuple[int, ...], place: int
+) -> Clash:
+    """The clash at a place of the answers of a pair, with the suffix by which it was reached."""
     alphabet = promise.dfa.alphabet
+    answer, other = (promise.answers[state][place] for state in pair)
     at_end = place == len(alphabet)
-    answers = [promise.answers[state][place] for state in pair]
     letters = [] if at_end else [place]
     while (before := came[pair]) is not None:
         pair, letter = before
         letters.append(letter)
-    return Clash(*pair, tuple(alphabet[letter] for letter in reversed(letters)), at_end, *answers)
+    suffix = tuple(alphabet[letter] for letter in reversed(letters))
+    return Clash(pair[0], pair[1], suffix, at_end, answer, other)

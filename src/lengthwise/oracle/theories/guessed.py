@@ -8,9 +8,9 @@ from __future__ import annotations
 import functools
 
 from lengthwise.oracle.crasp.guess import Guess, GuessedDecision, guess_automaton
-from lengthwise.oracle.opinion import Opinion, Theory
+from lengthwise.oracle.opinion import Advice, Opinion, Theory
 from lengthwise.oracle.theories.question import DECODERS, HUANG, Question
-from lengthwise.oracle.theories.regular import OUTLOOKS, assumed, automaton_of, short
+from lengthwise.oracle.theories.regular import OUTLOOKS, STEPS, assumed, automaton_of, short
 from lengthwise.tasks.task import Task
 
 THEORY = Theory("C-RASP, by a guessed automaton", DECODERS, frozenset({"none", "absolute"}))
@@ -20,7 +20,7 @@ def opinions(question: Question) -> list[Opinion]:
     """The decision for a guessed automaton, where one is found."""
     if question.family not in THEORY.families or automaton_of(question.task) is not None:
         return []
-    found = _decided(question.task, question.family == "absolute", 1.0 if question.quick else 5.0)
+    found = _decided(question.task, question.family == "absolute", _seconds(question))
     if found is None:
         return []
     return [
@@ -32,8 +32,22 @@ def opinions(question: Question) -> list[Opinion]:
             assumptions=assumed(found.member),
             reference=HUANG,
             details=tuple(found.explain()),
+            changes=() if found.member else _changes(question),
         )
     ]
+
+
+def _changes(question: Question) -> tuple[Advice, ...]:
+    """Positions, where they are enough; else another task."""
+    if question.family == "none":
+        found = _decided(question.task, True, _seconds(question))
+        if found is not None and found.member:
+            return (Advice("encoding", "positions are enough for the automaton that was found", ("learned+offset",)),)
+    return (STEPS,)
+
+
+def _seconds(question: Question) -> float:
+    return 1.0 if question.quick else 5.0
 
 
 def _why(found: GuessedDecision) -> str:
