@@ -15,10 +15,11 @@ def test_a_card_names_verdicts_reasons_and_what_to_change(cli):
     assert answer.code == 0 and answer.err == ""
     assert max(map(len, answer.out.splitlines())) <= 80
     text = " ".join(answer.out.split())
-    assert "none WILL FAIL (C-RASP; predicted, on proved grounds)" in text
-    assert "After the empty word and after `a`" in text
-    assert "learned+offset WILL HOLD" in text and "take learned+offset: a period of 2 is enough" in text
-    assert "rope, alibi UNKNOWN" in text
+    assert answer.out.splitlines()[1].startswith("  advice: Use learned+offset: ")
+    assert "none CANNOT HOLD (C-RASP: the obstruction is proved; that training meets it is assumed)" in text
+    assert "they need different tags: {a} after the first and {a,$} after the second" in text
+    assert "learned+offset CAN HOLD" in text and "use learned+offset: a period of 2 is enough" in text
+    assert "rope, alibi UNKNOWN" in text and "Can hold is not will hold" in text
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ import pytest
 from lengthwise.errors import UsageError
 from lengthwise.oracle.check import check
 from lengthwise.oracle.check_own import check_formulation
-from lengthwise.oracle.opinion import family
+from lengthwise.oracle.opinion import Theory, Verdict, family
+from lengthwise.oracle.theories.question import Asked
 from lengthwise.tasks import tasks
 
 DATA = Path(__file__).parents[1] / "data" / "huang2025.csv"
@@ -68,12 +69,23 @@ def test_layouts_of_reasoning(name: str, encoding: str, outlook: str) -> None:
 def test_too_short_a_training_size_is_named_with_what_it_misses() -> None:
     verdict = check(tasks.make("parity_columns"), ("t5",), train_size=3, quick=True).verdicts["t5"]
     assert verdict.outlook == "cannot hold" and "only at size 4" in verdict.why
-    assert verdict.opinions[0].changes == ("train to size 4 at least",)
+    assert [change.key for change in verdict.opinions[0].changes] == ["longer"]
 
 
 def test_theories_that_disagree_are_both_shown() -> None:
-    table = check(tasks.make("parity_columns"), ("learned",), train_size=8).verdicts["learned"]
-    assert table.outlook == "cannot hold" and table.dissent[0].outlook == "can hold"
+    asked = Asked("a task", "none", 8, 24)
+    theory = Theory("counting", "all models", frozenset({"none"}))
+    yes, no = (asked.opinion(theory, outlook, "because") for outlook in ("can hold", "cannot hold"))
+    verdict = Verdict("none", (no, yes))
+    assert verdict.outlook == "cannot hold" and verdict.dissent == (yes,)
+
+
+def test_rows_that_are_never_trained_are_a_warning_and_no_verdict() -> None:
+    """(a|ba)* held at three times the training length with a plain table (docs/log.md)."""
+    verdict = check("regular:expression=(a|ba)*", ("learned",), quick=True).verdicts["learned"]
+    assert verdict.outlook == "unknown" and verdict.opinions[0].theory == "untrained positions"
+    assert verdict.opinions[0].grounds is not None and verdict.opinions[0].grounds.value == 40
+    assert [change.encodings for change in verdict.opinions[0].changes] == [("learned+offset",)]
 
 
 def test_a_table_that_is_long_enough_is_not_said_to_fail() -> None:
@@ -103,6 +115,8 @@ def test_predictions_are_predicted_and_say_what_they_rest_on() -> None:
             for opinion in verdict.opinions:
                 assert opinion.claim.kind == "predicted"
                 assert (opinion.claim.value is None) == (opinion.outlook == "unknown")
+                assert bool(opinion.standing) == (opinion.outlook != "unknown")
+                assert opinion.binds and opinion.claim.evidence["binds"] == opinion.binds
                 if opinion.outlook != "unknown":
                     assert opinion.grounds is not None and opinion.claim.assumptions
 
@@ -116,6 +130,24 @@ def test_families_of_encodings() -> None:
     named = {"none": "none", "learned+offset": "absolute", "learned": "table", "learned:rows=60+offset": "absolute"}
     named |= {"rope:base=500000": "other", "alibi+randomized": "other", "learned+randomized": "other"}
     assert {spec: family(spec) for spec in named} == named
+
+
+@pytest.mark.parametrize(("name", "sizes"), [("tree_maze", (4, 12)), ("countdown", (3, 9)), ("sort", (20, 60))])
+def test_a_task_that_ends_early_is_asked_about_at_sizes_it_has(name: str, sizes: tuple[int, int]) -> None:
+    card = check(name, ("none",), quick=True)
+    assert (card.train_size, card.test_size) == sizes
+
+
+def test_what_is_asked_decides_and_not_what_never_comes() -> None:
+    """Prefixes of words alone are tagged, and only lengths with both answers ask whether a word belongs."""
+    tagged = check("regular:expression=(a|ba)*", ("none", "learned+offset")).verdicts.values()
+    assert {verdict.outlook for verdict in tagged} == {"can hold"}
+    for verdict in tagged:  # the program of the decision was run on all short words
+        assert any(
+            "was run" in one.statement and one.check == "checked" for one in verdict.opinions[0].claim.assumptions
+        )
+    asked = check("regular_member:expression=(aa)*,alphabet=ab", ("none",), quick=True)
+    assert asked.verdicts["none"].outlook == "can hold"
 
 
 def test_a_size_without_items_is_refused() -> None:

@@ -1,8 +1,8 @@
-"""Say before training whether a task can be learned beyond its training size, with which encoding, and why.
+"""Say before training whether a model can hold beyond its training size, with which encoding, and why.
 
-The card has a verdict for each encoding (can hold, cannot hold or unknown) with the claim that decides it and a witness
-that can be checked by hand, the training size needed, how much of it the planned data show, and what to change. With
---against the verdicts stand beside what the runs of a study measured.
+The card begins with one line of advice. Then it has a verdict for each encoding: can hold (a solution exists that works
+at every length; training may still miss it), cannot hold (there is an obstruction) or unknown. Each has its reason,
+which can be checked by hand, and what would change it. --against compares verdicts with what a study measured.
 
 A formulation of your own is a Python file with `starts(size)` and `step(state)`, or a JSONL file of lines
 {"state": "1 0 1", "next": "1 1"}.
@@ -28,13 +28,18 @@ def add_options(parser: Parser) -> None:
     add = parser.add_argument
     add("--formulation", metavar="FILE", help="a layout of reasoning steps of your own, .py or .jsonl")
     add("--position", action="append", metavar="SPEC", help="an encoding; may be given again (the usual five)")
-    add("--train-size", type=whole, metavar="N", help="train on sizes up to this (20)")
+    add(
+        "--train-size",
+        type=whole,
+        metavar="N",
+        help="train on sizes up to this (20, or a third of a task that ends early)",
+    )
     add("--test-size", type=whole, metavar="N", help="to be used up to this size (3 x training size)")
     add("--items", type=whole, metavar="N", help="training items planned, for coverage (10000)")
     add("--decoder", action="store_true", help="a layout of steps as a causal decoder writes it, seeing all before")
     add("--program", metavar="FILE", help="check a C-RASP program of your own against the task (docs/programs.md)")
-    add("--explain", action="store_true", help="every opinion, its assumptions and its source")
-    add("--against", metavar="STUDY", help="put predictions beside the measurements of a study")
+    add("--explain", action="store_true", help="every opinion: the models it binds, its assumptions, its source")
+    add("--against", metavar="STUDY", help="compare predictions with the measurements of a study")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -78,9 +83,13 @@ def _card(options: argparse.Namespace, spec: str | dict[str, object] | None) -> 
     positions = tuple(dict.fromkeys(options.position or POSITIONS))
     for encoding in positions:
         _check_encoding(encoding)
-    train_size, test_size = options.train_size, options.test_size
-    at_least(train_size or 20, test_size, "--test-size")
-    choice = {"test_size": test_size, "items": options.items, "seed": options.seed or 0, "decoder": options.decoder}
+    train_size = options.train_size
+    choice = {
+        "test_size": options.test_size,
+        "items": options.items,
+        "seed": options.seed or 0,
+        "decoder": options.decoder,
+    }
     if options.formulation is not None:
         from lengthwise.cli.line_progress import counted_lines
         from lengthwise.oracle.check_own import check_formulation
@@ -90,7 +99,7 @@ def _card(options: argparse.Namespace, spec: str | dict[str, object] | None) -> 
     from lengthwise.tasks import tasks
 
     assert spec is not None
-    return check(tasks.make(spec), positions, train_size=train_size or 20, **choice)
+    return check(tasks.make(spec), positions, train_size=train_size, **choice)
 
 
 def _check_program(options: argparse.Namespace, spec: str | dict[str, object] | None) -> int:

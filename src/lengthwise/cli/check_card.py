@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.output import width, wrapped
+from lengthwise.cli.output import wrapped
+from lengthwise.oracle.advice import NOT_WILL
 
 if TYPE_CHECKING:
     from lengthwise.oracle.check import Card
-    from lengthwise.oracle.opinion import Opinion, Verdict
+    from lengthwise.oracle.opinion import Advice, Opinion, Verdict
     from lengthwise.records import Claim
 
 _LABEL = 18
@@ -18,6 +19,7 @@ _INDENT = "    "
 def write_card(card: Card, explain: bool) -> None:
     """The card in 80 columns; `explain` adds every opinion with what it rests on."""
     print(wrapped(f"{card.task}: trained on sizes up to {card.train_size}, used up to {card.test_size}"))
+    print(wrapped(_sentence(card.advice), "  advice: ", "    "))
     for note in card.notes:
         print(wrapped(note, "  note: ", "    "))
     for group in _alike(card):
@@ -31,7 +33,15 @@ def write_card(card: Card, explain: bool) -> None:
     if card.changes:
         print("\nwhat would change it")
         for change in card.changes:
-            print(wrapped(change, "  - ", "    "))
+            print(wrapped(change.sentence, "  - ", "    "))
+    if any(verdict.outlook == "can hold" for verdict in card.verdicts.values()):
+        print()
+        print(wrapped(NOT_WILL))
+
+
+def _sentence(advice: Advice) -> str:
+    text = advice.sentence
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _alike(card: Card) -> list[list[Verdict]]:
@@ -48,7 +58,9 @@ def _write_verdict(group: list[Verdict], explain: bool) -> None:
     by = _by(verdict.deciding) if verdict.deciding else ""
     pad = f"{names:<{_LABEL}}" if len(names) < _LABEL else f"{names}  "
     head = f"{pad}{verdict.outlook.upper()}"
-    print(head + by if len(head + by) <= width() else f"{head}\n{_INDENT}{by.strip()}")
+    print(head)
+    if by:
+        print(wrapped(by, _INDENT, _INDENT))
     print(wrapped(verdict.why, _INDENT, _INDENT))
     for opinion in verdict.dissent:
         print(wrapped(f"but {opinion.theory} says it {opinion.outlook}: {opinion.why}", _INDENT, _INDENT))
@@ -58,14 +70,14 @@ def _write_verdict(group: list[Verdict], explain: bool) -> None:
 
 
 def _by(opinion: Opinion) -> str:
-    grounds = f", on {opinion.grounds.kind} grounds" if opinion.grounds else ""
-    return f"  ({opinion.theory}; {opinion.claim.kind}{grounds})"
+    return f"({opinion.theory}: {opinion.standing})" if opinion.standing else f"({opinion.theory})"
 
 
 def _write_opinion(opinion: Opinion, said: bool) -> None:
     print(wrapped(f"{opinion.theory}: {opinion.outlook}" + ("" if said else f". {opinion.why}"), "  * ", _INDENT))
     for line in opinion.details:
         print(wrapped(line, _INDENT + "  ", _INDENT + "  "))
+    print(wrapped(f"binds {opinion.binds}", _INDENT + "  ", _INDENT + "    "))
     if opinion.grounds:
         print(wrapped(f"grounds: {opinion.grounds}", _INDENT + "  ", _INDENT + "    "))
     _write_grounds(opinion.claim, _INDENT + "  ")

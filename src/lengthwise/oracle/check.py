@@ -1,24 +1,25 @@
 """The card: what is known about a task before a model is trained on it.
 
 Each theory is asked about each encoding, the strongest first; the first that decides gives the verdict, and those that
-disagree with it are shown beside it.
+disagree with it are shown next to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.opinion import Opinion, Verdict
+from lengthwise.oracle.advice import first_advice
+from lengthwise.oracle.opinion import Advice, Opinion, Verdict
 from lengthwise.oracle.theories import communication, guessed, locality, programs, regular, rows, silence
 from lengthwise.oracle.theories.question import Question
 from lengthwise.oracle.theories.training import depth_claims_of, limit_claims_of, training_claims
 from lengthwise.records import Claim
 from lengthwise.tasks import tasks
 from lengthwise.tasks.along import Along
-from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
+from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 
 ITEMS = 10_000  # planned for training, unless said
@@ -51,8 +52,9 @@ class Card:
     notes: tuple[str, ...] = ()
 
     @property
-    def changes(self) -> tuple[str, ...]:
-        """What would turn a verdict that is not "can hold", each said once."""
+    def changes(self) -> tuple[Advice, ...]:
+        """What would turn a verdict that is not "can hold", each said once. None recommends an encoding that cannot
+        hold."""
         found = [
             change
             for verdict in self.verdicts.values()
@@ -62,17 +64,23 @@ class Card:
         ]
         return tuple(dict.fromkeys(found))
 
+    @property
+    def advice(self) -> Advice:
+        """What to do first, in one line."""
+        return first_advice(self.verdicts, self.changes)
+
     def plain(self) -> dict[str, Any]:
         return {
             "task": self.task,
             "train_size": self.train_size,
             "test_size": self.test_size,
+            "advice": self.advice.plain(),
             "verdicts": [verdict.plain() for verdict in self.verdicts.values()],
             **{
                 name: [claim.plain() for claim in claims]
                 for name, claims in (("training", self.training), ("depth", self.depth), ("limits", self.limits))
             },
-            "changes": list(self.changes),
+            "changes": [change.plain() for change in self.changes],
             "notes": list(self.notes),
         }
 
@@ -81,7 +89,7 @@ def check(
     task: str | Task,
     positions: Sequence[str] = POSITIONS,
     *,
-    train_size: int = 20,
+    train_size: int | None = None,
     test_size: int | None = None,
     name: str = "",
     items: int | None = None,
@@ -91,17 +99,21 @@ def check(
 ) -> Card:
     """What every theory says about a task with each of the encodings, before anything is trained.
 
-    `items` is the number of training items planned, for coverage (10,000). `quick` keeps the time to about a second a
-    task and an encoding, by shorter searches, and asks no further theory once one has decided. `decoder` takes a layout
-    of steps as a causal decoder writes it, which sees all earlier states.
+    `train_size` is 20 unless given, or a third of the last size of a task that ends early. `items` is the number of
+    training items planned, for coverage (10,000). `quick` keeps the time to about a second per task and encoding, by
+    shorter searches, and asks no further theory once one has decided. `decoder` takes a layout of steps as a causal
+    decoder writes it, which sees all earlier states.
 
     >>> lw.check("copy_repeat", ["none"]).verdicts["none"].outlook      # doctest: +SKIP
     'cannot hold'
     """
     task = tasks.make(task) if isinstance(task, str) else task
+    train_size = default_train_size(task) if train_size is None else train_size
     if not task.sizes(1, train_size):
         raise UsageError(f"the task has no items of size 1 to {train_size}; its sizes begin at {task.axes[0].smallest}")
     test_size = default_test_size(task, train_size) if test_size is None else test_size
+    if test_size < train_size:
+        raise UsageError(f"the test size is at least {train_size}, the training size, not {test_size}")
     check_reaches(task, test_size)
     name = name or name_of(task)
     items = ITEMS if items is None else items
@@ -119,6 +131,25 @@ def check(
 
 
 def _verdict(question: Question) -> Verdict:
+    """The opinions on a question, without advice that another verdict refutes."""
+    kept = []
+    for opinion in _asked(question).opinions:
+        changes = tuple(change for one in opinion.changes if (change := _sound(one, question)) is not None)
+        kept.append(replace(opinion, changes=changes))
+    return Verdict(question.encoding, tuple(kept))
+
+
+def _sound(change: Advice, question: Question) -> Advice | None:
+    """The advice without the encoding asked about and without those that cannot hold; None if none is left of them."""
+    if not change.encodings:
+        return change
+    others = [replace(question, encoding=name) for name in change.encodings if name != question.encoding]
+    left = tuple(other.encoding for other in others if _asked(other).outlook != "cannot hold")
+    return replace(change, encodings=left) if left else None
+
+
+def _asked(question: Question) -> Verdict:
+    """What the theories say, those that decide first."""
     if isinstance(question.task, Along):
         return Verdict(question.encoding, (silence.another_axis(question),))
     opinions: list[Opinion] = []

@@ -39,7 +39,7 @@ def check_formulation(
     own = replace(own, steps=remembered(own.steps), other=own.other and remembered(own.other))
     if own.formulation is not None:
         choice = {"test_size": test_size, "items": items, "seed": seed, "name": path, "decoder": decoder}
-        return check(own.formulation, positions, train_size=train_size or _USUAL, **choice)
+        return check(own.formulation, positions, train_size=train_size, **choice)
     if decoder:
         raise UsageError(f"a decoder writes out the states of a class, as in layout.py::Class, and {path} names none")
     if own.sizes and items is not None:

@@ -14,6 +14,18 @@ def name_of(task: Task) -> str:
     return format_spec(spec) if spec else type(task).__name__
 
 
+USUAL_TRAIN_SIZE = 20
+
+
+def default_train_size(task: Task) -> int:
+    """20; where a task ends before three times that, a third of its last size, so that there is something beyond."""
+    furthest = 3 * USUAL_TRAIN_SIZE
+    known = task.sizes(1, furthest)
+    if not known or not _ends_at(known[-1], task, furthest):
+        return USUAL_TRAIN_SIZE
+    return max(known[0], known[-1] // 3)
+
+
 def default_test_size(task: Task, train_size: int) -> int:
     """Three times the training size, or where the task ends if that comes first."""
     known = task.sizes(1, 3 * train_size)

@@ -17,7 +17,8 @@ def slow_member(dfa: Dfa) -> bool:
     done: set[int] = set()
     for q in states:
         inside = [r for r in states if r in reach[q] and q in reach[r]]
-        if q not in done and not _separated(inside, [(r, a, step[r, a]) for r in inside for a in dfa.alphabet]):
+        blocks = slow_blocks(inside, [(r, a, step[r, a]) for r in inside for a in dfa.alphabet])
+        if q not in done and len(set(blocks.values())) < len(inside):
             return False
         done |= set(inside)
     return True
@@ -40,7 +41,8 @@ def _minimal(dfa: Dfa) -> tuple[list[int], dict[tuple[int, str], int]]:
     return list(name.values()), step
 
 
-def _separated(inside: list[int], moves: list[tuple[int, str, int]]) -> bool:
+def slow_blocks(inside: list[int], moves: list[tuple[int, str, int]]) -> dict[int, object]:
+    """The blocks of the states of a component that counting is left with."""
     moves = [move for move in moves if move[2] in inside]
     block: dict[int, object] = dict.fromkeys(inside, 0)
     while True:
@@ -59,7 +61,7 @@ def _separated(inside: list[int], moves: list[tuple[int, str, int]]) -> bool:
         numbers = {value: i for i, value in enumerate(dict.fromkeys(values.values()))}
         finer = {q: numbers[values[q]] for q in inside}
         if len(set(finer.values())) == len(set(block.values())):
-            return len(set(finer.values())) == len(inside)
+            return block
         block = finer
 
 

@@ -13,6 +13,7 @@ from lengthwise.oracle.crasp import refute as refute_module
 from lengthwise.oracle.crasp.absolute import decide_absolute, search
 from lengthwise.oracle.crasp.decide import decide
 from lengthwise.oracle.crasp.monoid import stable_semigroup, transition_monoid
+from lengthwise.oracle.crasp.promise import everything
 from lengthwise.oracle.crasp.refute import refute
 from lengthwise.oracle.crasp.verify import verify, verify_refutation
 from lengthwise.tasks import tasks
@@ -62,7 +63,7 @@ def test_found(expression: str) -> None:
     assert decision.verdict == "member" and decision.found is not None and decision.refutation is None
     assert (decision.found.period, decision.found.locality) == FOUND[expression]
     assert verify(decision.found) == [] and decision.claim().status == "holds"
-    assert refute(dfa).found is None
+    assert refute(everything(dfa)).found is None
     assert json.loads(json.dumps(decision.plain()))["verdict"] == "member"
 
 
@@ -71,7 +72,7 @@ def attack(source: random.Random, count: int) -> dict[str, int]:
     seen = {"found": 0, "refuted": 0, "neither": 0}
     for _ in range(count):
         dfa = random_automaton(source, source.randint(2, 6), source.randint(1, 3)).minimised()
-        refuted = refute(dfa).found
+        refuted = refute(everything(dfa)).found
         found = search(dfa, periods=(1, 2, 3, 4), localities=(0, 1, 2), most_states=600).found
         assert refuted is None or found is None, dfa
         assert refuted is None or verify_refutation(refuted) == [], dfa
@@ -99,10 +100,10 @@ def attack_by_construction(source: random.Random, count: int) -> int:
         count -= 1
         dfa = relabelled(source, inner, 2, source.randint(2, 4), source.randint(0, 2)).minimised()
         outside += not decide(dfa).member
-        assert refute(dfa).found is None, dfa
+        assert refute(everything(dfa)).found is None, dfa
         if earlier is not None and len(earlier.transitions) * len(dfa.transitions) <= 40:
             both = intersection(earlier, dfa).minimised()
-            assert refute(both).found is None, both
+            assert refute(everything(both)).found is None, both
         earlier = dfa
     return outside
 
@@ -121,16 +122,16 @@ def test_powers_of_short_words_refute_where_words_act_in_too_many_ways(monkeypat
     cycle_and_swap = Dfa(
         ("a", "b"), tuple(((q + 1) % 12, {0: 1, 1: 0}.get(q, q)) for q in range(12)), 0, frozenset([0])
     )
-    result = refute(cycle_and_swap)  # all 12! permutations
+    result = refute(everything(cycle_and_swap))  # all 12! permutations
     assert result.found is not None and not result.complete and verify_refutation(result.found) == []
     # The short words refute what the whole search refutes, and nothing that is found.
     monkeypatch.setattr(refute_module, "transition_monoid", lambda dfa: None)
     source, agreed = random.Random(25), 0
     for expression in FOUND:
-        assert refute(automaton(expression)).found is None
+        assert refute(everything(automaton(expression))).found is None
     for _ in range(60):
         dfa = random_automaton(source, source.randint(2, 6), 2).minimised()
-        short = refute(dfa).found
+        short = refute(everything(dfa)).found
         assert short is None or verify_refutation(short) == []
         assert short is None or search(dfa, periods=(1, 2, 3), localities=(0, 1), most_states=300).found is None
         agreed += short is not None
@@ -138,7 +139,7 @@ def test_powers_of_short_words_refute_where_words_act_in_too_many_ways(monkeypat
 
 
 def test_a_wrong_refutation_is_noticed() -> None:
-    found = refute(automaton(TOMITA_3)).found
+    found = refute(everything(automaton(TOMITA_3))).found
     assert found is not None and len(found.letters) > 1
     swapped = tuple(reversed(found.letters))
     for wrong in (
@@ -149,8 +150,8 @@ def test_a_wrong_refutation_is_noticed() -> None:
         {"idempotent": ("0",) * len(found.idempotent)},
         {"proofs": ()},
         {"proofs": (dataclasses.replace(found.proofs[0], scale=0),)},
-        {"right": found.left},
-        {"suffix": ()},
+        {"clash": dataclasses.replace(found.clash, right=found.clash.left)},
+        {"clash": dataclasses.replace(found.clash, suffix=())},
         {"blocks": tuple(range(len(found.blocks)))},
     ):
         assert verify_refutation(dataclasses.replace(found, **wrong)), wrong

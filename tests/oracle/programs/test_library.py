@@ -127,7 +127,14 @@ def test_period_and_locality_are_those_of_the_task():
         for spec in ("interleaved_majority", "aa_star", "aaaa_star", "abab_star", "copy_unique:alphabet=3", "tomita_4")
     }
     assert [period(p) for p in found.values() if p] == [3, 2, 4, 4, 1, 1]
-    assert [locality(p).total for p in found.values() if p] == [0, 0, 0, 0, 1, 2]
+    assert [locality(p).total for p in found.values() if p] == [
+        0,
+        0,
+        0,
+        0,
+        1,
+        1,
+    ]  # of tomita_4 the own letter and the one before
 
 
 def test_the_third_language_of_tomita_as_published_has_no_program_and_as_shipped_it_depends_on_the_automaton():
@@ -190,15 +197,17 @@ def test_programs_of_random_automata_are_right_and_exist_where_the_decision_says
     """The construction, attacked: random automata; tags at every prefix and answers after every word to a length."""
     source = random.Random(3)
     seen = collections.Counter()
-    for _ in range(120):
-        dfa = _random_automaton(source)
+    settled = ["(a|ba)*", "[ab]*b", "(ab|aabb)*", "(a|bc)*", "(ab|aabb|ba)*"]  # by counts and the last letter
+    for dfa in [*map(automaton, settled), *(_random_automaton(source) for _ in range(120))]:
         longest = {1: 12, 2: 7, 3: 5}[len(dfa.alphabet)]
         for encoding in ("none", "absolute"):
             tags, answers = tags_program(dfa, "$", encoding), member_program(dfa, ("yes", "no"), encoding)
             decision = decide(dfa) if encoding == "none" else decide_absolute(dfa).found
             if decision is None or not decision.member:
-                assert tags is None and answers is None, dfa
-                seen["no program"] += 1
+                assert answers is None, dfa
+                # Prefixes of words may be tagged all the same, as their last letter is seen and nothing else is asked.
+                assert tags is None or _tags_are_right(tags, dfa, longest), dfa
+                seen["no program" if tags is None else "tags alone"] += 1
                 continue
             if len(decision.product.states) > 150:
                 seen["too large"] += 1
@@ -213,6 +222,7 @@ def test_programs_of_random_automata_are_right_and_exist_where_the_decision_says
             seen["window"] += decision.locality > 0
             seen["several rounds"] += any(len(part.rounds) > 1 for part in decision.refinements)
             seen["several terms"] += any(len(step.terms) > 1 for step in rounds)
+    assert seen["tags alone"] >= 4, seen
     hard = ("no program", "period", "window", "several rounds", "several terms")
     assert seen["program"] >= 100 and all(seen[kind] >= 5 for kind in hard), seen
 

@@ -7,8 +7,7 @@ seen by itself.
 On the minimal automaton, for every strongly connected component: begin with one block of states; find every weighted
 count of moves (a weight for each letter, block left and block entered) that depends on the state alone; part the states
 by their values; repeat with the finer blocks until nothing changes. The language is in C-RASP[] exactly when every
-state ends in a block of its own. That counting then suffices is proved in docs/crasp.md; that nothing else would is
-the published theorem (yang2026).
+state ends in a block of its own (yang2026). Both directions are proved in docs/crasp.md.
 
 With positions, the same on the product with the place modulo `period` and the last `locality` letters, which are known
 without counting. Passing is sufficient for C-RASP[periodic, local]; failing shows nothing.
@@ -47,14 +46,21 @@ def decide(dfa: Dfa, *, period: int = 1, locality: int = 0) -> Decision:
 
 def examine(minimal: Dfa, period: int, locality: int, machine: Product) -> Decision:
     """The decision on a product that was made before."""
-    refinements: list[Refinement] = []
+    parts = refinements(machine)
+    if parts[-1].passes:
+        return Decision(minimal, period, locality, machine, parts, None)
+    blocked = _witness(minimal, machine, parts[-1], exact=(period, locality) == (1, 0))
+    return Decision(minimal, period, locality, machine, parts, blocked)
+
+
+def refinements(machine: Product) -> tuple[Refinement, ...]:
+    """What counting finds in every component; the first that is blocked is the last one looked at."""
+    found: list[Refinement] = []
     for component in components(machine.alphabet, machine.transitions):
-        part = refine(component, [machine.label(state) for state in component.states])
-        refinements.append(part)
-        if not part.passes:
-            blocked = _witness(minimal, machine, part, exact=(period, locality) == (1, 0))
-            return Decision(minimal, period, locality, machine, tuple(refinements), blocked)
-    return Decision(minimal, period, locality, machine, tuple(refinements), None)
+        found.append(refine(component, [machine.label(state) for state in component.states]))
+        if not found[-1].passes:
+            break
+    return tuple(found)
 
 
 def _witness(dfa: Dfa, machine: Product, part: Refinement, exact: bool) -> Blocked:

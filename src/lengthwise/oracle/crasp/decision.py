@@ -14,9 +14,10 @@ from lengthwise.oracle.crasp.words import Word
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.languages.dfa import Dfa
 
-YANG = Reference("yang2026", "decision procedure for C-RASP and regular languages")
+YANG = Reference("yang2026", "decision procedure for C-RASP and regular languages; proved again in docs/crasp.md")
 PROOF = Reference("docs/crasp.md", "counting is enough where every component passes")
-THEOREM = Assumption("the published theorem holds: a blocked component puts a language outside C-RASP")
+FORCED = Assumption("the two states were shown to have one value in every count", "checked")
+TOO_LARGE = Assumption("the elimination is right; the component is too large to write its proof out")
 
 MOST_PROVED = 1_000  # states of a component whose proof is written out
 
@@ -90,11 +91,8 @@ class Decision:
         evidence |= {"suffix": list(self.blocked.suffix)}
         if not self.exact:
             return Claim(name, None, "", "proved", "unknown", reference=PROOF, evidence=evidence)
-        if self.blocked.proofs:
-            seen = Assumption("the two states were shown to have one value in every count", "checked")
-        else:
-            seen = Assumption("the elimination is right; the component is too large to write its proof out")
-        return Claim(name, False, "", "proved", "refuted", None, (THEOREM, seen), YANG, evidence)
+        seen = FORCED if self.blocked.proofs else TOO_LARGE
+        return Claim(name, False, "", "proved", "refuted", None, (seen,), YANG, evidence)
 
     def explain(self) -> list[str]:
         """Sentences for a person; the witness can be checked by hand."""
@@ -104,9 +102,9 @@ class Decision:
 
     def _verdict(self) -> str:
         if self.blocked is None:
-            return f"A {self.language_class} program exists: counts tell all states of the automaton apart."
+            return f"A {self.language_class} program exists: counting distinguishes all states of the automaton."
         if self.exact:
-            return "No C-RASP[] program exists: two states of one component cannot be told apart by counting."
+            return "No C-RASP[] program exists: counting cannot distinguish two states that differ."
         return (
             f"No {self.language_class} program was found: this test is sufficient only, another period or window, or "
             "another construction, may do."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lengthwise.oracle.crasp.components import Component
@@ -74,6 +74,16 @@ def first_pair(part: Refinement) -> tuple[int, int]:
             return first[block], state
         first[block] = state
     raise ValueError("every state of the component has a block of its own")
+
+
+def same_block(part: Refinement) -> Iterator[tuple[int, int]]:
+    """All pairs of states that share a block."""
+    members: dict[int, list[int]] = {}
+    for state, block in zip(part.component.states, part.blocks, strict=True):
+        members.setdefault(block, []).append(state)
+    for group in members.values():
+        for place, state in enumerate(group):
+            yield from ((state, other) for other in group[place + 1 :])
 
 
 def _separate(component: Component, blocks: tuple[int, ...]) -> tuple[tuple[Term, ...], tuple[int, ...]]:

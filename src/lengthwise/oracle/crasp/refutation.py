@@ -2,7 +2,8 @@
 
 Lemma (proof in docs/crasp.md). Let e be a word that does once what it does twice, and let t_1, t_2, ... be words as
 long as e. On the states that e fixes, let t_i act as: read t_i, then e. If some component of this automaton is blocked
-in the sense of C-RASP[], the language has no program in C-RASP[periodic, local], whatever the period and the window.
+in the sense of C-RASP[], and two of its states that counting cannot tell apart need different answers after some
+suffix, then no program in C-RASP[periodic, local] answers all that is asked, whatever the period and the window.
 
 This file makes and describes the refutation from given words; `refute.py` looks for the words.
 """
@@ -10,7 +11,7 @@ This file makes and describes the refutation from given words; `refute.py` looks
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,44 +19,51 @@ import numpy as np
 from lengthwise.oracle.crasp.components import Component, Edge, components
 from lengthwise.oracle.crasp.monoid import Maps
 from lengthwise.oracle.crasp.potentials import Forced, forced
-from lengthwise.oracle.crasp.refine import Refinement, first_pair, refine
-from lengthwise.oracle.crasp.words import Word, spelled, telling_suffix
-from lengthwise.tasks.languages.dfa import Dfa
+from lengthwise.oracle.crasp.promise import Clash, Promise, first_clash, written
+from lengthwise.oracle.crasp.refine import Refinement, refine, same_block
+from lengthwise.oracle.crasp.words import Word, spelled
 
 
 @dataclass(frozen=True)
 class Refutation:
-    """Words by which a language is seen to lie outside C-RASP[periodic, local].
+    """Words by which it is seen that no program in C-RASP[periodic, local] answers all that is asked.
 
     Letter `i` of the proofs is `letters[i]` followed by `idempotent`; all these words have one length. `states` is a
-    component of the automaton they make, `blocks` its partition that counting cannot refine, as `proofs` show. `left`
-    and `right` share a block, and `suffix` is accepted from exactly one of them.
+    component of the automaton they make, `blocks` its partition that counting cannot refine, as `proofs` show. The two
+    states of `clash` share a block, and different answers are asked for after its suffix.
     """
 
-    dfa: Dfa
+    promise: Promise
     idempotent: Word
     letters: tuple[Word, ...]
     states: tuple[int, ...]
     blocks: tuple[int, ...]
-    left: int
-    right: int
-    suffix: Word
+    clash: Clash
     proofs: tuple[Forced, ...]
 
     def explain(self) -> list[str]:
         words = ", ".join(spelled(word) for word in self.letters[:8]) + (", ..." if len(self.letters) > 8 else "")
         rest, fixed = spelled(self.idempotent), "{" + ", ".join(map(str, self.states)) + "}"
-        accepted = _end(self.dfa, self.left, self.suffix) in self.dfa.accepting
-        yes, no = (self.left, self.right) if accepted else (self.right, self.left)
+        left, right = self.clash.left, self.clash.right
         return [
             "No C-RASP[periodic, local] program exists, whatever the period and the window.",
             f"The word {rest} does once what it does twice, and it fixes the states {fixed}. Read words made of "
             f"blocks, each one of {words} followed by {rest} as often as you like: the blocks have one length and end "
             "alike, so places and windows show nothing.",
-            f"Counting blocks cannot part the states {self.left} and {self.right}: no weighted count of such moves is "
-            f"0 around every cycle inside {fixed} and differs between them. They must be told apart: "
-            f"{spelled(self.suffix)} is accepted from {yes} and not from {no}.",
+            f"Counting blocks cannot distinguish the states {left} and {right}: no weighted count of such moves is 0 "
+            f"around every cycle inside {fixed} and differs between them. They must be distinguished: "
+            f"{self._answers()}.",
         ]
+
+    def _answers(self) -> str:
+        clash = self.clash
+        if not clash.at_end:
+            return (
+                f"followed by {spelled(clash.suffix)}, the tag is {written(clash.answer)} from {clash.left} and "
+                f"{written(clash.other)} from {clash.right}"
+            )
+        yes, no = (clash.left, clash.right) if clash.answer else (clash.right, clash.left)
+        return f"{spelled(clash.suffix)} is accepted from {yes} and not from {no}"
 
     def plain(self) -> dict[str, Any]:
         """The refutation as JSON-ready data."""
@@ -64,16 +72,14 @@ class Refutation:
             "letters": [list(word) for word in self.letters],
             "states": list(self.states),
             "blocks": list(self.blocks),
-            "left": self.left,
-            "right": self.right,
-            "suffix": list(self.suffix),
+            "clash": asdict(self.clash),
             "proofs": [proof.plain() for proof in self.proofs],
             "explanation": self.explain(),
         }
 
 
 def blocked_by(
-    dfa: Dfa, idempotent: Maps, idempotent_word: Callable[[], Word], actions: Maps, word: Callable[[int], Word]
+    promise: Promise, idempotent: Maps, idempotent_word: Callable[[], Word], actions: Maps, word: Callable[[int], Word]
 ) -> Refutation | None:
     """The refutation that an idempotent and the actions of words as long as its own give, if they block.
 
@@ -84,42 +90,41 @@ def blocked_by(
     place = np.full(len(idempotent), -1, dtype=np.int32)
     place[fixed] = np.arange(len(fixed))
     local, origins = np.unique(place[idempotent[actions[:, fixed]]], axis=0, return_index=True)
-    part = _blocked_part(local)
-    if part is None:
+    states = [int(state) for state in fixed]
+    found = _blocked_part(local, promise, states)
+    if found is None:
         return None
+    part, clash = found
     proofs = forced(part.component, part.blocks)
     used = sorted({edge.letter for p in proofs for edge, _ in p.moves} | _connecting(part.component), key=int)
     names = {letter: str(number) for number, letter in enumerate(used)}
-    states = [int(state) for state in fixed]
 
     def renamed(proof: Forced) -> Forced:
         moves = ((Edge(states[e.source], names[e.letter], states[e.target]), factor) for e, factor in proof.moves)
         return Forced(states[proof.state], states[proof.other], proof.scale, tuple(moves))
 
-    left, right = (states[state] for state in first_pair(part))
-    suffix = telling_suffix(dfa, left, right)
-    if suffix is None:
-        raise AssertionError("two states of a minimal automaton are told apart by some word")
     return Refutation(
-        dfa,
+        promise,
         idempotent_word(),
         tuple(word(int(origins[int(letter)])) for letter in used),
         tuple(states[state] for state in part.component.states),
         part.blocks,
-        left,
-        right,
-        suffix,
+        clash,
         tuple(map(renamed, proofs)),
     )
 
 
-def _blocked_part(actions: Maps) -> Refinement | None:
-    """A blocked component of the automaton with these letters; letters are named by their numbers."""
+def _blocked_part(actions: Maps, promise: Promise, states: list[int]) -> tuple[Refinement, Clash] | None:
+    """A blocked component of the automaton with these letters, which are named by their numbers, and two of its states
+    that share a block and whose answers clash; `states` are those of the promise's automaton."""
     alphabet = [str(letter) for letter in range(len(actions))]
     for component in components(alphabet, actions.T.tolist()):
+        if len(component.states) == 1 or states[component.states[0]] not in promise.kept:
+            continue
         part = refine(component, [0] * len(component.states))
-        if not part.passes:
-            return part
+        clash = first_clash(promise, ((states[left], states[right]) for left, right in same_block(part)))
+        if clash is not None:
+            return part, clash
     return None
 
 
@@ -135,9 +140,3 @@ def _connecting(component: Component) -> set[str]:
                     reached.add(far)
                     letters.add(edge.letter)
     return letters
-
-
-def _end(dfa: Dfa, state: int, word: Word) -> int:
-    for letter in word:
-        state = dfa.transitions[state][dfa.alphabet.index(letter)]
-    return state

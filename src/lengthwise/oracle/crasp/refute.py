@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengthwise.oracle.crasp.monoid import Maps, Stable, stable_semigroup, transition_monoid
+from lengthwise.oracle.crasp.promise import Promise
 from lengthwise.oracle.crasp.refutation import Refutation, blocked_by
 from lengthwise.oracle.crasp.words import Word
 from lengthwise.tasks.languages.dfa import Dfa
@@ -37,23 +38,23 @@ class RefutationSearch:
     stable: Stable | None
 
 
-def refute(dfa: Dfa) -> RefutationSearch:
+def refute(promise: Promise) -> RefutationSearch:
     """Look for a refutation. Bounded work: at most 20,000 actions and MOST_ENTRIES states are looked at."""
-    minimal = dfa.minimised()
+    minimal = promise.dfa
     monoid = transition_monoid(minimal)
     if monoid is None:
-        return RefutationSearch(_by_short_words(minimal), False, "words act in too many ways", None)
+        return RefutationSearch(_by_short_words(promise), False, "words act in too many ways", None)
     stable = stable_semigroup(monoid)
     if stable is None:
         reason = "the actions of words of one length take too long to repeat"
-        return RefutationSearch(_by_short_words(minimal), False, reason, None)
+        return RefutationSearch(_by_short_words(promise), False, reason, None)
     maps, entries = monoid.maps[stable.elements], 0
     for element, fixed in _fixed_sets(stable):
         entries += len(maps) * fixed
         if entries > MOST_ENTRIES:
             return RefutationSearch(None, False, "there are too many idempotents", stable)
         found = blocked_by(
-            minimal,
+            promise,
             monoid.maps[element],
             lambda element=element: _spell(minimal, stable.word(element)),
             maps,
@@ -73,8 +74,9 @@ def _fixed_sets(stable: Stable) -> list[tuple[int, int]]:
     return sorted((pair for pair in sets.values() if pair[1] > 1), key=lambda pair: pair[1])
 
 
-def _by_short_words(dfa: Dfa) -> Refutation | None:
+def _by_short_words(promise: Promise) -> Refutation | None:
     """Idempotents that are powers of short words, and as letters short words filled up with the same short word."""
+    dfa = promise.dfa
     letters = np.asarray(dfa.transitions, dtype=np.int32).T
     for base in itertools.islice(_short(len(letters), 1), MOST_SHORT):
         powers = _powers(_action(letters, base))
@@ -88,7 +90,7 @@ def _by_short_words(dfa: Dfa) -> Refutation | None:
         ends = [powers[fill] if fill <= times else idempotent[powers[fill % times]] for fill in fills]
         actions = np.stack([end[_action(letters, word)] for end, word in zip(ends, words, strict=True)])
         found = blocked_by(
-            dfa,
+            promise,
             idempotent,
             lambda base=base, total=total: _spell(dfa, base * total),
             actions,

@@ -68,7 +68,7 @@ def blocked_sentences(product: Product, blocked: Blocked) -> list[str]:
         f"and {right}; both lie on one cycle ({spelled(blocked.forth)} leads from {left} to {right}, "
         f"{spelled(blocked.back)} back), and no weighted count of moves is 0 around every cycle and differs between "
         "them.",
-        f"They must be told apart: {spelled(blocked.suffix)} is accepted from {yes} and not from {no}.",
+        f"They must be distinguished: {spelled(blocked.suffix)} is accepted from {yes} and not from {no}.",
     ]
     proof = _proof_between(blocked)
     if proof is not None and len(proof.moves) <= MOST_MOVES:
@@ -78,7 +78,7 @@ def blocked_sentences(product: Product, blocked: Blocked) -> list[str]:
         for state, block in zip(blocked.component.states, blocked.blocks, strict=True):
             members.setdefault(block, []).append(state)
         parts = " ".join(_set(product, group) for group in list(members.values())[:MOST_VALUES])
-        sentences.append(f"Counting parts the component into {parts} and no further.")
+        sentences.append(f"Counting splits the component into {parts} and no further.")
     return sentences
 
 

@@ -19,6 +19,7 @@ from lengthwise.oracle.crasp.refine import Refinement, Round, numbered
 if TYPE_CHECKING:
     from lengthwise.oracle.crasp.decision import Blocked, Decision
     from lengthwise.oracle.crasp.potentials import Forced
+    from lengthwise.oracle.crasp.promise import Clash, Promise
     from lengthwise.oracle.crasp.refutation import Refutation
 
 
@@ -123,10 +124,10 @@ def _blocked_faults(decision: Decision, blocked: Blocked) -> list[str]:
         (blocked.right, blocked.back, blocked.left),
     )
     for source, word, target in ends:
-        if _walk(machine.alphabet, machine.transitions, source, word) != target:
+        if walk(machine.alphabet, machine.transitions, source, word) != target:
             faults.append(f"the word {' '.join(word)!r} does not lead from {source} to {target}")
     after = [
-        _walk(dfa.alphabet, dfa.transitions, machine.states[state][0], blocked.suffix) in dfa.accepting
+        walk(dfa.alphabet, dfa.transitions, machine.states[state][0], blocked.suffix) in dfa.accepting
         for state in (blocked.left, blocked.right)
     ]
     if after != [blocked.accepted_from_left, not blocked.accepted_from_left]:
@@ -138,10 +139,10 @@ def _blocked_faults(decision: Decision, blocked: Blocked) -> list[str]:
     too_large = len(states) > MOST_PROVED and not blocked.proofs
     if not decision.exact or too_large:  # nothing is proved where failing shows nothing; the claim says if it is not
         return faults
-    return faults + _proof_faults(_moves(decision, blocked.component), blocked.proofs, block)
+    return faults + proof_faults(_moves(decision, blocked.component), blocked.proofs, block)
 
 
-def _proof_faults(moves: Iterable[Edge], proofs: Iterable[Forced], block: dict[int, int]) -> list[str]:
+def proof_faults(moves: Iterable[Edge], proofs: Iterable[Forced], block: dict[int, int]) -> list[str]:
     """Each proof is an identity between states and moves whose kinds cancel; together they join every block."""
     allowed, faults = set(moves), []
     joined = {state: {state} for state in block}
@@ -168,10 +169,10 @@ def _proof_faults(moves: Iterable[Edge], proofs: Iterable[Forced], block: dict[i
 
 def verify_refutation(refutation: Refutation) -> list[str]:
     """What is wrong with the words of a refutation; nothing when it holds."""
-    dfa, faults = refutation.dfa, []
+    dfa, faults = refutation.promise.dfa, []
     alphabet, table = dfa.alphabet, dfa.transitions
     block = dict(zip(refutation.states, refutation.blocks, strict=True))
-    after = [_walk(alphabet, table, state, refutation.idempotent) for state in range(len(table))]
+    after = [walk(alphabet, table, state, refutation.idempotent) for state in range(len(table))]
     if not refutation.idempotent or any(after[after[state]] != after[state] for state in after):
         faults.append("the idempotent word does not do once what it does twice, or is empty")
     if any(after[state] != state for state in refutation.states):
@@ -182,27 +183,35 @@ def verify_refutation(refutation: Refutation) -> list[str]:
         Edge(state, str(number), target)
         for number, word in enumerate(refutation.letters)
         for state in refutation.states
-        if (target := after[_walk(alphabet, table, state, word)]) in block
+        if (target := after[walk(alphabet, table, state, word)]) in block
     ]
     for turned in (False, True):
-        reached = {refutation.left}
+        reached = {refutation.clash.left}
         for _ in refutation.states:
             reached |= {
                 (e.source if turned else e.target) for e in moves if (e.target if turned else e.source) in reached
             }
         if reached != set(refutation.states):
             faults.append("the states do not all reach each other")
-    if refutation.left == refutation.right or block[refutation.left] != block[refutation.right]:
+    clash = refutation.clash
+    if clash.left == clash.right or block[clash.left] != block[clash.right]:
         faults.append("the two states are one, or do not share a block")
-    ends = [_walk(alphabet, table, state, refutation.suffix) for state in (refutation.left, refutation.right)]
-    if len({state in dfa.accepting for state in ends}) != 2:
-        faults.append("the suffix does not tell the two states apart")
+    if not refutation.promise.kept.issuperset(refutation.states):
+        faults.append("the component is not asked")
+    faults += clash_faults(refutation.promise, clash)
     if set(dfa.reachable) != set(range(len(table))):
         faults.append("the automaton has states that no word reaches")
-    return faults + _proof_faults(moves, refutation.proofs, block)
+    return faults + proof_faults(moves, refutation.proofs, block)
 
 
-def _walk(alphabet: Sequence[str], transitions: Sequence[Sequence[int]], state: int, word: Sequence[str]) -> int:
+def clash_faults(promise: Promise, clash: Clash) -> list[str]:
+    """The suffix is asked after both states, with the answers said."""
+    answers = [promise.answer(state, clash.suffix, clash.at_end) for state in (clash.left, clash.right)]
+    right = answers == [clash.answer, clash.other] and None not in answers and clash.answer != clash.other
+    return [] if right else ["the suffix does not tell the two states apart as said"]
+
+
+def walk(alphabet: Sequence[str], transitions: Sequence[Sequence[int]], state: int, word: Sequence[str]) -> int:
     for letter in word:
         state = transitions[state][alphabet.index(letter)]
     return state

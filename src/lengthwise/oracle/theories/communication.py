@@ -5,23 +5,25 @@ from __future__ import annotations
 import functools
 
 from lengthwise.oracle.communication import CutGrowth, cut_growth
-from lengthwise.oracle.opinion import Opinion
-from lengthwise.oracle.theories.question import HUANG, LEARNED, Question
+from lengthwise.oracle.opinion import Advice, Opinion, Theory
+from lengthwise.oracle.theories.question import DECODERS, HUANG, MET, Question
 from lengthwise.oracle.theories.regular import automaton_of
 from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.task import Task
 
-THEORY = "memory across a cut"
-MOVES = (
-    "write the task as steps that carry a pointer or stand in aligned columns (`lengthwise tasks` lists such layouts)"
+THEORY = Theory("memory across a cut", DECODERS, frozenset({"none", "absolute"}))
+STEPS = Advice(
+    "steps",
+    "write the task as reasoning steps that carry a pointer or line their columns up (`lengthwise tasks` lists such "
+    "layouts)",
 )
 
 
 def opinions(question: Question) -> list[Opinion]:
-    """Will fail, if the need was seen or proved to grow with the length; a small need says nothing by itself."""
+    """Cannot hold, if the need was seen or proved to grow with the length; a small need says nothing by itself."""
     task = question.task
-    if question.family not in ("none", "absolute") or task.readout == "numbers" or automaton_of(task) is not None:
+    if question.family not in THEORY.families or task.readout == "numbers" or automaton_of(task) is not None:
         return []
     if isinstance(task, Formulation) and not isinstance(task, Appending):
         return []
@@ -35,10 +37,10 @@ def opinions(question: Question) -> list[Opinion]:
             "cannot hold",
             " ".join(found[:3]),
             growth.claim(),
-            assumptions=(LEARNED,),
+            assumptions=(MET,),
             reference=HUANG,
             details=tuple(found),
-            changes=(MOVES,),
+            changes=(STEPS,),
         )
     ]
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 import functools
 
 from lengthwise.oracle.crasp.guess import Guess, GuessedDecision, guess_automaton
-from lengthwise.oracle.opinion import Opinion
-from lengthwise.oracle.theories.question import HUANG, LEARNED, Question
-from lengthwise.oracle.theories.regular import OUTLOOKS, automaton_of, short
+from lengthwise.oracle.opinion import Advice, Opinion, Theory
+from lengthwise.oracle.theories.question import DECODERS, HUANG, Question
+from lengthwise.oracle.theories.regular import OUTLOOKS, STEPS, assumed, automaton_of, short
 from lengthwise.tasks.task import Task
 
-THEORY = "C-RASP, by a guessed automaton"
+THEORY = Theory("C-RASP, by a guessed automaton", DECODERS, frozenset({"none", "absolute"}))
 
 
 def opinions(question: Question) -> list[Opinion]:
     """The decision for a guessed automaton, where one is found."""
-    if question.family not in ("none", "absolute") or automaton_of(question.task) is not None:
+    if question.family not in THEORY.families or automaton_of(question.task) is not None:
         return []
-    found = _decided(question.task, question.family == "absolute", 1.0 if question.quick else 5.0)
+    found = _decided(question.task, question.family == "absolute", _seconds(question))
     if found is None:
         return []
     return [
@@ -29,11 +29,25 @@ def opinions(question: Question) -> list[Opinion]:
             OUTLOOKS[found.member],
             _why(found),
             found.claim(),
-            assumptions=(LEARNED,),
+            assumptions=assumed(found.member),
             reference=HUANG,
             details=tuple(found.explain()),
+            changes=() if found.member else _changes(question),
         )
     ]
+
+
+def _changes(question: Question) -> tuple[Advice, ...]:
+    """Positions, where they are enough; else another task."""
+    if question.family == "none":
+        found = _decided(question.task, True, _seconds(question))
+        if found is not None and found.member:
+            return (Advice("encoding", "positions are enough for the automaton that was found", ("learned+offset",)),)
+    return (STEPS,)
+
+
+def _seconds(question: Question) -> float:
+    return 1.0 if question.quick else 5.0
 
 
 def _why(found: GuessedDecision) -> str:

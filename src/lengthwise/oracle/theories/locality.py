@@ -6,15 +6,21 @@ majority and sorting are. It therefore speaks after the theories of C-RASP where
 
 from __future__ import annotations
 
-from lengthwise.oracle.opinion import Opinion, Outlook, encoding_names
+from lengthwise.oracle.opinion import Advice, Opinion, Outlook, Theory, encoding_names
 from lengthwise.oracle.programs.find import program_for
 from lengthwise.oracle.theories.layout import Layout, layout_asked
+from lengthwise.oracle.theories.order import THEORY as ORDER
 from lengthwise.oracle.theories.order import bag_clash, mirror_clash
 from lengthwise.oracle.theories.question import Asked, Question
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.formulation import Formulation
 
-THEORY = "locality of steps"
+THEORY = Theory(
+    "locality of steps",
+    "models that settle a step from windows, as sliding-window attention does, with any encoding but a learned table "
+    "some rows of which were never trained",
+    frozenset({"none", "absolute", "other"}),
+)
 _FEW = 5  # symbols of a task that is no layout of steps; with more, windows seldom come twice
 _FAILING = 0.3  # of the items at the size of use; above it the layout is said to fail
 XIAO = Reference("xiao2024", "Theorems 3.3 to 3.7, which are sufficient and not necessary")
@@ -23,14 +29,16 @@ READS = Assumption(
 )
 ONLY = Assumption("the model has no other way to settle a step (counting is one, and this theory does not see it)")
 MOVES = (
-    "lay the steps out in aligned columns, so that what a step reads stands together",
-    "give each pointer its own mark",
+    Advice("layout", "lay the steps out in aligned columns, so that what a step reads stands together"),
+    Advice("marks", "give each pointer its own mark"),
 )
 
 
 def opinions(question: Question) -> list[Opinion]:
     """What windows say about a formulation, or about any written answer taken as a decoder's steps."""
     task = question.task
+    if question.family not in THEORY.families:
+        return []
     if not isinstance(task, Formulation) and (task.readout != "answer" or len(task.symbols) > _FEW):
         return []
     layout = layout_asked(question)
@@ -88,7 +96,7 @@ def without_end(question: Asked, sentence: str) -> Opinion:
         reference=Reference("xiao2024", "Theorem 3.1.2"),
     )
     return question.opinion(
-        THEORY, "cannot hold", why, grounds, reference=XIAO, changes=("write numbers digit by digit",)
+        THEORY, "cannot hold", why, grounds, reference=XIAO, changes=(Advice("digits", "write numbers digit by digit"),)
     )
 
 
@@ -98,14 +106,17 @@ def _by_coverage(question: Asked, layout: Layout, why: str, details: tuple[str, 
     share = layout.failing.failing[-1][1] if layout.failing else None
     missed = len(seen.unseen) if seen else 0
     outlook: Outlook = "can hold"
-    changes: tuple[str, ...] = ()
+    changes: tuple[Advice, ...] = ()
     if needed is None:
         outlook, why = "unknown", f"{why} It is not known from which size on training shows all of them."
     elif needed > question.train_size:
-        outlook, changes = "cannot hold", (f"train to size {needed} at least",)
+        outlook, changes = "cannot hold", (Advice("longer", f"train to size {needed} at least"),)
         why += f" But the last of them shows only at size {needed}."
     elif share is not None and share > _FAILING:
-        outlook, changes = "cannot hold", (f"draw more training items: {missed} windows are not among them",)
+        outlook, changes = (
+            "cannot hold",
+            (Advice("items", f"draw more training items: {missed} windows are not among them"),),
+        )
     elif not missed:
         why += f" Training to size {needed} shows them all."
     if seen and missed and needed is not None:
@@ -153,5 +164,5 @@ def _order_blind(question: Question, layout: Layout) -> Opinion | None:
         assumptions=(seen,),
         evidence=vars(clash),
     )
-    changes = ("take an encoding that tells offsets with their side, as t5, rope or learned+offset",)
-    return question.opinion(THEORY, "cannot hold", why, grounds, reference=XIAO, changes=changes)
+    sided = Advice("encoding", "it tells offsets with their side", ("t5", "rope", "learned+offset"))
+    return question.opinion(ORDER, "cannot hold", why, grounds, reference=XIAO, changes=(sided,))

@@ -6,7 +6,15 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from lengthwise.oracle.locality.steps import Steps, written
+from lengthwise.oracle.opinion import Theory
 from lengthwise.tasks.formulations.formulation import Move
+
+THEORY = Theory(
+    "order of columns",
+    "encoders, which have no causal mask: with `none` those that attend to all columns, with `none`, `alibi` or "
+    "`kerple` those that see sliding windows",
+    frozenset({"none", "other"}),
+)
 
 
 @dataclass(frozen=True)

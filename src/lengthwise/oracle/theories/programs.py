@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from lengthwise.oracle.opinion import Opinion
+from lengthwise.oracle.opinion import Advice, Opinion, Theory
 from lengthwise.oracle.programs.find import find_program
 from lengthwise.oracle.programs.printing import print_program
 from lengthwise.oracle.programs.syntax import Program
-from lengthwise.oracle.theories.question import HUANG, LEARNED, Question
+from lengthwise.oracle.theories.question import DECODERS, EXPRESSED, HUANG, Question
 from lengthwise.oracle.theories.regular import automaton_of
 
-THEORY = "a C-RASP program"
+THEORY = Theory("a C-RASP program", DECODERS, frozenset({"none", "absolute"}))
 _LINES = 16  # of a program that are shown
 
 
 def opinions(question: Question) -> list[Opinion]:
-    """Will hold, if there is a program and it is right; that there is none in the library says nothing."""
-    if question.family not in ("none", "absolute") or automaton_of(question.task) is not None:
+    """Can hold, if there is a program and it is right; that there is none in the library says nothing."""
+    if question.family not in THEORY.families or automaton_of(question.task) is not None:
         return []  # for regular languages the decision says more
     found = find_program(question.task, "none" if question.family == "none" else "absolute")
     if found is None:
@@ -29,7 +29,7 @@ def opinions(question: Question) -> list[Opinion]:
             "can hold",
             " ".join(found.explain()),
             found.claim(),
-            assumptions=(LEARNED,),
+            assumptions=(EXPRESSED,),
             reference=HUANG,
             details=_text(found.program),
         )
@@ -49,6 +49,5 @@ def _with_positions(question: Question) -> bool:
 
 def _needs_positions(question: Question) -> Opinion:
     why = "The library has a program for this task with positions and none without; that none exists is not shown."
-    return question.opinion(
-        THEORY, "unknown", why, reference=HUANG, changes=("take learned+offset, for which there is a program",)
-    )
+    offsets = Advice("encoding", "there is a program for it", ("learned+offset",))
+    return question.opinion(THEORY, "unknown", why, reference=HUANG, changes=(offsets,))

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lengthwise.oracle.opinion import Family, Opinion, Outlook, family
+from lengthwise.oracle.opinion import Advice, Family, Opinion, Outlook, Theory, family
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.task import Task
 
 HUANG = Reference("huang2025", "a task is learned at every length if and only if a limit transformer expresses it")
-LEARNED = Assumption("training finds a program where there is one, and nothing that goes on where there is none")
+DECODERS = (
+    "causal decoders with `none` or `learned+offset`, in the limit of long inputs: without positions those that round "
+    "to fixed precision except inside attention [yang2025], with them those that the theorem on limit transformers is "
+    "about [huang2025]"
+)
+EXPRESSED = Assumption("the model is large enough for the program; that training finds it is not claimed")
+MET = Assumption("a model that holds at every length does what some program of the theory does")
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,7 @@ class Asked:
 
     def opinion(
         self,
-        theory: str,
+        theory: Theory,
         outlook: Outlook,
         why: str,
         grounds: Claim | None = None,
@@ -31,7 +37,7 @@ class Asked:
         assumptions: tuple[Assumption, ...] = (),
         reference: Reference | None = None,
         details: tuple[str, ...] = (),
-        changes: tuple[str, ...] = (),
+        changes: tuple[Advice, ...] = (),
     ) -> Opinion:
         """A theory's outlook as a prediction that rests on its grounds and on what they assume."""
         resting = assumptions + (grounds.assumptions if grounds else ())
@@ -43,9 +49,9 @@ class Asked:
             status="unknown" if outlook == "unknown" else "holds",
             assumptions=tuple(dict.fromkeys(resting)),
             reference=reference,
-            evidence={"theory": theory},
+            evidence={"theory": theory.name, "binds": theory.binds},
         )
-        return Opinion(theory, outlook, why, claim, grounds, details, changes)
+        return Opinion(theory.name, outlook, why, claim, grounds, details, changes, theory.binds)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Regular tasks: the decision whether a C-RASP program exists, without positions and with them.
+"""Regular tasks: the decision whether a C-RASP program answers all that is asked, without positions and with them.
 
-Languages bring their automaton. For other tasks whose answer is one symbol an automaton is looked for by asking the
-solver, and that it is the task is then an assumption.
+Languages bring their automaton. What is asked depends on the task: after prefixes of words which symbols may come next,
+or behind words of the lengths that have both answers whether they belong.
 """
 
 from __future__ import annotations
@@ -11,18 +11,23 @@ import functools
 from lengthwise.oracle.crasp.absolute import AbsoluteDecision, decide_absolute
 from lengthwise.oracle.crasp.decide import decide
 from lengthwise.oracle.crasp.decision import Decision
+from lengthwise.oracle.crasp.promise import Promise, mixed_lengths, prefixes
+from lengthwise.oracle.crasp.promised import PromisedDecision, decide_promised
 from lengthwise.oracle.crasp.quick import quick_test
-from lengthwise.oracle.crasp.tags import decide_tags
-from lengthwise.oracle.opinion import Opinion, Outlook
-from lengthwise.oracle.theories.question import HUANG, LEARNED, Question
+from lengthwise.oracle.opinion import Advice, Opinion, Outlook, Theory
+from lengthwise.oracle.programs.find import find_program
+from lengthwise.oracle.programs.verify import symbols
+from lengthwise.oracle.theories.question import DECODERS, EXPRESSED, HUANG, MET, Question
+from lengthwise.records import Assumption
 from lengthwise.tasks.languages.dfa import Dfa
 from lengthwise.tasks.languages.membership import RegularMembership
 from lengthwise.tasks.languages.regular import RegularLanguage
 from lengthwise.tasks.task import Task
 
-THEORY = "C-RASP"
-_LONGEST_WHY = 520  # signs
+THEORY = Theory("C-RASP", DECODERS, frozenset({"none", "absolute"}))
+STEPS = Advice("steps", "write the task as reasoning steps (a chain of thought), each of which is local")
 OUTLOOKS: dict[bool | None, Outlook] = {True: "can hold", False: "cannot hold", None: "unknown"}
+_LONGEST_WHY = 520  # signs
 _FEW_ACTIONS = 5_000  # of words on states, up to which the quick test is made
 
 
@@ -31,66 +36,109 @@ def automaton_of(task: Task) -> Dfa | None:
     return task.automaton if isinstance(task, RegularLanguage | RegularMembership) else None
 
 
+def decided_with_positions(task: Task) -> AbsoluteDecision | None:
+    """The decision with positions about what a regular task asks; None if it brings no automaton."""
+    dfa = automaton_of(task)
+    return None if dfa is None else _decide_absolute(dfa, isinstance(task, RegularLanguage))
+
+
 def opinions(question: Question) -> list[Opinion]:
-    """The decision for the question's encoding, where the task is regular and the theory speaks of the encoding."""
+    """The decision for the question's encoding, where the task is regular and the theory is about the encoding."""
     dfa = automaton_of(question.task)
-    if dfa is None or question.family not in ("none", "absolute"):
+    if dfa is None or question.family not in THEORY.families:
         return []
-    return [_without_positions(question, dfa) if question.family == "none" else _with_positions(question, dfa)]
+    return [_without_positions(question, dfa) if question.family == "none" else _with_positions(question)]
 
 
-decided = functools.lru_cache(maxsize=256)(decide)
-tags_decided = functools.lru_cache(maxsize=256)(decide_tags)
-decided_with_positions = functools.lru_cache(maxsize=256)(decide_absolute)
+@functools.lru_cache(maxsize=256)
+def _asked(dfa: Dfa, tagged: bool) -> Promise:
+    return prefixes(dfa) if tagged else mixed_lengths(dfa)
+
+
+@functools.lru_cache(maxsize=256)
+def _decide(dfa: Dfa, tagged: bool) -> Decision | PromisedDecision:
+    """Where every word is asked the plain decision has more to show."""
+    promise = _asked(dfa, tagged)
+    return decide(dfa) if promise.whole else decide_promised(promise)
+
+
+@functools.lru_cache(maxsize=256)
+def _decide_absolute(dfa: Dfa, tagged: bool) -> AbsoluteDecision:
+    return decide_absolute(_asked(dfa, tagged))
 
 
 def _without_positions(question: Question, dfa: Dfa) -> Opinion:
-    # Where every prefix is tagged the last letter is seen; an answer about the whole word is read behind it.
-    decision = tags_decided(dfa) if isinstance(question.task, RegularLanguage) else decided(dfa)
-    quick = quick_test(dfa, _FEW_ACTIONS)
-    found = decision.explain()
-    # What the quick test finds is the simplest to see by hand, so it goes before the reason of the decision.
-    reason = [found[0], quick.witness.sentence(), *found[1:]] if quick.witness and decision.member is False else found
-    changes = () if decision.member else _with_an_encoding(decided_with_positions(dfa))
+    decision = _decide(dfa, isinstance(question.task, RegularLanguage))
+    reason = found = decision.explain()
+    if isinstance(decision, Decision):  # the quick test is about all words
+        quick = quick_test(dfa, _FEW_ACTIONS)
+        if quick.witness and decision.member is False:
+            # What the quick test finds is the simplest to see by hand, so it goes before the reason of the decision.
+            reason = [found[0], quick.witness.sentence(), *found[1:]]
+        found = [*found, *quick.explain()]
     return question.opinion(
         THEORY,
         OUTLOOKS[decision.member],
         short(reason),
         decision.claim(),
-        assumptions=(LEARNED,),
+        assumptions=assumed(decision.member) + _run(question, decision.member),
         reference=HUANG,
-        details=(*found, *quick.explain()) if isinstance(question.task, RegularMembership) else tuple(found),
-        changes=changes,
+        details=tuple(found),
+        changes=() if decision.member else _with_an_encoding(decided_with_positions(question.task)),
     )
 
 
-def _with_positions(question: Question, dfa: Dfa) -> Opinion:
-    decision = decided_with_positions(dfa)
+def _with_positions(question: Question) -> Opinion:
+    decision = decided_with_positions(question.task)
+    assert decision is not None
     found = decision.explain()
     if decision.found is not None:
         needs = _needs(decision.found)
-        found[0] = f"Counting {f'with {needs}' if needs else 'alone'} tells all states of the automaton apart."
+        found[0] = (
+            f"Counting {f'with {needs}' if needs else 'alone'} distinguishes all states that need different answers."
+        )
     return question.opinion(
         THEORY,
         OUTLOOKS[decision.member],
         short(found),
         decision.claim(),
-        assumptions=(LEARNED,),
+        assumptions=assumed(decision.member) + _run(question, decision.member),
         reference=HUANG,
         details=tuple(found),
-        changes=() if decision.member else ("write the task as steps (a chain of thought) whose every step is local",),
+        changes=() if decision.member else (STEPS,),
     )
 
 
-def _with_an_encoding(decision: AbsoluteDecision) -> tuple[str, ...]:
-    if decision.found is None:
+def assumed(member: bool | None) -> tuple[Assumption, ...]:
+    """What lies between a program that exists, or does not, and a trained model."""
+    return () if member is None else (EXPRESSED,) if member else (MET,)
+
+
+def _run(question: Question, member: bool | None) -> tuple[Assumption, ...]:
+    """The program of the decision, run against the solver on all short words and on some long ones; nothing where it
+    would be too large, or where time is short."""
+    if not member or question.quick:
         return ()
-    return (f"take learned+offset: {_needs(decision.found)} is enough",)
+    found = find_program(question.task, "none" if question.family == "none" else "absolute")
+    if found is None:
+        return ()
+    if not found.right:
+        raise AssertionError(f"the program of the decision is wrong: {found.explain()[-1]}")
+    if not found.verified.exhaustive:
+        return ()
+    far = found.verified.checked_to
+    return (Assumption(f"its program was run against the solver on all prompts of up to {far} symbols", "checked"),)
+
+
+def _with_an_encoding(decision: AbsoluteDecision | None) -> tuple[Advice, ...]:
+    if decision is None or decision.found is None:
+        return (STEPS,)
+    return (Advice("encoding", f"{_needs(decision.found)} is enough", ("learned+offset",)),)
 
 
 def _needs(decision: Decision) -> str:
     parts = [f"a period of {decision.period}"] if decision.period > 1 else []
-    parts += [f"sight of the last {decision.locality} symbols"] if decision.locality else []
+    parts += [f"a look {symbols(decision.locality)} back"] if decision.locality else []
     return " and ".join(parts)
 
 

@@ -1,15 +1,15 @@
-"""Where no theory speaks: the card says so, and why."""
+"""Where no theory decides: the card says so, and why."""
 
 from __future__ import annotations
 
-from lengthwise.oracle.opinion import Opinion
+from lengthwise.oracle.opinion import Opinion, Theory
 from lengthwise.oracle.theories.question import Question
 
-THEORY = "no theory"
+THEORY = Theory("no theory", "no model", frozenset())
 _WHY = {
-    "other": "No theory here says which tasks hold with this encoding; those of C-RASP are about no encoding and about "
-    "learned positions with random offsets.",
-    "table": "No theory here speaks about learned positions without offsets at sizes of training.",
+    "other": "No theory here says which tasks hold with this encoding. C-RASP is about models without an encoding and "
+    "with learned positions trained with random offsets.",
+    "table": "No theory here is about learned positions without offsets inside the training range.",
     "none": "The task has no known automaton and no program in the library, and no lower bound was found.",
     "absolute": "The task has no known automaton and no program in the library, and no lower bound was found.",
 }

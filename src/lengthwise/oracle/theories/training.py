@@ -41,7 +41,8 @@ def limit_claims_of(question: Question) -> list[Claim]:
     """For tasks whose period and locality are known, from the decision or from a program."""
     task, dfa = question.task, automaton_of(question.task)
     if dfa is not None:
-        found = decided_with_positions(dfa).found
+        decision = decided_with_positions(task)
+        found = decision.found if decision else None
         if found is None:
             return []
         needs = (found.period, found.locality)
