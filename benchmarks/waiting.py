@@ -183,7 +183,7 @@ def part_rows(quick: bool) -> Iterator[Row]:
 
 
 def inspection_rows(quick: bool) -> Iterator[Row]:
-    """The geometry of tokens in a model with SmolLM2-135M's shape and random weights, which take as long as trained ones."""
+    """Geometry of tokens in a model of SmolLM2-135M's shape; its weights are random, which takes as long as trained ones."""
     need("transformers")
     from transformers import LlamaConfig, LlamaForCausalLM
 
