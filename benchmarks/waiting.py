@@ -183,7 +183,7 @@ def part_rows(quick: bool) -> Iterator[Row]:
 
 
 def inspection_rows(quick: bool) -> Iterator[Row]:
-    """Geometry of tokens in a model of SmolLM2-135M's shape; its weights are random, which takes as long as trained ones."""
+    """Geometry of tokens in a model of SmolLM2-135M's shape. Its weights are random: trained ones take as long."""
     need("transformers")
     from transformers import LlamaConfig, LlamaForCausalLM
 
