@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rows import Row, standalone
+from rows import Row, need, standalone
 
 from lengthwise.analysis.bootstrap import mean_over_seeds
 from lengthwise.bounds.compression.kmeans import kmeans_levels
 from lengthwise.errors import LengthwiseError
 from lengthwise.geometry import clusters
+from lengthwise.inspection.inspect import inspect
 from lengthwise.measurement.spread import Keep
 from lengthwise.oracle.programs.interpreter import run_tokens
 from lengthwise.oracle.programs.text import parse_program
@@ -181,8 +182,23 @@ def part_rows(quick: bool) -> Iterator[Row]:
     yield Row("a program on 640,000 tokens", more, "s", few, "160,000", more / few, most=LINEAR)
 
 
+def inspection_rows(quick: bool) -> Iterator[Row]:
+    """Geometry of tokens in a model of SmolLM2-135M's shape. Its weights are random: trained ones take as long."""
+    need("transformers")
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    shape = {"hidden_size": 576, "intermediate_size": 1536, "num_hidden_layers": 30, "vocab_size": 49152}
+    if quick:
+        shape = {"hidden_size": 36, "intermediate_size": 72, "num_hidden_layers": 2, "vocab_size": 300}
+    config = LlamaConfig(**shape, num_attention_heads=9, num_key_value_heads=3, tie_word_embeddings=True)
+    with tempfile.TemporaryDirectory() as place:
+        LlamaForCausalLM(config).save_pretrained(place)
+        taken = seconds_of(lambda: inspect(Path(place), sections=["geometry"]), rounds=1)
+    yield Row("inspect --sections geometry, SmolLM2's shape", taken, "s", most=360.0)
+
+
 def rows(quick: bool = False) -> list[Row]:
-    return [*part_rows(quick), *study_rows(quick), *estimate_rows()]
+    return [*part_rows(quick), *study_rows(quick), *estimate_rows(), *inspection_rows(quick)]
 
 
 if __name__ == "__main__":
