@@ -101,8 +101,8 @@ def check(
 
     `train_size` is 20 unless given, or a third of the last size of a task that ends early. `items` is the number of
     training items planned, for coverage (steps x batch of the task's preset). `quick` keeps the time to about a second
-    per task and encoding, by shorter searches, and asks no further theory once one has decided. `decoder` takes a layout
-    of steps as a causal decoder writes it, which sees all earlier states.
+    per task and encoding, by shorter searches, and asks no further theory once one has decided. `decoder` takes a
+    layout of steps as a causal decoder writes it, which sees all earlier states.
 
     >>> lw.check("copy_repeat", ["none"]).verdicts["none"].outlook      # doctest: +SKIP
     'cannot hold'

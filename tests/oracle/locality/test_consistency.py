@@ -112,7 +112,8 @@ def test_short_states_are_not_believed() -> None:
 
 def test_a_claim_is_put_to_the_test_one_size_further() -> None:
     """Marks alike look settled by three windows up to size 4 and are refuted at 5; marks of their own stay settled."""
-    for name, window, verdict in (("addition_marked_alike", None, "REFUTED"), ("addition_marked", (3, 3), "CONSISTENT")):
+    known = {"addition_marked_alike": (None, "REFUTED"), "addition_marked": ((3, 3), "CONSISTENT")}
+    for name, (window, verdict) in known.items():
         found = settle(make(name), range(1, 5), widths=(1, 3), finished=True, further=[5])
         assert (found.window, found.verdict) == (window, verdict) and found.by_width[-1].up_to == 5
 

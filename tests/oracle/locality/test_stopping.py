@@ -13,8 +13,8 @@ from lengthwise.oracle.locality.own import load_formulation, settle_own
 from lengthwise.oracle.locality.steps import is_end
 from lengthwise.oracle.locality.stopping import stopping
 
-# Odd-even transposition sort: neighbours are compared in turns, which marks tell. Each step is local; that all is sorted
-# and the marks stay as they are is not.
+# Odd-even transposition sort: neighbours are compared in turns, which marks tell. Each step is local; that all is
+# sorted, so that the marks stay as they are, is not.
 ODD_EVEN = """
 import itertools
 def starts(size):

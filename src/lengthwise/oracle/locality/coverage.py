@@ -145,8 +145,8 @@ def _certified(table: Table, anchor: int, n: int, r: int, name: str) -> list[tup
 
 @dataclass(frozen=True)
 class Seen:
-    """Which entries of a coverage a training sample shows: `states` of them were looked at, of `planned` items. Where one
-    window settles a step, `windows` are all that the sample shows, also those that the coverage does not list."""
+    """Which entries of a coverage a training sample shows: `states` of them were looked at, of `planned` items. Where
+    one window settles a step, `windows` are all that the sample shows, also those that the coverage does not list."""
 
     coverage: Coverage
     seen: frozenset[int]
@@ -187,9 +187,8 @@ class Seen:
         if not self.unseen:
             return [f"The sample shows all {total} {_kind(self.coverage.n)}."]
         later = sum(entry.size > largest for entry in self.unseen)
-        lines = [
-            f"{total} {_kind(self.coverage.n)} were found and the sample of {self.states} states misses {len(self.unseen)}."
-        ]
+        kind = _kind(self.coverage.n)
+        lines = [f"{total} {kind} were found and the sample of {self.states} states misses {len(self.unseen)}."]
         if later:
             lines.append(f"{later} of them occur only in sizes above {largest}.")
         lines += [str(entry) for entry in self.unseen[:most]]

@@ -1,9 +1,10 @@
 """A user's own formulation: a Python file with a step function, a Formulation class, or a JSONL of pairs.
 
 The functions of a Python file are `step(state)`, which gives the next state or None at the end, and `starts(size)`, the
-first states of a size, as many as it likes. The state at which a chain ends counts as a step that leaves it as it is,
-as a model that is run on its own output has to know where to stop. A state is a list of tokens or of columns (tuples of tokens), or text split
-at white space with `|` between the lines of a column. `labels(state)` and `sources(state)` may be given too.
+first states of a size, as many as it likes. A state is a list of tokens or of columns (tuples of tokens), or text split
+at white space with `|` between the lines of a column. `labels(state)` and `sources(state)` may be given too. The state
+at which a chain ends is a step as well, one that leaves it as it is: a model that is run on its own output has to know
+where to stop.
 """
 
 from __future__ import annotations

@@ -24,10 +24,11 @@ def appends(state: State, after: State) -> bool:
 def labels_between(state: State, after: State, side: Side = "left") -> Labels:
     """What is asked at each position so that the next state comes out.
 
-    Equal lengths: the next column, or that it is kept. One column appended: that column, at the last position alone. Otherwise the parts
-    that both end and begin with are kept, and of what lies between the first columns are replaced by the new ones and
-    the rest dropped; new columns for which there is no place stand in one label with the last that has one. Where
-    tokens repeat the change could have been in several places: it is put as far to the `side` as it goes.
+    Equal lengths: the next column, or that this one is kept. One column appended: that column, at the last position
+    alone. Otherwise the parts that both end and begin with are kept, and of what lies between the first columns are
+    replaced by the new ones and the rest dropped; new columns for which there is no place stand in one label with the
+    last that has one. Where tokens repeat the change could have been in several places: it is put as far to the `side`
+    as it goes.
     """
     if len(after) == len(state):
         return tuple(KEEP if old == new else symbol(new) for old, new in zip(state, after, strict=True))

@@ -63,7 +63,9 @@ def unshown(seen: Seen, tests: Steps, sizes: Sequence[int]) -> Unshown:
             found = next(((move, place) for move in chain for place in _unsettled(seen, move)), None)
             if found is not None:
                 lacking += 1
-                example = example or f"In `{written(found[0].state, found[1])}` nothing seen settles the place in brackets."
+                example = (
+                    example or f"In `{written(found[0].state, found[1])}` nothing seen settles the place in brackets."
+                )
         if instances:
             shares.append((size, lacking / instances))
             fewest = min(fewest or instances, instances)

@@ -127,16 +127,15 @@ class Table:
 def recurring(steps: Steps, r: int, sizes: Iterable[int]) -> float:
     """Of the places at which a label changes something, the share whose window was met in another chain; 1 if there are
     none. Where it is small two places seldom look alike, and that none of them clash says nothing."""
-    numbering, chains, places = Numbering(r), {}, []
-    for number, (size, chain) in enumerate((size, chain) for size in sizes for chain in steps.chains(size)):
+    numbering, met_in, places = Numbering(r), {}, []
+    for number, chain in enumerate(chain for size in sizes for chain in steps.chains(size)):
         for move in chain:
-            anchors = numbering.anchors(move.state)
-            for anchor, column, label in zip(anchors, move.state, move.labels, strict=True):
-                if label not in (None, KEEP, symbol(column)):
+            for anchor, old, label in zip(numbering.anchors(move.state), move.state, move.labels, strict=True):
+                if label not in (None, KEEP, symbol(old)):
                     places.append(anchor)
-                    if chains.setdefault(anchor, number) != number:
-                        chains[anchor] = _SEVERAL
-    return sum(chains[anchor] == _SEVERAL for anchor in places) / len(places) if places else 1.0
+                    if met_in.setdefault(anchor, number) != number:
+                        met_in[anchor] = _SEVERAL
+    return sum(met_in[anchor] == _SEVERAL for anchor in places) / len(places) if places else 1.0
 
 
 def bits_of(numbers: list[int]) -> int:

@@ -27,13 +27,15 @@ _TESTED = 10  # instances at the size of use that are looked through for windows
 _FEWEST = 30  # instances of a size that a sample has at least
 _MOST_SIZES = 10
 _DRAWN = 100  # instances of a size that a decoder is trained on
+_QUICK = 5_000  # planned items that are looked at where time is short
 _FURTHER = 8  # times the budget may be spent on all states of the size beyond those looked at
 
 
 @dataclass(frozen=True)
 class Layout:
-    """`needed` are the windows that were found, `seen` those of them that the planned training items show, and `lacking`
-    the share of items at the size of use with a step that nothing seen settles; None where no windows settle a step."""
+    """`needed` are the windows that were found, `seen` those of them that the planned training items show, and
+    `lacking` the share of items at the size of use with a step that nothing seen settles; None where no windows settle
+    a step."""
 
     steps: Steps
     sizes: tuple[int, ...]
@@ -91,7 +93,7 @@ def layout_of(task: Task, train_size: int, test_size: int, items: int, seed: int
     layout = _covered(Layout(steps, tuple(sizes), found, stopping(found, steps, sizes, widths), exact))
     if layout.needed is None:
         return layout
-    seen = seen_in_items(layout.needed, task, min(items, budget) if quick else items, task.sizes(1, train_size), seed)
+    seen = seen_in_items(layout.needed, task, min(items, _QUICK) if quick else items, task.sizes(1, train_size), seed)
     tests = formulation_steps(task, _TESTED, seed, finished=True)
     layout = replace(layout, seen=replace(seen, planned=max(items, seen.states)))
     return _lacking(layout, tests, task.sizes(1, test_size)[-1:])

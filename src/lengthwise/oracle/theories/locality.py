@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lengthwise.oracle.locality.trained import outcomes
+from lengthwise.oracle.locality.unshown import Unshown
 from lengthwise.oracle.opinion import Advice, Opinion, Theory, encoding_names
 from lengthwise.oracle.theories.layout import Layout, layout_asked
 from lengthwise.oracle.theories.order import THEORY as ORDER
@@ -69,10 +70,11 @@ def judge(question: Asked, layout: Layout) -> Opinion:
         return _unsettled(question, layout, details)
     n, r = found.window
     windows = "One window" if n == 1 else f"{n} windows"
-    scope = "at every size, by its bimachine" if found.verdict == "PROVED" else f"in {found.best.scope}" if found.best else ""
-    why = f"{windows} of {r} columns settle{'s' if n == 1 else ''} every step, {scope}."
-    if found.verdict != "PROVED":
-        why += " Larger sizes were not looked at."
+    why = f"{windows} of {r} columns settle{'s' if n == 1 else ''} every step"
+    if found.best is None or found.verdict == "PROVED":
+        why += ", at every size, by its bimachine."
+    else:
+        why += f" in {found.best.scope}. Larger sizes were not looked at."
     if n > 1:
         why += " A model can hold that finds these windows wherever they stand."
         rests = {"assumptions": (GATHERS,), "reference": XIAO, "details": details}
@@ -96,8 +98,8 @@ def _unsettled(question: Asked, layout: Layout, details: tuple[str, ...]) -> Opi
 
 
 def without_end(question: Asked, sentence: str) -> Opinion:
-    """Over an alphabet without end no training sample shows every step [xiao2024, Theorem 3.1.2]."""
-    why = sentence[0].upper() + sentence[1:] + "."
+    """Unknown: over an alphabet without end no training sample shows every step [xiao2024, Theorem 3.1.2]."""
+    why = f"{sentence[0].upper()}{sentence[1:]}. {NOT_SHOWN}"
     grounds = Claim(
         name="the alphabet comes to an end",
         value=False,
@@ -108,7 +110,7 @@ def without_end(question: Asked, sentence: str) -> Opinion:
         reference=Reference("xiao2024", "Theorem 3.1.2"),
     )
     return question.opinion(
-        THEORY, "cannot hold", why, grounds, reference=XIAO, changes=(Advice("digits", "write numbers digit by digit"),)
+        THEORY, "unknown", why, grounds, reference=XIAO, changes=(Advice("digits", "write numbers digit by digit"),)
     )
 
 
@@ -121,11 +123,10 @@ def _by_coverage(question: Asked, layout: Layout, why: str, details: tuple[str, 
         why += f" But the last of them shows only at size {needed}."
         estimate, change = layout.needed, Advice("longer", f"train to size {needed} at least")
     elif lacking is not None and lacking.last[1] > _LACKING:
-        size, share = lacking.last
-        why += f" But {share:.0%} of {lacking.instances} instances of size {size} have a step that the planned items do not show."
+        why += f" But {_needing(lacking)}"
         estimate, change = lacking, Advice("items", "draw more training items, or train to a larger size")
     elif lacking is None and missed and seen is not None:
-        why += f" But {len(seen.coverage.entries)} windows were found and the training items show {len(seen.seen)} of them."
+        why += f" But of {len(seen.coverage.entries)} windows the training items show {len(seen.seen)}."
         estimate, change = seen, Advice("items", "draw more training items")
     elif lacking is None and needed is None:
         why += " But new windows still came at the last size that was looked at."
@@ -147,13 +148,14 @@ def _shown(layout: Layout) -> str:
     """What the planned items show, where it is enough."""
     if layout.seen is not None and not layout.seen.unseen and layout.training_size is not None:
         return f"Training to size {layout.training_size} shows them all."
-    if layout.lacking is not None:
-        size, share = layout.lacking.last
-        return (
-            f"{share:.0%} of {layout.lacking.instances} instances of size {size} have a step that the planned items do "
-            "not show."
-        )
-    return "The training items show them all."
+    return _needing(layout.lacking) if layout.lacking is not None else "The training items show them all."
+
+
+def _needing(lacking: Unshown) -> str:
+    size, share = lacking.last
+    return (
+        f"{share:.0%} of {lacking.instances} instances of size {size} have a step that the planned items do not show."
+    )
 
 
 def _measured(question: Question, opinion: Opinion) -> Opinion:
@@ -196,9 +198,7 @@ def _order_blind(question: Question, layout: Layout, columns: int | None) -> Opi
     return _blind(question, ORDER, clash, sees, seen, sided)
 
 
-def _blind(
-    question: Question, theory: Theory, clash: Clash, sees: str, seen: Assumption, change: Advice
-) -> Opinion:
+def _blind(question: Question, theory: Theory, clash: Clash, sees: str, seen: Assumption, change: Advice) -> Opinion:
     """Cannot hold: the model gives the same answer at two places that need different ones."""
     why = (
         f"{sees}; `{clash.one}` needs {clash.label!r} at the place in brackets and `{clash.other}`, which then looks "

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from lengthwise.oracle.locality.steps import Steps, written
-from lengthwise.oracle.opinion import Theory
 from lengthwise.oracle.locality.windows import windows_of
+from lengthwise.oracle.opinion import Theory
 from lengthwise.tasks.formulations.formulation import Move
 
 THEORY = Theory(
