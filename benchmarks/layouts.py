@@ -1,9 +1,13 @@
 """Train every built-in layout of reasoning steps once, run it to ten times the training size, and compare with `check`.
 
 Each layout is trained to size 8 with rotary positions and its preset, or with what is said in TRIALS, and run to the
-end of whole chains at 8, 16 and 80. A finished run is kept in the folder and not repeated.
+end of whole chains at 8, 16 and 80. A finished run is kept in the folder and not repeated; all of them together take
+about half an hour of one core. Writes the outcomes into the package, where `check` shows them, and the table of
+verdicts and outcomes into docs/layouts.md. With --table nothing is trained: the verdicts on the outcomes that are there
+are computed again. Exit code 1 if an outcome contradicts a verdict.
 
 python benchmarks/layouts.py --folder DIR [--task NAME]
+python benchmarks/layouts.py --table
 """
 
 from __future__ import annotations
@@ -15,12 +19,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lengthwise.files import read_json, write_json
+from lengthwise.files import read_json, write_json, write_text
 from lengthwise.measurement.chain_points import ChainPoint
 from lengthwise.measurement.recursion import run_chains
+from lengthwise.oracle.check import check
+from lengthwise.oracle.locality import trained
+from lengthwise.oracle.locality.trained import TIMES, Outcome
+from lengthwise.oracle.theories.layout import layout_of
 from lengthwise.runs.plan import plan_for
 from lengthwise.runs.run import carry_out
+from lengthwise.tasks import tasks
 
+DATA = Path(trained.__file__).with_name(trained.FILE)
+PAGE = Path(__file__).parents[1] / "docs" / "layouts.md"
 TRAIN_SIZE = 8
 ITEMS = {8: 200, 16: 200, 80: 100}  # instances by size
 
@@ -89,8 +100,6 @@ def outcome(trial: Trial, folder: Path) -> dict[str, Any]:
 
 
 def _attention(trial: Trial) -> str:
-    from lengthwise.tasks import tasks
-
     return str(trial.model.get("attention") or tasks.make(trial.task).preset.get("attention", "softmax"))
 
 
@@ -99,16 +108,67 @@ def _plain(point: ChainPoint) -> dict[str, Any]:
     return {name: getattr(point, name) for name in names} | {"true_step": round(point.true_step, 4)}
 
 
+def verdict(outcome: Outcome) -> tuple[str, str]:
+    """What `check` says of the layout with as many training items, and by which windows."""
+    task, items, last = tasks.make(outcome.task), outcome.steps * outcome.batch, TIMES * outcome.train_size
+    card = check(task, [outcome.position], train_size=outcome.train_size, test_size=last, items=items)
+    layout = layout_of(task, outcome.train_size, last, items, 0, False)
+    found = layout.locality if layout else None
+    if found is None or found.window is None:
+        said = {"REFUTED": "none"}.get(str(found.verdict) if found else "", "not known")
+    else:
+        scope = "" if found.verdict == "PROVED" or found.best is None else f", to size {found.best.up_to}"
+        said = f"({found.window[0]}, {found.window[1]}){scope}"
+    return card.verdicts[outcome.position].outlook, said
+
+
+def row(outcome: Outcome, outlook: str, windows: str) -> str:
+    sizes = [outcome.train_size * times for times in (1, 2, TIMES)]
+    shares = [f"{outcome.exact(size):.1%}" if size in outcome.right else "not run" for size in sizes]
+    became = {True: "held", False: "fell", None: "not learned" if not outcome.learned else "not run far enough"}
+    model = f"{outcome.depth} x {outcome.attention}"
+    cells = [f"`{outcome.task}`", model, f"{outcome.steps:,}", windows, outlook, *shares, became[outcome.held]]
+    return f"| {' | '.join(cells)} |"
+
+
+def page(text: str, rows: list[str]) -> str:
+    """The page with the rows in place of those of its table."""
+    lines = text.splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if line.startswith("|---")) + 1
+    last = next(number for number, line in enumerate(lines) if number >= first and not line.startswith("|"))
+    return "".join([*lines[:first], *(f"{row}\n" for row in rows), *lines[last:]])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", required=True, type=Path, help="keep the runs here")
-    parser.add_argument("--task", help="only this one (all)")
+    parser.add_argument("--folder", type=Path, help="keep the runs here")
+    parser.add_argument("--task", help="train only this one (all)")
+    parser.add_argument("--table", action="store_true", help="train nothing; verdicts on the outcomes that are there")
     options = parser.parse_args()
-    for trial in (trial for trial in TRIALS if options.task in (None, trial.task)):
-        found = outcome(trial, options.folder)
-        cells = ", ".join(f"{point['right']} of {point['items']} at {point['size']}" for point in found["sizes"])
-        print(f"{trial.task} ({found['steps']} steps, {found['seconds']:.0f} s): {cells}", flush=True)
-    return 0
+    if options.table == (options.folder is not None):
+        parser.error("give --folder DIR to train, or --table for the verdicts alone")
+    found = read_json(DATA)["outcomes"] if options.table else []
+    for trial in (trial for trial in TRIALS if not options.table and options.task in (None, trial.task)):
+        found.append(outcome(trial, options.folder))
+        cells = ", ".join(f"{point['right']} of {point['items']} at {point['size']}" for point in found[-1]["sizes"])
+        print(f"{trial.task} ({found[-1]['steps']} steps, {found[-1]['seconds']:.0f} s): {cells}", flush=True)
+    if options.task is not None:
+        return 0
+    write_json(DATA, {"outcomes": found})
+    trained.outcomes.cache_clear()
+    return write_table([Outcome.from_plain(data) for data in found])
+
+
+def write_table(found: list[Outcome]) -> int:
+    rows, contradictions = [], 0
+    for one in found:
+        outlook, windows = verdict(one)
+        contradictions += one.contradicts(outlook)
+        rows.append(row(one, outlook, windows))
+        print(rows[-1], flush=True)
+    write_text(PAGE, page(PAGE.read_text(encoding="utf-8"), rows))
+    print(f"{contradictions} of {len(found)} outcomes contradict a verdict")
+    return min(1, contradictions)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,12 @@ from typing import Any
 
 FILE = "trained.json"
 LEARNED = 0.95  # of the chains at the training size
-HELD = 0.95  # of the chains at the largest size
+HELD, TIMES = 0.95, 10  # of the chains at so many times the training size
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One layout, trained once: `right` chains of `items` by size, the smallest size being that of training."""
+    """One layout, trained once: `right` chains of `items`, and the steps of the longest, by size."""
 
     task: str
     position: str
@@ -31,6 +31,7 @@ class Outcome:
     seed: int
     right: Mapping[int, int]
     items: Mapping[int, int]
+    longest: Mapping[int, int]
 
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> Outcome:
@@ -41,6 +42,7 @@ class Outcome:
             depth=data["model"]["depth"],
             right={point["size"]: point["right"] for point in sizes},
             items={point["size"]: point["items"] for point in sizes},
+            longest={point["size"]: point["steps"] for point in sizes},
         )
 
     def exact(self, size: int) -> float:
@@ -53,8 +55,10 @@ class Outcome:
 
     @property
     def held(self) -> bool | None:
-        """Whether it held at the largest size; None where it had not learned its training size, which says nothing."""
-        return self.exact(max(self.right)) >= HELD if self.learned else None
+        """Whether it held at ten times the training size; None where it was not run there, or had not learned its
+        training size, so that a fall says nothing."""
+        size = TIMES * self.train_size
+        return self.exact(size) >= HELD if self.learned and size in self.right else None
 
     def contradicts(self, outlook: str) -> bool:
         """Whether this outcome shows a verdict to be wrong. That a model can hold is not refuted by one that fell."""

@@ -153,9 +153,7 @@ def _shown(layout: Layout) -> str:
 
 def _needing(lacking: Unshown) -> str:
     size, share = lacking.last
-    return (
-        f"{share:.0%} of {lacking.instances} instances of size {size} have a step that the planned items do not show."
-    )
+    return f"{share:.0%} of {lacking.instances} instances of size {size} have a step that the planned items lack."
 
 
 def _measured(question: Question, opinion: Opinion) -> Opinion:
