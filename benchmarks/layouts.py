@@ -62,11 +62,11 @@ TRIALS = (
     Trial("arithmetic_flat", SEVEN, {"steps": 3000}),
     Trial("arithmetic_flat_leftmost", {"attention": "window:size=6"}, {"steps": 3000}),
     Trial("arithmetic_parenthesised", SEVEN, {"steps": 3000}),
-    Trial("parity_direct", {"depth": 3}, {"steps": 4000, **UNTIL}),
-    Trial("copy_repeat_steps", {"depth": 3}, {"steps": 4000, **UNTIL}),
+    Trial("parity_direct", {"depth": 3}, {"steps": 2500, **UNTIL}),
+    Trial("copy_repeat_steps", {"depth": 3}, {"steps": 3000, **UNTIL}),
     Trial("parity_appended", {"depth": 3}, {"steps": 5000, **UNTIL}),
-    Trial("multiplication_marked", training={"steps": 4000, **UNTIL}, items={8: 100, 16: 50, 80: 3}),
-    Trial("addition_appended", {"depth": 3}, {"steps": 10_000}),
+    Trial("multiplication_marked", training={"steps": 2500, **UNTIL}, items={8: 100, 16: 40, 80: 2}),
+    Trial("addition_appended", {"depth": 3}, {"steps": 5000, **UNTIL}),
 )
 
 
