@@ -29,6 +29,7 @@ from lengthwise.oracle.theories.layout import layout_of
 from lengthwise.runs.plan import plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations.columns import Columns
 
 DATA = Path(trained.__file__).with_name(trained.FILE)
 PAGE = Path(__file__).parents[1] / "docs" / "layouts.md"
@@ -125,11 +126,16 @@ def verdict(outcome: Outcome) -> tuple[str, str]:
 
 def row(outcome: Outcome, outlook: str, windows: str) -> str:
     sizes = [outcome.train_size * times for times in (1, 2, TIMES)]
-    shares = [f"{outcome.exact(size):.1%}" if size in outcome.right else "not run" for size in sizes]
+    shares = [f"{outcome.exact(size):.1%}" if size in outcome.right else _not_run(outcome, size) for size in sizes]
     became = {True: "held", False: "fell", None: "not learned" if not outcome.learned else "not run far enough"}
     model = f"{outcome.depth} x {outcome.attention}"
     cells = [f"`{outcome.task}`", model, f"{outcome.steps:,}", windows, outlook, *shares, became[outcome.held]]
     return f"| {' | '.join(cells)} |"
+
+
+def _not_run(outcome: Outcome, size: int) -> str:
+    task = tasks.make(outcome.task)
+    return f"not run: chains of {task.steps(size):,} steps" if isinstance(task, Columns) else "not run"
 
 
 def page(text: str, rows: list[str]) -> str:
