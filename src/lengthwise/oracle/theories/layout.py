@@ -35,7 +35,7 @@ _FURTHER = 8  # times the budget may be spent on all states of the size beyond t
 class Layout:
     """`needed` are the windows that were found, `seen` those of them that the planned training items show, and
     `lacking` the share of items at the size of use with a step that nothing seen settles; None where no windows settle
-    a step."""
+    a step. `sampled`: the states were too many to look at all of them, even of small sizes."""
 
     steps: Steps
     sizes: tuple[int, ...]
@@ -45,6 +45,7 @@ class Layout:
     needed: Coverage | None = None
     seen: Seen | None = None
     lacking: Unshown | None = None
+    sampled: bool = False
 
     @property
     def training_size(self) -> int | None:
@@ -90,7 +91,8 @@ def layout_of(task: Task, train_size: int, test_size: int, items: int, seed: int
     machine, exact = machine_of(task, finished=True), None
     if machine is not None and found.proof is not None and found.proof.radius is not None:
         exact = least_training_size(machine, found.proof.radius, task)
-    layout = _covered(Layout(steps, tuple(sizes), found, stopping(found, steps, sizes, widths), exact))
+    end = stopping(found, steps, sizes, widths)
+    layout = _covered(Layout(steps, tuple(sizes), found, end, exact, sampled=instances is not None))
     if layout.needed is None:
         return layout
     seen = seen_in_items(layout.needed, task, min(items, _QUICK) if quick else items, task.sizes(1, train_size), seed)
@@ -108,7 +110,7 @@ def decoder_layout_of(task: Formulation, train_size: int, seed: int, quick: bool
     found = settle(steps, sizes, WIDTHS[1:4], most=3, further=[further])
     trained = [size for size in sizes if size <= train_size]
     sample = decoder_form(task, _DRAWN, seed + 1)
-    return look(steps, sizes, found, sample, trained, (), widths=WIDTHS[1:4])
+    return replace(look(steps, sizes, found, sample, trained, (), widths=WIDTHS[1:4]), sampled=True)
 
 
 def look(

@@ -75,6 +75,9 @@ def judge(question: Asked, layout: Layout) -> Opinion:
         why += ", at every size, by its bimachine."
     else:
         why += f" in {found.best.scope}. Larger sizes were not looked at."
+    if n > 1 and layout.sampled:
+        why += " A sample is too little to judge several windows by: their clashes are rare."
+        return question.opinion(THEORY, "unknown", why, found.claim(), reference=XIAO, details=details)
     if n > 1:
         why += " A model can hold that finds these windows wherever they stand."
         rests = {"assumptions": (GATHERS,), "reference": XIAO, "details": details}
