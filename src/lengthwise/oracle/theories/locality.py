@@ -160,9 +160,11 @@ def _needing(lacking: Unshown) -> str:
 
 
 def _measured(question: Question, opinion: Opinion) -> Opinion:
-    """With what training a built-in layout gave."""
+    """With what training a built-in layout gave, where the encoding is the same or the theory says that it can hold."""
     outcome = None if question.decoder else outcomes().get(name_of(question.task))
-    return opinion if outcome is None else replace(opinion, why=f"{opinion.why} {outcome.sentence}")
+    if outcome is None or (opinion.outlook != "can hold" and question.encoding != outcome.position):
+        return opinion
+    return replace(opinion, why=f"{opinion.why} {outcome.sentence}")
 
 
 def _short_sighted(question: Question, layout: Layout, seen: int | None) -> Opinion | None:
