@@ -26,10 +26,10 @@ def least_windows(moves: Iterable[Move], r: int) -> int | None:
     least = 1
     for anchor, label, own in places:
         others = [found for other, name, found in places if other == anchor and name != label]
-        for n in itertools.count(least):
-            if n > len(own) + 1:
-                return None
+        for n in range(1, len(own) + 2):
             if any(all(not set(some) <= other for other in others) for some in itertools.combinations(own, n - 1)):
-                least = n
+                least = max(least, n)
                 break
+        else:
+            return None
     return least

@@ -57,7 +57,9 @@ def test_no_verdict_contradicts_a_published_flag() -> None:
         ("parity_appended", "none", "cannot hold"),
         ("parity_appended", "learned+offset", "cannot hold"),
         pytest.param("addition_appended", "none", "cannot hold", marks=pytest.mark.slow),
-        ("parity_appended", "rope", "cannot hold"),
+        ("parity_appended", "rope", "unknown"),
+        ("addition_marked_alike", "rope", "unknown"),
+        ("copy_distinct_steps", "rope", "unknown"),
         ("copy_repeat_steps", "learned+offset", "cannot hold"),
     ],
 )
@@ -68,7 +70,7 @@ def test_layouts_of_reasoning(name: str, encoding: str, outlook: str) -> None:
 
 def test_too_short_a_training_size_is_named_with_what_it_misses() -> None:
     verdict = check(tasks.make("parity_columns"), ("t5",), train_size=3, quick=True).verdicts["t5"]
-    assert verdict.outlook == "cannot hold" and "only at size 4" in verdict.why
+    assert verdict.outlook == "unknown" and "only at size 4" in verdict.why
     assert [change.key for change in verdict.opinions[0].changes] == ["longer"]
 
 
@@ -184,14 +186,14 @@ def test_a_layout_of_ones_own_from_functions_and_from_pairs(tmp_path: Path) -> N
     pairs.write_text("\n".join(lines))
     assert check_formulation(str(pairs), ("t5",)).verdicts["t5"].outlook == "can hold"
     short = check_formulation(str(pairs), ("t5",), train_size=3).verdicts["t5"]
-    assert short.outlook == "cannot hold" and "size 5" in short.why
+    assert short.outlook == "unknown" and "size 5" in short.why
 
 
 def test_fewer_training_items_show_fewer_windows(tmp_path: Path) -> None:
     code = tmp_path / "layout.py"
     code.write_text(OWN)
     few = check_formulation(str(code), ("t5",), train_size=8, items=20).verdicts["t5"]
-    assert few.outlook == "cannot hold" and "planned items show" in few.why
+    assert few.outlook == "unknown" and few.opinions[0].grounds.kind == "measured"
 
 
 def test_a_clash_of_guessed_labels_is_no_reason_to_fail(tmp_path: Path) -> None:

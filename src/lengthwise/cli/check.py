@@ -35,7 +35,7 @@ def add_options(parser: Parser) -> None:
         help="train on sizes up to this (20, or a third of a task that ends early)",
     )
     add("--test-size", type=whole, metavar="N", help="to be used up to this size (3 x training size)")
-    add("--items", type=whole, metavar="N", help="training items planned, for coverage (10000)")
+    add("--items", type=whole, metavar="N", help="training items planned, for coverage (the preset's steps x batch)")
     add("--decoder", action="store_true", help="a layout of steps as a causal decoder writes it, seeing all before")
     add("--program", metavar="FILE", help="check a C-RASP program of your own against the task (docs/programs.md)")
     add("--explain", action="store_true", help="every opinion: the models it binds, its assumptions, its source")

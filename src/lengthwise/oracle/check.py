@@ -14,6 +14,7 @@ from lengthwise.errors import UsageError
 from lengthwise.oracle.advice import first_advice
 from lengthwise.oracle.opinion import Advice, Opinion, Verdict
 from lengthwise.oracle.theories import communication, guessed, locality, programs, regular, rows, silence
+from lengthwise.oracle.theories.preset import planned_items
 from lengthwise.oracle.theories.question import Question
 from lengthwise.oracle.theories.training import depth_claims_of, limit_claims_of, training_claims
 from lengthwise.records import Claim
@@ -22,7 +23,6 @@ from lengthwise.tasks.along import Along
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 
-ITEMS = 10_000  # planned for training, unless said
 POSITIONS = ("none", "learned+offset", "learned", "rope", "alibi")
 THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     rows.opinions,
@@ -100,9 +100,9 @@ def check(
     """What every theory says about a task with each of the encodings, before anything is trained.
 
     `train_size` is 20 unless given, or a third of the last size of a task that ends early. `items` is the number of
-    training items planned, for coverage (10,000). `quick` keeps the time to about a second per task and encoding, by
-    shorter searches, and asks no further theory once one has decided. `decoder` takes a layout of steps as a causal
-    decoder writes it, which sees all earlier states.
+    training items planned, for coverage (steps x batch of the task's preset). `quick` keeps the time to about a second
+    per task and encoding, by shorter searches, and asks no further theory once one has decided. `decoder` takes a
+    layout of steps as a causal decoder writes it, which sees all earlier states.
 
     >>> lw.check("copy_repeat", ["none"]).verdicts["none"].outlook      # doctest: +SKIP
     'cannot hold'
@@ -116,7 +116,7 @@ def check(
         raise UsageError(f"the test size is at least {train_size}, the training size, not {test_size}")
     check_reaches(task, test_size)
     name = name or name_of(task)
-    items = ITEMS if items is None else items
+    items = planned_items(task) if items is None else items
     questions = [Question(name, spec, train_size, test_size, task, items, seed, quick, decoder) for spec in positions]
     verdicts = {question.encoding: _verdict(question) for question in questions}
     return Card(

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.check import ITEMS, POSITIONS, Card, check
+from lengthwise.oracle.check import POSITIONS, Card, check
 from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
 from lengthwise.oracle.locality.steps import Steps, kept_steps, remembered
 from lengthwise.oracle.opinion import Verdict
 from lengthwise.oracle.theories.layout import Layout, look
 from lengthwise.oracle.theories.locality import judge, without_end
+from lengthwise.oracle.theories.preset import BATCH, STEPS
 from lengthwise.oracle.theories.question import Asked
 
 STATES = 8_000  # of all sizes looked at together
@@ -46,7 +47,7 @@ def check_formulation(
         raise UsageError(f"the pairs in {path} are the training data, so that no number of items is planned")
     train_size = train_size or (max(own.sizes) if own.sizes else _USUAL)
     test_size = test_size or 3 * train_size
-    layout = _layout(own, train_size, items or ITEMS, seed)
+    layout = _layout(own, train_size, items or STEPS * BATCH, seed)
     endless = own.endless(layout.sizes)
     verdicts = {}
     for encoding in positions:
@@ -61,22 +62,23 @@ def _layout(own: Own, train_size: int, items: int, seed: int) -> Layout:
     sizes = list(own.sizes) or _affordable(own)
     if not sizes:
         raise UsageError(f"{own.steps.name}: starts(size) gives no state for the sizes 1 to 12")
-    found, steps = settle_own(own, sizes)
+    further = [] if own.sizes else [size for size in range(sizes[-1] + 1, 14) if any(own.steps.moves(size))][:1]
+    found, steps = settle_own(own, sizes, further=further)
     trained = [size for size in sizes if size <= train_size]
     if not trained:
         raise UsageError(f"{own.steps.name} has no states of size 1 to {train_size}; its sizes begin at {sizes[0]}")
     used = [size for size in sizes if size > train_size][-1:]  # larger ones may be too many to ask for
     sample = steps if own.sizes else _sample(steps, trained, items, seed)
-    return look(steps, sizes, found, sample, trained, steps, used)
+    return look(steps, sizes, found, sample, trained, used)
 
 
 def _sample(steps: Steps, sizes: Sequence[int], items: int, seed: int) -> Steps:
-    """As many of the steps of these sizes as training items are planned, as many of each size."""
+    """The steps of these sizes that come up when as many training items as planned are drawn, as many of each size."""
     chosen = []
     for size in sizes:
         moves = list(steps.moves(size))
-        number = min(len(moves), max(1, items // len(sizes)))
-        chosen += [(size, move) for move in random.Random(f"{seed} {size}").sample(moves, number)]
+        drawn = random.Random(f"{seed} {size}").choices(range(len(moves)), k=max(1, items // len(sizes)))
+        chosen += [(size, moves[number]) for number in sorted(set(drawn))]
     return kept_steps(steps.name, chosen)
 
 

@@ -1,4 +1,4 @@
-"""Coverage: what a sample has to show, what it misses, and what is predicted to fail."""
+"""Coverage: what a sample has to show, what it misses, and which tests need what it misses."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import cast
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.coverage import coverage, seen_in
-from lengthwise.oracle.locality.prediction import predict_failures
+from lengthwise.oracle.locality.coverage import Seen, coverage, seen_in, seen_in_items
 from lengthwise.oracle.locality.steps import Steps, drawn_steps, formulation_steps
+from lengthwise.oracle.locality.unshown import unshown
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.formulation import Formulation
 
@@ -26,7 +26,7 @@ def test_the_windows_of_the_leftmost_layout() -> None:
     assert len(WINDOWS.entries) == 98 and WINDOWS.least_size == 5
     assert WINDOWS.by_size() == {1: 2, 2: 10, 3: 34, 4: 66, 5: 98}
     assert WINDOWS.explain() == [
-        "Train to size 5 at least: 98 windows of width 5 exist in states up to size 7, and size 5 shows the last."
+        "Train to size 5 at least: 98 windows of width 5 occur in all states up to size 7, and size 5 shows the last."
     ]
     assert WINDOWS.claim().value == 5 and WINDOWS.plain()["entries"] == 98
 
@@ -36,15 +36,15 @@ def test_too_short_a_training_size_misses_the_windows_of_longer_ones() -> None:
     assert len(seen.unseen) == 32 and {entry.size for entry in seen.unseen} == {5}
     assert seen.share == pytest.approx(66 / 98)
     assert seen.explain()[:2] == [
-        "98 windows exist and the sample of 70 states misses 32.",
+        "98 windows were found and the sample of 70 states misses 32.",
         "32 of them occur only in sizes above 4.",
     ]
-    failing = predict_failures(seen, formulation_steps(LEFTMOST), [4, 5, 8])
-    assert failing.failing == ((4, 0.0), (5, 1.0), (8, 1.0)) and "nothing seen settles" in failing.example
+    lacking = unshown(seen, formulation_steps(LEFTMOST), [4, 5, 8])
+    assert lacking.shares == ((4, 0.0), (5, 1.0), (8, 1.0)) and "nothing seen settles" in lacking.example
 
 
-def test_three_missing_windows_are_named_and_their_states_fail() -> None:
-    """A sample of all states but those that show some windows: exactly the tests that contain them are said to fail."""
+def test_three_missing_windows_are_named_and_the_tests_that_need_them_counted() -> None:
+    """A sample of all states but those that show some windows: exactly the tests that contain them lack something."""
     hidden = {entry.window for entry in WINDOWS.entries if entry.size == 5} & {
         entry.window for entry in WINDOWS.entries if "".join(c[0] for c in entry.window) in ("01010", "11111", "00000")
     }
@@ -59,9 +59,9 @@ def test_three_missing_windows_are_named_and_their_states_fail() -> None:
     seen = seen_in(WINDOWS, sample, range(1, 8))
     assert {entry.window for entry in seen.unseen} == hidden
     assert "misses 3." in seen.explain()[0] and len(seen.explain()) == 4
-    predicted = predict_failures(seen, full, [7])
+    lacking = unshown(seen, full, [7])
     chains = [list(chain) for chain in full.chains(7)]
-    assert predicted.failing == ((7, sum(any(map(shows, chain)) for chain in chains) / len(chains)),)
+    assert lacking.shares == ((7, sum(any(map(shows, chain)) for chain in chains) / len(chains)),)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_certificates_settle_every_state_they_were_made_from(spec: str, r: int, 
                 assert entries, (move.state, place)
                 assert {needed.entries[entry].label for entry in entries} == {move.labels[place]}
     assert seen_in(needed, steps, sizes).share == 1.0
-    assert predict_failures(seen_in(needed, steps, sizes), steps, sizes).failing[-1][1] == 0.0
+    assert unshown(seen_in(needed, steps, sizes), steps, sizes).shares[-1][1] == 0.0
 
 
 def test_the_items_of_a_run_and_what_they_miss() -> None:
@@ -86,10 +86,41 @@ def test_the_items_of_a_run_and_what_they_miss() -> None:
     few, many = (seen_in(needed, drawn_steps(columns, items), range(1, 6)) for items in (20, 1500))
     assert few.share < 0.6 < 0.97 < many.share and few.states == 100
     tests = formulation_steps(columns, items=40)
-    worse, better = (predict_failures(seen, tests, [8]).failing[0][1] for seen in (few, many))
+    worse, better = (unshown(seen, tests, [8]).shares[0][1] for seen in (few, many))
     assert worse > 0.9 and better < 0.5
     assert few.claim().value == few.share and few.plain()["states"] == 100
-    assert predict_failures(few, tests, [8]).claim().kind == "predicted"
+    claim = unshown(few, tests, [8]).claim()
+    assert claim.kind == "measured" and claim.evidence["instances"] == 40 and "fail" not in claim.name
+
+
+@pytest.mark.parametrize("spec, r", [("addition_columns", 3), ("arithmetic_flat:prime=2", 7), ("parity_leftmost", 5)])
+def test_drawn_items_are_looked_up_as_states_are(spec: str, r: int) -> None:
+    """Windows looked up in arrays are those of the states one by one, those of shrunken states among them."""
+    task = make(spec)
+    needed = coverage(formulation_steps(task, 20, finished=True), r, range(1, 5))
+    slow, fast = seen_in(needed, drawn_steps(task, 90), range(1, 7)), seen_in_items(needed, task, 540, range(1, 7))
+
+    def windows(seen: Seen) -> set[object]:
+        assert seen.windows is not None
+        return {needed.numbering.window(number) for number in seen.windows}
+
+    assert slow.seen == fast.seen and windows(slow) == windows(fast) and slow.states == fast.states == fast.planned
+
+
+def test_a_cap_on_the_items_looked_at_is_said() -> None:
+    pointer = make("copy_pointer")
+    needed = coverage(formulation_steps(pointer), 3, range(1, 5), 2)
+    few = seen_in_items(needed, pointer, 5_000, range(1, 5), most=100)
+    assert (few.states, few.planned) == (100, 5_000) and "5,000" in few.capped and few.capped in few.explain()
+    assert few.claim().evidence["planned"] == 5_000
+    assert seen_in_items(needed, pointer, 80, range(1, 5), most=100).capped == ""
+
+
+def test_a_window_that_training_shows_counts_even_if_no_state_looked_at_had_it() -> None:
+    """The windows needed are those of a few states; what the tests lack is judged by the training items alone."""
+    needed = coverage(formulation_steps(LEFTMOST, 2), 5, [2])
+    seen = seen_in(needed, formulation_steps(LEFTMOST), range(1, 6))
+    assert unshown(seen, formulation_steps(LEFTMOST), [8]).last == (8, 0.0)
 
 
 def test_appended_items_give_every_step() -> None:
@@ -104,4 +135,4 @@ def test_windows_that_do_not_settle_have_no_coverage() -> None:
         coverage(formulation_steps(make("addition_marked")), 3, range(1, 4), n=2)
     seen = seen_in(WINDOWS, formulation_steps(LEFTMOST), [1])
     with pytest.raises(UsageError, match="no instances"):
-        predict_failures(seen, formulation_steps(LEFTMOST), [0])
+        unshown(seen, formulation_steps(LEFTMOST), [0])

@@ -15,12 +15,13 @@ from typing import Any, Literal
 from lengthwise.oracle.locality.certificates import Refuted, certificates
 from lengthwise.oracle.locality.own_labels import is_guess
 from lengthwise.oracle.locality.steps import Steps, check_width
-from lengthwise.oracle.locality.windows import Numbering, Place, Table
+from lengthwise.oracle.locality.windows import Numbering, Place, Table, recurring
 from lengthwise.oracle.locality.witness import Witness
-from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.records import Assumption, Check, Claim, Reference
 
 Verdict = Literal["REFUTED", "CONSISTENT", "PROVED"]
 XIAO = Reference("xiao2024", "(n, r)-consistency, Theorems 3.5 to 3.7")
+_RECURRING = 0.5  # of the changed places of a sample; below it windows meet too seldom to clash
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Consistency:
 
     `n` is the least number of windows, None when refuted or when more than `most` are needed; `by_size` gives it for
     the steps up to each size. `pairs` counts the (anchor window, label) pairs, and `least_size` is the size after which
-    no new one comes (None when the last size still brought one).
+    no new one comes (None when the last size still brought one). `recurring` is the share of changed places whose
+    anchor another chain has too; it is 1 where all states were looked at.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Consistency:
     longest: int
     most: int
     witness: Witness | None = None
+    recurring: float = 1.0
 
     @property
     def growing(self) -> bool:
@@ -63,11 +66,16 @@ class Consistency:
 
     @property
     def thin(self) -> bool:
-        """Whether the states were too short to judge by: none longer than two windows, so that most states show where
-        they are and a missing clash says little. One window that keeps settling when no new one comes is believed."""
-        if self.verdict != "CONSISTENT" or (self.n == 1 and self.least_size is not None):
+        """Whether a missing clash says little: most windows of a sample came only once, or no state was longer than two
+        windows, or for several windows no size is two above their width, so that most places show where they are. One
+        window that keeps settling when no new one comes is believed."""
+        if self.verdict != "CONSISTENT":
             return False
-        return self.longest <= 2 * self.r
+        if self.recurring < _RECURRING:
+            return True
+        if self.n == 1:
+            return self.longest <= 2 * self.r and self.least_size is None
+        return self.longest <= 2 * self.r or self.up_to < self.r + 2
 
     @property
     def settled(self) -> bool:
@@ -85,12 +93,17 @@ class Consistency:
             evidence["witness"] = self.witness.plain()
             return self._refuted(name, evidence)
         assumptions = (
-            Assumption("larger sizes bring no clash"),
-            Assumption("some states are longer than two windows", "violated" if self.thin else "checked"),
+            Assumption(f"sizes above {self.up_to} bring no clash"),
+            Assumption("the windows of a sample meet often enough to clash", self._meeting),
+            Assumption("states are long enough for windows to clash", "violated" if self.thin else "checked"),
         )
         status = "holds" if self.settled else "unknown"
         value = f"({self.n}, {self.r})" if self.n else f"more than {self.most} windows"
         return Claim(name, value, "", "measured", status, assumptions=assumptions, reference=XIAO, evidence=evidence)
+
+    @property
+    def _meeting(self) -> Check:
+        return "violated" if self.recurring < _RECURRING else "checked"
 
     def _refuted(self, name: str, evidence: dict[str, Any]) -> Claim:
         given = [Assumption("the step function is the intended one")]
@@ -106,6 +119,9 @@ class Consistency:
         if self.growing:
             numbers = ", ".join(f"{n or f'more than {self.most}'} at {size}" for size, n in self.by_size)
             return [f"Unknown, growing: the number of windows of width {self.r} that are needed is {numbers}."]
+        if self.recurring < _RECURRING:
+            seen = f"only {self.recurring:.0%} of the windows of {self.r} at which something changes came twice"
+            return [f"Unknown: {seen} in {self.scope}, too few to judge by; no clash was found."]
         if self.thin:
             seen = f"states up to size {self.up_to} have at most {self.longest} columns"
             return [f"Unknown: {seen}, too few to judge windows of {self.r}; no clash was found."]
@@ -130,6 +146,7 @@ class Consistency:
             "exhaustive": self.exhaustive,
             "growing": self.growing,
             "thin": self.thin,
+            "recurring": self.recurring,
             "witness": None if self.witness is None else self.witness.plain(),
         }
 
@@ -212,6 +229,7 @@ def _result(
         table.longest,
         most,
         _witness(table, r, steps.guessed, *refuted) if refuted else None,
+        1.0 if refuted or steps.exhaustive else recurring(steps, r, [size for size, _ in by_size]),
     )
 
 

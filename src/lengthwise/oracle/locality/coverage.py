@@ -1,4 +1,4 @@
-"""What a training sample has to show: every window that settles a step, and which tests fail when one was not seen.
+"""What a training sample has to show, every window that settles a step, and which of them a sample shows.
 
 Where one window settles a step, what has to be learned is the map from windows to labels. Where n windows do, it is a
 family of certificates: an anchor window, up to n - 1 windows beside it anywhere in the state, and the label.
@@ -8,17 +8,18 @@ What was not seen is not constrained by the data [xiao2024, Theorems 3.1.1 and 3
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.locality.certificates import Refuted, certificates
-from lengthwise.oracle.locality.steps import Steps, written
+from lengthwise.oracle.locality.steps import Steps, drawn_steps, written
 from lengthwise.oracle.locality.windows import Numbering, Table, bits_of, numbers_in
 from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.tasks.formulations.formulation import Move, State
+from lengthwise.tasks.formulations.formulation import Formulation, Move, State
 
 XIAO = Reference("xiao2024", "Theorems 3.1.1, 3.3 and 3.7")
+_TOGETHER = 20_000  # items that are drawn at a time
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,8 @@ class Coverage:
         )  # fmt: skip
 
     def explain(self) -> list[str]:
-        what = f"{len(self.entries)} {_kind(self.n)} of width {self.r} exist in states up to size {self.up_to}"
+        states = f"{'all' if self.exhaustive else 'a sample of'} states up to size {self.up_to}"
+        what = f"{len(self.entries)} {_kind(self.n)} of width {self.r} occur in {states}"
         if self.least_size is None:
             return [f"{what}, and the last size still brought new ones: the training size needed is not yet known."]
         return [f"Train to size {self.least_size} at least: {what}, and size {self.least_size} shows the last."]
@@ -143,12 +145,15 @@ def _certified(table: Table, anchor: int, n: int, r: int, name: str) -> list[tup
 
 @dataclass(frozen=True)
 class Seen:
-    """Which entries of a coverage a training sample shows."""
+    """Which entries of a coverage a training sample shows: `states` of them were looked at, of `planned` items. Where
+    one window settles a step, `windows` are all that the sample shows, also those that the coverage does not list."""
 
     coverage: Coverage
     seen: frozenset[int]
     states: int
     sizes: tuple[int, ...]
+    planned: int | None = None
+    windows: frozenset[int] | None = None
 
     @property
     def share(self) -> float:
@@ -163,38 +168,78 @@ class Seen:
     def claim(self) -> Claim:
         evidence = {"states": self.states, "sizes": list(self.sizes), "unseen": [str(e) for e in self.unseen[:20]]}
         given = (Assumption("no other window exists", "assumed"),)
+        if self.capped:
+            evidence |= {"planned": self.planned, "note": self.capped}
         return Claim(
             f"{self.coverage.name}: share of {_kind(self.coverage.n)} in the sample", self.share, "", "measured",
             assumptions=given, reference=XIAO, evidence=evidence,
         )  # fmt: skip
+
+    @property
+    def capped(self) -> str:
+        """A sentence if not all planned items were looked at."""
+        if self.planned is None or self.planned <= self.states:
+            return ""
+        return f"Of {self.planned:,} planned items {self.states:,} were looked at; all of them show as much or more."
 
     def explain(self, most: int = 10) -> list[str]:
         total, largest = len(self.coverage.entries), max(self.sizes, default=0)
         if not self.unseen:
             return [f"The sample shows all {total} {_kind(self.coverage.n)}."]
         later = sum(entry.size > largest for entry in self.unseen)
-        lines = [
-            f"{total} {_kind(self.coverage.n)} exist and the sample of {self.states} states misses {len(self.unseen)}."
-        ]
+        kind = _kind(self.coverage.n)
+        lines = [f"{total} {kind} were found and the sample of {self.states} states misses {len(self.unseen)}."]
         if later:
             lines.append(f"{later} of them occur only in sizes above {largest}.")
         lines += [str(entry) for entry in self.unseen[:most]]
-        return lines + ([f"… and {len(self.unseen) - most} more"] if len(self.unseen) > most else [])
+        lines += [f"… and {len(self.unseen) - most} more"] if len(self.unseen) > most else []
+        return [*lines, self.capped] if self.capped else lines
 
     def plain(self) -> dict[str, Any]:
         unseen = [str(entry) for entry in self.unseen]
-        return {"share": self.share, "states": self.states, "sizes": list(self.sizes), "unseen": unseen}
+        looked = {"states": self.states, "planned": self.planned, "sizes": list(self.sizes)}
+        return {"share": self.share, **looked, "unseen": unseen}
 
 
 def seen_in(needed: Coverage, sample: Steps, sizes: Sequence[int]) -> Seen:
     """What a training sample shows of the entries that are needed."""
-    seen, states = set(), 0
+    moves = [move for size in sizes for move in sample.moves(size)]
+    if needed.n == 1:
+        windows = {
+            anchor
+            for move in moves
+            for anchor, label in zip(needed.numbering.anchors(move.state), move.labels, strict=True)
+            if label is not None
+        }
+        return _seen_windows(needed, windows, len(moves), sizes)
+    seen = {entry for move in moves for _, entries in needed.settled_by(move) for entry in entries}
+    return Seen(needed, frozenset(seen), len(moves), tuple(sizes))
+
+
+def _seen_windows(needed: Coverage, windows: set[int], states: int, sizes: Sequence[int]) -> Seen:
+    seen = frozenset(entry for window in windows for _, entry in needed.index.get(window, ()))
+    return Seen(needed, seen, states, tuple(sizes), windows=frozenset(windows))
+
+
+def seen_in_items(
+    needed: Coverage, formulation: Formulation, items: int, sizes: Sequence[int], seed: int = 0, most: int = 10_000
+) -> Seen:
+    """What the training items of a run show of the entries that are needed: `items` over these sizes, as many of each.
+
+    Where one window settles a step all items are drawn and only their different windows are looked up; the certificates
+    of several windows take whole states one by one, and no more than `most` items are looked at. `Seen` says so.
+    """
+    each = max(1, items // max(1, len(sizes)))
+    if needed.n > 1 or formulation.readout != "tags":
+        looked = min(each, max(1, most // max(1, len(sizes))))
+        seen = seen_in(needed, drawn_steps(formulation, looked, seed), sizes)
+        return replace(seen, states=looked * len(sizes), planned=each * len(sizes))
+    windows: set[int] = set()
     for size in sizes:
-        for move in sample.moves(size):
-            states += 1
-            for _, entries in needed.settled_by(move):
-                seen.update(entries)
-    return Seen(needed, frozenset(seen), states, tuple(sizes))
+        for first in range(0, each, _TOGETHER):
+            rows = formulation.draw(size, seed, range(first, min(each, first + _TOGETHER)), "train").prompts
+            windows |= needed.numbering.anchors_in(rows, formulation.symbols)
+    return replace(_seen_windows(needed, windows, each * len(sizes), sizes), planned=each * len(sizes))
 
 
 def _kind(n: int) -> str:

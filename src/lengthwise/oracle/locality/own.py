@@ -2,11 +2,14 @@
 
 The functions of a Python file are `step(state)`, which gives the next state or None at the end, and `starts(size)`, the
 first states of a size, as many as it likes. A state is a list of tokens or of columns (tuples of tokens), or text split
-at white space with `|` between the lines of a column. `labels(state)` and `sources(state)` may be given too.
+at white space with `|` between the lines of a column. `labels(state)` and `sources(state)` may be given too. The state
+at which a chain ends is a step as well, one that leaves it as it is: a model that is run on its own output has to know
+where to stop.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +19,7 @@ from typing import Any
 from lengthwise.errors import UsageError
 from lengthwise.oracle.locality.alphabet import alphabet_note, new_tokens
 from lengthwise.oracle.locality.limits import time_limit
-from lengthwise.oracle.locality.own_labels import Side, labels_between
+from lengthwise.oracle.locality.own_labels import Side, appends, finished_labels, labels_between
 from lengthwise.oracle.locality.own_state import state_of
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
 from lengthwise.oracle.locality.steps import Steps, formulation_steps, written
@@ -29,6 +32,7 @@ LONGEST = 10_000  # steps of a chain
 INSTANCES = 5_000  # first states of a size that are used
 LOOKED_AT = 100_000  # first states of a size from which these are drawn
 SECONDS = 10.0  # for one call of the user's function
+_LOOKED_INTO, _FIRST = range(1, 5), 20  # sizes and first states of each that tell whether steps append
 GUESSED = "labels are found by comparing a state with the next; define labels(state) to give your own"
 
 
@@ -76,7 +80,7 @@ def _of_class(path: str) -> Own:
     task = tasks.make(path)
     if not isinstance(task, Formulation):
         raise UsageError(f"{path} has neither a function step nor a subclass of Formulation")
-    return Own(formulation_steps(task, name=path), formulation=task)
+    return Own(formulation_steps(task, name=path, finished=True), formulation=task)
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,7 @@ class Functions:
                 both = " and then ".join(_shown(one) for one in (seen[state], after))
                 raise UsageError(f"{self.name} is not deterministic: from `{written(state)}` it goes to {both}")
             if after is None:
+                yield Move(state, state, self._finished(state), self._carried(state))
                 return
             yield Move(state, after, self._labels(state, after, side), self._sources(state))
             if after in met:
@@ -133,10 +138,21 @@ class Functions:
             return labels_between(state, after, side)
         given = list(self._ask(self.labels, "labels", state))
         if len(given) != len(state):
-            raise UsageError(
-                f"{self.name}: labels gives {len(given)} for the {len(state)} columns of `{written(state)}`"
-            )
+            raise UsageError(f"{self.name}: labels gives {len(given)} for `{written(state)}`, which takes {len(state)}")
         return tuple(None if label is None else str(label) for label in given)
+
+    def _finished(self, state: State) -> Labels:
+        return finished_labels(state, self._appending) if self.labels is None else self._labels(state, state, "left")
+
+    @functools.cached_property
+    def _appending(self) -> bool:
+        """Whether the first steps of the smaller sizes all append one column."""
+        firsts = (state for size in _LOOKED_INTO for state in self._first(size)[:_FIRST])
+        pairs = [(state, after) for state in firsts if (after := self._next(state)) is not None]
+        return bool(pairs) and all(appends(state, after) for state, after in pairs)
+
+    def _carried(self, state: State) -> Sources:
+        return () if self.sources is None else tuple((place,) for place in range(len(state)))
 
     def _sources(self, state: State) -> Sources:
         if self.sources is None:
@@ -165,15 +181,15 @@ def _shown(state: State | None) -> str:
 
 
 def settle_own(
-    own: Own, sizes: Sequence[int] = (), widths: Sequence[int] = WIDTHS, most: int = 4
+    own: Own, sizes: Sequence[int] = (), widths: Sequence[int] = WIDTHS, most: int = 4, further: Sequence[int] = ()
 ) -> tuple[Locality, Steps]:
     """The locality of a formulation that was read, and the steps it is about: of two guesses of its labels one that is
-    settled, if either is."""
+    settled, if either is. What is settled at these sizes must stay so at the `further` ones."""
     sizes = sizes or own.sizes
     if not sizes:
         raise UsageError("the sizes to look at are missing; a file with functions has none of its own")
-    found = settle(own.formulation or own.steps, sizes, widths, most)
+    found = settle(own.formulation or own.steps, sizes, widths, most, finished=True, further=further)
     if own.other is None or found.verdict in ("CONSISTENT", "PROVED"):
         return found, own.steps
-    other = settle(own.other, sizes, widths, most)
+    other = settle(own.other, sizes, widths, most, further=further)
     return (other, own.other) if other.verdict == "CONSISTENT" else (found, own.steps)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from lengthwise.tasks.formulations.appending import END
 from lengthwise.tasks.formulations.formulation import Labels, State, symbol
 from lengthwise.tasks.formulations.rewriting import DROP, KEEP
 
@@ -12,25 +13,36 @@ Side = Literal["left", "right"]
 
 def is_guess(state: State, after: State) -> bool:
     """Whether a comparison leaves open where the change was: neither an equal length nor one column appended."""
-    return len(after) != len(state) and not (len(after) == len(state) + 1 and after[:-1] == state)
+    return len(after) != len(state) and not appends(state, after)
+
+
+def appends(state: State, after: State) -> bool:
+    """Whether a step wrote one column behind the state and left the rest as it was."""
+    return len(after) == len(state) + 1 and after[:-1] == state
 
 
 def labels_between(state: State, after: State, side: Side = "left") -> Labels:
     """What is asked at each position so that the next state comes out.
 
-    Equal lengths: the next column. One column appended: that column, at the last position alone. Otherwise the parts
-    that both end and begin with are kept, and of what lies between the first columns are replaced by the new ones and
-    the rest dropped; new columns for which there is no place stand in one label with the last that has one. Where
-    tokens repeat the change could have been in several places: it is put as far to the `side` as it goes.
+    Equal lengths: the next column, or that this one is kept. One column appended: that column, at the last position
+    alone. Otherwise the parts that both end and begin with are kept, and of what lies between the first columns are
+    replaced by the new ones and the rest dropped; new columns for which there is no place stand in one label with the
+    last that has one. Where tokens repeat the change could have been in several places: it is put as far to the `side`
+    as it goes.
     """
     if len(after) == len(state):
-        return tuple(symbol(column) for column in after)
+        return tuple(KEEP if old == new else symbol(new) for old, new in zip(state, after, strict=True))
     if not is_guess(state, after):
         return (*(None for _ in state[1:]), symbol(after[-1]))
     if side == "right":
         return _rewritten(state, after, *_shared(state, after))
     tail, head = _shared(state[::-1], after[::-1])
     return _rewritten(state, after, head, tail)
+
+
+def finished_labels(state: State, appending: bool) -> Labels:
+    """What is asked of a finished state: to keep every column or, where steps append, to end the text."""
+    return (*(None for _ in state[1:]), END) if appending else (KEEP,) * len(state)
 
 
 def _shared(state: State, after: State) -> tuple[int, int]:

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.own_labels import Side, is_guess, labels_between
+from lengthwise.oracle.locality.own_labels import Side, appends, finished_labels, is_guess, labels_between
 from lengthwise.oracle.locality.own_state import state_of
-from lengthwise.oracle.locality.steps import Steps, kept_steps, written
+from lengthwise.oracle.locality.steps import Steps, is_end, kept_steps, written
 from lengthwise.oracle.locality.windows import Numbering
 from lengthwise.tasks.formulations.formulation import Move, State
 
@@ -84,6 +84,7 @@ class Pairs:
     sizes: tuple[int, ...]
     tokens_by_size: dict[int, int]
     streams: tuple[Stream, ...]
+    left: int = 0  # next states that are no line's state
 
     def notes(self) -> tuple[str, ...]:
         """What to know about the file, a sentence each."""
@@ -101,6 +102,11 @@ class Pairs:
                 said = f"settles every step of the file, with {len(stream.labels):,} windows"
             notes.append(f"one window of {stream.r} {said}")
         notes.append("labels are found by comparing a state with the next")
+        if not any(is_end(move) for size in self.sizes for move in self.steps.moves(size)):
+            notes.append(
+                "no line says where to stop, so that stopping is not judged; a finished state is its own next state, "
+                f"and {self.left:,} states of the file have no next state in it"
+            )
         return tuple(notes)
 
 
@@ -131,7 +137,8 @@ class _Reader:
         self.path, self.keep, self.lines = path, keep, 0
         self.states, self.nexts, self.numbers = array("Q"), array("Q"), array("q")
         self.streams = [Stream(r) for r in widths]
-        self.guessed = False
+        self.guessed, self.appending = False, False
+        self._others = False  # whether a step did anything but append
         self.kept: dict[int, list[tuple[int, Move]]] = {}  # size → a heap of minus the digest and the move
         self.known: set[int] = set()
         self.columns: dict[tuple[str, ...], int] = {}  # the least size that has a column
@@ -156,6 +163,8 @@ class _Reader:
                 self.columns[column] = size
         if digest in self.known:  # its windows were entered; another next state shows in the digests
             return
+        self._others |= after != state and not appends(state, after)
+        self.appending = not self._others and (self.appending or appends(state, after))
         move = other = Move(state, after, labels_between(state, after), ())
         if is_guess(state, after):
             if not self.guessed:  # up to here both guesses were the same
@@ -185,12 +194,15 @@ class _Reader:
             self._refuse(int(self.numbers[order[first]]), int(self.numbers[order[first + 1]]))
         sizes = tuple(sorted(self.kept))
         kept = [(size, move) for size in sizes for _, move in sorted(self.kept[size], key=lambda pair: -pair[0])]
+        if self.appending:  # what is asked of a finished state is then to end the text, and nothing at other positions
+            kept = [(size, _ended(move) if is_end(move) else move) for size, move in kept]
         other = None
         if self.guessed:
             turned = [(size, replace(m, labels=labels_between(m.state, m.after, "right"))) for size, m in kept]
             other = kept_steps(self.path, turned)
         steps, distinct = kept_steps(self.path, kept), int(len(digests) - same.sum())
-        return Pairs(self.path, self.lines, distinct, steps, other, sizes, self._new_tokens(), tuple(self.streams))
+        streams, left = tuple(self.streams), len(np.setdiff1d(np.array(self.nexts), digests))
+        return Pairs(self.path, self.lines, distinct, steps, other, sizes, self._new_tokens(), streams, left)
 
     def _new_tokens(self) -> dict[int, int]:
         least: dict[str, int] = {}
@@ -210,6 +222,10 @@ class _Reader:
                 f"{self.path}: the state `{written(state)}` goes to `{written(after)}` in line {min(one, other)} and "
                 f"to `{written(other_after)}` in line {max(one, other)}; a step has one next state"
             )
+
+
+def _ended(move: Move) -> Move:
+    return replace(move, labels=finished_labels(move.state, appending=True))
 
 
 def _lines(path: str, wanted: Sequence[int]) -> Iterator[tuple[State, State]]:

@@ -36,14 +36,15 @@ class Locality:
 
     @property
     def verdict(self) -> Verdict | None:
-        """PROVED by a bimachine; CONSISTENT with the best windows; REFUTED at every width that
-        the sizes can judge; None: unknown, as when the number of windows grows."""
+        """PROVED by a bimachine; CONSISTENT with the best windows; REFUTED at every width that the sizes can judge, one
+        of which is wider than a column; None: unknown, as when the number of windows grows."""
         if self.proof is not None and self.proof.radius is not None:
             return "PROVED"
         if self.best is not None:
             return "CONSISTENT"
-        judged = [found.verdict for found in self.by_width if not found.thin]
-        return "REFUTED" if judged and set(judged) == {"REFUTED"} else None
+        judged = [found for found in self.by_width if not found.thin]
+        refuted = all(found.verdict == "REFUTED" for found in judged) and any(found.r > 1 for found in judged)
+        return "REFUTED" if refuted else None
 
     @property
     def window(self) -> tuple[int, int] | None:
@@ -100,22 +101,27 @@ def settle(
     most: int = 4,
     steps: Steps | None = None,
     finished: bool = False,
+    further: Sequence[int] = (),
 ) -> Locality:
     """R, and for growing widths how many windows settle a step, until one window does or the states are too short.
 
     The steps of a formulation are all of these sizes, unless others are given as `steps`. `finished` counts leaving a
     finished state as it is as a step too, which a model that is run on its own output has to know.
-    A formulation with a known bimachine is also proved or refuted for all sizes; its bimachine is compared with the
-    step at these sizes and on random states ten times as long.
+    What is settled at these sizes is put to the test at the `further` ones, and counts only if it is settled there too.
+    A formulation with a known bimachine is also proved or refuted for all sizes, without further ones; its bimachine is
+    compared with the step at these sizes and on random states ten times as long.
     """
+    machine = machine_of(subject, finished) if isinstance(subject, Formulation) else None
     steps = steps or (formulation_steps(subject, finished=finished) if isinstance(subject, Formulation) else subject)
     found = []
     for r in widths:
         found.append(consistency(steps, r, sizes, most))
+        if (found[-1].settled or found[-1].thin) and further and machine is None:
+            found[-1] = consistency(steps, r, [*sizes, *further], most)
         if found[-1].thin or (found[-1].settled and found[-1].n == 1):
             break
     proof = comparison = None
-    if isinstance(subject, Formulation) and (machine := machine_of(subject, finished)) is not None:
+    if isinstance(subject, Formulation) and machine is not None:
         comparison = compare(machine, steps, sizes)
         compare(machine, formulation_steps(subject, _LONG, finished=finished), [10 * max(sizes)])
         proof = prove(machine)

@@ -11,7 +11,7 @@ from typing import Literal
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.batch import NOTHING
-from lengthwise.tasks.formulations.appending import EQUALS, Appending
+from lengthwise.tasks.formulations.appending import END, EQUALS, Appending
 from lengthwise.tasks.formulations.formulation import Formulation, Move, State, symbol
 
 Chains = Callable[[int], Iterable[Iterable[Move]]]
@@ -61,6 +61,16 @@ def formulation_steps(
 
     form = "decoder" if isinstance(formulation, Appending) else "step"
     return Steps(name or _name(formulation), chains, exhaustive=items is None, form=form)
+
+
+def is_end(move: Move) -> bool:
+    """Whether this is where a chain stops: a finished state that is left as it is, or the end of a text."""
+    return move.after == move.state or (bool(move.labels) and move.labels[-1] == END)
+
+
+def without_ends(steps: Steps) -> Steps:
+    """The same steps without those at which chains stop."""
+    return replace(steps, chains=lambda size: ([m for m in chain if not is_end(m)] for chain in steps.chains(size)))
 
 
 def remembered(steps: Steps) -> Steps:

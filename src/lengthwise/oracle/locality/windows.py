@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from lengthwise.oracle.locality.steps import check_width
-from lengthwise.tasks.formulations.formulation import Column, Move, State
+import numpy as np
+
+from lengthwise.oracle.locality.steps import Steps, check_width
+from lengthwise.seeds import Ints
+from lengthwise.tasks.formulations.formulation import Column, Move, State, column, symbol
+from lengthwise.tasks.formulations.rewriting import KEEP
 
 PAD: Column = ("<pad>",)  # what stands beyond the borders of a state
+_SEVERAL = -1  # chains in which an anchor was met
 
 
 def windows_of(state: State, r: int) -> list[State]:
@@ -40,6 +45,21 @@ class Numbering:
         """The number of the window around each position where it has one; nothing is numbered anew."""
         line = (0,) * self.radius + tuple(self._columns.get(column, -1) for column in state) + (0,) * self.radius
         return [self._numbers.get(line[at : at + 2 * self.radius + 1]) for at in range(len(state))]
+
+    def anchors_in(self, rows: Ints, symbols: Sequence[str]) -> set[int]:
+        """The numbers of all windows of states that are given as rows of indices into `symbols`, filled at the right
+        with negative numbers. Each different window is looked up once."""
+        numbers = np.array([self._columns.setdefault(column(text), len(self._columns)) for text in symbols])
+        columns = np.pad(np.where(rows < 0, 0, numbers[rows]), ((0, 0), (self.radius, self.radius)))
+        windows = np.lib.stride_tricks.sliding_window_view(columns, 2 * self.radius + 1, axis=1)[rows >= 0]
+        base = len(self._columns)
+        if base ** windows.shape[1] < 2**63:
+            powers = base ** np.arange(windows.shape[1], dtype=np.int64)
+            _, first = np.unique(windows @ powers, return_index=True)
+            windows = windows[first]
+        else:
+            windows = np.unique(windows, axis=0)
+        return {self._numbers.setdefault(tuple(window), len(self._numbers)) for window in windows.tolist()}
 
     def window(self, number: int) -> State:
         """The window that has a number."""
@@ -102,6 +122,20 @@ class Table:
     def pairs(self) -> int:
         """How many (anchor window, label) pairs there are."""
         return len(self.first)
+
+
+def recurring(steps: Steps, r: int, sizes: Iterable[int]) -> float:
+    """Of the places at which a label changes something, the share whose window was met in another chain; 1 if there are
+    none. Where it is small two places seldom look alike, and that none of them clash says nothing."""
+    numbering, met_in, places = Numbering(r), {}, []
+    for number, chain in enumerate(chain for size in sizes for chain in steps.chains(size)):
+        for move in chain:
+            for anchor, old, label in zip(numbering.anchors(move.state), move.state, move.labels, strict=True):
+                if label not in (None, KEEP, symbol(old)):
+                    places.append(anchor)
+                    if met_in.setdefault(anchor, number) != number:
+                        met_in[anchor] = _SEVERAL
+    return sum(met_in[anchor] == _SEVERAL for anchor in places) / len(places) if places else 1.0
 
 
 def bits_of(numbers: list[int]) -> int:

@@ -6,58 +6,62 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.coverage import Coverage, Seen, coverage, seen_in
+from lengthwise.oracle.locality.coverage import Coverage, Seen, coverage, seen_in, seen_in_items
 from lengthwise.oracle.locality.exact import least_training_size
 from lengthwise.oracle.locality.forms import decoder_form, task_steps
 from lengthwise.oracle.locality.machines import machine_of
-from lengthwise.oracle.locality.prediction import Prediction, predict_failures
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
-from lengthwise.oracle.locality.steps import Steps, drawn_steps, formulation_steps, remembered
+from lengthwise.oracle.locality.steps import Steps, formulation_steps, remembered
+from lengthwise.oracle.locality.stopping import Stopping, stopping
+from lengthwise.oracle.locality.unshown import Unshown, unshown
 from lengthwise.oracle.theories.question import Question
 from lengthwise.records import Claim
 from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.task import Task
 
-_TESTED = 10  # instances at the size of use whose failure is predicted
+_TESTED = 10  # instances at the size of use that are looked through for windows not shown
 _FEWEST = 30  # instances of a size that a sample has at least
 _MOST_SIZES = 10
 _DRAWN = 100  # instances of a size that a decoder is trained on
+_QUICK = 5_000  # planned items that are looked at where time is short
+_FURTHER = 8  # times the budget may be spent on all states of the size beyond those looked at
 
 
 @dataclass(frozen=True)
 class Layout:
-    """`needed` are the windows that exist, `seen` those of them that the planned training items show, and `failing` the
-    share of items at the size of use with a step that nothing seen settles; None where no windows settle a step."""
+    """`needed` are the windows that were found, `seen` those of them that the planned training items show, and
+    `lacking` the share of items at the size of use with a step that nothing seen settles; None where no windows settle
+    a step. `sampled`: the states were too many to look at all of them, even of small sizes."""
 
     steps: Steps
     sizes: tuple[int, ...]
     locality: Locality
+    stopping: Stopping
     exact_size: int | None = None
     needed: Coverage | None = None
     seen: Seen | None = None
-    failing: Prediction | None = None
+    lacking: Unshown | None = None
+    sampled: bool = False
 
     @property
     def training_size(self) -> int | None:
         """The least training size that shows every window: for all sizes where a bimachine proves it."""
         return self.exact_size or (self.needed.least_size if self.needed else None)
 
-    @property
-    def failing_at(self) -> int | None:
-        """The size at which failures are predicted."""
-        return self.failing.failing[-1][0] if self.failing else None
-
     def claims(self) -> list[Claim]:
-        """The training size needed, how much of it training shows, and what fails for what it does not."""
-        found = [part.claim() for part in (self.needed, self.seen, self.failing) if part is not None]
-        return [self.locality.distance.claim(), *found]
+        """Whether stopping is local, the training size needed, and how much of it training shows."""
+        found = [part.claim() for part in (self.needed, self.seen, self.lacking) if part is not None]
+        if self.exact_size is not None and self.needed is not None:
+            found[0] = replace(found[0], value=self.exact_size, kind="proved", status="holds", assumptions=())
+        return [self.locality.distance.claim(), self.stopping.claim(self.steps.name), *found]
 
     def explain(self) -> list[str]:
-        return [line for part in (self.needed, self.seen, self.failing) if part is not None for line in part.explain()]
+        parts = [part for part in (self.needed, self.seen, self.lacking) if part is not None]
+        return [self.stopping.sentence, *(line for part in parts for line in part.explain())]
 
 
 def layout_asked(question: Question) -> Layout | None:
@@ -77,31 +81,36 @@ def layout_of(task: Task, train_size: int, test_size: int, items: int, seed: int
         if not sizes:
             return None
         steps = remembered(task_steps(task, items=60 if quick else 200, seed=seed))
-        return Layout(steps, tuple(sizes), settle(steps, sizes, widths=(3, 5)))
+        found = settle(steps, sizes, widths=(3, 5))
+        return Layout(steps, tuple(sizes), found, stopping(found, steps, sizes, (3, 5)))
     sizes, instances = _sizes(task, budget)
     if not sizes:
         return None
-    steps = remembered(formulation_steps(task, instances, seed, finished=True))
-    found = settle(task, sizes, widths, steps=steps, finished=True)
-    machine = machine_of(task, finished=True)
-    exact = None
+    further, steps = _further(task, sizes, instances, budget, seed)
+    found = settle(task, sizes, widths, steps=steps, finished=True, further=further)
+    machine, exact = machine_of(task, finished=True), None
     if machine is not None and found.proof is not None and found.proof.radius is not None:
         exact = least_training_size(machine, found.proof.radius, task)
-    trained = task.sizes(1, train_size)
-    sample = drawn_steps(task, max(1, min(items, budget // 20) // max(1, len(trained))), seed)
+    end = stopping(found, steps, sizes, widths)
+    layout = _covered(Layout(steps, tuple(sizes), found, end, exact, sampled=instances is not None))
+    if layout.needed is None:
+        return layout
+    seen = seen_in_items(layout.needed, task, min(items, _QUICK) if quick else items, task.sizes(1, train_size), seed)
     tests = formulation_steps(task, _TESTED, seed, finished=True)
-    return look(steps, sizes, found, sample, trained, tests, task.sizes(1, test_size)[-1:], exact)
+    layout = replace(layout, seen=replace(seen, planned=max(items, seen.states)))
+    return _lacking(layout, tests, task.sizes(1, test_size)[-1:])
 
 
 @functools.lru_cache(maxsize=64)
 def decoder_layout_of(task: Formulation, train_size: int, seed: int, quick: bool) -> Layout:
     """The same steps written by a causal decoder, which sees all earlier states: its text grows with every step, so
     only small sizes and a sample of instances are looked at."""
-    sizes = [size for size in range(1, 65) if task.has(size)][: 4 if quick else 6]
+    *sizes, further = [size for size in range(1, 65) if task.has(size)][: 5 if quick else 7]
     steps = remembered(decoder_form(task, 30 if quick else 60, seed))
-    found = settle(steps, sizes, WIDTHS[1:4], most=3)
+    found = settle(steps, sizes, WIDTHS[1:4], most=3, further=[further])
     trained = [size for size in sizes if size <= train_size]
-    return look(steps, sizes, found, decoder_form(task, _DRAWN, seed + 1), trained, steps, ())
+    sample = decoder_form(task, _DRAWN, seed + 1)
+    return replace(look(steps, sizes, found, sample, trained, (), widths=WIDTHS[1:4]), sampled=True)
 
 
 def look(
@@ -110,21 +119,33 @@ def look(
     found: Locality,
     sample: Steps,
     trained: Sequence[int],
-    tests: Steps,
     used: Sequence[int],
-    exact: int | None = None,
+    widths: Sequence[int] = WIDTHS,
 ) -> Layout:
-    """Coverage and predicted failures, where windows settle the steps."""
-    layout = Layout(steps, tuple(sizes), found, exact)
-    if found.window is None or found.best is None:
+    """Whether stopping is local and, where windows settle the steps, which of them a sample shows."""
+    layout = _covered(Layout(steps, tuple(sizes), found, stopping(found, steps, sizes, widths)))
+    if layout.needed is None:
         return layout
+    return _lacking(replace(layout, seen=seen_in(layout.needed, sample, trained)), steps, used)
+
+
+def _lacking(layout: Layout, tests: Steps, used: Sequence[int]) -> Layout:
+    """With the share of test instances that need what was not shown. Several windows can be read in many ways, of which
+    the certificates are one, so that nothing is said of them."""
+    if not used or layout.seen is None or layout.seen.coverage.n > 1:
+        return layout
+    return replace(layout, lacking=unshown(layout.seen, tests, used))
+
+
+def _covered(layout: Layout) -> Layout:
+    """With the windows that training has to show, where windows settle the steps."""
+    if layout.locality.window is None:
+        return layout
+    n, r = layout.locality.window
     try:
-        needed = coverage(steps, found.best.r, sizes, found.best.n or 1)
+        return replace(layout, needed=coverage(layout.steps, r, layout.sizes, n))
     except UsageError:
         return layout
-    seen = seen_in(needed, sample, trained)
-    failing = predict_failures(seen, tests, used) if used else None
-    return Layout(steps, tuple(sizes), found, exact, needed, seen, failing)
 
 
 def _sizes(task: Formulation, budget: int) -> tuple[list[int], int | None]:
@@ -132,13 +153,31 @@ def _sizes(task: Formulation, budget: int) -> tuple[list[int], int | None]:
     of columns for at least four sizes."""
     known = [size for size in range(1, 65) if task.has(size)][:_MOST_SIZES]
     columns = {size: _columns(task, size) for size in known}
-    spent = itertools.accumulate(math.prod(task.ranges(size)) * columns[size] for size in known)
+    spent = itertools.accumulate(_instances(task, size) * columns[size] for size in known)
     every = [size for size, total in zip(known, spent, strict=True) if total <= budget]
     if len(every) >= 4:
         return every, None
     spent = itertools.accumulate(columns[size] for size in known)
     some = [size for size, total in zip(known, spent, strict=True) if total * _FEWEST <= budget]
     return some, budget // max(1, sum(columns[size] for size in some))
+
+
+def _further(
+    task: Formulation, sizes: Sequence[int], instances: int | None, budget: int, seed: int
+) -> tuple[list[int], Steps]:
+    """The next size, at which what was found must hold as well, and the steps with those of that size: all of them if
+    all of the others are looked at and they are not too many, else a sample."""
+    further = [size for size in range(sizes[-1] + 1, sizes[-1] + 65) if task.has(size)][:1]
+    steps = formulation_steps(task, instances, seed, finished=True)
+    if instances is None and further and _instances(task, further[0]) * _columns(task, further[0]) > _FURTHER * budget:
+        some = formulation_steps(task, max(_FEWEST, budget // _columns(task, further[0])), seed, finished=True)
+        every = steps
+        steps = replace(some, chains=lambda size: (some if size in further else every).chains(size))
+    return further, remembered(steps)
+
+
+def _instances(task: Formulation, size: int) -> int:
+    return math.prod(task.ranges(size))
 
 
 def _columns(task: Formulation, size: int) -> int:

@@ -1,19 +1,24 @@
 """Layouts of reasoning steps: whether a bounded number of windows settles every step, and whether training shows them.
 
-The theory is sufficient and not necessary: a layout that windows do not settle can still be learned by other means, as
-majority and sorting are. It therefore speaks after the theories of C-RASP where these decide.
+The theory says that a model *can* hold where windows settle every step. Where they do not, it binds only models whose
+attention keeps to windows: attention to everything has other ways, as majority and sorting show.
 """
 
 from __future__ import annotations
 
-from lengthwise.oracle.opinion import Advice, Opinion, Outlook, Theory, encoding_names
-from lengthwise.oracle.programs.find import program_for
+from dataclasses import replace
+
+from lengthwise.oracle.locality.trained import outcomes
+from lengthwise.oracle.locality.unshown import Unshown
+from lengthwise.oracle.opinion import Advice, Opinion, Theory, encoding_names
 from lengthwise.oracle.theories.layout import Layout, layout_asked
 from lengthwise.oracle.theories.order import THEORY as ORDER
-from lengthwise.oracle.theories.order import bag_clash, mirror_clash
+from lengthwise.oracle.theories.order import Clash, bag_clash, mirror_clash, window_clash
+from lengthwise.oracle.theories.preset import columns_seen
 from lengthwise.oracle.theories.question import Asked, Question
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.sizes import name_of
 
 THEORY = Theory(
     "locality of steps",
@@ -21,71 +26,83 @@ THEORY = Theory(
     "some rows of which were never trained",
     frozenset({"none", "absolute", "other"}),
 )
-_FEW = 5  # symbols of a task that is no layout of steps; with more, windows seldom come twice
-_FAILING = 0.3  # of the items at the size of use; above it the layout is said to fail
+SIGHT = Theory(
+    "sight of windows",
+    "models whose attention keeps to sliding windows, without an encoding or with one that tells offsets alone",
+    frozenset({"none", "other"}),
+)
+_LACKING = 0.3  # of the items at the size of use; above it too much of what they need was not shown
 XIAO = Reference("xiao2024", "Theorems 3.3 to 3.7, which are sufficient and not necessary")
 READS = Assumption(
     "the model settles a step from windows, as sliding-window attention does, and can tell offsets in them"
 )
-ONLY = Assumption("the model has no other way to settle a step (counting is one, and this theory does not see it)")
+GATHERS = Assumption("the model finds windows anywhere in a state by what is in them, and reads several together")
 MOVES = (
     Advice("layout", "lay the steps out in aligned columns, so that what a step reads stands together"),
     Advice("marks", "give each pointer its own mark"),
 )
+ONLY_WINDOWS = "That binds models whose attention keeps to windows; nothing follows for attention to everything."
+NOT_SHOWN = "Whether a model is right on what it was not shown is not known."
 
 
 def opinions(question: Question) -> list[Opinion]:
-    """What windows say about a formulation, or about any written answer taken as a decoder's steps."""
+    """What windows say about a formulation; and about any written answer, taken as a decoder's steps, where the preset
+    of the task keeps attention to windows."""
     task = question.task
     if question.family not in THEORY.families:
         return []
-    if not isinstance(task, Formulation) and (task.readout != "answer" or len(task.symbols) > _FEW):
+    seen = None if question.decoder else columns_seen(task, question.encoding)
+    if not isinstance(task, Formulation) and (task.readout != "answer" or seen is None):
         return []
     layout = layout_asked(question)
     if layout is None:
         return []
-    if layout.steps.form == "step" and (blind := _order_blind(question, layout)):
-        return [blind]
-    opinion = judge(question, layout)
-    if isinstance(task, Formulation):
-        return [opinion]
-    # A task that counting solves shows that windows are not the only way, whatever the encoding.
-    beside = question.family == "other" and program_for(task, "absolute") is not None
-    return [] if beside or opinion.outlook == "unknown" else [opinion]
+    if blind := _short_sighted(question, layout, seen) or _order_blind(question, layout, seen):
+        return [_measured(question, blind)]
+    return [_measured(question, judge(question, layout))] if isinstance(task, Formulation) else []
 
 
 def judge(question: Asked, layout: Layout) -> Opinion:
     """The outlook that follows from the windows of a layout and from what training shows of them."""
     found = layout.locality
     details = tuple(found.explain() + layout.explain())
-    if found.verdict == "REFUTED":
-        widest = [one for one in found.by_width if one.witness][-1]
-        why = " ".join(widest.explain())
-        # A clash of labels that were only guessed shows nothing.
-        outlook: Outlook = "unknown" if widest.claim().status == "unknown" else "cannot hold"
-        return question.opinion(
-            THEORY,
-            outlook,
-            why,
-            widest.claim(),
-            assumptions=(ONLY,),
-            reference=XIAO,
-            details=details,
-            changes=MOVES,
-        )
     if found.window is None:
-        why = found.by_width[-1].explain()[0] if found.by_width else "no step was found"
-        return question.opinion(THEORY, "unknown", why, found.claim(), reference=XIAO, details=details, changes=MOVES)
+        return _unsettled(question, layout, details)
     n, r = found.window
     windows = "One window" if n == 1 else f"{n} windows"
-    how = {"PROVED": "for every size, by its bimachine", "CONSISTENT": f"in {found.best.scope}" if found.best else ""}
-    why = f"{windows} of {r} columns settle{'s' if n == 1 else ''} every step, {how[str(found.verdict)]}."
+    why = f"{windows} of {r} columns settle{'s' if n == 1 else ''} every step"
+    if found.best is None or found.verdict == "PROVED":
+        why += ", at every size, by its bimachine."
+    else:
+        why += f" in {found.best.scope}. Larger sizes were not looked at."
+    if n > 1 and layout.sampled:
+        why += " A sample is too little to judge several windows by: their clashes are rare."
+        return question.opinion(THEORY, "unknown", why, found.claim(), reference=XIAO, details=details)
+    if n > 1:
+        why += " A model can hold that finds these windows wherever they stand."
+        rests = {"assumptions": (GATHERS,), "reference": XIAO, "details": details}
+        return question.opinion(THEORY, "can hold", why, found.claim(), **rests)
     return _by_coverage(question, layout, why, details)
 
 
+def _unsettled(question: Asked, layout: Layout, details: tuple[str, ...]) -> Opinion:
+    """Unknown, where no windows are known to settle every step."""
+    found = layout.locality
+    last = found.by_width[-1] if found.by_width else None
+    why = last.explain()[0] if last else "No step was found."
+    if found.verdict == "REFUTED":
+        last = [one for one in found.by_width if one.witness][-1]
+        shown = " ".join(last.witness.explain()) if last.witness else ""
+        why = f"No number of windows of {last.r} columns settles every step: {shown} {ONLY_WINDOWS}"
+    if layout.stopping.local is False:
+        why = f"{layout.stopping.sentence} {why}"
+    grounds = last.claim() if last else found.claim()
+    return question.opinion(THEORY, "unknown", why, grounds, reference=XIAO, details=details, changes=MOVES)
+
+
 def without_end(question: Asked, sentence: str) -> Opinion:
-    """Over an alphabet without end no training sample shows every step [xiao2024, Theorem 3.1.2]."""
-    why = sentence[0].upper() + sentence[1:] + "."
+    """Unknown: over an alphabet without end no training sample shows every step [xiao2024, Theorem 3.1.2]."""
+    why = f"{sentence[0].upper()}{sentence[1:]}. {NOT_SHOWN}"
     grounds = Claim(
         name="the alphabet comes to an end",
         value=False,
@@ -96,73 +113,106 @@ def without_end(question: Asked, sentence: str) -> Opinion:
         reference=Reference("xiao2024", "Theorem 3.1.2"),
     )
     return question.opinion(
-        THEORY, "cannot hold", why, grounds, reference=XIAO, changes=(Advice("digits", "write numbers digit by digit"),)
+        THEORY, "unknown", why, grounds, reference=XIAO, changes=(Advice("digits", "write numbers digit by digit"),)
     )
 
 
 def _by_coverage(question: Asked, layout: Layout, why: str, details: tuple[str, ...]) -> Opinion:
-    """With the windows settled, what decides is whether training shows all of them."""
-    needed, seen = layout.training_size, layout.seen
-    share = layout.failing.failing[-1][1] if layout.failing else None
-    missed = len(seen.unseen) if seen else 0
-    outlook: Outlook = "can hold"
-    changes: tuple[Advice, ...] = ()
-    if needed is None:
-        outlook, why = "unknown", f"{why} It is not known from which size on training shows all of them."
-    elif needed > question.train_size:
-        outlook, changes = "cannot hold", (Advice("longer", f"train to size {needed} at least"),)
+    """With one window settling every step, what is left to ask is whether training shows all of them. That it does not
+    refutes nothing."""
+    needed, seen, lacking = layout.training_size, layout.seen, layout.lacking
+    missed = seen is not None and bool(seen.unseen)
+    if needed is not None and needed > question.train_size:
         why += f" But the last of them shows only at size {needed}."
-    elif share is not None and share > _FAILING:
-        outlook, changes = (
-            "cannot hold",
-            (Advice("items", f"draw more training items: {missed} windows are not among them"),),
-        )
-    elif not missed:
-        why += f" Training to size {needed} shows them all."
-    if seen and missed and needed is not None:
-        total = len(seen.coverage.entries)
-        need = (
-            "" if share is None else f", and {share:.0%} of items at size {layout.failing_at} need one that it misses"
-        )
-        why += f" {total} windows exist and the planned items show {total - missed}{need}; one is {seen.unseen[0]}."
-    if outlook == "can hold" and layout.locality.window and layout.locality.window[0] == 1:
-        reach = (layout.locality.window[1] + 1) // 2
+        estimate, change = layout.needed, Advice("longer", f"train to size {needed} at least")
+    elif lacking is not None and lacking.last[1] > _LACKING:
+        why += f" But {_needing(lacking)}"
+        estimate, change = lacking, Advice("items", "draw more training items, or train to a larger size")
+    elif lacking is None and missed and seen is not None:
+        why += f" But of {len(seen.coverage.entries)} windows the training items show {len(seen.seen)}."
+        estimate, change = seen, Advice("items", "draw more training items")
+    elif lacking is None and needed is None:
+        why += " But new windows still came at the last size that was looked at."
+        estimate, change = layout.needed, Advice("longer", "train to a larger size")
+    else:
+        reach = ((layout.locality.window or (1, 1))[1] + 1) // 2
+        why += " " + _shown(layout)
         why += f" Attention must keep to such windows (`--attention window:size={reach}`)."
-    rests = {"assumptions": (READS,), "reference": XIAO, "details": details, "changes": changes}
-    return question.opinion(THEORY, outlook, why, layout.locality.claim(), **rests)
+        rests = {"assumptions": (READS,), "reference": XIAO, "details": details}
+        return question.opinion(THEORY, "can hold", why, layout.locality.claim(), **rests)
+    if seen is not None and seen.capped:
+        why += f" {seen.capped}"
+    grounds = estimate.claim() if estimate is not None else None
+    rests = {"reference": XIAO, "details": details, "changes": (change,)}
+    return question.opinion(THEORY, "unknown", f"{why} {NOT_SHOWN}", grounds, **rests)
 
 
-def _order_blind(question: Question, layout: Layout) -> Opinion | None:
-    """Will fail, if steps depend on an order that the model cannot see: without a causal mask no encoding makes a bag
+def _shown(layout: Layout) -> str:
+    """What the planned items show, where it is enough."""
+    if layout.seen is not None and not layout.seen.unseen and layout.training_size is not None:
+        return f"Training to size {layout.training_size} shows them all."
+    return _needing(layout.lacking) if layout.lacking is not None else "The training items show them all."
+
+
+def _needing(lacking: Unshown) -> str:
+    size, share = lacking.last
+    return f"{share:.0%} of {lacking.instances} instances of size {size} have a step that the planned items lack."
+
+
+def _measured(question: Question, opinion: Opinion) -> Opinion:
+    """With what training a built-in layout gave, where the encoding is the same or the theory says that it can hold."""
+    outcome = None if question.decoder else outcomes().get(name_of(question.task))
+    if outcome is None or (opinion.outlook != "can hold" and question.encoding != outcome.position):
+        return opinion
+    return replace(opinion, why=f"{opinion.why} {outcome.sentence}")
+
+
+def _short_sighted(question: Question, layout: Layout, seen: int | None) -> Opinion | None:
+    """Cannot hold, if attention keeps to windows so narrow that two places that need different labels look the same."""
+    clash = None if seen is None else window_clash(layout.steps, layout.sizes, seen)
+    if clash is None:
+        return None
+    sees = f"With this attention an output depends on {seen} columns"
+    only = Assumption(f"an output of the model depends on {seen} columns and no more, as its window and depth say")
+    change = Advice("window", "widen the window or deepen the model, or let attention reach everything")
+    return _blind(question, SIGHT, clash, sees, only, change)
+
+
+def _order_blind(question: Question, layout: Layout, columns: int | None) -> Opinion | None:
+    """Cannot hold, if steps depend on an order that the model cannot see: without a causal mask no encoding makes a bag
     of all columns, and with sliding windows an encoding of distances alone does not tell a window from its mirror
     image."""
+    if layout.steps.form != "step":
+        return None
     base = encoding_names(question.encoding)[0]
     windowed = str(question.task.preset.get("attention", "")).startswith("window")
-    n, r = layout.locality.window or (0, 0)
     seen = Assumption("the model has no causal mask, and attends to all columns")
-    if windowed and n == 1 and base in ("none", "alibi", "kerple"):
-        seen = Assumption(f"the model has no causal mask, and sees windows of {r} columns and no more")
-        clash = mirror_clash(layout.steps, layout.sizes, r)
+    clash, sees = None, ""
+    if columns is not None and base in ("none", "alibi", "kerple"):
+        seen = Assumption(f"the model has no causal mask, and sees windows of {columns} columns and no more")
+        clash = mirror_clash(layout.steps, layout.sizes, columns)
         sees = f"With windows and `{question.encoding}` a model cannot tell a window from its mirror image"
     elif base == "none" and not windowed:
         clash = bag_clash(layout.steps, layout.sizes)
         sees = "Without an encoding and a causal mask a model sees a bag of columns"
-    else:
-        clash = None
-        sees = ""
     if clash is None:
         return None
+    sided = Advice("encoding", "it tells offsets with their side", ("t5", "rope", "learned+offset"))
+    return _blind(question, ORDER, clash, sees, seen, sided)
+
+
+def _blind(question: Question, theory: Theory, clash: Clash, sees: str, seen: Assumption, change: Advice) -> Opinion:
+    """Cannot hold: the model gives the same answer at two places that need different ones."""
     why = (
         f"{sees}; `{clash.one}` needs {clash.label!r} at the place in brackets and `{clash.other}`, which then looks "
         f"the same, {clash.other_label!r}."
     )
     grounds = Claim(
-        name="the step depends on what the encoding does not tell",
+        name="the step depends on what the model does not see",
         value=True,
         unit="",
         kind="proved",
         assumptions=(seen,),
         evidence=vars(clash),
     )
-    sided = Advice("encoding", "it tells offsets with their side", ("t5", "rope", "learned+offset"))
-    return question.opinion(ORDER, "cannot hold", why, grounds, reference=XIAO, changes=(sided,))
+    return question.opinion(theory, "cannot hold", why, grounds, reference=XIAO, changes=(change,))

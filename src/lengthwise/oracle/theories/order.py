@@ -1,4 +1,5 @@
-"""Whether a step can be taken without knowing the order of the columns, or without telling left from right."""
+"""Whether a step can be taken from a window alone, without knowing the order of the columns, or without telling left
+from right."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from lengthwise.oracle.locality.steps import Steps, written
+from lengthwise.oracle.locality.windows import windows_of
 from lengthwise.oracle.opinion import Theory
 from lengthwise.tasks.formulations.formulation import Move
 
@@ -35,6 +37,11 @@ def bag_clash(steps: Steps, sizes: Sequence[int]) -> Clash | None:
         return [(bag, column) for column in move.state]
 
     return _clash(steps, sizes, seen)
+
+
+def window_clash(steps: Steps, sizes: Sequence[int], r: int) -> Clash | None:
+    """Two places whose windows of r columns are the same and that need different labels."""
+    return _clash(steps, sizes, lambda move: list(windows_of(move.state, r)))
 
 
 def mirror_clash(steps: Steps, sizes: Sequence[int], r: int) -> Clash | None:

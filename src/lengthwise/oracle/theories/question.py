@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lengthwise.oracle.opinion import Advice, Family, Opinion, Outlook, Theory, family
+from lengthwise.oracle.theories.preset import BATCH, STEPS
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.task import Task
 
@@ -61,7 +62,7 @@ class Question(Asked):
     out, seeing all earlier states."""
 
     task: Task
-    items: int = 10_000
+    items: int = STEPS * BATCH
     seed: int = 0
     quick: bool = False
     decoder: bool = False

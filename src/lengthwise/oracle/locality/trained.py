@@ -1,0 +1,79 @@
+"""What became of the built-in layouts when they were trained: the outcomes that `benchmarks/layouts.py` measured.
+
+Theory says what a model can do; the outcomes say what one training run did, and are shown next to a verdict.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+FILE = "trained.json"
+LEARNED = 0.95  # of the chains at the training size
+HELD, TIMES = 0.95, 10  # of the chains at so many times the training size
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One layout, trained once: `right` chains of `items`, and the steps of the longest, by size."""
+
+    task: str
+    position: str
+    attention: str
+    depth: int
+    steps: int
+    batch: int
+    train_size: int
+    seed: int
+    right: Mapping[int, int]
+    items: Mapping[int, int]
+    longest: Mapping[int, int]
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any]) -> Outcome:
+        sizes = data["sizes"]
+        return cls(
+            **{name: data[name] for name in ("task", "position", "steps", "batch", "train_size", "seed")},
+            attention=data["model"]["attention"],
+            depth=data["model"]["depth"],
+            right={point["size"]: point["right"] for point in sizes},
+            items={point["size"]: point["items"] for point in sizes},
+            longest={point["size"]: point["steps"] for point in sizes},
+        )
+
+    def exact(self, size: int) -> float:
+        """The share of chains of a size that stopped with the right answer."""
+        return self.right[size] / self.items[size]
+
+    @property
+    def learned(self) -> bool:
+        return self.exact(self.train_size) >= LEARNED
+
+    @property
+    def held(self) -> bool | None:
+        """Whether it held at ten times the training size; None where it was not run there, or had not learned its
+        training size, so that a fall says nothing."""
+        size = TIMES * self.train_size
+        return self.exact(size) >= HELD if self.learned and size in self.right else None
+
+    def contradicts(self, outlook: str) -> bool:
+        """Whether this outcome shows a verdict to be wrong. That a model can hold is not refuted by one that fell."""
+        return outlook == "cannot hold" and self.held is True
+
+    @property
+    def sentence(self) -> str:
+        shares = ", ".join(f"{self.exact(size):.0%} at {size}" for size in sorted(self.right))
+        model = f"{self.position} and {self.attention} attention"
+        return f"Measured, trained once to {self.train_size} with {model}: {shares} of whole chains are right."
+
+
+@functools.cache
+def outcomes() -> Mapping[str, Outcome]:
+    """The outcomes that ship with the package, by task."""
+    text = (files("lengthwise.oracle.locality") / FILE).read_text(encoding="utf-8")
+    found = [Outcome.from_plain(data) for data in json.loads(text)["outcomes"]]
+    return {outcome.task: outcome for outcome in found}
