@@ -40,6 +40,7 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.output import warn, write_object
     from lengthwise.cli.progress import progress
     from lengthwise.cli.results import write_curve
+    from lengthwise.measurement.standard import too_few_items
     from lengthwise.models.attention.settling import unsettled
     from lengthwise.runs.run import measure
     from lengthwise.tasks import tasks
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     loaded = _load(options.run, task)
     task = task or loaded.plan.task
     at_least(1, options.test_size, "--test-size")
-    warn(task.warnings(), options.quiet)
+    warn([*task.warnings(), *(too_few_items(options.items) if task.certain else [])], options.quiet)
     chosen = _sizes(options.sizes)
     largest = max(chosen) if chosen else options.test_size or loaded.plan.test_size
     check_reaches(task, largest)
