@@ -97,7 +97,8 @@ def published_for(facts: Mapping[str, Any], encoding: str) -> Mapping[str, Any] 
 
 def trained_alike(curve: Mapping[str, Any], train_size: int) -> bool:
     """Whether a published curve is of models trained to the same length, within a tenth."""
-    return abs(train_size / curve["bins"][0][1] - 1) <= LIKE
+    trained = curve["bins"][0][1]
+    return abs(train_size - trained) <= LIKE * trained
 
 
 def compare(content: Content) -> Published:
