@@ -242,7 +242,7 @@ def _notes(table: Table, measures: Sequence[Measure]) -> list[str]:
     if not done:
         return ["no run is done yet"]
     notes = [
-        "mean over the kept seeds [95 % bootstrap interval over seeds, rounded outwards] seeds kept/all of the cell",
+        "mean over the seeds kept [95 % bootstrap interval over seeds, rounded outwards] seeds kept/all of the cell",
     ]
     if any(cell.censored for cell in done):
         notes.append("≥ at least: some of the seeds hold to the largest size measured, and were not measured further")
