@@ -38,7 +38,8 @@ class Interval:
 
     def plain(self) -> dict[str, Any]:
         """The interval as JSON-ready data."""
-        return {**asdict(self), "high": None if self.is_open else self.high}
+        ends = {name: None if math.isinf(end) else end for name, end in (("low", self.low), ("high", self.high))}
+        return {**asdict(self), **ends}
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high

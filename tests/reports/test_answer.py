@@ -190,7 +190,7 @@ def test_any_shape_has_sentences_that_agree_with_a_count(content_of, table, data
     if not content.counts["done"]:
         assert found.claims[0].value is None
         return
-    # Counted anew from the table itself: seeds that reach the training size of 20 learned, and of those most hold at 60.
+    # Counted anew from the table itself: seeds that reach the training size of 20 learned, those that reach 60 hold.
     learned, judged, holding = 0, set(), set()
     for (task, position), values in table.items():
         seeds = [value for value in values if value is not None and value >= 20]

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     loaded = _load(options.run, task)
     task = task or loaded.plan.task
     at_least(1, options.test_size, "--test-size")
-    warn([*task.warnings(), *(too_few_items(options.items) if task.certain else [])], options.quiet)
+    warn(task.warnings(), options.quiet)
     chosen = _sizes(options.sizes)
     largest = max(chosen) if chosen else options.test_size or loaded.plan.test_size
     check_reaches(task, largest)
@@ -62,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
         from lengthwise.cli.recursion import run_recursively
 
         return run_recursively(loaded, task, chosen or doubling(loaded.plan.train_size, largest, task), options)
+    warn(too_few_items(options.items) if task.certain else [], options.quiet)
     sizes = chosen or task.sizes(1, largest)
     choice = {"sizes": sizes, "items": options.items, "seed": options.seed, "position": options.position}
     with unsettled() as errors:

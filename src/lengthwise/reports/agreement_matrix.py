@@ -89,5 +89,5 @@ def _colour(foretold: Predictions) -> Any:
     found = {row.score for row in foretold.judged}
     looks = {name: colour for score, (_, name, colour, _) in LOOKS.items() if score in found}
     scale = alt.Scale(domain=list(looks), range=list(looks.values()))
-    legend = wrapping_legend(looks, 2, orient="top", direction="horizontal", symbolType="square", labelLimit=260)
+    legend = wrapping_legend(looks, 2, orient="top", direction="horizontal", symbolType="square", labelLimit=300)
     return alt.Color("look:N", scale=scale, legend=legend if looks else None)
