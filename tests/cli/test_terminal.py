@@ -16,8 +16,6 @@ pytestmark = pytest.mark.system
 
 TRAIN = "train sort --steps 100 --batch 8 --depth 1 --width 16 --heads 1 --items 80 --train-size 4".split()  # noqa: SIM905
 TRAIN += ["--test-size", "6"]
-TRAIN = "train sort --steps 100 --batch 8 --depth 1 --width 16 --heads 1 --items 80 --train-size 4".split()  # noqa: SIM905
-TRAIN += ["--test-size", "6"]
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOUR = re.compile(r"\x1b\[(?:[0-9]+;)*(?:3[0-7]|38|9[0-7])[;0-9]*m")
 

@@ -50,8 +50,7 @@ def _shown(row: Prediction, roomy: bool) -> dict[str, Any]:
         sign, look, _, ink = LOOKS[row.score]
         text = f"{sign} held" if row.outcome == "held" else f"{sign} did not" if roomy else f"{sign} not"
     else:
-        look, ink, text = row.outcome, PAGE_INK, "not learned" if roomy else "×"
-        text = text if row.outcome == "not learned" else "–"
+        look, ink, text = row.outcome, PAGE_INK, "not learned" if row.outcome == "not learned" else "–"
     return {
         "row": row.label,
         "encoding": row.cell.position,

@@ -11,6 +11,7 @@ from lengthwise.reports.figure import PAGE_INK, template_of
 
 _INNER = (0.03, 0.06)  # share of a step that parts two columns, and two rows
 _STRIPE = 10  # pixels from one line of a hatch to the next, along a row
+_WORDS = 78  # pixels that a cell needs to say that it was not learned
 _WIDE = 840  # pixels of all columns together, as far as that leaves cells readable
 
 
@@ -56,7 +57,7 @@ class CellGrid:
             hatched.mark_rect(stroke="#888888", cornerRadius=2, fill=self._hatch()),
             others.mark_rect(filled=False, stroke="#888888", strokeDash=[3, 3], cornerRadius=2, fill="transparent"),
             filled.mark_text(fontSize=size).encode(text="text:N", color=ink),
-            hatched.mark_text(fontSize=size, color=PAGE_INK).encode(text="text:N"),
+            hatched.mark_text(fontSize=size, color=PAGE_INK).encode(text=_if_there_is_room("×")),
             others.mark_text(fontSize=size, color=PAGE_INK).encode(text="text:N"),
         ]
         chart = alt.layer(*layers).resolve_scale(color="independent")
@@ -96,3 +97,10 @@ class CellGrid:
             axis=alt.Axis(domain=False, ticks=False, grid=False, labelLimit=300, labelPadding=8, labelFontSize=12),
         )
         return x, y
+
+
+def _if_there_is_room(sign: str) -> Any:
+    """The text of a cell, or a sign in its place where the cell is narrow, as on a phone."""
+    import altair as alt
+
+    return alt.condition(f"bandwidth('x') < {_WORDS}", alt.value(sign), alt.Text("text:N"))

@@ -26,12 +26,12 @@ def heat_map(content: Content) -> Figure:
     grid, rows = _grid(content), []
     for row in content.rows:
         for encoding, cell in content.row_cells(row).items():
-            rows.append({"row": row.label, "encoding": encoding, **_shown(cell, furthest, grid.roomy)})
+            rows.append({"row": row.label, "encoding": encoding, **_shown(cell, furthest)})
     data = {place: [row for row in rows if row["place"] == place] for place in ("learned", "hatched", "others")}
     return Figure("heat-map", KIND, "Reach relative to the training length", WORDS, _template(grid, furthest), data)
 
 
-def _shown(cell: Cell, furthest: float, roomy: bool) -> dict[str, Any]:
+def _shown(cell: Cell, furthest: float) -> dict[str, Any]:
     """What a cell says: its number, whether it was learned, and what a reader finds by hovering."""
     seeds = f"{len(cell.kept)} of {counted(len(cell.runs), 'seed')} learned"
     if not cell.done:
@@ -47,7 +47,7 @@ def _shown(cell: Cell, furthest: float, roomy: bool) -> dict[str, Any]:
     failed = f", {len(cell.failed)} failed" if cell.failed else ""
     place, state, text = "learned", "learned", number
     if cell.learned is False:
-        place, state, text = "hatched", _not_learned(cell), "not learned" if roomy else "×"
+        place, state, text = "hatched", _not_learned(cell), "not learned"
     elif cell.learned is None:
         place, state, text = "others", _not_judged(cell), "–"
     return {
