@@ -76,7 +76,7 @@ def write_synthetic_study(
         "keep": 0.9,
         **(study or {}),
     }
-    published = {"encoding": "learned+offset", "bins": [[1, 50], [51, 100], [101, 150]], "exact_match": [100, 90, 80]}
+    published = {"encoding": "learned+offset", "bins": [[1, 20], [21, 40], [41, 60]], "exact_match": [100, 90, 80]}
     known = {
         "axis": "length",
         "published": [{**published, "reference": "huang2025, Figure 1", "chance": None}],

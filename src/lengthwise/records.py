@@ -14,7 +14,11 @@ Check = Literal["checked", "assumed", "violated"]
 
 @dataclass(frozen=True)
 class Interval:
-    """A closed range that holds the value with probability `level`, found by `method`."""
+    """A closed range that holds the value with probability `level`, found by `method`.
+
+    `high` is infinite where nothing bounds the value from above, such as a reach that ends with the measurement; JSON,
+    which has no infinity, then says null.
+    """
 
     low: float
     high: float
@@ -26,6 +30,16 @@ class Interval:
             raise ValueError(f"an interval needs low <= high, not [{self.low}, {self.high}]")
         if not 0 < self.level <= 1:
             raise ValueError(f"a level lies in (0, 1], not {self.level}")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing bounds the value from above."""
+        return self.high == math.inf
+
+    def plain(self) -> dict[str, Any]:
+        """The interval as JSON-ready data."""
+        ends = {name: None if math.isinf(end) else end for name, end in (("low", self.low), ("high", self.high))}
+        return {**asdict(self), **ends}
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -81,13 +95,14 @@ class Claim:
 
     def plain(self) -> dict[str, Any]:
         """The claim as JSON-ready data."""
-        return asdict(self)
+        return {**asdict(self), "interval": None if self.interval is None else self.interval.plain()}
 
     def __str__(self) -> str:
         value = "–" if self.value is None else f"{self.value:.4g}" if isinstance(self.value, float) else str(self.value)
         text = f"{self.name}: {value}{' ' + self.unit if self.unit else ''}"
         if self.interval:
-            text += f" [{self.interval.low:.4g}, {self.interval.high:.4g}]"
+            high = "…" if self.interval.is_open else f"{self.interval.high:.4g}]"
+            text += f" [{self.interval.low:.4g}, {high}"
         text += f" ({self.kind}" + (f", {self.status})" if self.status != "holds" else ")")
         violated = [a.statement for a in self.assumptions if a.check == "violated"]
         return text + (f"; violated: {'; '.join(violated)}" if violated else "")

@@ -16,7 +16,7 @@ from processes import PATIENCE
 
 # A model that trains in a moment; nothing here is about how good it is.
 TINY = (
-    "--steps 5 --batch 8 --depth 1 --width 16 --heads 1 --items 5 --train-size 4 --test-size 6".split()  # noqa: SIM905
+    "--steps 5 --batch 8 --depth 1 --width 16 --heads 1 --items 80 --train-size 4 --test-size 6".split()  # noqa: SIM905
 )
 
 

@@ -22,9 +22,9 @@ def test_the_table_fits_80_columns_and_leaves_the_terminal_alone(study, capsys):
     assert said.err == "" and "\x1b" not in said.out and "`" not in said.out
     assert max(map(len, said.out.splitlines())) <= 80
     lines = said.out.splitlines()
-    assert lines[0] == "small: prediction beside measurement, 4 cells"
-    assert lines[2].split() == ["predicted", "held", "fell", *lines[2].split()[3:]]
-    assert [line.split()[:2] for line in lines[3:5]] == [["will", "hold"], ["will", "fail"]]
+    assert lines[0] == "small: prediction and measurement, 4 cells"
+    assert lines[2].split()[:5] == ["predicted", "held", "did", "not", "hold"]
+    assert [line.split()[:2] for line in lines[3:5]] == [["can", "hold"], ["cannot", "hold"]]
     assert "cannot be rebuilt here" in said.out and "gone.py" in said.out
 
 
@@ -42,7 +42,8 @@ def test_an_unknown_study_is_a_sentence(study):
         run_against("smal", json=False, quiet=True)
 
 
-def test_accuracy_and_disagreements_are_written_out(study, capsys, monkeypatch):
+def test_contradictions_and_what_training_missed_are_written_out(study, capsys):
+    from lengthwise.cli.against import write_against
     from lengthwise.oracle.check import Card
     from lengthwise.oracle.opinion import Opinion, Verdict
     from lengthwise.records import Claim
@@ -51,9 +52,11 @@ def test_accuracy_and_disagreements_are_written_out(study, capsys, monkeypatch):
 
     content = read_content(study)
     held = {row.cell.position: row.outcome for row in predictions.predict(content).rows if row.cell.task == "sort"}
+    judged = {position for position, outcome in held.items() if outcome in ("held", "did not hold")}
+    assert judged, held
 
     def contrary(task, positions, *, train_size, test_size, name, quick):
-        """It says the opposite of what came, of both encodings."""
+        """What held cannot hold, and what did not hold can."""
         found = {}
         for position in positions:
             outlook = "cannot hold" if held[position] == "held" else "can hold"
@@ -61,12 +64,12 @@ def test_accuracy_and_disagreements_are_written_out(study, capsys, monkeypatch):
             found[position] = Verdict(position, (opinion,))
         return Card(name, train_size, test_size, found)
 
-    from lengthwise.cli.against import write_against
-
     found = predictions.predict(content, contrary)
-    assert found.disagreements, held
+    contradicted, missed = len(found.contradictions), len(found.not_reached)
+    assert contradicted + missed == len(judged)
     write_against(found)
     said = capsys.readouterr().out
-    assert f"not as predicted: {len(found.disagreements)}\n" in said and "it was told so." in said
-    assert "accuracy 0% [95% Wilson interval 0% to" in " ".join(said.split())
+    assert (f"CONTRADICTIONS, at the sizes measured: {contradicted}\n" in said) is bool(contradicted)
+    assert (f"training did not get there: {missed}\n" in said) is bool(missed)
+    assert "it was told so." in " ".join(said.split()) and ": 0% of" in " ".join(said.split())
     assert max(map(len, said.splitlines())) <= 80

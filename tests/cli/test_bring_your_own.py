@@ -50,7 +50,7 @@ def trained_and_measured(cli, tiny, *task: str, largest: int = 6) -> dict:
     assert first.code == 0, first.err
     content = json.loads(first.out)
     for again in ([], task):
-        second = cli("measure", "run", *again, "--items", "5", "--json")
+        second = cli("measure", "run", *again, "--items", "80", "--json")
         assert second.code == 0, second.err
         assert json.loads(second.out)["curve"]["points"] == content["curve"]["points"]
     assert content["curve"]["points"][-1]["size"] == largest
@@ -76,10 +76,10 @@ def test_a_python_file_that_was_moved(cli, tiny, python_file):
     points = trained_and_measured(cli, tiny, python_file)["curve"]["points"]
     Path("elsewhere").mkdir()
     Path(python_file).rename("elsewhere/mytask.py")
-    answer = cli("measure", "run", "--items", "5")
+    answer = cli("measure", "run", "--items", "80")
     assert answer.code == 2 and answer.out == "" and answer.err.count("\n") == 1
     assert "mytask.py: there is no such file" in answer.err and "lengthwise measure run" in answer.err
-    again = cli("measure", "run", "elsewhere/mytask.py", "--items", "5", "--json")
+    again = cli("measure", "run", "elsewhere/mytask.py", "--items", "80", "--json")
     assert again.code == 0 and json.loads(again.out)["curve"]["points"] == points
 
 

@@ -120,7 +120,7 @@ def test_measuring_follows_the_seed(cli, sorting_run):
 
 
 def test_measuring_again_gives_what_training_gave(cli, sorting_run):
-    again = one_object(cli("measure", sorting_run, "--items", "5", "--json").out)["curve"]
+    again = one_object(cli("measure", sorting_run, "--items", "80", "--json").out)["curve"]
     stored = json.loads((sorting_run / "curve.json").read_text())
     assert again["points"] == stored["points"]
 
@@ -152,7 +152,31 @@ def test_seeds_are_kept_in_folders_of_their_own(cli, tiny):
 def test_discarded_seeds_are_named(cli, tiny):
     answer = cli("train", "sort", *tiny, "--seeds", "2", "--keep", "0.9")
     assert "0 of 2 seeds kept, 2 discarded" in answer.out
-    assert sum(line.endswith("discarded") for line in answer.out.splitlines()) == 2
+    assert sum(line.endswith("  not learned") for line in answer.out.splitlines()) == 2
+
+
+def test_too_few_items_to_establish_the_standard_are_warned_of(cli, tiny, sorting_run, tmp_path):
+    """Once, on stderr, by each command that measures; never where nothing is said about 95 %."""
+    few = [*tiny, "--items", "50", "--folder", "few"]
+    assert cli("train", "sort", *few).err.count("50 items per size") == 1
+    assert cli("train", "sort", *few, "--quiet").err == ""
+    assert "items per size" not in cli("train", "sort", *tiny).err
+    assert "50 items per size" in cli("measure", sorting_run, "--items", "50").err
+    assert "items per size" not in cli("measure", sorting_run, "--items", "73").err
+    assert "items per size" not in cli("train", "prose", *few[:-1], "drawn").err, "exact match says nothing there"
+
+
+def test_a_study_on_few_items_is_warned_of_once(cli, monkeypatch, tmp_path):
+    from lengthwise.cli import study
+
+    def nothing(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(study, "_carry_out", nothing)
+    spec = 'tasks = ["sort", "parity"]\npositions = ["none", "rope"]\ntrain_size = 3\nitems = {}\n'
+    for items, said in ((50, 1), (73, 0)):
+        (tmp_path / "s.toml").write_text(spec.format(items))
+        assert cli("study", "s.toml").err.count("items per size") == said
 
 
 def test_dry_run_writes_nothing(cli, tiny, tmp_path):
@@ -163,7 +187,7 @@ def test_dry_run_writes_nothing(cli, tiny, tmp_path):
 
 @pytest.mark.parametrize("ending, start", [(".svg", b"<svg"), (".png", b"\x89PNG"), (".html", b"<!")])
 def test_a_figure_is_drawn(cli, sorting_run, tmp_path, ending, start):
-    answer = cli("measure", sorting_run, "--items", "5", "--figure", f"curve{ending}")
+    answer = cli("measure", sorting_run, "--items", "80", "--figure", f"curve{ending}")
     assert answer.code == 0 and answer.err == f"figure in curve{ending}\n"
     assert (tmp_path / f"curve{ending}").read_bytes().lstrip().startswith(start)
 

@@ -31,7 +31,9 @@ def run(task: str, position: str, seed: int, reach: int | None = None, in_range:
     )
     if reach is None:
         return made
-    summary = Summary(reach, reach == 60, in_range, min(1.0, reach / 40), None if reach == 59 else 0.25, 0.1)
+    thrice, learned = None if reach == 59 else 0.25, in_range >= 0.9
+    holds = reach >= 60 if learned else None
+    summary = Summary(reach, reach == 60, in_range, min(1.0, reach / 40), thrice, 0.1, learned, holds)
     return replace(made, state="done", seconds=1.0, summary=summary)
 
 
@@ -63,14 +65,15 @@ def test_the_table_says_what_the_seeds_say(cli):
     folder = stored(Path("runs/small"), SMALL, question="Does it hold?")
     answer = cli("study", "show", "small")
     assert answer.code == 0 and answer.err == ""
-    assert answer.out.startswith("small: Does it hold?\n11 of 12 runs done, 1 waiting; seeds discarded: 4")
+    assert answer.out.startswith("small: Does it hold?\n11 of 12 runs done, 1 waiting, 3 of 4 cells learned;")
+    assert "(4 discarded)" in answer.out
     reach = lines(answer.out, "reach, in sizes (measured)")
     assert reach[0].split() == ["none", "rope"]
-    assert reach[1].split() == ["sort", "≥60", "[60–60]", "3/3", "30", "[20–40]", "3/3"]
+    assert reach[1].split() == ["sort", "≥60", "[≥60]", "3/3", "30", "[20–40]", "3/3"]
     assert reach[2].split() == ["copy", "×6", "[5–7]", "0/3", "25", "1/3"]
     twice = lines(answer.out, "exact match at 2 x the training size, in % (measured)")
     assert twice[1].split() == ["sort", "100", "[100–100]", "3/3", "75", "[50–100]", "3/3"]
-    assert "≥ a lower bound" in answer.out and "× not learned" in answer.out and "no interval" in answer.out
+    assert "≥ at least" in answer.out and "× not learned" in answer.out and "no interval" in answer.out
     assert "failed" not in answer.out and cli("study", "show", folder).out == answer.out
 
 

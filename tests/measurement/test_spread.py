@@ -19,20 +19,25 @@ def curve(seed: int, rights: list[int], position: str = "none", train_size: int 
 GOOD, FAIR, BAD = curve(0, [10, 10, 10, 6]), curve(1, [10, 10, 4, 0]), curve(5, [10, 6, 0, 0])
 
 
-def test_all_seeds_are_kept_unless_a_rule_says_otherwise() -> None:
+def test_seeds_that_learned_are_kept() -> None:
     spread = over_seeds([GOOD, FAIR, BAD])
-    assert spread.kept == (GOOD, FAIR, BAD) and spread.discarded == ()
-    assert spread.plain()["rule"] == "all seeds are kept"
-    assert all("kept seeds" in claim.name for claim in spread.claims()), "kept and all are the same"
+    assert spread.kept == (GOOD, FAIR) and spread.discarded == (BAD,)
+    assert spread.plain()["rule"] == str(Keep()) and "95%" in str(Keep())
+    assert spread.plain()["learned"] is True and over_seeds([BAD]).plain()["learned"] is False
+    kept = over_seeds([GOOD, FAIR])
+    assert all("kept seeds" in claim.name for claim in kept.claims()), "kept and all are the same"
 
 
 def test_kept_and_discarded_by_the_exact_match_in_range() -> None:
-    """In range the seeds have 20, 20 and 16 of 20 right."""
+    """In range the seeds have 20, 20 and 16 of 20 right; 57 of 60 with 19 of 20 at each size is learned."""
     spread = over_seeds([BAD, GOOD, FAIR], Keep(0.85))
     assert spread.kept == (GOOD, FAIR) and spread.discarded == (BAD,)
-    assert over_seeds([BAD, GOOD, FAIR], Keep(0.8)).discarded == (), "at least means at least"
-    assert str(spread.rule) == "exact match in the training range at least 85%"
-    assert str(Keep(0.9995)) == "exact match in the training range at least 99.95%"
+    assert over_seeds([BAD, GOOD, FAIR], Keep(0.8)).discarded == (BAD,), "what did not learn is not kept"
+    points = [Point(n, n, 20, 19, 20, 19, 0.1, 0.0, 0.0) for n in (1, 2, 3)]
+    near = Curve("t", "none", 3, 0, tuple(points))
+    assert over_seeds([near], Keep(0.95)).kept == (near,), "at least means at least"
+    assert over_seeds([near], Keep(0.96)).discarded == (near,)
+    assert str(spread.rule).startswith(str(Keep())) and "85%" in str(spread.rule) and "99.95%" in str(Keep(0.9995))
 
 
 def test_mean_and_spread_by_hand() -> None:
@@ -49,7 +54,7 @@ def test_claims_report_every_seed() -> None:
     assert kept.value == pytest.approx((3 + 2) / 2) and every.value == pytest.approx((3 + 2 + 1) / 3)
     for claim in claims.values():
         assert claim.evidence["kept"] == [0, 1] and claim.evidence["discarded"] == [5]
-        assert claim.evidence["rule"] == "exact match in the training range at least 85%"
+        assert claim.evidence["rule"] == str(Keep(0.85))
     assert kept.evidence["seeds"] == [0, 1] and every.evidence["seeds"] == [0, 1, 5]
     far = claims["exact match, sizes 3 to 4, mean over all seeds"]
     assert far.value == pytest.approx((0.8 + 0.2 + 0.0) / 3)

@@ -35,17 +35,18 @@ def test_a_cell_has_the_sign_of_what_was_foretold_and_what_came(drawn):
     cells = {(row["row"], row["encoding"]): row["text"] for rows in drawn.data.values() for row in rows}
     assert cells == {
         ("sort", "a"): "✓ held",
-        ("sort", "b"): "✓ fell",
+        ("sort", "b"): "✓ did not",
         ("sort", "c"): "✗ held",
-        ("sort", "d"): "✗ fell",
+        ("sort", "d"): "○ did not",
         ("parity", "a"): "? held",
-        ("parity", "b"): "×",
+        ("parity", "b"): "not learned",
         ("parity", "c"): "–",
     }
-    assert [row["outcome"] for row in drawn.data["others"]] == ["not learned", "not measured"]
+    assert [row["outcome"] for row in drawn.data["hatched"]] == ["not learned"]
+    assert [row["outcome"] for row in drawn.data["others"]] == ["not measured"]
     assert drawn.data["judged"][2]["why"] == "a witness says that sort cannot hold"
-    assert drawn.data["judged"][2]["measured"].startswith("held: 100 % exact")
-    assert "decided 4 of 5 cells" in drawn.words
+    assert drawn.data["judged"][2]["measured"].startswith("held: mean reach at least 60")
+    assert "Contradiction: 1 of 2" in drawn.words
 
 
 def test_every_look_is_another_colour_and_its_sign_contrasts():
@@ -56,18 +57,19 @@ def test_every_look_is_another_colour_and_its_sign_contrasts():
         linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    for _, colour, ink in LOOKS.values():
+    for _, _, colour, ink in LOOKS.values():
         light, dark = sorted((luminance(colour), luminance(ink)), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.5, colour
-    assert len({name for name, _, _ in LOOKS.values()}) == len({colour for _, colour, _ in LOOKS.values()}) == 5
+    assert len({name for _, name, _, _ in LOOKS.values()}) == len({colour for _, _, colour, _ in LOOKS.values()}) == 5
+    assert all(name.startswith(sign) for sign, name, _, _ in LOOKS.values())
 
 
 def test_the_legend_has_what_occurs_and_no_more(content_of, told):
     content = content_of({("sort", "a"): [60], ("sort", "c"): [60]})
     template = agreement_matrix(content, predict(content, told(TOLD))).template
     scale = template["layer"][0]["encoding"]["color"]["scale"]
-    assert scale["domain"] == ["✓ predicted to hold, held", "✗ predicted to fail, held"]
-    assert scale["range"] == ["#0072B2", "#E69F00"]
+    assert scale["domain"] == [LOOKS["contradiction"][1], LOOKS["training got there"][1]]
+    assert scale["range"] == [LOOKS["contradiction"][2], LOOKS["training got there"][2]]
 
 
 def test_a_legend_without_entries_is_left_out(content_of, told):

@@ -11,7 +11,7 @@ from lengthwise.reports.claims import all_claims, claim_columns
 from lengthwise.reports.comparisons import encoding_differences, encoding_pairs, trends, varying_axes
 from lengthwise.reports.plateaus import falling, fit_plateaus, mean_losses
 from lengthwise.reports.predictions import predict
-from lengthwise.reports.published import agreement, compare
+from lengthwise.reports.published import compare
 
 BINS = [[1, 50], [51, 100], [101, 150]]
 
@@ -25,40 +25,58 @@ def known(**encodings):
     return {"axis": "length", "published": curves}
 
 
-def test_each_cell_is_compared_with_its_own_published_curve(content_of):
-    content = content_of(
-        {("a", "none"): [60, 60], ("a", "rope"): [60, 60], ("b", "none"): [20, 20], ("c", "none"): [60, 60]},
-        tasks={"a": known(none=80), "b": known(none=99), "c": {"axis": "length"}},
+def trained_to_50(content_of, table, published, **more):
+    """A study trained to 50 and measured to 150, as the published one."""
+    return content_of(table, train_size=50, test_size=150, tasks=published, **more)
+
+
+def test_what_is_alike_is_compared_in_points_with_both_intervals(content_of):
+    facts = known(none=80)
+    facts["published"][0]["intervals"] = [[99, 100], [85, 95], [70, 90]]
+    content = trained_to_50(
+        content_of,
+        {("a", "none"): [150, 100], ("a", "rope"): [150], ("c", "none"): [150]},
+        {"a": facts, "c": {"axis": "length"}},
     )
     found = compare(content)
-    assert [(item.row.label, item.encoding, item.agrees) for item in found] == [
-        ("a", "none", True),
-        ("b", "none", False),
+    assert [(item.row.label, item.encoding, item.sizes) for item in found.comparisons] == [
+        ("a", "none", "1–50"),
+        ("a", "none", "51–100"),
+        ("a", "none", "101–150"),
     ]
-    assert found[1].share == pytest.approx(0.1) and found[1].published == 0.99 and found[1].sizes == "41–60"
-    assert found[1].sentence == "b with `none`: 10 % here, 99 % published."
-    (count,) = agreement(found)
-    assert (count.name, count.value, count.unit) == ("on the published side of 70 %, encoding none", 1, "of 2")
-    assert count.evidence["the others"] == ["b"]
+    assert found.apart == {}, "what nobody published is not missing"
+    last = found.comparisons[-1]
+    assert last.share == pytest.approx(0.55) and last.published == 0.8 and last.points == pytest.approx(-25)
+    assert last.ours.interval is not None and last.published_interval.low == 0.7
+    claim = last.claim()
+    assert (claim.unit, claim.value, claim.kind) == ("points", pytest.approx(-25), "measured")
+    assert claim.evidence["ours_interval"]["high"] == 1.0 and claim.evidence["published_interval"]["high"] == 0.9
+    assert claim.evidence["seeds"] == [0, 1] and str(claim.reference) == "huang2025, Figure 1"
 
 
-def test_the_bar_itself_is_on_the_upper_side(content_of):
-    content = content_of({("a", "none"): [60]}, tasks={"a": known(none=70)})
-    (found,) = compare(content)
-    assert found.agrees is True
+@pytest.mark.parametrize("train_size, alike", [(44, False), (45, True), (55, True), (56, False), (20, False)])
+def test_training_lengths_within_a_tenth_are_alike(content_of, train_size, alike):
+    size = 3 * train_size
+    content = content_of({("a", "none"): [size]}, train_size=train_size, test_size=size, tasks={"a": known(none=80)})
+    found = compare(content)
+    assert bool(found.comparisons) is alike and bool(found.apart) is not alike
+    if alike:
+        assert found.comparisons[1].sizes == f"{train_size + 1}–{2 * train_size}", "the same multiples of the length"
+    else:
+        assert "Nothing here can be compared" in found.sentences[0] and str(train_size) in found.sentences[1]
 
 
-def test_what_was_not_learned_is_said_in_the_agreement(content_of):
-    content = content_of({("a", "none"): [20]}, unlearned=[("a", "none")], tasks={"a": known(none=99)})
-    (found,) = compare(content)
-    assert "no seed was kept" in found.sentence
-    assert any(one.check == "violated" and "1 of 1" in one.statement for one in agreement([found])[0].assumptions)
+def test_what_was_not_learned_is_not_compared(content_of):
+    table, facts = {("a", "none"): [150], ("a", "rope"): [150]}, {"a": known(none=99, rope=99)}
+    content = trained_to_50(content_of, table, facts, unlearned=[("a", "none")])
+    found = compare(content)
+    assert {item.encoding for item in found.comparisons} == {"rope"}
+    assert list(found.apart.values()) == [("a with `none`",)]
 
 
-def test_the_longest_stretch_that_was_measured_is_compared(content_of):
-    content = content_of({("a", "none"): [40]}, test_size=40, tasks={"a": known(none=80)})
-    (found,) = compare(content)
-    assert found.sizes == "21–40" and found.share == 1.0
+def test_only_stretches_that_were_measured_whole_are_compared(content_of):
+    content = content_of({("a", "none"): [120]}, train_size=50, test_size=120, tasks={"a": known(none=80)})
+    assert [item.sizes for item in compare(content).comparisons] == ["1–50", "51–100"]
 
 
 def test_encodings_are_compared_in_pairs(content_of):
@@ -69,6 +87,14 @@ def test_encodings_are_compared_in_pairs(content_of):
     assert found["reach, x minus y, a"].value == pytest.approx(1.5)
     assert found["reach, x minus y, a"].unit == "training lengths"
     assert all(claim.kind == "measured" for claim in found.values())
+
+
+def test_what_was_not_learned_is_in_no_comparison_of_encodings(content_of):
+    table = {("a", "x"): [60, 60], ("a", "y"): [20, 20], ("b", "x"): [60, 60], ("b", "y"): [60, 60]}
+    table |= {("c", "x"): [60, 60], ("c", "y"): [60, 60]}
+    found = {claim.name: claim for claim in encoding_differences(content_of(table, unlearned=[("a", "y")]))}
+    assert set(found) == {"reach, x minus y, over tasks", "reach, x minus y, b", "reach, x minus y, c"}
+    assert found["reach, x minus y, over tasks"].value == 0.0
 
 
 def test_one_seed_is_not_compared_within_a_task(content_of):
@@ -83,7 +109,7 @@ def test_many_encodings_are_compared_with_the_first(content_of):
 
 def test_a_setting_that_varies_has_a_trend(content_of):
     variants = {f"depth {depth}": {"depth": depth, "width": 64} for depth in (1, 2, 4)}
-    table = {(f"{task}@depth {depth}", "none"): [15 * depth] for task in "ab" for depth in (1, 2, 4)}
+    table = {(f"{task}@depth {depth}", "none"): [20 + 5 * depth] for task in "ab" for depth in (1, 2, 4)}
     content = content_of(table, variants=variants)
     assert varying_axes(content) == ["depth"]
     found = {claim.name: claim for claim in trends(content)}
@@ -100,7 +126,7 @@ def test_a_setting_of_two_values_is_compared_in_pairs(content_of):
 
 def test_the_training_size_is_an_axis(content_of):
     small, large = (
-        content_of({("a", "none"): [5], ("b", "none"): [5]}),
+        content_of({("a", "none"): [25], ("b", "none"): [25]}),
         content_of({("a", "none"): [30], ("b", "none"): [30]}, train_size=30),
     )
     both = type(small)("both", (*small.runs, *large.runs))
@@ -155,12 +181,14 @@ def test_every_claim_has_a_row_with_its_kind_interval_and_assumptions(content_of
     assert set(columns["kind"]) == {"measured", "predicted", "heuristic"}
     place = columns["claim"].index("reach: a, position x, trained to 20")
     row = {name: values[place] for name, values in columns.items()}
-    assert row["value"] == "at least 55" and row["interval"] == "50 to 60" and row["n"] == 2
+    assert row["value"] == "at least 55" and row["interval"] == "at least 50" and row["n"] == 2
     assert any(text.startswith("violated: ") for text in row["assumptions"])
     shares = columns["claim"].index("exact match in the training range: a, position x, trained to 20")
     assert columns["value"][shares] == "100 %"
-    accuracy = columns["claim"].index("cells that did as the oracle predicted, of those it decided")
-    assert (columns["value"][accuracy], columns["interval"][accuracy]) == ("0 %", "0 % to 79.3 %")
+    attained = columns["claim"].index(foretold.attained().name)
+    assert (columns["value"][attained], columns["interval"][attained]) == ("0 %", "0 % to 79.3 %")
+    accuracy = columns["claim"].index(foretold.accuracy().name)
+    assert columns["value"][accuracy] == "– (unknown)", "nothing was said to be impossible"
     outlook = columns["claim"].index("beyond the training range: sort, encoding x")
     assert columns["kind"][outlook] == "predicted" and columns["value"][outlook] == "can hold"
     assert "a witness says that sort can hold" in columns["evidence"][outlook]

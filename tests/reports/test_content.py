@@ -20,12 +20,13 @@ def test_rows_and_columns_follow_the_grid(study):
     assert content.encodings == ("none", "learned+offset", "rope")
     assert content.counts == {"done": 17, "running": 0, "waiting": 0, "failed": 1}
     assert content.noun == "task" and content.rule.in_range == 0.9
-    assert len(content.kept) == sum(run.summary is not None and run.summary.in_range >= 0.9 for run in content.runs)
+    learned = [run for run in content.runs if run.summary is not None and run.summary.reach >= 20]
+    assert content.kept == {run.key for run in learned if run.summary.in_range >= 0.9} and 0 < len(content.kept) < 17
 
 
 def test_labels_are_unlike_where_names_are_alike(content_of):
-    content = content_of({("a, b", "none"): [5], ("a@b", "none"): [6]})
-    assert [row.label for row in content.rows] == ["a, b", "a, b (2)"]
+    content = content_of({("a (b)", "none"): [5], ("a@b", "none"): [6]})
+    assert [row.label for row in content.rows] == ["a (b)", "a (b) (2)"]
     values = [cell.values("reach") for row in content.rows for cell in content.row_cells(row).values()]
     assert values == [{0: 5.0}, {0: 6.0}]
     assert content.noun == "task"
@@ -34,7 +35,7 @@ def test_labels_are_unlike_where_names_are_alike(content_of):
 def test_the_training_size_is_named_where_there_are_several(content_of):
     small, large = content_of({("a", "none"): [5]}), content_of({("a", "none"): [5]}, train_size=30)
     both = type(small)("both", (*small.runs, *large.runs))
-    assert [row.label for row in both.rows] == ["a, trained to 20", "a, trained to 30"]
+    assert [row.label for row in both.rows] == ["a (trained to 20)", "a (trained to 30)"]
     assert both.noun == "task setting"
 
 
@@ -57,7 +58,8 @@ def test_what_failed_is_told_by_reason(content_of):
     said = described(content, {"curves": [], "seeds": []}, [], predict(content))
     assert said.failures == [("ValueError: it broke", "a, none, seed 0, a, none, seed 1 and b, none, seed 0")]
     assert said.counts[0] == "1 of 4 runs done, 3 failed"
-    assert said.counts[1] == "1 seed kept, 0 discarded (rule: exact match in the training range at least 90%)"
+    assert said.counts[1] == "1 of 1 cell learned"
+    assert said.counts[2] == f"1 seed kept, 0 discarded (rule: {content.rule})"
     assert "hovering" in said.heat_map and "failed: no run finished" in said.heat_map
 
 

@@ -27,7 +27,7 @@ def all_figures(content):
 
 
 def test_every_template_fits_the_schema(content_of):
-    facts = {"published": [{"encoding": "x", "bins": [[1, 50], [51, 100]], "exact_match": [100, 80]}]}
+    facts = {"published": [{"encoding": "x", "bins": [[1, 20], [21, 40]], "exact_match": [100, 80]}]}
     table = {("a", "x"): [60, 50], ("a", "y"): [20, 30], ("b", "x"): [20, 20]}
     content = content_of(table, tasks={"a": facts}, study={"plateau": True})
     figures = {figure.kind: figure for figure in all_figures(content)}
@@ -80,10 +80,12 @@ def test_a_cell_of_the_heat_map_says_what_it_is(content_of):
     assert texts == {
         ("a", "x"): ("≥3.0", "learned"),
         ("a", "y"): ("1.1", "learned"),
-        ("b", "x"): ("× 0.0", "not learned in range"),
+        ("b", "x"): ("not learned", data["hatched"][0]["state"]),
         ("b", "y"): ("failed", "failed"),
         ("c", "x"): ("waiting", "waiting"),
     }
+    assert [(row["row"], row["encoding"]) for row in data["hatched"]] == [("b", "x")]
+    assert all(word in data["hatched"][0]["state"] for word in ("62.5 %", "steps", "depth", "rate"))
     assert [row["ink"] for row in data["learned"]] == ["dark", "light"]
     assert [row["value"] for row in data["learned"]] == [3.0, 1.1]
 
@@ -134,7 +136,10 @@ def test_long_curves_are_thinned_and_it_is_said(content_of):
 
 def test_published_bins_are_in_training_lengths(content_of):
     facts = {"published": [{"encoding": "x", "bins": [[1, 50], [51, 100]], "exact_match": [100, 80], "reference": "r"}]}
-    (panel,) = curve_panels(content_of({("a", "x"): [60], ("a", "y"): [60]}, tasks={"a": facts}))
+    table = {("a", "x"): [60], ("a", "y"): [60]}
+    (panel,) = curve_panels(content_of(table, tasks={"a": facts}))
+    assert panel.data["published"] == [], "after training to 20, values after training to 50 are not alike"
+    (panel,) = curve_panels(content_of(table, train_size=50, test_size=100, tasks={"a": facts}))
     bars = panel.data["published"]
     assert [(bar["from"], bar["to"], bar["exact"]) for bar in bars] == [(0, 1.0, 1.0), (1.0, 2.0, 0.8)]
     assert {bar["encoding"] for bar in bars} == {"x"} and bars[1]["source"] == "r, sizes 51 to 100"

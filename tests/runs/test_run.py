@@ -71,7 +71,7 @@ def test_what_the_folder_holds(done: Run) -> None:
     assert (
         "copy_repeat, position rope" in card and "sizes up to 3 (12 steps of 8 items, seed 5; all steps done)" in card
     )
-    assert "| 1 to 3 |" in card and "| 4 to 6 |" in card and "reach: " in card
+    assert "| 1 to 3 |" in card and "| 4 to 6 |" in card and "\nReach " in card
 
 
 def test_no_file_holds_what_json_lacks(done: Run) -> None:

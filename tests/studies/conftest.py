@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.runs.run import carry_out
-from lengthwise.studies.grid import plans
-from lengthwise.studies.planned import planned_records, run_key, study_facts
-from lengthwise.studies.record import read_finished
 from lengthwise.studies.spec import Study
-from lengthwise.studies.store import RUNS, Store
+from lengthwise.studies.store import Store
+from trained_studies import train_here
 
 TINY = Study(
     name="tiny",
@@ -32,20 +29,7 @@ TINY = Study(
 @pytest.fixture(scope="session")
 def trained_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the small study as a coordinator leaves it: all but the last of its runs are finished."""
-    folder = tmp_path_factory.mktemp("studies") / "tiny"
-    todo = plans(TINY)
-    (folder / RUNS).mkdir(parents=True)
-    (folder / "study.toml").write_text(TINY.toml(), encoding="utf-8")
-    with Store.open(folder, write=True) as store:
-        for name, content in study_facts(todo).items():
-            store.note(name, content)
-        store.note("study", TINY.plain())
-        store.note("toml", TINY.toml())
-        store.plan(planned_records(todo))
-        for plan in todo[:-1]:
-            carry_out(plan, folder / RUNS / run_key(plan))
-            store.finish(read_finished(folder / RUNS / run_key(plan)))
-    return folder
+    return train_here(TINY, tmp_path_factory.mktemp("studies") / "tiny", left=1)
 
 
 @pytest.fixture

@@ -24,7 +24,9 @@ from lengthwise.studies.export import export
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
 
-POINTS = "key task position variant seed train_size test_size kept size items right exact low high token loss chance"
+POINTS = (
+    "key task position variant seed train_size test_size learned kept size items right exact low high token loss chance"
+)
 HOSTILE = ['=HYPERLINK("x")', "+1", "a,b", 'say "hi"', "two\nlines", "back\rreturn", "é…", "", " ", "-", "nan", "\x00"]
 
 
@@ -61,7 +63,8 @@ def test_one_row_for_each_run_and_size(study, tmp_path):
             assert run.summary is not None
             assert [row[name] for name in POINTS.split()] == [
                 *(run.key, run.task, run.position, run.variant, run.seed, run.train_size, run.test_size),
-                run.summary.in_range >= 0.9,
+                run.summary.reach >= 20,
+                run.summary.reach >= 20 and run.summary.in_range >= 0.9,
                 *(point.size, point.items, point.right, point.exact, interval.low, interval.high),
                 *(point.token, point.loss, point.chance),
             ]
@@ -76,7 +79,7 @@ def test_one_row_for_each_run_done_or_not(study, tmp_path):
     assert [row["key"] for row in rows] == [run.key for run in runs] and len(rows) == 12
     for row, run in zip(rows, runs, strict=True):
         assert (row["state"], row["reason"], row["attempts"]) == (run.state, run.reason, run.attempts)
-        for name in ("reach", "censored", "in_range", "twice", "thrice"):
+        for name in ("reach", "censored", "learned", "holds", "in_range", "twice", "thrice"):
             assert row[name] == getattr(run.summary, name, None)
     assert rows[-1]["state"] == "failed" and rows[-1]["kept"] is None and rows[-1]["seconds"] is None
 

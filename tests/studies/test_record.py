@@ -50,19 +50,26 @@ def test_the_summary_counts_items(curve):
         return len(right) / len(asked) if asked else None
 
     assert (summary.in_range, summary.twice, summary.thrice) == (
-        share(0, n) or 0.0,
+        share(0, n),
         share(n, 2 * n),
         share(2 * n, 3 * n),
     )
     below = [p.size for p in curve.points if p.right < 0.95 * p.items]
     held = [p.size for p in curve.points if not below or p.size < below[0]]
     assert summary.reach == (held[-1] if held else 0) and summary.censored == (not below)
+    measured = [p.size for p in curve.points]
+    trained, beyond = [s for s in measured if s <= n], [s for s in measured if n < s <= 3 * n]
+    learned = not set(below) & set(trained) if trained else None
+    assert summary.learned is learned
+    assert summary.holds is (not set(below) & set(beyond) if learned and beyond else None)
 
 
 @given(curves(), st.floats(0.01, 1))
 def test_the_summary_judges_a_seed_as_the_rule_does(curve, share):
     if curve.points[0].size <= curve.train_size:
-        assert Keep(share)(curve) == (Summary.of(curve).in_range >= share)
+        summary = Summary.of(curve)
+        assert Keep(share)(curve) == (summary.learned is True and summary.in_range >= share)
+        assert Keep(share)(curve) == Keep(share).keeps(summary.learned, summary.in_range)
 
 
 @given(curves())

@@ -22,7 +22,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -115,7 +115,8 @@ def mean_over_seeds(
     """The mean of one number per seed, with the percentile bootstrap interval.
 
     `discarded` holds the seeds left out and `rule` says why. `lower_bounds` is how many of the values are known only
-    from below, such as a reach that ends where the measurement does: then the mean is a lower bound as well.
+    from below, such as a reach that ends where the measurement does: then the mean is a lower bound as well, and the
+    interval is open above.
     """
     discarded = discarded or {}
     check_level(level)
@@ -133,11 +134,13 @@ def mean_over_seeds(
     evidence.update(spread_evidence(numbers, level))
     assumptions = [Assumption("seeds are exchangeable"), *spread_assumptions(numbers, level, "seed")]
     if lower_bounds:
-        text = f"{lower_bounds} of {len(numbers)} values are lower bounds, and so are the mean and its interval"
+        text = f"{lower_bounds} of {len(numbers)} values are lower bounds, and so is the mean"
         assumptions.append(Assumption(text, "violated"))
     if discarded:
         assumptions.append(Assumption(f"the mean is of seeds with: {rule}", "checked"))
     interval = mean_interval(numbers, level)
+    if interval is not None and lower_bounds:
+        interval = replace(interval, high=math.inf)
     return Claim(name, mean, unit, "measured", "holds", interval, tuple(assumptions), REFERENCE, evidence)
 
 

@@ -1,4 +1,4 @@
-"""`lengthwise check --against STUDY`: the oracle's verdicts beside what the runs of a study did, as text or as JSON."""
+"""`lengthwise check --against STUDY`: the oracle's verdicts and what the runs of a study did, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lengthwise.records import Claim
     from lengthwise.reports.prediction import Prediction
     from lengthwise.reports.predictions import Predictions
 
-_MOST = 20  # disagreements and reasons that are written out
+_MOST = 20  # cells and reasons that are written out
 
 
 def run_against(name: str | Path, json: bool, quiet: bool) -> int:
@@ -30,22 +31,20 @@ def run_against(name: str | Path, json: bool, quiet: bool) -> int:
 
 
 def write_against(predictions: Predictions) -> None:
-    """The agreement table, the accuracy, then what went otherwise than predicted and what was left out."""
+    """The table of counts, the shares, contradictions, where training did not get there, and what was left out."""
     from lengthwise.cli.output import wrapped
     from lengthwise.studies.table import printable
 
-    print(wrapped(printable(f"{predictions.study}: prediction beside measurement, {len(predictions.rows)} cells")))
+    print(wrapped(printable(f"{predictions.study}: prediction and measurement, {len(predictions.rows)} cells")))
     print()
     _write_counts(predictions)
     print()
     print(wrapped(_spoken(predictions.headline)))
-    if predictions.decided:
-        print(wrapped(_spoken(_shares(predictions))))
-    if predictions.disagreements:
-        print(f"\nnot as predicted: {len(predictions.disagreements)}")
-    for row in predictions.disagreements[:_MOST]:
-        print(wrapped(_spoken(row.sentence), "  ", "    "))
-    _write_rest(len(predictions.disagreements))
+    for claim in predictions.claims():
+        if claim.value is not None:
+            print(wrapped(_spoken(_share(claim)), "", "  "))
+    _write_cells("CONTRADICTIONS, at the sizes measured", predictions.contradictions)
+    _write_cells("training did not get there", predictions.not_reached)
     _write_undecided(predictions)
     for text in predictions.left_out:
         print()
@@ -63,18 +62,24 @@ def _write_counts(predictions: Predictions) -> None:
         print(f"{outlook:<11}" + "".join(f"  {counts[outcome]:>{max(6, len(outcome))}}" for outcome in shown))
 
 
-def _shares(predictions: Predictions) -> str:
-    from lengthwise.measurement.intervals import wilson
-    from lengthwise.reports.published import BAR
+def _share(claim: Claim) -> str:
+    """A share of cells with its interval."""
     from lengthwise.reports.words import percent
 
-    right, decided, judged = predictions.right, len(predictions.decided), len(predictions.judged)
-    interval = wilson(right, decided)
-    return (
-        f"accuracy {percent(right / decided)} [95 % Wilson interval {percent(interval.low)} to "
-        f"{percent(interval.high)}] (measured), coverage {percent(decided / judged)}; a cell held when exact match on "
-        f"its longest stretch beyond training, up to three training lengths, is at least {percent(BAR)}"
-    )
+    assert isinstance(claim.value, int | float)
+    ends = claim.interval
+    interval = "" if ends is None else f" [95 % Wilson interval {percent(ends.low)} to {percent(ends.high)}]"
+    return f"{claim.name}: {percent(claim.value)} of {claim.evidence['n']}{interval} ({claim.kind})"
+
+
+def _write_cells(title: str, rows: list[Prediction]) -> None:
+    from lengthwise.cli.output import wrapped
+
+    if rows:
+        print(f"\n{title}: {len(rows)}")
+    for row in rows[:_MOST]:
+        print(wrapped(_spoken(row.sentence), "  ", "    "))
+    _write_rest(len(rows))
 
 
 def _write_undecided(predictions: Predictions) -> None:

@@ -40,6 +40,7 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.output import warn, write_object
     from lengthwise.cli.progress import progress
     from lengthwise.cli.results import write_curve
+    from lengthwise.measurement.standard import too_few_items
     from lengthwise.models.attention.settling import unsettled
     from lengthwise.runs.run import measure
     from lengthwise.tasks import tasks
@@ -61,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
         from lengthwise.cli.recursion import run_recursively
 
         return run_recursively(loaded, task, chosen or doubling(loaded.plan.train_size, largest, task), options)
+    warn(too_few_items(options.items) if task.certain else [], options.quiet)
     sizes = chosen or task.sizes(1, largest)
     choice = {"sizes": sizes, "items": options.items, "seed": options.seed, "position": options.position}
     with unsettled() as errors:

@@ -10,7 +10,6 @@ from lengthwise.cli.output import wrapped
 if TYPE_CHECKING:
     from lengthwise.measurement.curve import Curve, Point
     from lengthwise.measurement.spread import Spread
-    from lengthwise.records import Claim
 
 _MOST_ROWS = 64
 _BAR = 16
@@ -18,7 +17,11 @@ _HEAD = f"{'size':>9}  {'exact':>6}  {'95 % interval':^15}  {'token':>6}  {'chan
 
 
 def write_curve(curve: Curve) -> None:
-    """Accuracy at every size with intervals, then bins, then the reach."""
+    """First that the run has not learned, if so; then accuracy at every size with intervals, bins and the reach."""
+    from lengthwise.measurement.sentences import learned_sentence, reach_sentence
+
+    if said := learned_sentence(curve):
+        print(wrapped(said) + "\n")
     points = curve.points
     step = -(-len(points) // _MOST_ROWS)
     print(wrapped(f"{curve.task}, position {curve.position}, trained to size {curve.train_size}, seed {curve.seed}"))
@@ -45,40 +48,27 @@ def _row(label: str, point: Point, mark: str = "") -> str:
 
 def percent(share: float) -> str:
     """A share in six columns; 100.0 only for a share that is one, 0.0 only for one that is nought."""
-    text = f"{100 * share:.1f}"
-    if text == "100.0" and share < 1:
-        text = "99.9"
-    elif text == "0.0" and share > 0:
-        text = "<0.1"
-    return f"{text:>5}%"
+    from lengthwise.measurement.sentences import rounded_percent
 
-
-def reach_sentence(reach: Claim) -> str:
-    """The one number, in words, with its kind."""
-    evidence, interval = reach.evidence, reach.interval
-    bar = f"{evidence['threshold']:.0%}"
-    if not reach.value:
-        return f"reach 0 ({reach.kind}): exact match is below {bar} at the smallest size already"
-    at_least = "at least " if evidence["censored"] else ""
-    tail = ", the largest size measured" if evidence["censored"] else ""
-    assert interval is not None
-    return (
-        f"reach {at_least}{reach.value} ({reach.kind}; interval {interval.low:.0f} to {interval.high:.0f}): "
-        f"exact match is {bar} or more at every size up to {reach.value}{tail}"
-    )
+    return f"{rounded_percent(share):>5}%"
 
 
 def write_spread(spread: Spread) -> None:
     """Several seeds: every seed's reach, then the means with their spread."""
+    from lengthwise.measurement.sentences import learned_sentence
+
     curves = sorted((*spread.kept, *spread.discarded), key=lambda curve: curve.seed)
     first = curves[0]
+    if not spread.kept or not first.certain:
+        print(wrapped(learned_sentence(first) or f"no seed is kept: {spread.rule}") + "\n")
     print(wrapped(f"{first.task}, position {first.position}, trained to size {first.train_size}"))
     print(f"{'seed':>9}  {'reach':>6}  in range  last bin")
     for curve in curves:
         bins = curve.bins()
         shares = f"{percent(bins[0].exact):>8}  {percent(bins[-1].exact):>8}"
-        mark = "" if curve in spread.kept else "  discarded"
-        print(f"{curve.seed:>9}  {curve.reach().value or 0:>6}  {shares}{mark}")
+        mark = "" if curve in spread.kept else "  not learned" if curve.standing().learned is False else "  discarded"
+        reach = f"{'≥' if curve.reach().evidence['censored'] else ''}{curve.reach().value or 0}"
+        print(f"{curve.seed:>9}  {reach:>6}  {shares}{mark}")
     print(wrapped(f"{len(spread.kept)} of {len(curves)} seeds kept, {len(spread.discarded)} discarded ({spread.rule})"))
     for group, claims in groupby(spread.claims(), key=lambda claim: claim.name.rpartition(", ")[2]):
         print(f"\n{group:<34}  {'mean':>6}  {'sd':>6}  {'least':>6}  {'most':>6}")

@@ -56,6 +56,7 @@ def run(options: argparse.Namespace) -> int:
     study = study.with_seeds_from(options.seed or 0)
     if options.dry_run:
         return _dry_run(study, options)
+    _warn_of_few_items(study, options.quiet)
     folder = Path(options.folder) if options.folder else None
     progress, folder = _carry_out(study, folder, options)
     report = None if options.no_report or not progress.done else _report(folder)
@@ -71,6 +72,16 @@ def run(options: argparse.Namespace) -> int:
             "tries them again"
         )
     return 0
+
+
+def _warn_of_few_items(study: Study, quiet: bool) -> None:
+    """Say once where runs are measured on too few items to establish what they are judged by."""
+    from lengthwise.cli.output import warn
+    from lengthwise.measurement.standard import too_few_items
+    from lengthwise.studies.grid import plans
+
+    fewest = min((plan.items for plan in plans(study) if plan.task.certain), default=None)
+    warn([] if fewest is None else too_few_items(fewest), quiet)
 
 
 def _carry_out(study: Study, folder: Path | None, options: argparse.Namespace) -> tuple[Progress, Path]:

@@ -64,4 +64,5 @@ def _ended(run: RunRecord) -> str:
         again = "; it is tried once more" if run.attempts < 2 else ""
         return f"{name} failed: {run.reason}{again}"
     at_least = "at least " if run.summary.censored else ""
-    return f"{name}: reach {at_least}{run.summary.reach} in {duration(run.seconds or 0.0)}"
+    learned = "not learned in range, " if run.summary.learned is False else ""
+    return f"{name}: {learned}reach {at_least}{run.summary.reach} in {duration(run.seconds or 0.0)}"

@@ -107,6 +107,10 @@ def write_table(store: Store, measures: Sequence[Measure] | None = None) -> None
     table = read_table(store)
     title = f"{table.name}: {table.question}" if table.question else table.name
     print(wrapped(printable(title)))
+    learned = table.learning
+    for sentence in (learned.sentence if learned.little else "", learned.about_drawn):
+        if sentence:
+            print(wrapped(printable(sentence)))
     print(wrapped(_counted(table)))
     for measure in measures or SHOWN:
         _write_measure(table, measure)
@@ -134,7 +138,9 @@ def _counted(table: Table) -> str:
     parts = [f"{counts['done']} of {total} runs done"]
     parts += [f"{counts[state]} {state}" for state in ("running", "failed", "waiting") if counts[state]]
     sizes = ", ".join(map(str, table.train_sizes)) or "none"
-    return f"{', '.join(parts)}; seeds discarded: {table.discarded} ({table.rule}); trained to size {sizes}"
+    if learned := table.learning.judged:
+        parts.append(f"{len(table.learning.learned)} of {learned} cells learned")
+    return f"{', '.join(parts)}; trained to size {sizes}; seeds kept: {table.rule} ({table.discarded} discarded)"
 
 
 def _write_measure(table: Table, measure: Measure) -> None:
@@ -211,13 +217,15 @@ def _entry(cell: Cell | None, measure: Measure) -> tuple[str, str, str]:
     seeds = f"{len(cell.kept)}/{len(cell.runs)}"
     if not isinstance(claim.value, int | float):
         return "–", "", seeds
-    marks = ("" if cell.learned else "×") + ("≥" if measure == "reach" and cell.censored else "")
+    marks = ("×" if cell.learned is False else "") + ("≥" if measure == "reach" and cell.censored else "")
     value = f"{claim.value:.1f}".removesuffix(".0") if measure == "reach" else _percent(claim.value)
     if claim.interval is None:
         return marks + value, "", seeds
     scale = 1 if measure == "reach" else 100
-    low, high = (round(scale * end, 6) for end in (claim.interval.low, claim.interval.high))
-    return marks + value, f"[{math.floor(low)}–{math.ceil(high)}]", seeds
+    low = math.floor(round(scale * claim.interval.low, 6))
+    if claim.interval.is_open:
+        return marks + value, f"[≥{low}]", seeds
+    return marks + value, f"[{low}–{math.ceil(round(scale * claim.interval.high, 6))}]", seeds
 
 
 def _percent(share: float) -> str:
@@ -228,16 +236,20 @@ def _percent(share: float) -> str:
 
 def _notes(table: Table, measures: Sequence[Measure]) -> list[str]:
     """What the marks mean, of those that occur."""
+    from lengthwise.measurement.standard import ADVICE
+
     done = [cell for cell in table.cells if cell.done]
     if not done:
         return ["no run is done yet"]
     notes = [
-        "mean over the kept seeds [95 % bootstrap interval over seeds, rounded outwards] seeds kept/all of the cell",
+        "mean over the seeds kept [95 % bootstrap interval over seeds, rounded outwards] seeds kept/all of the cell",
     ]
     if any(cell.censored for cell in done):
-        notes.append("≥ a lower bound: some of the seeds hold to the largest size measured")
-    if any(not cell.learned for cell in done):
-        notes.append("× not learned in range: no seed is kept, and the numbers are over all that are done")
+        notes.append("≥ at least: some of the seeds hold to the largest size measured, and were not measured further")
+    if any(cell.learned is False for cell in done):
+        notes.append(
+            "× not learned in range: the numbers are over all seeds and say nothing about longer inputs; " + ADVICE
+        )
     if any(len(cell.shown) == 1 for cell in done):
         notes.append("no interval: one seed shows no spread")
     if any(cell.values(measure) == {} for cell in done for measure in measures):

@@ -63,6 +63,7 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.results import write_curve, write_spread
     from lengthwise.errors import Interrupted, UsageError
     from lengthwise.measurement.spread import Keep, over_seeds
+    from lengthwise.measurement.standard import too_few_items
 
     for name in ("seeds", "threads", "items", "train_size"):
         at_least(1, getattr(options, name), f"--{name.replace('_', '-')}")
@@ -72,7 +73,8 @@ def run(options: argparse.Namespace) -> int:
     check_figure(options.figure)
     first = options.seed or 0
     plans = [_plan(options, seed) for seed in range(first, first + options.seeds)]
-    warn(plans[0].task.warnings(), options.quiet)
+    task = plans[0].task
+    warn([*task.warnings(), *(too_few_items(options.items) if task.certain else [])], options.quiet)
     if options.dry_run:
         return _show_plans(plans, options)
     try:

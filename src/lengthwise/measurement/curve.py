@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from lengthwise.figures import curve_svg
 from lengthwise.measurement.intervals import wilson
+from lengthwise.measurement.standard import THRESHOLD, Standing, standing
 from lengthwise.records import Assumption, Claim, Interval, Reference
 
 SCHEMA = 1
-THRESHOLD = 0.95
 
 
 @dataclass(frozen=True)
@@ -63,13 +64,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """Accuracy at every size measured, for one trained model."""
+    """Accuracy at every size measured, for one trained model. `certain` is False for a task whose answers are drawn at
+    random, of which exact match says nothing."""
 
     task: str
     position: str
     train_size: int
     seed: int
     points: tuple[Point, ...]
+    certain: bool = True
 
     def at(self, size: int) -> Point:
         for point in self.points:
@@ -89,10 +92,17 @@ class Curve:
             first = edge + 1
         return tuple(pooled)
 
+    def standing(self, measured_to: int | None = None) -> Standing:
+        """Whether the model has learned and whether it holds (`lengthwise.measurement.standard`). `measured_to` is the
+        size that measuring was to go to, where the task has none there; otherwise it is the largest size measured."""
+        shares = [(point.size, point.exact) for point in self.points]
+        return standing(shares, self.train_size, measured_to or self.points[-1].size, self.certain)
+
     def reach(self, threshold: float = THRESHOLD) -> Claim:
         """The largest size up to which exact match stays at or above the threshold at every size measured.
 
-        The interval runs from the reach of the lower ends of the points' intervals to that of the upper ends.
+        The interval runs from the reach of the lower ends of the points' intervals to that of the upper ends; where the
+        upper ends stay above the threshold to the largest size measured, it is open above.
         """
         sizes = [point.size for point in self.points]
 
@@ -112,7 +122,7 @@ class Curve:
             value=reach,
             unit="size",
             kind="measured",
-            interval=Interval(low, high, 0.95, "Wilson at each size"),
+            interval=Interval(low, math.inf if high == sizes[-1] else high, 0.95, "Wilson at each size"),
             assumptions=(Assumption("items are drawn as the task draws them"), Assumption("intervals are pointwise")),
             evidence={
                 "threshold": threshold,
@@ -149,6 +159,8 @@ class Curve:
             "position": self.position,
             "train_size": self.train_size,
             "seed": self.seed,
+            "certain": self.certain,
+            **asdict(self.standing()),
             "points": [point.plain() for point in self.points],
             "bins": [point.plain() for point in self.bins()],
             "claims": [claim.plain() for claim in self.claims()],
@@ -158,7 +170,7 @@ class Curve:
     def from_plain(cls, data: Mapping[str, Any]) -> Curve:
         fields = Point.__dataclass_fields__
         points = tuple(Point(**{name: row[name] for name in fields}) for row in data["points"])
-        return cls(data["task"], data["position"], data["train_size"], data["seed"], points)
+        return cls(data["task"], data["position"], data["train_size"], data["seed"], points, data["certain"])
 
     def _repr_html_(self) -> str:
         return curve_svg([self.plain()])

@@ -10,13 +10,15 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.figures import curve_svg
-from lengthwise.measurement.curve import THRESHOLD, Curve
+from lengthwise.measurement.curve import Curve
+from lengthwise.measurement.standard import THRESHOLD
 from lengthwise.records import Assumption, Claim
 
 
 @dataclass(frozen=True)
 class Keep:
-    """The rule by which seeds are kept: those with at least this exact match in the training range. 0 keeps all."""
+    """The rule by which seeds are kept: those that learned, and, where `in_range` is stricter, have at least this exact
+    match over the whole training range. Where it cannot be said whether a seed learned, it is kept."""
 
     in_range: float = 0.0
 
@@ -25,18 +27,20 @@ class Keep:
             raise UsageError(f"seeds are kept by a share of items in [0, 1], not {self.in_range}")
 
     def __call__(self, curve: Curve) -> bool:
-        if not self.in_range:
-            return True
         trained = curve.bins([curve.train_size])
-        if not trained:
+        if self.in_range and not trained:
             raise UsageError(
                 f"no size up to the training size {curve.train_size} was measured, so no seed can be judged"
             )
-        return trained[0].exact >= self.in_range
+        return self.keeps(curve.standing().learned, trained[0].exact if trained else None)
+
+    def keeps(self, learned: bool | None, in_range: float | None) -> bool:
+        """Whether a seed is kept that has learned or not, and has this exact match over the training range."""
+        return learned is not False and (in_range or 0.0) >= self.in_range
 
     def __str__(self) -> str:
-        share = f"{100 * self.in_range:g}%"
-        return f"exact match in the training range at least {share}" if self.in_range else "all seeds are kept"
+        text = f"exact match at least {THRESHOLD:.0%} at every size of the training range"
+        return f"{text} and {100 * self.in_range:g}% over all of it" if self.in_range else text
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ class Spread:
     def plain(self) -> dict[str, Any]:
         return {
             "rule": str(self.rule),
+            "learned": _learned(self.kept, self.discarded),
             "kept": [curve.plain() for curve in self.kept],
             "discarded": [curve.plain() for curve in self.discarded],
             "by_size": self.rows() if self.kept else [],
@@ -106,6 +111,12 @@ def over_seeds(curves: Sequence[Curve], rule: Keep | None = None) -> Spread:
         raise UsageError("every curve needs a seed of its own")
     kept = tuple(curve for curve in curves if rule(curve))
     return Spread(kept, tuple(curve for curve in curves if not rule(curve)), rule)
+
+
+def _learned(kept: Sequence[Curve], discarded: Sequence[Curve]) -> bool | None:
+    """Whether any seed that learned is kept; None where that cannot be said of any seed."""
+    known = [curve for curve in (*kept, *discarded) if curve.standing().learned is not None]
+    return any(curve in kept for curve in known) if known else None
 
 
 def _reach(curve: Curve) -> int:

@@ -1,4 +1,4 @@
-"""The question of a study and its answer: two sentences made from the numbers, and the claims they rest on.
+"""The question of a study and its answer: a few sentences made from the numbers, and the claims they rest on.
 
 Encodings stand between backticks, as one of them is called `none`.
 """
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lengthwise.measurement.curve import THRESHOLD
+from lengthwise.measurement.standard import ADVICE, THRESHOLD
 from lengthwise.records import Assumption, Claim
 from lengthwise.reports.content import Content, Row
 from lengthwise.reports.plateaus import Plateau, falling
@@ -22,30 +22,43 @@ _FEW_ENCODINGS = 4
 
 @dataclass(frozen=True)
 class Answer:
-    """A question, the two sentences that answer it, and what they claim."""
+    """A question, the sentences that answer it, and what they claim."""
 
     question: str
-    sentences: tuple[str, str]
+    sentences: tuple[str, ...]
     claims: tuple[Claim, ...]
 
 
 def answer(content: Content, fits: Sequence[Plateau] = ()) -> Answer:
-    """The answer as far as the runs on disk give one; where plateaus were fitted, they are what was asked."""
+    """The answer as far as the runs on disk give one. That little was learned is said first; where plateaus were
+    fitted, they are what was asked."""
     if not content.counts["done"]:
         return _no_answer(content)
     verdicts = Verdicts(content)
     several = len(content.encodings) > 1
-    first = _who_holds(verdicts) if several else _who_holds_with_the_one(verdicts)
-    second = _encoding_decides(verdicts) if several else _extremes(verdicts)
+    found = _beyond(verdicts, several)
     if content.counts["done"] < len(content.runs):
-        begin = first[:1].lower() if first.startswith(("All ", "None ")) else first[:1]
+        begin = found[0][:1].lower() if found[0].startswith(("All ", "None ", "Nothing ")) else found[0][:1]
         done = f"{content.counts['done']:,} of {counted(len(content.runs), 'run')} done"
-        first = f"So far, with {done}, {begin}{first[1:]}"
-    claims = [_holding_claim(verdicts), *([_deciding_claim(verdicts)] if several else [])]
+        found[0] = f"So far, with {done}, {begin}{found[0][1:]}"
+    claims = [_learned_claim(verdicts), _holding_claim(verdicts), *([_deciding_claim(verdicts)] if several else [])]
     if fits:
         fall = falling(fits)
-        return Answer(content.question, (_levels_off(fall), first), (fall, *claims))
-    return Answer(content.question, (first, second), tuple(claims))
+        found, claims = [_levels_off(fall), found[0]], [fall, *claims]
+    learned = verdicts.learning
+    first = [text for text in (learned.sentence if learned.little else "", learned.about_drawn) if text]
+    return Answer(content.question, (*first, *found), tuple(claims))
+
+
+def _beyond(verdicts: Verdicts, several: bool) -> list[str]:
+    """What holds beyond the training range, and what decides it."""
+    if verdicts.judged:
+        if several:
+            return [_who_holds(verdicts), _encoding_decides(verdicts)]
+        return [_who_holds_with_the_one(verdicts), _extremes(verdicts)]
+    if not verdicts.learning.learned:
+        return ["Nothing is known about sizes beyond the training range."]
+    return ["Nothing was measured beyond the training range, so it is not known how far the models hold."]
 
 
 def _levels_off(fall: Claim) -> str:
@@ -58,21 +71,25 @@ def _levels_off(fall: Claim) -> str:
 
 def _who_holds(verdicts: Verdicts) -> str:
     rows, held, noun = verdicts.judged, verdicts.holding, verdicts.content.noun
+    encoding = "encoding that learned it" if verdicts.partly_learned else "encoding"
     if len(rows) == 1:
         label, found = next(iter(rows.items()))
         names = [name for name, holds in found.items() if holds]
-        of = f"of {counted(len(found), 'encoding')}"
+        learned = " that learned it" if verdicts.partly_learned else ""
+        of = f"of {counted(len(found), 'encoding')}{learned}"
         if not names:
-            return f"{label} holds {verdicts.at} with not one {of}{_unlearned(verdicts)}."
-        return f"{label} holds {verdicts.at} with {len(names)} {of}: {listed([_code(name) for name in names])}."
-    verb = "holds" if len(held) == 1 else "hold"
+            return f"{label} does not hold {verdicts.at} with any {of}{_unlearned(verdicts)}."
+        code = listed([_code(name) for name in names])
+        return f"{label} holds {verdicts.at} with {len(names)} {of}: {code}{_unlearned(verdicts)}."
     if not held:
-        return f"None of {counted(len(rows), noun)} holds {verdicts.at} with any encoding{_unlearned(verdicts)}."
+        return f"None of {counted(len(rows), noun)} holds {verdicts.at} with any {encoding}{_unlearned(verdicts)}."
     if not verdicts.not_holding:
-        return f"All {counted(len(rows), noun)} hold {verdicts.at} with at least one encoding."
+        start = f"All {counted(len(rows), noun)} hold {verdicts.at} with at least one encoding"
+        return f"{start}{_unlearned(verdicts)}."
+    verb = "holds" if len(held) == 1 else "hold"
     start = f"{len(held)} of {counted(len(rows), noun)} {verb} {verdicts.at} with at least one encoding"
     verb = "does" if len(verdicts.not_holding) == 1 else "do"
-    return f"{start}; {listed(verdicts.not_holding)} {verb} not with any{_unlearned(verdicts)}."
+    return f"{start}; {listed(verdicts.not_holding)} {verb} not with any {encoding}{_unlearned(verdicts)}."
 
 
 def _who_holds_with_the_one(verdicts: Verdicts) -> str:
@@ -85,27 +102,24 @@ def _who_holds_with_the_one(verdicts: Verdicts) -> str:
     if not held:
         return f"None of {counted(len(rows), noun)} holds {verdicts.at} {encoding}{_unlearned(verdicts)}."
     if not missed:
-        return f"All {counted(len(rows), noun)} hold {verdicts.at} {encoding}."
+        return f"All {counted(len(rows), noun)} hold {verdicts.at} {encoding}{_unlearned(verdicts)}."
     verb = "holds" if len(held) == 1 else "hold"
     start = f"{len(held)} of {counted(len(rows), noun)} {verb} {verdicts.at} {encoding}"
     return f"{start}; {listed(missed)} {'does' if len(missed) == 1 else 'do'} not{_unlearned(verdicts)}."
 
 
 def _unlearned(verdicts: Verdicts) -> str:
-    """What to add where a failure beyond the training range is a failure within it."""
+    """The rows that were learned with no encoding, and so are in no count of what holds."""
     names = verdicts.never_learned
     if not names:
         return ""
-    if len(verdicts.judged) == 1:
-        return ", as it was not learned within the training range"
-    verb = "was" if len(names) == 1 else "were"
-    return f" ({listed(names, 3)} {verb} not learned within the training range)"
+    return f"; {listed(names, 3)} {'was' if len(names) == 1 else 'were'} not learned in the training range"
 
 
 def _encoding_decides(verdicts: Verdicts) -> str:
     rows, decided = verdicts.comparable, verdicts.decided
     if not rows:
-        return f"No {verdicts.content.noun} has finished runs of two encodings, so they cannot be compared yet."
+        return f"No {verdicts.content.noun} was learned with two encodings, so they cannot be compared yet."
     if not decided:
         if len(rows) == 1:
             every = all(verdicts.judged[rows[0].label].values())
@@ -125,7 +139,8 @@ def _encoding_decides(verdicts: Verdicts) -> str:
 
 def _gap(verdicts: Verdicts, row: Row) -> float:
     """How much further a row reaches with its best encoding than with its worst, in training lengths."""
-    means = [_mean(cell.values("reach")) for cell in verdicts.content.row_cells(row).values() if cell.done]
+    cells = verdicts.content.row_cells(row)
+    means = [_mean(cells[name].values("reach")) for name in verdicts.judged[row.label]]
     return (max(means) - min(means)) / row.train_size
 
 
@@ -135,8 +150,7 @@ def _example(verdicts: Verdicts, row: Row) -> str:
     texts: dict[bool, list[str]] = {True: [], False: []}
     for encoding, holds in judged.items():
         what = "" if texts[holds] or not holds else "mean reach "
-        note = "" if found[encoding].learned else ", not learned in range"
-        texts[holds].append(f"{_code(encoding)} ({what}{mean_reach(found[encoding])}{note})")
+        texts[holds].append(f"{_code(encoding)} ({what}{mean_reach(found[encoding])})")
     return f"{row.label} holds with {listed(texts[True], 3)} but not with {listed(texts[False], 3, 'or')}"
 
 
@@ -144,7 +158,7 @@ def _extremes(verdicts: Verdicts) -> str:
     """Of one encoding: how far the best and the worst row reach."""
     found = [(row, cell) for row in verdicts.content.rows for cell in verdicts.content.row_cells(row).values()]
     ranked = sorted(
-        ((row, cell) for row, cell in found if cell.done),
+        ((row, cell) for row, cell in found if cell.holds is not None),
         key=lambda pair: _mean(pair[1].values("reach")) / pair[0].train_size,
     )
     if len(ranked) == 1:
@@ -162,19 +176,38 @@ def _code(name: str) -> str:
     return "`" + name.replace("`", "'") + "`"
 
 
+def _learned_claim(verdicts: Verdicts) -> Claim:
+    found = verdicts.learning
+    return Claim(
+        name="cells that were learned in the training range",
+        value=len(found.learned) if found.judged else None,
+        unit=f"of {found.judged}",
+        kind="measured",
+        status="holds" if found.judged else "unknown",
+        assumptions=(Assumption(RULE),),
+        evidence={
+            "threshold": THRESHOLD,
+            "rule": str(verdicts.content.rule),
+            "not learned": [f"{verdicts.content.label(cell)} with {cell.position}" for cell in found.not_learned],
+            "to try": ADVICE,
+        },
+    )
+
+
 def _holding_claim(verdicts: Verdicts) -> Claim:
     return Claim(
         name=f"{verdicts.content.noun}s that hold {verdicts.at} with at least one encoding",
-        value=len(verdicts.holding),
+        value=len(verdicts.holding) if verdicts.judged else None,
         unit=f"of {len(verdicts.judged)}",
         kind="measured",
+        status="holds" if verdicts.judged else "unknown",
         assumptions=(Assumption(RULE),),
         evidence={
             "threshold": THRESHOLD,
             "rule": str(verdicts.content.rule),
             "hold": verdicts.holding,
             "do not": verdicts.not_holding,
-            "not learned in range": verdicts.never_learned,
+            "not learned": verdicts.never_learned,
         },
     )
 

@@ -5,25 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lengthwise.records import Claim
+from lengthwise.records import Claim, Interval
 from lengthwise.reports.answer import Answer
 from lengthwise.reports.comparisons import encoding_differences, trends
 from lengthwise.reports.content import Content
 from lengthwise.reports.ladder.part import LadderPart
 from lengthwise.reports.plateaus import Plateau
 from lengthwise.reports.predictions import Predictions
-from lengthwise.reports.published import Comparison, agreement
+from lengthwise.reports.published import Published
 from lengthwise.reports.sparsity import sparsity_claims
 from lengthwise.reports.words import percent, short
 from lengthwise.studies.cells import MEASURES
 
 _LISTED = 6
+_EVIDENCE = {  # parts of the evidence that are lists of names, and what they are called
+    "discarded": "seeds discarded",
+    "the others": "not",
+    "contradictions": "contradicted by",
+    "not learned": "not learned:",
+    "decided": "decided",
+}
 
 
 def all_claims(
     content: Content,
     answered: Answer,
-    compared: Sequence[Comparison],
+    compared: Published,
     fits: Sequence[Plateau],
     foretold: Predictions,
     ladder: LadderPart | None = None,
@@ -35,7 +42,7 @@ def all_claims(
         *answered.claims,
         *(() if ladder is not None and ladder.leads else climbed),
         *foretold.claims(),
-        *agreement(compared),
+        *compared.claims(),
         *encoding_differences(content),
         *trends(content),
         *(fit.claim for fit in fits),
@@ -63,7 +70,7 @@ def _row(claim: Claim) -> dict[str, Any]:
         "kind": claim.kind,
         "claim": claim.name,
         "value": _value(claim) + ("" if claim.status == "holds" else f" ({claim.status})"),
-        "interval": "" if interval is None else f"{_number(interval.low, claim)} to {_number(interval.high, claim)}",
+        "interval": "" if interval is None else _interval(interval, claim),
         "n": claim.evidence.get("n", len(seeds) if isinstance(seeds, list) else None),
         "assumptions": [f"{a.check}: {a.statement}" for a in claim.assumptions],
         "evidence": _evidence(claim),
@@ -71,11 +78,17 @@ def _row(claim: Claim) -> dict[str, Any]:
     }
 
 
+def _interval(interval: Interval, claim: Claim) -> str:
+    if interval.is_open:
+        return f"at least {_number(interval.low, claim)}"
+    return f"{_number(interval.low, claim)} to {_number(interval.high, claim)}"
+
+
 def _evidence(claim: Claim) -> str:
     """The parts of the evidence that a reader asks for first."""
     found = claim.evidence
     parts = []
-    for key, title in (("discarded", "seeds discarded"), ("the others", "not"), ("decided", "decided")):
+    for key, title in _EVIDENCE.items():
         if found.get(key):
             parts.append(f"{title} {_names(found[key])}")
     if found.get("discarded") and found.get("rule"):

@@ -28,8 +28,7 @@ def encoding_differences(content: Content) -> list[Claim]:
         for row in content.rows:
             for side, encoding in zip(means, (one, other), strict=True):
                 cell = content.cell(row, encoding)
-                if cell is not None and cell.done:
-                    values = relative(cell)
+                if cell is not None and (values := relative(cell)):
                     side[row.label] = sum(values.values()) / len(values)
         if len(means[0].keys() & means[1].keys()) >= 2:
             name = f"reach, {one} minus {other}, over {content.noun}s"
@@ -112,5 +111,7 @@ def _blocks(content: Content, axis: str) -> dict[str, dict[float, float]]:
 
 
 def relative(cell: Cell) -> dict[int, float]:
-    """The reach of every seed shown, in training lengths."""
+    """The reach of every seed that learned, in training lengths; nothing of a cell that was not learned."""
+    if not cell.learned:
+        return {}
     return {seed: reach / cell.train_size for seed, reach in cell.values("reach").items()}

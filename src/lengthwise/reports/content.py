@@ -71,8 +71,9 @@ class Content:
         rows, taken = [], Counter[str]()
         for task, variant, train_size in keys:
             size = f"trained to {train_size}" if (task, train_size) in named else ""
-            label = ", ".join(part for part in (task, variant, size) if part)
-            taken[label] += 1  # "a, b" may be a task of that name, or the variant b of a
+            parts = ", ".join(part for part in (variant, size) if part)
+            label = f"{task} ({parts})" if parts else task  # no bare comma: sentences list several labels
+            taken[label] += 1  # "a (b)" may be a task of that name, or the variant b of a
             rows.append(Row(label if taken[label] == 1 else f"{label} ({taken[label]})", task, variant, train_size))
         return tuple(rows)
 

@@ -8,7 +8,7 @@ from typing import Any
 from lengthwise.measurement.intervals import wilson
 from lengthwise.reports.content import Content, Row
 from lengthwise.reports.figure import Figure, coloured_by_encoding, template_of, thinned
-from lengthwise.reports.published import published_for
+from lengthwise.reports.published import published_for, trained_alike
 from lengthwise.studies.cells import Cell
 
 KIND = "curves"
@@ -90,11 +90,11 @@ def _data(content: Content, row: Row, found: dict[str, Cell]) -> dict[str, list[
 
 
 def _published(content: Content, row: Row, found: dict[str, Cell]) -> list[dict[str, Any]]:
-    """Published bins in training lengths; the first bin was trained on."""
+    """Published bins in training lengths, of models trained to a like length; the first bin was trained on."""
     bars = []
     for encoding in found:
         curve = published_for(content.facts(row.task), encoding)
-        if curve is None:
+        if curve is None or not trained_alike(curve, row.train_size):
             continue
         trained = curve["bins"][0][1]
         for (first, last), value in zip(curve["bins"], curve["exact_match"], strict=False):

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+from lengthwise.measurement.standard import FURTHEST
 from lengthwise.oracle.check import Card
 from lengthwise.oracle.opinion import Opinion, Verdict
 from lengthwise.records import Claim
@@ -18,7 +19,6 @@ from lengthwise.studies.cells import Cell
 from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
 
-FURTHEST = 3  # training lengths: as far as a cell is judged
 _LONGEST_REASON = 200
 
 Place = tuple[str, int, int]
@@ -47,7 +47,7 @@ def verdicts(cells: Iterable[Cell], oracle: Oracle) -> dict[tuple[Place, str], V
 
 def place(cell: Cell) -> Place:
     """What a verdict depends on beside the encoding: the task, the training size and the largest size judged."""
-    return cell.task, cell.train_size, min(cell.test_size, FURTHEST * cell.train_size)
+    return cell.task, cell.train_size, min(cell.test_size, int(FURTHEST * cell.train_size))
 
 
 def _card(where: Place, group: Sequence[Cell], oracle: Oracle) -> Mapping[str, Verdict]:

@@ -26,7 +26,7 @@ from lengthwise.reports.page_file import write_page_file
 from lengthwise.reports.plateaus import fit_plateaus
 from lengthwise.reports.prediction import OUTLOOKS
 from lengthwise.reports.predictions import predict
-from lengthwise.reports.published import agreement, compare
+from lengthwise.reports.published import compare
 from lengthwise.reports.sections import described
 from lengthwise.reports.table import claim_table, run_table
 from lengthwise.reports.table_cells import numeric, shown
@@ -71,7 +71,6 @@ def render(content: Content, oracle: Oracle = check) -> str:
         content=content,
         answer=answered,
         compared=compared,
-        agreement=agreement(compared),
         foretold=foretold,
         ladder=ladder,
         explorer=marked(script_safe(ladder.explorer.data)) if ladder and ladder.explorer else "",

@@ -1,8 +1,9 @@
 """One cell of a study: what the oracle says about it, and what its trained models did.
 
-A cell *held* when its exact match on the longest stretch measured beyond the training range, up to three times the
-training length, is at least 70 %; else it *fell*. A cell that was not learned in the training range (no seed kept) says
-nothing about length, and neither does one that was not measured beyond it.
+Whether a cell held is judged by `lengthwise.measurement.standard`. A theory that says "cannot hold" is tested by every
+cell that was learned: one that held contradicts it, at the sizes measured. A theory that says "can hold" says that some
+model does it, not that training finds that model, so a cell that did not hold contradicts nothing: training did not get
+there. A cell that was not learned says nothing about length, and neither does one not measured beyond its range.
 """
 
 from __future__ import annotations
@@ -10,38 +11,42 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from lengthwise.measurement.standard import ADVICE, THRESHOLD
 from lengthwise.oracle.opinion import Outlook, Verdict
 from lengthwise.records import Assumption, Claim
-from lengthwise.reports.published import BAR, longest_stretch
-from lengthwise.reports.words import percent
+from lengthwise.reports.verdicts import mean_reach
+from lengthwise.reports.words import counted, percent, times
 from lengthwise.studies.cells import Cell
 
-Outcome = Literal["held", "fell", "not learned", "not measured"]
-JUDGED: tuple[Outcome, ...] = ("held", "fell")
+Outcome = Literal["held", "did not hold", "not learned", "not measured"]
+Score = Literal["as predicted", "contradiction", "training got there", "training did not get there"]
+JUDGED: tuple[Outcome, ...] = ("held", "did not hold")
 OUTLOOKS: tuple[Outlook, ...] = get_args(Outlook)
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 SAME = Assumption("the task is now what it was when the runs were trained, as guessing is right as often as then")
 SETTINGS = Assumption("the other settings of the model do not matter")
-_FORETOLD: dict[Outlook, str] = {"can hold": "to hold", "cannot hold": "to fail"}
-_FITS: dict[Outlook, Outcome] = {"can hold": "held", "cannot hold": "fell"}
+_SCORES: dict[tuple[Outlook, Outcome], Score] = {
+    ("cannot hold", "did not hold"): "as predicted",
+    ("cannot hold", "held"): "contradiction",
+    ("can hold", "held"): "training got there",
+    ("can hold", "did not hold"): "training did not get there",
+}
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """One cell: the verdict, and the exact match on the longest stretch with the sizes in it, if there is one."""
+    """One cell: the verdict, what its runs did, and its reach if a run has finished."""
 
     label: str
     cell: Cell
     verdict: Verdict
     outcome: Outcome
     measured: Claim | None
-    sizes: str
 
     @property
-    def agrees(self) -> bool | None:
-        """Whether the cell did as foretold; None where nothing was foretold or nothing can be judged."""
-        wanted = _FITS.get(self.verdict.outlook)
-        return None if wanted is None or self.outcome not in JUDGED else self.outcome == wanted
+    def score(self) -> Score | None:
+        """What the outcome says about the verdict; None where nothing was predicted or nothing can be judged."""
+        return _SCORES.get((self.verdict.outlook, self.outcome))
 
     @property
     def where(self) -> str:
@@ -50,13 +55,25 @@ class Prediction:
     @property
     def found(self) -> str:
         """The measurement in a few words."""
-        claim = self.measured
-        if claim is None or not isinstance(claim.value, int | float):
-            return "no run finished" if not self.cell.done else "nothing measured beyond the training range"
-        spread = claim.interval
-        between = f", 95 % interval over seeds {percent(spread.low)} to {percent(spread.high)}" if spread else ""
-        guessed = f"; guessing alone gives {percent(self.chance)}" if self.chance >= BAR else ""
-        return f"{percent(claim.value)} exact at sizes {self.sizes}{between}{guessed}"
+        cell = self.cell
+        if not cell.done:
+            return "no run finished"
+        if not cell.certain:
+            return "its answers are drawn at random, so exact match is not meaningful"
+        reach = f"mean reach {mean_reach(cell)} after training to {cell.train_size}"
+        if self.outcome == "not learned":
+            return f"{reach}: {ADVICE}"
+        if self.outcome == "not measured":
+            return f"{reach}; nothing was measured beyond the training range"
+        guessed = f"; guessing alone gives {percent(self.chance)}" if self.chance >= THRESHOLD else ""
+        seeds = f"{self.holding} of {counted(len(cell.kept), 'seed')} that learned"
+        verb = "holds" if self.holding == 1 else "hold"
+        return f"{reach}; {seeds} {verb} at {times(cell.multiple)} the training length{guessed}"
+
+    @property
+    def holding(self) -> int:
+        """How many of the seeds that learned hold."""
+        return sum(bool(run.summary and run.summary.holds) for run in self.cell.kept)
 
     @property
     def chance(self) -> float:
@@ -65,17 +82,9 @@ class Prediction:
 
     @property
     def sentence(self) -> str:
-        """A decided cell: what was foretold, what came, and why it was foretold."""
-        foretold = _FORETOLD.get(self.verdict.outlook, "nothing")
-        near = ", which reaches across the bar" if self.near_the_bar else ""
+        """A decided cell: what was predicted, what came, and why it was predicted."""
         why = _ended(self.verdict.why)
-        return f"{self.where}: predicted {foretold}, {self.outcome}: {self.found}{near}. Why so predicted: {why}"
-
-    @property
-    def near_the_bar(self) -> bool:
-        """Whether the interval over seeds has ends on both sides of the bar."""
-        spread = None if self.measured is None else self.measured.interval
-        return spread is not None and spread.low < BAR <= spread.high
+        return f"{self.where}: predicted “{self.verdict.outlook}”, {self.outcome}: {self.found}. Prediction: {why}"
 
     def claim(self) -> Claim | None:
         """The prediction as a claim with the theory's assumptions and two of its own; None where there is none."""
@@ -94,7 +103,7 @@ class Prediction:
                 "why": deciding.why,
                 "grounds": str(deciding.grounds or deciding.claim),
                 "outcome": self.outcome,
-                "as predicted": self.agrees,
+                "score": self.score,
             },
         )
 
@@ -106,9 +115,11 @@ class Prediction:
             "train_size": self.cell.train_size,
             "outlook": self.verdict.outlook,
             "why": self.verdict.why,
+            "learned": self.cell.learned,
+            "holds": self.cell.holds,
+            "multiple": self.cell.multiple,
             "outcome": self.outcome,
-            "agrees": self.agrees,
-            "sizes": self.sizes,
+            "score": self.score,
             "measured": None if self.measured is None else self.measured.plain(),
             "verdict": self.verdict.plain(),
         }
@@ -116,13 +127,13 @@ class Prediction:
 
 def beside(label: str, cell: Cell, verdict: Verdict) -> Prediction:
     """A cell with the verdict on it and the outcome of its runs."""
-    stretch = longest_stretch(cell) if cell.done else None
-    if stretch is None or not stretch.beyond:
-        return Prediction(label, cell, verdict, "not measured", None, "")
-    assert isinstance(stretch.exact.value, int | float)
-    held: Outcome = "held" if stretch.exact.value >= BAR else "fell"
-    outcome: Outcome = held if cell.learned else "not learned"
-    return Prediction(label, cell, verdict, outcome, stretch.exact, stretch.sizes)
+    if cell.learned is False:
+        outcome: Outcome = "not learned"
+    elif cell.holds is None:
+        outcome = "not measured"
+    else:
+        outcome = "held" if cell.holds else "did not hold"
+    return Prediction(label, cell, verdict, outcome, cell.claim("reach") if cell.done else None)
 
 
 def _ended(text: str) -> str:

@@ -1,6 +1,8 @@
-"""Prediction beside measurement for a whole study: how much the oracle decided, and how often it was right.
+"""Prediction and measurement for a whole study: what the oracle said cannot hold, and whether it did.
 
-Cells that were not learned in the training range, or not measured beyond it, are shown and counted apart.
+The oracle is credited or blamed for "cannot hold" alone, on cells that were learned. For "can hold" the share of cells
+in which training got there is reported next to it. Cells that were not learned in the training range, or not measured
+beyond it, are shown and counted apart: they count neither for nor against a prediction.
 """
 
 from __future__ import annotations
@@ -11,13 +13,13 @@ from functools import cached_property
 from typing import Any
 
 from lengthwise.measurement.intervals import wilson
+from lengthwise.measurement.standard import ADVICE, THRESHOLD
 from lengthwise.oracle.check import check
 from lengthwise.oracle.opinion import Outlook
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.reports.content import Content
 from lengthwise.reports.oracle_cards import Oracle, place, verdicts
-from lengthwise.reports.prediction import JUDGED, OUTCOMES, OUTLOOKS, SAME, Outcome, Prediction, beside
-from lengthwise.reports.published import BAR
+from lengthwise.reports.prediction import JUDGED, OUTCOMES, OUTLOOKS, SAME, Outcome, Prediction, Score, beside
 from lengthwise.reports.words import counted, listed, percent
 
 
@@ -38,23 +40,39 @@ class Predictions:
         """The cells with an outcome."""
         return [row for row in self.rows if row.outcome == outcome]
 
+    def scored(self, *scores: Score) -> list[Prediction]:
+        """The cells with one of these scores."""
+        return [row for row in self.rows if row.score in scores]
+
     @cached_property
     def judged(self) -> list[Prediction]:
-        """The cells that held or fell."""
+        """The cells that were learned and measured beyond the training range."""
         return [row for row in self.rows if row.outcome in JUDGED]
 
     @cached_property
     def decided(self) -> list[Prediction]:
         """Those of them that the oracle decided."""
-        return [row for row in self.judged if row.agrees is not None]
+        return [row for row in self.judged if row.score is not None]
 
     @cached_property
-    def disagreements(self) -> list[Prediction]:
-        return [row for row in self.decided if not row.agrees]
+    def excluded(self) -> list[Prediction]:
+        """Judged cells of which the oracle said "cannot hold"."""
+        return self.scored("as predicted", "contradiction")
 
-    @property
-    def right(self) -> int:
-        return len(self.decided) - len(self.disagreements)
+    @cached_property
+    def possible(self) -> list[Prediction]:
+        """Judged cells of which the oracle said "can hold"."""
+        return self.scored("training got there", "training did not get there")
+
+    @cached_property
+    def contradictions(self) -> list[Prediction]:
+        """Cells that held, at the sizes measured, though the oracle said "cannot hold"."""
+        return self.scored("contradiction")
+
+    @cached_property
+    def not_reached(self) -> list[Prediction]:
+        """Cells that can hold and did not: training did not get there."""
+        return self.scored("training did not get there")
 
     @cached_property
     def undecided(self) -> dict[str, list[Prediction]]:
@@ -66,28 +84,18 @@ class Predictions:
         return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
 
     def accuracy(self) -> Claim:
-        """The share of decided cells that did as foretold."""
-        decided = self.decided
-        repeated = len({row.cell.task for row in decided}) < len(decided)
-        apart = Assumption("cells are independent trials", "violated" if repeated else "assumed")
-        lucky = any(row.chance >= BAR for row in decided)
-        guessing = Assumption(f"guessing is right in less than {percent(BAR)}", "violated" if lucky else "checked")
-        return Claim(
-            name="cells that did as the oracle predicted, of those it decided",
-            value=self.right / len(decided) if decided else None,
-            unit="share",
-            kind="measured",
-            status="holds" if decided else "unknown",
-            interval=wilson(self.right, len(decided)) if decided else None,
-            assumptions=(apart, guessing, SAME),
-            reference=Reference("wilson1927"),
-            evidence={
-                "n": len(decided),
-                "right": self.right,
-                "threshold": BAR,
-                "the others": [row.where for row in self.disagreements],
-            },
-        )
+        """The share of "cannot hold" verdicts on learned cells that no cell contradicts."""
+        rows, others = self.excluded, self.contradictions
+        lucky = "violated" if any(row.chance >= THRESHOLD for row in rows) else "checked"
+        guessing = Assumption(f"guessing is right in less than {percent(THRESHOLD)}", lucky)
+        name = "learned cells that did not hold, of those the oracle said cannot hold"
+        return _share(name, rows, len(rows) - len(others), (guessing,), {"contradictions": [r.where for r in others]})
+
+    def attained(self) -> Claim:
+        """The share of "can hold" verdicts on learned cells in which training got there."""
+        rows, others = self.possible, self.not_reached
+        name = "learned cells that held, of those the oracle said can hold (training got there)"
+        return _share(name, rows, len(rows) - len(others), (), {"the others": [row.where for row in others]})
 
     def coverage(self) -> Claim:
         """The share of judged cells that the oracle decided."""
@@ -107,40 +115,49 @@ class Predictions:
         )
 
     def claims(self) -> list[Claim]:
-        """Accuracy and coverage; nothing where no cell can be judged."""
-        return [self.accuracy(), self.coverage()] if self.judged else []
+        """Accuracy, what training attained, and coverage; nothing where no cell can be judged."""
+        return [self.accuracy(), self.attained(), self.coverage()] if self.judged else []
 
     def cell_claims(self) -> list[Claim]:
-        """What was foretold of each cell with a finished run."""
+        """What was predicted of each cell with a finished run."""
         found = (row.claim() for row in self.rows if row.cell.done)
         return [claim for claim in found if claim is not None]
 
     @property
     def headline(self) -> str:
-        """How many cells were decided, and how many of those rightly."""
-        judged, decided = counted(len(self.judged), "cell"), len(self.decided)
+        """What became of both kinds of verdict; a contradiction comes first."""
         if not self.judged:
-            return "No cell was learned and measured beyond its training range, so no prediction can be judged yet."
-        if not decided:
-            return f"The oracle decided none of {judged}."
-        if not self.disagreements:
-            return f"The oracle decided {decided} of {judged} and was right in all of them."
-        return f"The oracle decided {decided} of {judged} and was right in {self.right}."
+            return "No cell was learned and measured beyond its training range, so no prediction can be judged."
+        if not self.decided:
+            return f"The oracle decided none of {counted(len(self.judged), 'learned cell')}."
+        parts = []
+        if self.contradictions:
+            held = f"{len(self.contradictions)} of {counted(len(self.excluded), 'learned cell')}"
+            parts.append(f"Contradiction: {held} that “cannot hold” held at the sizes measured.")
+        elif self.excluded:
+            parts.append(f"Of {counted(len(self.excluded), 'learned cell')} that “cannot hold”, none held.")
+        if self.possible:
+            got = len(self.possible) - len(self.not_reached)
+            cells = counted(len(self.possible), "learned cell")
+            parts.append(f"Of {cells} that “can hold”, training got there in {got}.")
+        left = len(self.judged) - len(self.decided)
+        return " ".join(parts) + (f" {counted(left, 'learned cell')} could not be decided." if left else "")
 
     @property
     def left_out(self) -> list[str]:
         """The cells that are not counted, a sentence a reason."""
         reasons: dict[Outcome, str] = {
-            "not learned": "not learned in the training range, as no seed was kept",
+            "not learned": "not learned in the training range",
             "not measured": "not finished, or not measured beyond the training range",
         }
         return [self._not_counted(outcome, why) for outcome, why in reasons.items() if self.apart(outcome)]
 
     def _not_counted(self, outcome: Outcome, why: str) -> str:
         rows = self.apart(outcome)
-        failing = self.counts["cannot hold"][outcome]
         were = f"{counted(len(rows), 'cell')} that {'was' if len(rows) == 1 else 'were'} {why}"
-        return f"Not counted: {were} ({failing} predicted to fail): {listed([row.where for row in rows], 12)}."
+        advice = f" To learn more, {ADVICE}." if outcome == "not learned" else ""
+        named = listed([row.where for row in rows], 12)
+        return f"Counted neither for nor against a prediction: {were}: {named}.{advice}"
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -149,22 +166,42 @@ class Predictions:
 
     def explain(self) -> list[str]:
         """The whole in sentences."""
-        return [self.headline, *(row.sentence for row in self.disagreements), *self.left_out]
+        return [self.headline, *(row.sentence for row in self.contradictions), *self.left_out]
 
     def plain(self) -> dict[str, Any]:
         return {
             "study": self.study,
-            "threshold": BAR,
+            "threshold": THRESHOLD,
             "counts": self.counts,
             "accuracy": self.accuracy().plain(),
+            "attained": self.attained().plain(),
             "coverage": self.coverage().plain(),
-            "disagreements": [row.sentence for row in self.disagreements],
+            "contradictions": [row.sentence for row in self.contradictions],
             "cells": [row.plain() for row in self.rows],
         }
 
 
+def _share(
+    name: str, rows: list[Prediction], number: int, assumptions: tuple[Assumption, ...], evidence: dict[str, Any]
+) -> Claim:
+    """A share of cells with Wilson's interval, which takes cells for independent trials."""
+    repeated = len({row.cell.task for row in rows}) < len(rows)
+    apart = Assumption("cells are independent trials", "violated" if repeated else "assumed")
+    return Claim(
+        name=name,
+        value=number / len(rows) if rows else None,
+        unit="share",
+        kind="measured",
+        status="holds" if rows else "unknown",
+        interval=wilson(number, len(rows)) if rows else None,
+        assumptions=(apart, *assumptions, SAME),
+        reference=Reference("wilson1927"),
+        evidence={"n": len(rows), "number": number, "threshold": THRESHOLD, **evidence},
+    )
+
+
 def predict(content: Content, oracle: Oracle = check) -> Predictions:
-    """What the oracle says about every cell of a study, beside what was measured."""
+    """What the oracle says about every cell of a study, and what was measured."""
     found = verdicts(content.cells, oracle)
     rows = [beside(content.label(cell), cell, found[place(cell), cell.position]) for cell in content.cells]
     return Predictions(content.name, tuple(rows))

@@ -1,34 +1,35 @@
-"""A study beside published results: the same task and encoding, on the same side of 70 % or not.
+"""A study and published results for the same task and encoding: a difference in points, where both are alike.
 
-Published sizes differ from ours, so the longest stretch, up to three times the training length, is compared with the
-longest published.
+Alike means: trained to the same length, within a tenth, and tested on the same stretch of sizes counted in training
+lengths. What was not learned here, or was trained or tested at other lengths, is not compared; it is said which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.analysis.bootstrap import mean_over_seeds
+from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.reports.content import Content, Row
-from lengthwise.reports.words import percent
-from lengthwise.studies.cells import Cell, Measure
+from lengthwise.reports.words import counted, listed, short
+from lengthwise.studies.cells import Cell
 
-BAR = 0.70
-_STRETCHES: tuple[tuple[Measure, int], ...] = (("thrice", 2), ("twice", 1), ("in_range", 0))
+LIKE = 0.1  # training lengths that differ by at most this share are alike
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Our exact match in the longest stretch measured, and what others found there."""
+    """Our exact match on a stretch of sizes and what others found on the same stretch, in training lengths."""
 
     row: Row
     encoding: str
-    learned: bool
     ours: Claim
     sizes: str
     published: float
+    published_interval: Interval | None
+    published_sizes: str
     source: str
 
     @property
@@ -37,19 +38,53 @@ class Comparison:
         return float(self.ours.value)
 
     @property
-    def agrees(self) -> bool:
-        """Whether we and the publication are on the same side of 70 %."""
-        return (self.share >= BAR) == (self.published >= BAR)
+    def points(self) -> float:
+        """By how many percentage points ours is above the published value."""
+        return 100 * (self.share - self.published)
 
     @property
     def where(self) -> str:
         return f"{self.row.label} with `{self.encoding}`"
 
+    def claim(self) -> Claim:
+        theirs = self.published_interval
+        return Claim(
+            name=f"exact match, ours minus published: {self.where}, sizes {self.sizes}",
+            value=self.points,
+            unit="points",
+            kind="measured",
+            assumptions=(Assumption("models and training are comparable"),),
+            reference=Reference(self.source) if self.source else None,
+            evidence={
+                "ours": self.share,
+                "ours_interval": None if self.ours.interval is None else self.ours.interval.plain(),
+                "published": self.published,
+                "published_interval": None if theirs is None else theirs.plain(),
+                "published_sizes": self.published_sizes,
+                "seeds": self.ours.evidence["seeds"],
+            },
+        )
+
+
+@dataclass(frozen=True)
+class Published:
+    """What could be compared, and for what could not: the reason with the cells."""
+
+    comparisons: tuple[Comparison, ...]
+    apart: Mapping[str, tuple[str, ...]]
+
+    def __bool__(self) -> bool:
+        return bool(self.comparisons or self.apart)
+
     @property
-    def sentence(self) -> str:
-        """What a disagreement is about."""
-        why = "" if self.learned else "; no seed was kept, so it was not learned within the training range"
-        return f"{self.where}: {percent(self.share)} here, {percent(self.published)} published{why}."
+    def sentences(self) -> list[str]:
+        """What was compared and what was not."""
+        number = len({(item.row.label, item.encoding) for item in self.comparisons})
+        first = f"{counted(number, 'cell')} can be compared." if number else "Nothing here can be compared."
+        return [first, *(f"Not compared, {why}: {listed(list(cells), 6)}." for why, cells in self.apart.items())]
+
+    def claims(self) -> list[Claim]:
+        return [item.claim() for item in self.comparisons]
 
 
 def published_for(facts: Mapping[str, Any], encoding: str) -> Mapping[str, Any] | None:
@@ -60,60 +95,62 @@ def published_for(facts: Mapping[str, Any], encoding: str) -> Mapping[str, Any] 
     return None
 
 
-def compare(content: Content) -> list[Comparison]:
+def trained_alike(curve: Mapping[str, Any], train_size: int) -> bool:
+    """Whether a published curve is of models trained to the same length, within a tenth."""
+    trained = curve["bins"][0][1]
+    return abs(train_size - trained) <= LIKE * trained
+
+
+def compare(content: Content) -> Published:
     """Every cell with a finished run of which something was published."""
-    found = []
+    found: list[Comparison] = []
+    apart: dict[str, list[str]] = {}
     for row in content.rows:
         facts = content.facts(row.task)
         for encoding, cell in content.row_cells(row).items():
             curve = published_for(facts, encoding)
-            if not cell.done or curve is None:
+            if curve is None or not cell.done:
                 continue
-            ours = longest_stretch(cell)
-            published, source = float(curve["exact_match"][-1]) / 100, str(curve.get("reference") or "")
-            found.append(Comparison(row, encoding, cell.learned, ours.exact, ours.sizes, published, source))
-    return found
+            alike = list(_stretches(row, encoding, cell, curve)) if cell.learned else []
+            found += alike
+            if not alike:
+                apart.setdefault(_why_not(cell, curve), []).append(f"{row.label} with `{encoding}`")
+    return Published(tuple(found), {why: tuple(cells) for why, cells in apart.items()})
 
 
-def agreement(comparisons: Iterable[Comparison]) -> list[Claim]:
-    """How many cells are on the published side, for each encoding."""
-    by_encoding: dict[str, list[Comparison]] = {}
-    for comparison in comparisons:
-        by_encoding.setdefault(comparison.encoding, []).append(comparison)
-    return [_count(encoding, group) for encoding, group in by_encoding.items()]
+def _stretches(row: Row, encoding: str, cell: Cell, curve: Mapping[str, Any]) -> Iterator[Comparison]:
+    """The published bins that our sizes cover, the whole of each."""
+    if not trained_alike(curve, cell.train_size):
+        return
+    scale = cell.train_size / curve["bins"][0][1]
+    ends = curve.get("intervals") or [None] * len(curve["bins"])
+    for (first, last), value, between in zip(curve["bins"], curve["exact_match"], ends, strict=True):
+        low, high = round((first - 1) * scale) + 1, round(last * scale)
+        ours = _exact(cell, low, high) if high <= cell.test_size else None
+        if ours is None:
+            continue
+        theirs = None if between is None else Interval(between[0] / 100, between[1] / 100, 0.95, "as published")
+        source = str(curve.get("reference") or "")
+        yield Comparison(row, encoding, ours, f"{low}–{high}", value / 100, theirs, f"{first}–{last}", source)
 
 
-def _count(encoding: str, group: list[Comparison]) -> Claim:
-    not_learned = [comparison.row.label for comparison in group if not comparison.learned]
-    assumptions = [Assumption("the longest stretch in training lengths is comparable where sizes differ")]
-    if not_learned:
-        text = f"{len(not_learned)} of {len(group)} were not learned in range and count all their seeds"
-        assumptions.append(Assumption(text, "violated"))
-    sources = sorted({comparison.source for comparison in group if comparison.source})
-    return Claim(
-        name=f"on the published side of 70 %, encoding {encoding}",
-        value=sum(comparison.agrees for comparison in group),
-        unit=f"of {len(group)}",
-        kind="measured",
-        assumptions=tuple(assumptions),
-        reference=Reference("; ".join(sources)) if sources else None,
-        evidence={"threshold": BAR, "the others": [c.row.label for c in group if not c.agrees]},
-    )
+def _exact(cell: Cell, first: int, last: int) -> Claim | None:
+    """Our exact match on these sizes, the mean over the seeds that learned."""
+    values = {}
+    for run in cell.kept:
+        columns = run.detail["curve"]
+        rows = zip(columns["size"], columns["right"], columns["items"], strict=True)
+        inside = [(right, items) for size, right, items in rows if first <= size <= last]
+        if inside:
+            values[run.seed] = sum(right for right, _ in inside) / sum(items for _, items in inside)
+    name = f"exact match: {cell.row}, position {cell.position}, sizes {first} to {last}"
+    return mean_over_seeds(name, values) if values else None
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """The exact match on a stretch of sizes as wide as the training range; `beyond` says that it lies beyond it."""
-
-    exact: Claim
-    sizes: str
-    beyond: bool
-
-
-def longest_stretch(cell: Cell) -> Stretch:
-    """The stretch with the longest sizes, of the first three, on which a cell with a finished run was measured."""
-    for measure, before in _STRETCHES:
-        if cell.values(measure):
-            first, last = before * cell.train_size + 1, min((before + 1) * cell.train_size, cell.test_size)
-            return Stretch(cell.claim(measure), f"{first}–{last}", before > 0)
-    raise AssertionError("a finished run was measured somewhere")
+def _why_not(cell: Cell, curve: Mapping[str, Any]) -> str:
+    if not cell.learned:
+        return "as not learned in the training range here"
+    trained = curve["bins"][0][1]
+    if not trained_alike(curve, cell.train_size):
+        return f"as trained to {short(cell.train_size)} here and to {short(trained)} there"
+    return "as not measured on the published sizes here"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lengthwise.measurement.standard import ADVICE
 from lengthwise.reports.comparisons import MOST_CLAIMS, encoding_pairs
 from lengthwise.reports.content import Content
 from lengthwise.reports.curve_panels import MOST_SIZES
@@ -15,6 +16,7 @@ from lengthwise.reports.predictions import Predictions
 from lengthwise.reports.sparsity import sparsity_sentences
 from lengthwise.reports.training_panels import drawn_runs
 from lengthwise.reports.words import counted, duration, listed
+from lengthwise.studies.learning import learning
 
 _MOST_REASONS = 20
 _ROWS_IN_SIGHT = 26  # of the heat map, in a window of 800 pixels
@@ -65,6 +67,9 @@ def _counts(content: Content) -> list[str]:
     texts = [", ".join([f"{done:,} of {counted(len(content.runs), 'run')} done", *states])]
     if done:
         kept = len(content.kept)
+        learned = learning(content.cells)
+        if learned.judged:
+            texts.append(f"{len(learned.learned):,} of {counted(learned.judged, 'cell')} learned")
         texts.append(f"{counted(kept, 'seed')} kept, {done - kept:,} discarded (rule: {content.rule})")
     if content.seconds:
         texts.append(f"wall time {duration(content.seconds)}")
@@ -88,11 +93,14 @@ def _heat_map(content: Content) -> str:
     cells = content.cells
     parts = []
     if any(cell.censored for cell in cells):
-        parts.append("≥: a seed holds to the largest size measured, so the mean is a lower bound")
-    if any(cell.done and not cell.learned for cell in cells):
+        parts.append("≥: a seed holds to the largest size measured, and was not measured further")
+    if any(cell.learned is False for cell in cells):
         parts.append(
-            "× in a dashed frame: not learned in the training range (no seed kept), the number is over all seeds"
+            "hatched: not learned in the training range, which says nothing about longer inputs; to learn more, "
+            + ADVICE
         )
+    if any(not cell.certain for cell in cells):
+        parts.append("–: answers are drawn at random, so exact match is not meaningful")
     if any(cell.failed and not cell.done for cell in cells):
         parts.append("failed: no run finished")
     if any(not cell.done and not cell.failed for cell in cells):
@@ -117,7 +125,7 @@ def _predictions(content: Content, foretold: Predictions) -> str:
     """The legend in words, of the frames that occur."""
     parts = []
     if foretold.apart("not learned"):
-        parts.append("× in a dashed frame: not learned in the training range, so that nothing can be judged.")
+        parts.append(f"Hatched: not learned in the training range, so that nothing can be judged; {ADVICE}.")
     if foretold.apart("not measured"):
         parts.append("– in a dashed frame: no run has finished, or none was measured beyond the training range.")
     if len(content.rows) > _ROWS_OF_MATRIX:

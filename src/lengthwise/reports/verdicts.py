@@ -1,7 +1,7 @@
 """Which tasks of a study hold beyond the training range, and with which encodings.
 
-A run holds at k times the training length when its reach is at least that, or when it holds to the largest size the
-task has up to there. A cell holds when more than half of the seeds shown do, and at least one seed is kept.
+Both are judged by `lengthwise.measurement.standard`, on cells that were learned and measured beyond the training range;
+the others say nothing about length.
 """
 
 from __future__ import annotations
@@ -12,37 +12,31 @@ from functools import cached_property
 from lengthwise.reports.content import Content, Row
 from lengthwise.reports.words import short, times
 from lengthwise.studies.cells import Cell
-from lengthwise.studies.record import RunRecord
+from lengthwise.studies.learning import Learning, learning
 
-MOST_TIMES = 3.0
-RULE = "a cell holds when more than half of its seeds do, and at least one seed is kept"
+RULE = "a cell is learned when one of its seeds is, and holds when more than half of the seeds that learned do"
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Which rows of a study hold at a multiple of the training length, with which encodings."""
+    """Which rows of a study hold beyond the training range, with which encodings."""
 
     content: Content
 
     @cached_property
-    def multiple(self) -> float:
-        """The multiple asked about: as far as every cell was measured, three at most."""
-        measured = (cell.test_size / cell.train_size for cell in self.content.cells if cell.done)
-        return round(min([MOST_TIMES, *measured]), 2)
+    def learning(self) -> Learning:
+        """How many cells were learned."""
+        return learning(self.content.cells)
 
     @cached_property
     def judged(self) -> dict[str, dict[str, bool]]:
-        """row label → encoding → whether it holds, for cells with a finished run."""
-        table = {}
+        """row label → encoding → whether it holds, for cells that were learned and measured beyond the range."""
+        table: dict[str, dict[str, bool]] = {}
         for row in self.content.rows:
-            found = self.content.row_cells(row)
-            table[row.label] = {name: self.holds(cell) for name, cell in found.items() if cell.done}
-        return {label: found for label, found in table.items() if found}
-
-    def holds(self, cell: Cell) -> bool:
-        """Whether more than half of the seeds shown hold at the multiple, of a cell that was learned."""
-        held = sum(holds_at(run, self.multiple) for run in cell.shown)
-        return cell.learned and 2 * held > len(cell.shown)
+            for name, cell in self.content.row_cells(row).items():
+                if cell.holds is not None:
+                    table.setdefault(row.label, {})[name] = cell.holds
+        return table
 
     @cached_property
     def holding(self) -> list[str]:
@@ -54,13 +48,22 @@ class Verdicts:
 
     @cached_property
     def never_learned(self) -> list[str]:
-        """Rows of which no cell has a seed that was kept."""
+        """Rows with finished runs of which no cell was learned, though it could have been."""
+        return [
+            row.label
+            for row in self.content.rows
+            if (states := {cell.learned for cell in self._done(row).values()}) and states == {False}
+        ]
+
+    @cached_property
+    def partly_learned(self) -> bool:
+        """Whether a row that is judged has cells that were not learned."""
         rows = [row for row in self.content.rows if row.label in self.judged]
-        return [row.label for row in rows if not any(c.learned for c in self.content.row_cells(row).values())]
+        return any(cell.learned is False for row in rows for cell in self._done(row).values())
 
     @cached_property
     def comparable(self) -> list[Row]:
-        """Rows with finished runs of at least two encodings."""
+        """Rows that were learned with at least two encodings."""
         return [row for row in self.content.rows if len(self.judged.get(row.label, {})) > 1]
 
     @cached_property
@@ -70,15 +73,15 @@ class Verdicts:
 
     @property
     def at(self) -> str:
-        return f"at {times(self.multiple)} the training length" if self.multiple > 1 else "in the training range"
+        """Where it is asked whether they hold."""
+        asked = {round(cell.multiple, 2) for cell in self.content.cells if cell.holds is not None}
+        if not asked:
+            return "beyond the training range"
+        more = ", or as far as was measured," if len(asked) > 1 else ""
+        return f"at {times(max(asked))} the training length{more}"
 
-
-def holds_at(run: RunRecord, multiple: float) -> bool:
-    """Whether one finished run holds at a multiple of its training length."""
-    summary = run.summary
-    assert summary is not None
-    wanted = multiple * run.train_size
-    return summary.reach >= wanted or (summary.censored and run.test_size >= wanted)
+    def _done(self, row: Row) -> dict[str, Cell]:
+        return {name: cell for name, cell in self.content.row_cells(row).items() if cell.done}
 
 
 def mean_reach(cell: Cell) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lengthwise.measurement.sentences import rounded_percent
+
 
 def listed(names: Sequence[str], most: int = 4, last: str = "and") -> str:
     """`a, b and c`; of a long list the first few and how many more there are."""
@@ -29,12 +31,7 @@ def times(multiple: float) -> str:
 
 def percent(share: float) -> str:
     """A share in per cent; 100 % only for a share that is one, 0 % only for one that is nought."""
-    text = f"{100 * share:.1f}"
-    if text == "100.0" and share < 1:
-        text = "99.9"
-    elif text == "0.0" and share > 0:
-        return "<0.1 %"
-    return f"{text.removesuffix('.0')} %"
+    return f"{rounded_percent(share).removesuffix('.0')} %"
 
 
 def duration(seconds: float) -> str:

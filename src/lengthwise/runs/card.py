@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lengthwise.measurement.curve import Curve
+from lengthwise.measurement.sentences import learned_sentence, reach_sentence, rounded_percent
 from lengthwise.runs.plan import Plan
 from lengthwise.training.loop import History
 
@@ -22,14 +23,15 @@ def model_card(plan: Plan, history: History, curve: Curve | None = None) -> str:
         f"seed {plan.seed}; {history.ended}).",
     ]
     if curve is not None:
+        if said := learned_sentence(curve):
+            lines += ["", f"**{said[:1].upper()}{said[1:]}.**"]
         lines += ["", "| sizes | exact match | 95 % interval | token accuracy | chance |", "|---|---|---|---|---|"]
         for point in curve.bins():
-            low, high = point.interval.low, point.interval.high
-            lines.append(
-                f"| {point.size} to {point.last} | {point.exact:.1%} | {low:.1%} to {high:.1%} "
-                f"| {point.token:.1%} | {point.chance:.1%} |"
-            )
-        lines += ["", f"{curve.reach()}."]
+            shares = (point.exact, point.interval.low, point.interval.high, point.token, point.chance)
+            exact, low, high, token, chance = (f"{rounded_percent(share)} %" for share in shares)
+            lines.append(f"| {point.size} to {point.last} | {exact} | {low} to {high} | {token} | {chance} |")
+        said = reach_sentence(curve.reach())
+        lines += ["", f"{said[:1].upper()}{said[1:]}."]
     lines += [
         "",
         "Load it with `lengthwise.load_run(folder).model()`; measure it again with `lengthwise measure FOLDER`.",

@@ -57,6 +57,16 @@ class Run:
         """The largest size up to which exact match stays at or above 95 %."""
         return int(self.curve.reach().value or 0)
 
+    @property
+    def learned(self) -> bool | None:
+        """Whether exact match is at least 95 % at every size of the training range; None where that means nothing."""
+        return self.curve.standing(self.plan.test_size).learned
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether it stays so up to three times the training size, or as far as was measured; None unless learned."""
+        return self.curve.standing(self.plan.test_size).holds
+
     def model(self, position: str | None = None) -> Transformer:
         """The trained model, loaded from the folder; `position` reads it with another encoding, if that fits."""
         return load_model(self.folder, position)
@@ -129,7 +139,7 @@ def carry_out(
         points = measure_model(model, plan.task.part("test"), plan.test_sizes, plan.items, plan.seed, listener.measured)
         ladder = _climb(model, plan, listener)
         sparsity = _sparsity(model, plan)
-    curve = Curve(plan.task_name, plan.position_name, plan.train_size, plan.seed, points)
+    curve = Curve(plan.task_name, plan.position_name, plan.train_size, plan.seed, points, plan.task.certain)
     with writing(folder):
         write_text(folder / CARD, model_card(plan, history, curve))
         write_json(folder / CURVE, curve.plain())
@@ -175,7 +185,8 @@ def measure(
     seed = plan.seed if seed is None else seed
     with threads(1):
         points = measure_model(model, asked.part("test"), sizes, items, seed, (listener or Listener()).measured)
-    return Curve(name_of(asked), architecture_config(model.architecture)["position"], plan.train_size, seed, points)
+    read_with = architecture_config(model.architecture)["position"]
+    return Curve(name_of(asked), read_with, plan.train_size, seed, points, asked.certain)
 
 
 def load_run(folder: str | Path, task: Task | None = None, trust: bool = False) -> Run:

@@ -1,7 +1,8 @@
 """The cells of a study: the runs that differ in their seed alone, and what their seeds say together.
 
-A seed is kept by the study's rule, a share of items right in the training range; all of them are reported. Where no
-seed is kept the cell was not learned, and its numbers are over all seeds and say so.
+A seed is kept when it has learned (`lengthwise.measurement.standard`) and passes the study's `keep` rule, if it has
+one; all seeds are reported. Where no seed is kept the cell was not learned, and its numbers are over all seeds and say
+so. A cell that was learned holds when more than half of the kept seeds hold.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Literal
 
 from lengthwise.analysis.bootstrap import mean_over_seeds
 from lengthwise.measurement.spread import Keep
+from lengthwise.measurement.standard import FURTHEST
 from lengthwise.records import Claim
 from lengthwise.studies.record import RunRecord, Summary
 
@@ -43,12 +45,30 @@ class Cell:
 
     @cached_property
     def kept(self) -> tuple[RunRecord, ...]:
-        return tuple(run for run in self.done if _summary(run).in_range >= self.rule.in_range)
+        return tuple(run for run in self.done if self.rule.keeps(_summary(run).learned, _summary(run).in_range))
 
     @property
-    def learned(self) -> bool:
-        """Whether any seed is kept."""
-        return bool(self.kept)
+    def certain(self) -> bool:
+        """Whether exact match means something: answers are not drawn at random."""
+        return all(_summary(run).certain for run in self.done)
+
+    @property
+    def learned(self) -> bool | None:
+        """Whether any seed has learned and is kept; None where no run is done, or where that cannot be said."""
+        known = [run for run in self.done if _summary(run).learned is not None]
+        return bool(self.kept) if known else None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether more than half of the seeds that learned hold; None where none learned, or nothing was measured
+        beyond the training range."""
+        votes = [_summary(run).holds for run in self.kept if _summary(run).holds is not None]
+        return 2 * sum(map(bool, votes)) > len(votes) if self.learned and votes else None
+
+    @property
+    def multiple(self) -> float:
+        """How many training sizes `holds` is about."""
+        return min(FURTHEST, self.test_size / self.train_size)
 
     @property
     def shown(self) -> tuple[RunRecord, ...]:
@@ -86,7 +106,7 @@ class Cell:
             for run in self.done
             if run.key not in shown and getattr(run.summary, measure) is not None
         }
-        rule = str(self.rule) if self.learned or not self.done else f"no seed is kept ({self.rule}); all are shown"
+        rule = str(self.rule) if self.kept or not self.done else f"no seed is kept ({self.rule}); all are shown"
         where = f"{self.row}, position {self.position}, trained to {self.train_size}"
         return mean_over_seeds(
             f"{MEASURES[measure]}: {where}",

@@ -37,6 +37,7 @@ RUN_COLUMNS: dict[str, type] = {
 }
 _POINTS: dict[str, type] = {
     **RUN_COLUMNS,
+    "learned": bool,
     "kept": bool,
     "size": int,
     "items": int,
@@ -60,6 +61,8 @@ _RUNS: dict[str, type] = {
     "kept": bool,
     "reach": int,
     "censored": bool,
+    "learned": bool,
+    "holds": bool,
     "in_range": float,
     "twice": float,
     "thrice": float,
@@ -112,6 +115,7 @@ def point_columns(runs: Iterable[RunRecord], rule: Keep) -> Columns:
         sizes.append([point.size for point in points])
         for name in RUN_COLUMNS:
             columns[name] += [getattr(run, name)] * len(points)
+        columns["learned"] += [run.summary.learned if run.summary else None] * len(points)
         columns["kept"] += [_kept(run, rule)] * len(points)
         for name in ("size", "items", "right", "exact", "token", "loss", "chance", "token_chance"):
             columns[name] += [getattr(point, name) for point in points]
@@ -124,7 +128,7 @@ def point_columns(runs: Iterable[RunRecord], rule: Keep) -> Columns:
 def run_columns(runs: Iterable[RunRecord], rule: Keep) -> Columns:
     """One row for each planned run; what only a finished run has is empty for the others."""
     runs = list(runs)
-    measured = ("reach", "censored", "in_range", "twice", "thrice", "chance")
+    measured = ("reach", "censored", "learned", "holds", "in_range", "twice", "thrice", "chance")
     columns: Columns = {}
     for name in _RUNS:
         if name == "kept":
@@ -137,7 +141,7 @@ def run_columns(runs: Iterable[RunRecord], rule: Keep) -> Columns:
 
 
 def _kept(run: RunRecord, rule: Keep) -> bool | None:
-    return None if run.summary is None else run.summary.in_range >= rule.in_range
+    return None if run.summary is None else rule.keeps(run.summary.learned, run.summary.in_range)
 
 
 def settings_columns(runs: list[RunRecord], lengths: list[int], taken: Mapping[str, Any]) -> Columns:

@@ -66,6 +66,7 @@ def study_facts(plans: Sequence[Plan]) -> dict[str, Any]:
                     "exact_match": list(curve.exact_match),
                     "reference": str(curve.reference),
                     "chance": curve.chance,
+                    "intervals": [list(ends) for ends in curve.intervals],
                 }
                 for curve in facts.published
             ],

@@ -24,27 +24,35 @@ class Summary:
     """The few numbers of a finished run that tables are made of.
 
     `twice` and `thrice` are the exact match on the sizes of the second and of the third stretch as wide as the
-    training range (21 to 40 and 41 to 60 after training to 20); None where nothing was measured there."""
+    training range (21 to 40 and 41 to 60 after training to 20); None where nothing was measured there. `learned` and
+    `holds` are judged by `lengthwise.measurement.standard`; `certain` is False where answers are drawn at random."""
 
     reach: int
     censored: bool
-    in_range: float
+    in_range: float | None
     twice: float | None
     thrice: float | None
     chance: float
+    learned: bool | None
+    holds: bool | None
+    certain: bool = True
 
     @classmethod
-    def of(cls, curve: Curve) -> Summary:
-        reach = curve.reach()
+    def of(cls, curve: Curve, test_size: int | None = None) -> Summary:
+        """The summary of a curve that was to be measured up to `test_size`."""
+        reach, stands = curve.reach(), curve.standing(test_size)
         n = curve.train_size
         stretches = [_exact_within(curve, k * n + 1, (k + 1) * n) for k in range(3)]
         return cls(
             reach=int(reach.value or 0),
             censored=bool(reach.evidence["censored"]),
-            in_range=stretches[0] or 0.0,
+            in_range=stretches[0],
             twice=stretches[1],
             thrice=stretches[2],
             chance=curve.bins()[-1].chance,
+            learned=stands.learned,
+            holds=stands.holds,
+            certain=curve.certain,
         )
 
 
@@ -74,7 +82,8 @@ class RunRecord:
     def curve(self) -> Curve:
         """The whole curve of a finished run."""
         points = unpack_points(self.detail["curve"])
-        return Curve(self.task, self.position, self.train_size, self.seed, points)
+        certain = self.summary is None or self.summary.certain
+        return Curve(self.task, self.position, self.train_size, self.seed, points, certain)
 
     @property
     def losses(self) -> list[tuple[int, float]]:
@@ -147,7 +156,7 @@ def read_finished(folder: Path) -> RunRecord:
             state="done",
             seconds=float(history["seconds"]),
             ended=history["ended"],
-            summary=Summary.of(measured),
+            summary=Summary.of(measured, plan["test_size"]),
             detail={
                 "curve": pack_points(measured.points),
                 "losses": history["losses"],

@@ -44,10 +44,10 @@ class StudyResults:
     def _repr_html_(self) -> str:
         """A table of the reach, for a notebook."""
         positions = list(dict.fromkeys(cell.position for cell in self.cells))
-        rows: dict[tuple[str, int], dict[str, Claim]] = {}
+        rows: dict[tuple[str, int], dict[str, Cell]] = {}
         for cell in self.cells:
             if cell.done:
-                rows.setdefault((cell.row, cell.train_size), {})[cell.position] = cell.claim("reach")
+                rows.setdefault((cell.row, cell.train_size), {})[cell.position] = cell
         head = "".join(f"<th>{html.escape(position)}</th>" for position in positions)
         body = "".join(
             f"<tr><th>{html.escape(row)}</th><td>{size}</td>"
@@ -55,7 +55,7 @@ class StudyResults:
             + "</tr>"
             for (row, size), found in rows.items()
         )
-        caption = f"{html.escape(MEASURES['reach'])}, mean over seeds (measured)"
+        caption = f"{html.escape(MEASURES['reach'])}, mean over the seeds that learned; ×: not learned (measured)"
         return f"<table><caption>{caption}</caption><tr><th></th><th>trained to</th>{head}</tr>{body}</table>"
 
 
@@ -90,8 +90,9 @@ def open_study(name: str | Path) -> StudyResults:
     return StudyResults(study_folder(str(name)))
 
 
-def _number(claim: Claim | None) -> str:
-    if claim is None or claim.value is None:
+def _number(cell: Cell | None) -> str:
+    claim = None if cell is None else cell.claim("reach")
+    if cell is None or claim is None or claim.value is None:
         return "–"
-    at_least = "≥ " if claim.evidence.get("lower_bounds") else ""
-    return f"{at_least}{claim.value:.0f}"
+    marks = ("× " if cell.learned is False else "") + ("≥ " if cell.censored else "")
+    return f"{marks}{claim.value:.0f}"

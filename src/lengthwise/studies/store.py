@@ -19,8 +19,9 @@ from lengthwise.errors import UsageError
 from lengthwise.studies.record import RunRecord, State, Summary
 
 INDEX, RUNS = "index.sqlite", "runs"
-SCHEMA = 1
+SCHEMA = 2
 _SUMMARY = tuple(f.name for f in dataclasses.fields(Summary))
+_TRUTHS = ("censored", "learned", "holds", "certain")  # SQLite has numbers for them
 _PLAIN = tuple(f.name for f in dataclasses.fields(RunRecord) if f.name not in ("settings", "summary", "detail"))
 _COLUMNS = (*_PLAIN, "settings", *_SUMMARY)
 _TABLES = f"""
@@ -205,7 +206,8 @@ def _record(row: tuple[Any, ...]) -> RunRecord:
     detail, settings = values.pop("detail"), values.pop("settings")
     summary = None
     if values["state"] == "done":
-        summary = Summary(**{**numbers, "censored": bool(numbers["censored"])})
+        truths = {name: None if numbers[name] is None else bool(numbers[name]) for name in _TRUTHS}
+        summary = Summary(**{**numbers, **truths})
     return RunRecord(
         **values,
         settings=json.loads(settings),

@@ -12,6 +12,7 @@ from typing import Any
 
 from lengthwise.measurement.spread import Keep
 from lengthwise.studies.cells import Cell, Measure, cells, named_sizes
+from lengthwise.studies.learning import Learning, learning
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
 
@@ -56,6 +57,11 @@ class Table:
         """How many finished runs the rule discards."""
         return sum(len(cell.done) - len(cell.kept) for cell in self.cells)
 
+    @cached_property
+    def learning(self) -> Learning:
+        """How many cells were learned."""
+        return learning(self.cells)
+
     def plain(self, measures: Sequence[Measure] = SHOWN) -> dict[str, Any]:
         """The table as JSON-ready data: every cell with its claims and the fate of its seeds, then the failed runs."""
         return {
@@ -64,6 +70,7 @@ class Table:
             "rule": str(self.rule),
             "counts": dict(self.counts),
             "discarded": self.discarded,
+            "learning": self.learning.plain(),
             "cells": [_plain_cell(cell, measures) for cell in self.cells],
             "failed": [plain_failure(run) for run in self.failed],
         }
@@ -104,9 +111,12 @@ def _plain_cell(cell: Cell, measures: Sequence[Measure]) -> dict[str, Any]:
         "train_size": cell.train_size,
         "test_size": cell.test_size,
         "learned": cell.learned,
+        "holds": cell.holds,
+        "multiple": cell.multiple,
         "censored": cell.censored,
         "seeds": {
             "total": len(cell.runs),
+            "learned": [run.seed for run in cell.done if run.summary and run.summary.learned],
             "kept": [run.seed for run in cell.kept],
             "discarded": [run.seed for run in cell.done if run.key not in kept],
             "failed": [run.seed for run in cell.failed],

@@ -10,13 +10,15 @@ from lengthwise.records import Reference
 
 @dataclass(frozen=True)
 class Published:
-    """One published curve: exact match in per cent on bins of sizes (first, last); the first bin was trained on."""
+    """One published curve: exact match in per cent on bins of sizes (first, last); the first bin was trained on.
+    `intervals` are the published 95 % intervals of these values (low, high), where there are some."""
 
     encoding: str
     bins: tuple[tuple[int, int], ...]
     exact_match: tuple[float, ...]
     reference: Reference
     chance: float | None = None
+    intervals: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
