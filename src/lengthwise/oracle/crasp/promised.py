@@ -23,7 +23,9 @@ from lengthwise.oracle.crasp.words import Word, shortest_word, spelled
 from lengthwise.records import Assumption, Claim
 
 NAME = "a C-RASP[] program answers all that is asked"
-SEEN = Assumption("the states told apart settle every answer, and the counts were recomputed on every move", "checked")
+SEEN = Assumption(
+    "the states that counts distinguish settle every answer; the counts were recomputed on every move", "checked"
+)
 
 
 @dataclass(frozen=True)
