@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 from dataclasses import dataclass
 from pathlib import Path
@@ -363,8 +364,19 @@ def test_an_encoding_that_does_not_fit(done: Run) -> None:
 def test_a_learned_table_that_is_too_short(tmp_path: Path) -> None:
     run = tiny(tmp_path, "learned")
     sentence = refused(lambda: measure(run, test_size=9))
-    assert "train with a larger --test-size, or measure at smaller sizes" in sentence
+    assert "size 9" in sentence and "measured up to size 6" in sentence and "train with a larger test size" in sentence
+    assert "measured up to size 6" in refused(lambda: measure(run, sizes=[2, 7]))
     assert measure(run) == run.curve
+
+
+@pytest.mark.parametrize("position", ["learned+offset", "learned", "rope+randomized:limit=16"])
+def test_the_size_named_in_a_refusal_can_be_measured(tmp_path: Path, position: str) -> None:
+    """Prompts of 3, 6, 9, … symbols: between two sizes there are none."""
+    run = tiny(tmp_path, position, task="interleaved_majority", train_size=6, test_size=9)
+    sentence = refused(lambda: measure(run, test_size=30, items=2))
+    last = int(re.findall(r"measured up to size (\d+)", sentence)[0])
+    assert [point.size for point in measure(run, test_size=last, items=2).points][-1] == last >= 9
+    refused(lambda: measure(run, test_size=last + 3, items=2))
 
 
 @dataclass(frozen=True)
