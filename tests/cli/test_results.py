@@ -222,3 +222,12 @@ def test_doctor_without_an_installed_package_says_so(cli, monkeypatch):
     monkeypatch.setattr("importlib.metadata.requires", missing)
     answer = cli("doctor", "--no-speed")
     assert answer.code == 2 and "not installed" in answer.err and answer.out == ""
+
+
+@pytest.mark.parametrize(("task", "sign"), [("sort", ""), ("addition", "≈")])
+def test_an_estimated_chance_is_marked_as_one(cli, tiny, task, sign):
+    rows = cli("train", task, *tiny, "--quiet").out.splitlines()
+    column = next(row for row in rows if "chance" in row).index("chance")
+    shown = [row[column - 1 : column + 6].strip() for row in rows if row.startswith("   ") and "% –" in row]
+    assert shown and all(text.startswith("≈") == bool(sign) for text in shown)
+    assert ("≈" in cli("tasks", task).out) == bool(sign)

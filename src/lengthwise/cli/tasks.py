@@ -103,7 +103,8 @@ def _write_about(task: Task, content: dict) -> None:
         write_field("settings", ", ".join(f"{key}={value}" for key, value in content["settings"].items()))
     write_field("answer", f"{meaning[task.readout]}; {content['symbols']} symbols")
     chance = content["chance"]
-    write_field("chance", f"{chance['exact']:.1%} exact, {chance['token']:.1%} of tokens, at size {chance['size']}")
+    exact, token = (f"{'≈ ' * bool(chance[f'{part}_error'])}{chance[part]:.1%}" for part in ("exact", "token"))
+    write_field("chance", f"{exact} exact, {token} of tokens, at size {chance['size']}")
     if content["circuit_class"]:
         write_field("class", content["circuit_class"])
     for encoding, status in content["crasp"].items():

@@ -49,6 +49,7 @@ def measure_size(model: Transformer, task: Task, size: int, items: int, seed: in
         loss=loss,
         chance=chance.exact,
         token_chance=chance.token,
+        chance_error=chance.exact_error,
     )
 
 
