@@ -55,10 +55,12 @@ def first_line(maker) -> str:
 def _about(task: Task, options: argparse.Namespace) -> dict:
     from lengthwise.registry import format_spec
     from lengthwise.tasks import tasks
+    from lengthwise.tasks.contract import check_own
 
     axis, facts = task.axes[0], task.facts
     some = task.sizes(axis.smallest, axis.smallest + 1000)
     size = some[min(5, len(some) - 1)] if options.size is None else options.size
+    check_own(task, [size])
     samples = []
     drawn = task.draw(size, options.seed or 0, range(max(1, options.show)))
     for prompt, answer in list(zip(drawn.prompts, drawn.answers, strict=True))[: options.show]:

@@ -63,6 +63,7 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.results import write_curve, write_spread
     from lengthwise.errors import Interrupted, UsageError
     from lengthwise.measurement.spread import Keep, over_seeds
+    from lengthwise.tasks.contract import check_own
 
     for name in ("seeds", "threads", "items", "train_size"):
         at_least(1, getattr(options, name), f"--{name.replace('_', '-')}")
@@ -72,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     check_figure(options.figure)
     first = options.seed or 0
     plans = [_plan(options, seed) for seed in range(first, first + options.seeds)]
+    check_own(plans[0].task, plans[0].test_sizes[-1:])
     warn(plans[0].task.warnings(), options.quiet)
     if options.dry_run:
         return _show_plans(plans, options)

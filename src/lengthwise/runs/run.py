@@ -32,6 +32,7 @@ from lengthwise.runs.environment import environment, threads
 from lengthwise.runs.ladder_file import holds_ladder, write_ladder
 from lengthwise.runs.plan import SCHEMA, Plan, plan_for
 from lengthwise.tasks import tasks
+from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.sizes import check_reaches, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.loop import History, train_model
@@ -119,6 +120,7 @@ def carry_out(
 ) -> Run:
     """Do what a plan says: train, save, measure, and write the record. What is on disk already is not done again."""
     listener = listener or Listener()
+    check_own(plan.task, (plan.train_sizes[-1], plan.test_sizes[-1]))
     folder = Path(folder) if folder else default_folder(plan)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -180,6 +182,7 @@ def measure(
         check_reaches(asked, largest)
         sizes = asked.sizes(1, largest)
     sizes = sorted(set(sizes))
+    check_own(asked, sizes[-1:])
     seed = plan.seed if seed is None else seed
     with threads(1):
         points = measure_model(model, asked.part("test"), sizes, items, seed, (listener or Listener()).measured)
