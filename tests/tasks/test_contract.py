@@ -24,10 +24,7 @@ WRONG = {
     "no such symbol where it is tested": ("self.letters, size)", "self.letters + (size > 5), size)"),
     "a negative symbol": ("draws.integers(0,", "draws.integers(-3,"),
     "another answer": ("[prompts, prompts]", "[prompts, prompts[:, ::-1]]"),
-    "another answer at times": (
-        BOTH,
-        "        prompts[:, 0] %= 3\n" + BOTH.replace("[prompts, ", "[prompts.clip(0, 1), "),
-    ),
+    "another answer at times": (BOTH, BOTH.replace("[prompts, ", "[prompts.clip(0, 2), ")),
     "real numbers": (BOTH, BOTH.replace("(prompts, np", "(prompts / 2, np")),
     "no rows": (BOTH, BOTH.replace("(prompts, np", "(prompts[0], np")),
     "randomness of its own": (BOTH, "        prompts = np.random.randint(0, 4, prompts.shape)\n" + BOTH),
