@@ -89,7 +89,7 @@ def _score_numbers(known: Ints | Floats, judged: Ints | Floats, tolerance: float
     for entry in known.T:
         near &= np.abs(entry[:, None] - entry) <= tolerance + ROUNDING
     guess = known[near.sum(axis=1).argmax()]
-    close = np.abs(judged - guess) <= tolerance + ROUNDING
+    close = np.asarray(np.abs(judged - guess) <= tolerance + ROUNDING)
     return _Score(close.all(axis=1), close.sum(axis=1), np.full(len(judged), judged.shape[1]))
 
 
