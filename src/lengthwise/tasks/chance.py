@@ -89,8 +89,9 @@ def _score_numbers(known: Ints | Floats, judged: Ints | Floats, tolerance: float
     for entry in known.T:
         near &= np.abs(entry[:, None] - entry) <= tolerance + ROUNDING
     guess = known[near.sum(axis=1).argmax()]
-    close = np.asarray(np.abs(judged - guess) <= tolerance + ROUNDING)
-    return _Score(close.all(axis=1), close.sum(axis=1), np.full(len(judged), judged.shape[1]))
+    close = np.abs(judged - guess) <= tolerance + ROUNDING
+    hits = close.sum(axis=1)
+    return _Score(hits == judged.shape[1], hits, np.full(len(judged), judged.shape[1]))
 
 
 def _summed(scores: Sequence[_Score]) -> Chance:
