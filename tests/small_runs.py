@@ -7,7 +7,6 @@ from typing import Any
 
 import lengthwise as lw
 from lengthwise.models.forms import forms
-from lengthwise.models.transformer import Architecture
 from lengthwise.training.lengths import Fixed, Uniform
 from lengthwise.training.recipe import Recipe
 
@@ -16,5 +15,6 @@ def trained(folder: Path, task: str = "prose", form: str = "full", **settings: A
     """A run of 30 short steps; nothing here is about how good it is."""
     sizes = Fixed() if task == "prose" else Uniform()
     recipe = Recipe(**{"steps": 30, "batch": 16, "rate": 5e-3, "form": forms.make(form), "sizes": sizes, **settings})
-    lw.train(task, train_size=12, test_size=12, architecture=Architecture(1, 16, 2), recipe=recipe, folder=folder)
+    shape = {"depth": 1, "width": 16, "heads": 2}
+    lw.train(task, train_size=12, test_size=12, model=shape, training=vars(recipe), folder=folder)
     return folder

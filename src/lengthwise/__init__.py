@@ -4,12 +4,15 @@
     run = lw.train("sort", "learned+offset", train_size=20, test_size=60)
     run.reach
 
-The names below are loaded when they are first used, so that importing the package costs nothing.
+The names below are loaded when they are first used, so that importing the package costs nothing. None of them is the
+name of a module: Python sets that name to the module as soon as anything imports it. The registry of tasks is therefore
+`lw.tasks.tasks`, and `lw.make_task` makes a task as `lw.make_position` makes an encoding.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from lengthwise.version import __version__
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
     from lengthwise.models.transformer import Architecture, Transformer
     from lengthwise.oracle.check import check
     from lengthwise.oracle.check_own import check_formulation
-    from lengthwise.positions import Position, make_position
+    from lengthwise.positions import make_position
+    from lengthwise.positions.position import Position
     from lengthwise.records import Assumption, Claim, Interval, Reference
     from lengthwise.runs.run import Listener, Run, load_run, measure, train
     from lengthwise.shift.compare import measure_shift
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
     from lengthwise.shift.sampling import task_sample
     from lengthwise.studies.results import StudyResults, open_study, run_study
     from lengthwise.studies.spec import Study
-    from lengthwise.tasks import tasks
+    from lengthwise.tasks import make_task
     from lengthwise.tasks.task import Task
     from lengthwise.training.recipe import Recipe
     from lengthwise.trust import trusting
@@ -46,8 +50,8 @@ _HOMES = {
     "Interval": "lengthwise.records",
     "Keep": "lengthwise.measurement.spread",
     "Listener": "lengthwise.runs.run",
-    "Position": "lengthwise.positions",
-    "Recipe": "lengthwise.training.loop",
+    "Position": "lengthwise.positions.position",
+    "Recipe": "lengthwise.training.recipe",
     "Reference": "lengthwise.records",
     "Run": "lengthwise.runs.run",
     "Shift": "lengthwise.shift.result",
@@ -62,6 +66,7 @@ _HOMES = {
     "inspect": "lengthwise.inspection.inspect",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
+    "make_task": "lengthwise.tasks",
     "measure": "lengthwise.runs.run",
     "measure_shift": "lengthwise.shift.compare",
     "open_study": "lengthwise.studies.results",
@@ -69,7 +74,6 @@ _HOMES = {
     "run_chains": "lengthwise.measurement.recursion",
     "run_study": "lengthwise.studies.results",
     "task_sample": "lengthwise.shift.sampling",
-    "tasks": "lengthwise.tasks",
     "train": "lengthwise.runs.run",
     "trusting": "lengthwise.trust",
 }
@@ -100,6 +104,7 @@ __all__ = [
     "inspect",
     "load_run",
     "make_position",
+    "make_task",
     "measure",
     "measure_shift",
     "open_study",
@@ -107,17 +112,22 @@ __all__ = [
     "run_chains",
     "run_study",
     "task_sample",
-    "tasks",
     "train",
     "trusting",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    """A public name, or a module of the package; what is found is kept, so that every access gives the same object."""
+    if name in _HOMES:
+        found = getattr(importlib.import_module(_HOMES[name]), name)
+    elif not name.startswith("_") and importlib.util.find_spec(f"lengthwise.{name}"):
+        found = importlib.import_module(f"lengthwise.{name}")
+    else:
         raise AttributeError(f"module 'lengthwise' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted({*globals(), *_HOMES})

@@ -17,6 +17,10 @@ class UnknownName(UsageError, LookupError):
     """A name that nobody registered; the sentence suggests the nearest one."""
 
 
+class OutOfPositions(UsageError):
+    """A sequence is longer than its position encoding reaches."""
+
+
 class CertificateRefused(LengthwiseError):
     """A certificate was required and could not be given, or says nothing."""
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -213,6 +217,41 @@ def test_doctor_times_a_step_and_names_what_is_missing(cli, monkeypatch):
     monkeypatch.setattr(doctor, "TRIAL_SECONDS", 0.01)
     content = one_object(cli("doctor", "--json").out)
     assert 0.1 < content["speed"]["milliseconds_per_step"] < 10_000 and content["missing"] == []
-    monkeypatch.setattr(doctor, "CORE", ("torch", "no-such-package"))
+    declared = ["torch>=2", "no-such-package>=1", "no-such-extra; extra == 'pdf'"]
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: declared)
     answer = cli("doctor")
     assert answer.code == 2 and "MISSING: pip install no-such-package" in answer.out and "speed" not in answer.out
+    assert "pip install 'lengthwise[pdf]'" in answer.out
+
+
+def test_doctor_lists_all_that_the_package_declares(cli):
+    """Read from pyproject.toml, which the doctor does not look at."""
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
+
+    def names(requirements):
+        return sorted(re.split(r"[><=\[ ]", one)[0].lower() for one in requirements)
+
+    content = one_object(cli("doctor", "--json", "--no-speed").out)
+    assert sorted(map(str.lower, content["core"])) == names(project["dependencies"])
+    declared = {extra: names(one) for extra, one in project["optional-dependencies"].items()}
+    shown = {extra: sorted(map(str.lower, packages)) for extra, packages in content["extras"].items()}
+    assert shown == {extra: one for extra, one in declared.items() if extra not in ("bench", "dev")}
+
+
+def test_doctor_without_an_installed_package_says_so(cli, monkeypatch):
+    def missing(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.requires", missing)
+    answer = cli("doctor", "--no-speed")
+    assert answer.code == 2 and "not installed" in answer.err and answer.out == ""
+
+
+@pytest.mark.parametrize(("task", "sign"), [("sort", ""), ("addition", "≈")])
+def test_an_estimated_chance_is_marked_as_one(cli, tiny, task, sign):
+    rows = cli("train", task, *tiny, "--quiet").out.splitlines()
+    column = next(row for row in rows if "chance" in row).index("chance")
+    shown = [row[column - 1 : column + 6].strip() for row in rows if row.startswith("   ") and "% –" in row]
+    assert shown and all(text.startswith("≈") == bool(sign) for text in shown)
+    assert ("≈" in cli("tasks", task).out) == bool(sign)

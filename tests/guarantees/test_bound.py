@@ -17,10 +17,8 @@ from lengthwise.guarantees.subject import open_subject
 from lengthwise.guarantees.text_source import Asked
 from lengthwise.models.batches import logits_of, loss_of
 from lengthwise.models.folder import load_model
-from lengthwise.models.transformer import Architecture
 from lengthwise.runs.run import load_run
 from lengthwise.training.batches import Batches
-from lengthwise.training.recipe import Recipe
 from small_runs import trained
 
 QUICK = {"quantiser": "uniform:levels=16"}
@@ -375,8 +373,8 @@ def test_a_run_has_its_own_data(prose_run, texts, tmp_path):
 def test_models_that_predict_no_token_are_refused(tmp_path, llama_folder):
     with pytest.raises(UsageError, match="there is no"):
         lw.bound(tmp_path / "nowhere")
-    encoder = Architecture(1, 8, 1, causal=False)
-    lw.train("sort", train_size=3, architecture=encoder, recipe=Recipe(steps=1), folder=tmp_path / "encoder")
+    encoder = {"depth": 1, "width": 8, "heads": 1, "causal": False}
+    lw.train("sort", train_size=3, model=encoder, training={"steps": 1}, folder=tmp_path / "encoder")
     with pytest.raises(UsageError, match="this one is an encoder"):
         lw.bound(tmp_path / "encoder")
     shutil.copytree(tmp_path / "encoder", tmp_path / "lost")

@@ -48,7 +48,7 @@ def test_the_base_is_built_for_the_limit() -> None:
 def test_too_long_a_sequence_is_refused() -> None:
     position = make_position("alibi+randomized:limit=50")
     assert position.indices(50, 1, SHAPE, Seeds(0), True).shape == (1, 50)
-    with pytest.raises(UsageError, match="chooses from 50 positions, too few for a sequence of 51 tokens"):
+    with pytest.raises(UsageError, match="chooses from 50 positions, too few for 51 tokens"):
         position.indices(51, 1, SHAPE, Seeds(0), True)
     with pytest.raises(UsageError, match="randomized:limit=80 would do"):
         make_position("alibi+randomized:limit=30").build(SHAPE)

@@ -1,12 +1,20 @@
 """The plan: what its digest notices, the way to JSON and back, and the plans that cannot be."""
 
+import contextlib
+import io
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import lengthwise as lw
+from lengthwise.cli import main
 from lengthwise.errors import UsageError
 from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.attention import attentions
@@ -290,3 +298,88 @@ def test_plan_for_refuses(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError) as error:
         plan_for(**{"task": "sort", "position": "none", "train_size": 4, **changes})
     assert sentence in str(error.value)
+
+
+# --- from Python as from the command line ---------------------------------------------------------------------------
+
+
+class Planned(Exception):
+    """The plan is known, and nothing is to be trained."""
+
+
+def planned_in_python(task: str, position: str, **settings: Any) -> Plan:
+    """The plan that `lengthwise.train` is about to carry out."""
+    kept: list[Plan] = []
+
+    def stop(plan: Plan, _: Path) -> None:
+        kept.append(plan)
+        raise Planned
+
+    with tempfile.TemporaryDirectory() as folder, pytest.raises(Planned):
+        lw.train(task, position, folder=folder, listener=lw.Listener(planned=stop), **settings)
+    return kept[0]
+
+
+def planned_on_the_command_line(task: str, position: str, **settings: Any) -> Plan:
+    flat = {**settings, **settings.pop("model"), **settings.pop("training")}
+    flat = {name: value for name, value in flat.items() if name not in ("model", "training")}
+    causal = {True: ["--decoder"], False: ["--encoder"], None: []}[flat.pop("causal", None)]
+    given = [text for name, value in flat.items() for text in (f"--{name.replace('_', '-')}", str(value))]
+    written = io.StringIO()
+    with contextlib.redirect_stdout(written):
+        assert main(["train", task, "--position", position, *causal, *given, "--dry-run", "--json"]) == 0
+    return Plan.from_plain(json.loads(written.getvalue())["plans"][0])
+
+
+MODEL = {
+    "depth": st.integers(1, 6),
+    "width": st.sampled_from([16, 32, 64]),
+    "heads": st.sampled_from([1, 2, 4]),
+    "mlp_ratio": st.integers(1, 4),
+    "attention": st.sampled_from(["softmax", "log_length", "softmax:temperature=2.0"]),
+    "causal": st.booleans(),
+}
+TRAINING = {
+    "steps": st.integers(1, 5000),
+    "batch": st.integers(1, 256),
+    "rate": st.floats(1e-5, 1e-1),
+    "warmup": st.floats(0, 0.9),
+    "decay": st.sampled_from(["linear", "cosine", "constant"]),
+    "weight_decay": st.floats(0, 1),
+    "clip": st.floats(0.1, 10),
+    "sizes": st.sampled_from(["uniform", "increasing:share=0.3"]),
+    "stop_at": st.floats(0.1, 1),
+    "form": st.sampled_from(["full", "lora:rank=2"]),
+}
+
+
+@given(
+    st.sampled_from(["sort", "binary_majority", "sort:alphabet=30", "copy_repeat", "tomita_3"]),
+    st.sampled_from(["none", "rope", "learned+offset"]),
+    st.integers(1, 10),
+    st.integers(0, 20),
+    st.fixed_dictionaries({}, optional=MODEL),
+    st.fixed_dictionaries({}, optional=TRAINING),
+)
+@settings(deadline=None, max_examples=60)
+def test_python_and_the_command_line_mean_the_same_plan(task, position, train_size, more, model, training) -> None:
+    given = {"train_size": train_size, "test_size": train_size + more, "items": 7, "seed": 3}
+    given |= {"model": model, "training": training}
+    one, two = planned_in_python(task, position, **given), planned_on_the_command_line(task, position, **given)
+    assert one == two and one.digest() == two.digest()
+
+
+def test_a_few_settings_keep_the_rest_of_the_preset() -> None:
+    """The preset of sort has another rate and depth than a bare recipe and a bare architecture."""
+    _, usual = preset(tasks.make("sort"))
+    assert usual.rate != Recipe().rate
+    plan = planned_in_python("sort", "rope", train_size=4, model={"width": 32}, training={"steps": 200})
+    assert plan.recipe == replace(usual, steps=200) and plan.architecture.depth == 1
+    whole = planned_in_python("sort", "rope", train_size=4, training=vars(Recipe(steps=200)))
+    assert whole.recipe == Recipe(steps=200)
+
+
+@pytest.mark.parametrize("given", [{"training": Recipe(steps=200)}, {"model": Architecture(depth=4)}])
+def test_an_object_that_would_hide_the_preset_is_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"by name, such as .* vars\("):
+        lw.train("sort", "rope", train_size=4, **given)

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,23 +15,22 @@ import torch
 import lengthwise as lw
 from lengthwise.errors import Interrupted, LengthwiseError
 from lengthwise.measurement.ladder import LadderSettings
-from lengthwise.models.transformer import Architecture
 from lengthwise.runs import run as module
 from lengthwise.runs.ladder_file import read_ladder
-from lengthwise.runs.plan import Plan
+from lengthwise.runs.plan import plan_for
 from lengthwise.runs.run import Listener, Run, build_model, carry_out, default_folder, load_run, measure, train
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.training.recipe import Recipe
 from refusals import refused
 
-TINY = Architecture(1, 16, 2, 2)
-SHORT = Recipe(steps=12, batch=8, check_every=5)
+TINY = {"depth": 1, "width": 16, "heads": 2, "mlp_ratio": 2}
+SHORT = {"steps": 12, "batch": 8, "check_every": 5}
 FILES = {"README.md", "config.json", "curve.json", "model.safetensors", "run.json"}
 
 
-def tiny(folder: Path, position: str | None = "rope", task: Any = "copy_repeat", **changes: Any) -> Run:
-    settings = {"train_size": 3, "test_size": 6, "architecture": TINY, "recipe": SHORT, "seed": 5}
+def tiny(folder: Path, position: str = "rope", task: Any = "copy_repeat", **changes: Any) -> Run:
+    settings = {"train_size": 3, "test_size": 6, "model": TINY, "training": SHORT, "seed": 5}
     return train(task, position, folder=folder, **{**settings, **changes})
 
 
@@ -127,8 +127,8 @@ def test_more_threads_on_request(tmp_path: Path, done: Run) -> None:
 
 
 def test_early_stop_is_recorded(tmp_path: Path) -> None:
-    recipe = Recipe(steps=200, batch=32, rate=1e-2, check_every=10, stop_at=0.9)
-    run = tiny(tmp_path, "none", train_size=1, test_size=2, recipe=recipe)
+    training = {"steps": 200, "batch": 32, "rate": 1e-2, "check_every": 10, "stop_at": 0.9}
+    run = tiny(tmp_path, "none", train_size=1, test_size=2, training=training)
     record = json.loads((tmp_path / "run.json").read_text())
     assert run.history.step < 200
     assert record["history"]["ended"].startswith(f"stopped early at step {run.history.step}: ")
@@ -177,7 +177,7 @@ def test_another_plan_in_the_same_folder_is_refused(done: Run) -> None:
         ({"seed": 6}, "its seed differs"),
         ({"position": "alibi"}, "its model differs"),
         ({"task": "parity"}, "its task differs"),
-        ({"recipe": Recipe(steps=13)}, "its recipe differs"),
+        ({"training": {"steps": 13}}, "its recipe differs"),
         ({"train_size": 2}, "its train size differs"),
         ({"test_size": 7}, "its test size differs"),
     ):
@@ -245,7 +245,7 @@ def test_interrupted_training_goes_on(tmp_path: Path, done: Run) -> None:
 def test_training_that_fails_leaves_the_folder_free(tmp_path: Path) -> None:
     """Nothing worth keeping is there yet, so another plan may have the folder."""
     with pytest.raises(LengthwiseError, match="a smaller learning rate usually helps"):
-        tiny(tmp_path, recipe=Recipe(steps=20, batch=8, rate=1e35, clip=1e30, warmup=0.0))
+        tiny(tmp_path, training={"steps": 20, "batch": 8, "rate": 1e35, "clip": 1e30, "warmup": 0.0})
     assert names(tmp_path) == {"plan.json"}
     tiny(tmp_path)
     assert names(tmp_path) == FILES
@@ -295,16 +295,15 @@ def test_sizes_of_zero_are_not_taken_for_the_default(tmp_path: Path) -> None:
     assert refused(lambda: tiny(tmp_path, train_size=0)) == "train-size is at least 1, not 0"
 
 
-def test_the_encoding_is_that_of_the_architecture_unless_another_is_given(tmp_path: Path) -> None:
-    with_rope = dataclasses.replace(TINY, position=lw.make_position("rope"))
-    assert tiny(tmp_path / "a", None, architecture=with_rope).plan.position_name == "rope"
-    assert tiny(tmp_path / "b", "alibi", architecture=with_rope).plan.position_name == "alibi"
-    assert tiny(tmp_path / "c", None).plan.position_name == "none"
+def test_an_encoding_is_a_text_or_an_object_and_none_unless_it_is_given(tmp_path: Path) -> None:
+    assert tiny(tmp_path / "a", lw.make_position("alibi")).plan.position_name == "alibi"
+    run = train("copy_repeat", train_size=3, test_size=6, model=TINY, training=SHORT, folder=tmp_path / "b")
+    assert run.plan.position_name == "none"
 
 
 def test_the_default_folder_belongs_to_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: Run) -> None:
     monkeypatch.chdir(tmp_path)
-    run = train("copy_repeat", "rope", train_size=3, test_size=6, architecture=TINY, recipe=SHORT, seed=5)
+    run = train("copy_repeat", "rope", train_size=3, test_size=6, model=TINY, training=SHORT, seed=5)
     assert run.folder == default_folder(done.plan) == Path("runs") / f"copy_repeat-rope-s5-{done.plan.digest()}"
     odd = dataclasses.replace(done.plan, task=tasks.make("dyck_k:kinds=3"))
     assert default_folder(odd).parent == Path("runs"), "a name with strange characters stays one folder"
@@ -365,8 +364,19 @@ def test_an_encoding_that_does_not_fit(done: Run) -> None:
 def test_a_learned_table_that_is_too_short(tmp_path: Path) -> None:
     run = tiny(tmp_path, "learned")
     sentence = refused(lambda: measure(run, test_size=9))
-    assert "train with a larger --test-size, or measure at smaller sizes" in sentence
+    assert "size 9" in sentence and "measured up to size 6" in sentence and "train with a larger test size" in sentence
+    assert "measured up to size 6" in refused(lambda: measure(run, sizes=[2, 7]))
     assert measure(run) == run.curve
+
+
+@pytest.mark.parametrize("position", ["learned+offset", "learned", "rope+randomized:limit=16"])
+def test_the_size_named_in_a_refusal_can_be_measured(tmp_path: Path, position: str) -> None:
+    """Prompts of 3, 6, 9, … symbols: between two sizes there are none."""
+    run = tiny(tmp_path, position, task="interleaved_majority", train_size=6, test_size=9)
+    sentence = refused(lambda: measure(run, test_size=30, items=2))
+    last = int(re.findall(r"measured up to size (\d+)", sentence)[0])
+    assert [point.size for point in measure(run, test_size=last, items=2).points][-1] == last >= 9
+    refused(lambda: measure(run, test_size=last + 3, items=2))
 
 
 @dataclass(frozen=True)
@@ -404,13 +414,13 @@ def test_the_notebook_sees_a_figure(done: Run) -> None:
 
 
 def test_an_encoder_runs_too(tmp_path: Path) -> None:
-    run = tiny(tmp_path, architecture=dataclasses.replace(TINY, causal=False))
+    run = tiny(tmp_path, model={**TINY, "causal": False})
     assert measure(tmp_path) == run.curve
     assert "A Transformer encoder" in (tmp_path / "README.md").read_text()
 
 
 def test_a_plan_is_carried_out_as_it_is(tmp_path: Path, done: Run) -> None:
-    plan = Plan(tasks.make("simple_task"), TINY, SHORT, 3, 5, items=10)
+    plan = plan_for("simple_task", "none", train_size=3, test_size=5, items=10, model=TINY, training=SHORT)
     run = carry_out(plan, tmp_path)
     assert run.plan == plan and [point.items for point in run.curve.points] == [10] * 5
 
@@ -419,8 +429,8 @@ def test_a_plan_is_carried_out_as_it_is(tmp_path: Path, done: Run) -> None:
 
 
 def climbing(folder: Path, items: int = 4, listener: Listener | None = None) -> Run:
-    ladder = LadderSettings(items, 2, 2)
-    plan = Plan(tasks.make("copy_repeat"), TINY, SHORT, 3, 6, items=10, seed=5, ladder=ladder)
+    settings = {"model": TINY, "training": SHORT, "ladder": LadderSettings(items, 2, 2)}
+    plan = plan_for("copy_repeat", "none", train_size=3, test_size=6, items=10, seed=5, **settings)
     return carry_out(plan, folder, listener)
 
 

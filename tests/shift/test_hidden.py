@@ -18,14 +18,12 @@ from small_hub import small_bert
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> Path:
-    from lengthwise.models.transformer import Architecture
     from lengthwise.runs.run import train
-    from lengthwise.training.recipe import Recipe
 
     folder = tmp_path_factory.mktemp("runs") / "sort"
-    small = Architecture(depth=1, width=16, heads=1)
+    small, short = {"depth": 1, "width": 16, "heads": 1}, {"steps": 2, "batch": 2}
     sizes = {"train_size": 4, "test_size": 4}
-    train("sort:alphabet=9", "rope", **sizes, architecture=small, recipe=Recipe(steps=2, batch=2), folder=folder)
+    train("sort:alphabet=9", "rope", **sizes, model=small, training=short, folder=folder)
     return folder
 
 

@@ -7,17 +7,11 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import re
 
-EXTRAS = {
-    "ot": ("numba",),
-    "hf": ("transformers", "gguf", "accelerate"),
-    "ray": ("ray",),
-    "slurm": ("submitit",),
-    "track": ("mlflow", "trackio", "tensorboard"),
-    "export": ("pyarrow",),
-    "pdf": ("matplotlib",),
-}
-CORE = ("torch", "numpy", "scipy", "rich", "safetensors", "altair", "vl-convert-python", "jinja2", "rapidfuzz")
+_WORKSHOP = ("bench", "dev")  # extras for work on the package itself
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 TRIAL_SECONDS = 2.0
 
@@ -30,8 +24,9 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.output import write_object
     from lengthwise.version import __version__
 
-    core = {name: _version(name) for name in CORE}
-    extras = {name: {package: _version(package) for package in packages} for name, packages in EXTRAS.items()}
+    needed = required()
+    core = {name: _version(name) for name in needed.pop("")}
+    extras = {name: {package: _version(package) for package in packages} for name, packages in needed.items()}
     content = {
         "lengthwise": __version__,
         "python": platform.python_version(),
@@ -48,6 +43,25 @@ def run(options: argparse.Namespace) -> int:
     else:
         _write(content)
     return 2 if content["missing"] else 0
+
+
+def required() -> dict[str, list[str]]:
+    """What the installed package declares: the packages it cannot do without under "", and those of each extra."""
+    from lengthwise.errors import UsageError
+
+    try:
+        declared = importlib.metadata.requires("lengthwise") or []
+    except importlib.metadata.PackageNotFoundError:
+        raise UsageError(
+            "lengthwise is not installed, so what it requires is not known; run `pip install .` in its folder"
+        ) from None
+    found: dict[str, list[str]] = {"": []}
+    for line in declared:
+        requirement, _, marker = line.partition(";")
+        name, extra = _NAME.match(requirement), _EXTRA.search(marker)
+        if name:
+            found.setdefault(extra[1] if extra else "", []).append(name[0])
+    return {extra: packages for extra, packages in found.items() if extra not in _WORKSHOP}
 
 
 def _version(package: str) -> str | None:

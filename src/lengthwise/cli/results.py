@@ -40,9 +40,9 @@ def write_curve(curve: Curve) -> None:
 def _row(label: str, point: Point, mark: str = "") -> str:
     interval = f"{percent(point.interval.low)} – {percent(point.interval.high)}"
     bar = "█" * round(point.exact * _BAR)
+    guessed = f"{('≈' if point.chance_error else '') + percent(point.chance).strip():>6}"
     return (
-        f"{label:>9}  {percent(point.exact)}  {interval}  {percent(point.token)}  {percent(point.chance)}  "
-        f"{bar:<{_BAR}}  {mark}"
+        f"{label:>9}  {percent(point.exact)}  {interval}  {percent(point.token)}  {guessed}  {bar:<{_BAR}}  {mark}"
     ).rstrip()
 
 

@@ -55,10 +55,12 @@ def first_line(maker) -> str:
 def _about(task: Task, options: argparse.Namespace) -> dict:
     from lengthwise.registry import format_spec
     from lengthwise.tasks import tasks
+    from lengthwise.tasks.contract import check_own
 
     axis, facts = task.axes[0], task.facts
     some = task.sizes(axis.smallest, axis.smallest + 1000)
     size = some[min(5, len(some) - 1)] if options.size is None else options.size
+    check_own(task, [size])
     samples = []
     drawn = task.draw(size, options.seed or 0, range(max(1, options.show)))
     for prompt, answer in list(zip(drawn.prompts, drawn.answers, strict=True))[: options.show]:
@@ -103,7 +105,8 @@ def _write_about(task: Task, content: dict) -> None:
         write_field("settings", ", ".join(f"{key}={value}" for key, value in content["settings"].items()))
     write_field("answer", f"{meaning[task.readout]}; {content['symbols']} symbols")
     chance = content["chance"]
-    write_field("chance", f"{chance['exact']:.1%} exact, {chance['token']:.1%} of tokens, at size {chance['size']}")
+    exact, token = (f"{'≈ ' * bool(chance[f'{part}_error'])}{chance[part]:.1%}" for part in ("exact", "token"))
+    write_field("chance", f"{exact} exact, {token} of tokens, at size {chance['size']}")
     if content["circuit_class"]:
         write_field("class", content["circuit_class"])
     for encoding, status in content["crasp"].items():

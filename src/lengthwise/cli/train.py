@@ -64,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.errors import Interrupted, UsageError
     from lengthwise.measurement.spread import Keep, over_seeds
     from lengthwise.measurement.standard import too_few_items
+    from lengthwise.tasks.contract import check_own
 
     for name in ("seeds", "threads", "items", "train_size"):
         at_least(1, getattr(options, name), f"--{name.replace('_', '-')}")
@@ -74,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
     first = options.seed or 0
     plans = [_plan(options, seed) for seed in range(first, first + options.seeds)]
     task = plans[0].task
+    check_own(task, plans[0].test_sizes[-1:])
     warn([*task.warnings(), *(too_few_items(options.items) if task.certain else [])], options.quiet)
     if options.dry_run:
         return _show_plans(plans, options)

@@ -18,7 +18,7 @@ SCHEMA = 1
 @dataclass(frozen=True)
 class Point:
     """What a model got right on `items` items: one size, or a bin of sizes (`size` to `last`). `loss` is the mean over
-    the tokens asked for."""
+    the tokens asked for. `chance_error` is the standard error of `chance`, 0 where the task knows it exactly."""
 
     size: int
     last: int
@@ -29,6 +29,7 @@ class Point:
     loss: float
     chance: float
     token_chance: float
+    chance_error: float = 0.0
 
     @property
     def exact(self) -> float:
@@ -188,4 +189,5 @@ def _pool(points: Sequence[Point], first: int, last: int) -> Point:
         loss=sum(p.loss * p.tokens for p in points) / tokens,
         chance=sum(p.chance * p.items for p in points) / items,
         token_chance=sum(p.token_chance * p.tokens for p in points) / tokens,
+        chance_error=math.hypot(*(p.chance_error * p.items for p in points)) / items,
     )

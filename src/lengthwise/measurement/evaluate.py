@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
-from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.errors import LengthwiseError, OutOfPositions, UsageError
 from lengthwise.measurement.curve import Point
 from lengthwise.models.batches import Right, right_on
 from lengthwise.models.transformer import Transformer
@@ -48,6 +49,7 @@ def measure_size(model: Transformer, task: Task, size: int, items: int, seed: in
         loss=loss,
         chance=chance.exact,
         token_chance=chance.token,
+        chance_error=chance.exact_error,
     )
 
 
@@ -65,10 +67,28 @@ def measure_model(
     if not sizes:
         raise UsageError("the task has no items in the range of sizes asked for")
     model.eval()
-    measure_size(model, task, max(sizes), 1, seed)  # a size beyond the model's reach is refused before the work
+    _check_positions(model, task, max(sizes), seed)
     points = []
     for size in sizes:
         points.append(measure_size(model, task, size, items, seed))
         if report:
             report(points[-1])
     return tuple(points)
+
+
+def _check_positions(model: Transformer, task: Task, largest: int, seed: int) -> None:
+    """Refuse, before the work, a size for which the encoding has no positions; the sentence says how far it goes."""
+
+    def refusal(size: int) -> OutOfPositions | None:
+        try:
+            for batch, seeds in measured_batches(model, task, size, 1, seed):
+                right_on(model, task, batch, seeds)
+        except OutOfPositions as error:
+            return error
+        return None
+
+    if error := refusal(largest):
+        smaller = task.sizes(1, largest - 1)
+        within = bisect.bisect_left(smaller, True, key=lambda size: refusal(size) is not None)
+        furthest = f"which can be measured up to size {smaller[within - 1]}" if within else "as are all smaller sizes"
+        raise UsageError(f"size {largest} is out of reach of this model, {furthest}: {error}") from error

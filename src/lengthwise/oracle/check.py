@@ -20,6 +20,7 @@ from lengthwise.oracle.theories.training import depth_claims_of, limit_claims_of
 from lengthwise.records import Claim
 from lengthwise.tasks import tasks
 from lengthwise.tasks.along import Along
+from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 
@@ -111,6 +112,7 @@ def check(
     train_size = default_train_size(task) if train_size is None else train_size
     if not task.sizes(1, train_size):
         raise UsageError(f"the task has no items of size 1 to {train_size}; its sizes begin at {task.axes[0].smallest}")
+    check_own(task, task.sizes(1, train_size)[-1:])
     test_size = default_test_size(task, train_size) if test_size is None else test_size
     if test_size < train_size:
         raise UsageError(f"the test size is at least {train_size}, the training size, not {test_size}")

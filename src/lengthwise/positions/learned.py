@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from lengthwise.errors import UsageError
+from lengthwise.errors import OutOfPositions, UsageError
 from lengthwise.positions import positions
 from lengthwise.positions.position import Encoder, Position, Shape
 
@@ -37,8 +37,8 @@ class LearnedEncoder(Encoder):
 
     def embed(self, at: Tensor) -> Tensor:
         if int(at.max()) >= len(self.table):
-            raise UsageError(
-                f"the learned table has {len(self.table)} positions and position {int(at.max())} was asked for; "
-                "train with a larger --test-size, or measure at smaller sizes"
+            raise OutOfPositions(
+                f"the learned table has {len(self.table)} positions, too few for {int(at.max()) + 1} tokens; "
+                "train with a larger test size"
             )
         return self.table[at]

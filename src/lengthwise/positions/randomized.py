@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from lengthwise.errors import UsageError
+from lengthwise.errors import OutOfPositions, UsageError
 from lengthwise.positions import wrappers
 from lengthwise.positions.none import NoPosition
 from lengthwise.positions.position import Encoder, Position, Shape
@@ -56,7 +56,7 @@ class Randomized(Position):
 
     def _check(self, length: int) -> None:
         if length > self.limit:
-            raise UsageError(
-                f"randomized chooses from {self.limit} positions, too few for a sequence of {length} tokens; "
-                f"randomized:limit={2 * length} would do"
+            raise OutOfPositions(
+                f"randomized chooses from {self.limit} positions, too few for {length} tokens; "
+                f"train with randomized:limit={2 * length}"
             )

@@ -205,6 +205,12 @@ def _known_widths(task: Task, sizes: tuple[int, int], train_size: int, causal: b
 
 def _laid_over(usual: S, given: Mapping[str, Any], what: str) -> S:
     """The usual settings with those given in their place; an unknown name or a wrong type is a usage error."""
+    if not isinstance(given, Mapping):
+        example = '{"depth": 4}' if isinstance(usual, Architecture) else '{"steps": 200}'
+        raise UsageError(
+            f"{what} takes settings by name, such as {example}, which change the task's preset, not {given!r}; "
+            "to replace the preset altogether, give every field: vars(...) of that object"
+        )
     kinds = _kinds(type(usual))
     known = [f.name for f in dataclasses.fields(usual) if f.name != "position"]
     for name in given:

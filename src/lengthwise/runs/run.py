@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,17 +25,17 @@ from lengthwise.measurement.sparsity import Sparsity, looked_at
 from lengthwise.models.folder import CARD, architecture_config, load_model, save_model
 from lengthwise.models.forms.formed import Formed, in_form, save_coordinates
 from lengthwise.models.fresh import fresh_model
-from lengthwise.models.transformer import Architecture, Transformer
-from lengthwise.positions import Position, make_position
+from lengthwise.models.transformer import Transformer
+from lengthwise.positions import Position
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
 from lengthwise.runs.ladder_file import holds_ladder, write_ladder
-from lengthwise.runs.plan import SCHEMA, Plan, preset
+from lengthwise.runs.plan import SCHEMA, Plan, plan_for
 from lengthwise.tasks import tasks
-from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
+from lengthwise.tasks.contract import check_own
+from lengthwise.tasks.sizes import check_reaches, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.loop import History, train_model
-from lengthwise.training.recipe import Recipe
 from lengthwise.trust import trusting
 
 RUN, CURVE, PLAN, CHECKPOINT = "run.json", "curve.json", "plan.json", "checkpoint.safetensors"
@@ -88,31 +88,40 @@ class Listener:
 
 def train(
     task: str | Task,
-    position: str | Position | None = None,
+    position: str | Position = "none",
     *,
     train_size: int,
     test_size: int | None = None,
-    architecture: Architecture | None = None,
-    recipe: Recipe | None = None,
+    items: int = 200,
+    model: Mapping[str, Any] = {},
+    training: Mapping[str, Any] = {},
     seed: int = 0,
     folder: str | Path | None = None,
     listener: Listener | None = None,
 ) -> Run:
-    """Train a model on sizes up to `train_size` and measure it at every size up to `test_size` (three times that
-    unless given). Without a `position` the encoding is the architecture's: none at all unless that names one. The run
-    is kept in `folder`; a run that is there already is returned, or gone on with.
+    """Train a model on sizes up to `train_size` and measure it at every size up to `test_size` (three times the
+    training size by default), on `items` items per size. The run is kept in `folder`. If a finished run with the same
+    plan is there, it is returned; an interrupted one is resumed.
+
+    `model` and `training` take settings by name, the fields of `Architecture` (except the position) and of `Recipe`.
+    They are laid over the task's preset, exactly as `--depth` and `--steps` are on the command line: a setting that
+    you do not give keeps the preset's value. To replace the preset altogether, give every field:
+    `training=vars(Recipe(steps=200))`.
 
     >>> run = lw.train("sort", "learned+offset", train_size=20, test_size=60)    # doctest: +SKIP
     >>> run.reach, run.curve.bins()[-1].exact                                     # doctest: +SKIP
+    >>> lw.train("sort", "rope", train_size=20, model={"depth": 4}, training={"steps": 200})    # doctest: +SKIP
     """
-    task = tasks.make(task) if isinstance(task, str) else task
-    position = make_position(position) if isinstance(position, str) else position
-    usual, usual_recipe = preset(task)
-    architecture = architecture or usual
-    if position is not None:
-        architecture = dataclasses.replace(architecture, position=position)
-    test_size = default_test_size(task, train_size) if test_size is None else test_size
-    plan = Plan(task, architecture, recipe or usual_recipe, train_size, test_size, seed=seed)
+    plan = plan_for(
+        task,
+        position,
+        train_size=train_size,
+        test_size=test_size,
+        items=items,
+        seed=seed,
+        model=model,
+        training=training,
+    )
     return carry_out(plan, folder, listener)
 
 
@@ -121,6 +130,7 @@ def carry_out(
 ) -> Run:
     """Do what a plan says: train, save, measure, and write the record. What is on disk already is not done again."""
     listener = listener or Listener()
+    check_own(plan.task, (plan.train_sizes[-1], plan.test_sizes[-1]))
     folder = Path(folder) if folder else default_folder(plan)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -182,6 +192,7 @@ def measure(
         check_reaches(asked, largest)
         sizes = asked.sizes(1, largest)
     sizes = sorted(set(sizes))
+    check_own(asked, sizes[-1:])
     seed = plan.seed if seed is None else seed
     with threads(1):
         points = measure_model(model, asked.part("test"), sizes, items, seed, (listener or Listener()).measured)

@@ -10,6 +10,7 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.tasks import tasks
+from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.ladder import Level
 from lengthwise.tasks.search.search_task import SearchTask
 from lengthwise.tasks.sizes import name_of
@@ -28,7 +29,9 @@ def task_sample(task: str | Task, sizes: int | str, items: int = ITEMS, seed: in
     Roles that begin with "second" draw from what the task keeps for testing, any other from what it has for training.
     """
     made = tasks.make(task) if isinstance(task, str) else task
-    return _sample(made, _sizes(made, str(sizes)), items, seed, role, f"{name_of(made)} at {sizes}")
+    chosen = _sizes(made, str(sizes))
+    check_own(made, [max(chosen)])
+    return _sample(made, chosen, items, seed, role, f"{name_of(made)} at {sizes}")
 
 
 def level_sample(level: Level, items: int = ITEMS, seed: int = 0, role: str = "first") -> Sample:

@@ -48,6 +48,7 @@ _POINTS: dict[str, type] = {
     "token": float,
     "loss": float,
     "chance": float,
+    "chance_error": float,
     "token_chance": float,
 }
 _RUNS: dict[str, type] = {
@@ -117,7 +118,7 @@ def point_columns(runs: Iterable[RunRecord], rule: Keep) -> Columns:
             columns[name] += [getattr(run, name)] * len(points)
         columns["learned"] += [run.summary.learned if run.summary else None] * len(points)
         columns["kept"] += [_kept(run, rule)] * len(points)
-        for name in ("size", "items", "right", "exact", "token", "loss", "chance", "token_chance"):
+        for name in ("size", "items", "right", "exact", "token", "loss", "chance", "chance_error", "token_chance"):
             columns[name] += [getattr(point, name) for point in points]
         for name in ("low", "high"):
             columns[name] += [getattr(interval(point.right, point.items), name) for point in points]

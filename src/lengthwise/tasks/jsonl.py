@@ -16,6 +16,7 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance, chance_between, chance_of_sample
 from lengthwise.tasks.jsonl_reader import LENGTHS, Items, load
 from lengthwise.tasks.task import Axis, Task
 
@@ -75,6 +76,15 @@ class JsonLines(Task):
         rows = pool[draws.integers(0, len(pool), 1)[:, 0]]
         inputs, answers = self._items.inputs, self._items.answers
         return Samples(inputs.filled(rows, group.input_width), answers.filled(rows, group.answer_width))
+
+    def chance(self, size: int) -> Chance:
+        """The guess that is best on the items for training, scored on those held out; where none is held out, the guess
+        of one half of the items scored on the other."""
+        held, width = self._held(self._items.groups[size].rows), self._items.groups[size].answer_width
+        answers = self._items.answers.filled(self._items.groups[size].rows, width)
+        if held.all() or not held.any():
+            return chance_of_sample(answers, self.readout)
+        return chance_between(answers[~held], answers[held], self.readout)
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         row = self._items.row_of(prompt)

@@ -80,11 +80,11 @@ def module_in(path: str) -> ModuleType:
         exec(compile(source, str(place), "exec", dont_inherit=True), vars(module))
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise UsageError(f"{path}, line {_line(error, str(place))}: {_said(error)}") from error
+        raise UsageError(f"{path}, line {line_of(error, str(place))}: {said(error)}") from error
     return module
 
 
-def _line(error: BaseException, place: str) -> int:
+def line_of(error: BaseException, place: str) -> int:
     """The line of the user's file at which an exception left it."""
     if isinstance(error, SyntaxError) and error.filename == place:
         return error.lineno or 1
@@ -92,7 +92,7 @@ def _line(error: BaseException, place: str) -> int:
     return next((frame.lineno or 1 for frame in reversed(frames) if frame.filename == place), 1)
 
 
-def _said(error: BaseException) -> str:
+def said(error: BaseException) -> str:
     """An exception in one line, without the place that some exceptions repeat."""
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__

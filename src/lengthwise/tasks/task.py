@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Floats, Ints, Seeds
 from lengthwise.tasks.batch import NOTHING, SPECIALS, Batch, Readout, Samples, pack
-from lengthwise.tasks.chance import Chance, chance_of_answers, chance_of_numbers, chance_of_tags
+from lengthwise.tasks.chance import Chance, chance_of_sample
 from lengthwise.tasks.facts import Facts
 
 
@@ -78,11 +78,10 @@ class Task(abc.ABC):
         return []
 
     def chance(self, size: int) -> Chance:
-        """Estimated on 1,000 fixed items; a task that knows better says so. O(1,000 x width)."""
+        """What guessing scores at this size, here estimated on 1,000 fixed items, with its standard error. A task that
+        knows the distribution of its answers overrides this and gives `Chance(exact, token)`. O(1,000 x width)."""
         answers = self.draw(size, seed=0, items=range(1000), role="chance").answers
-        if self.readout == "numbers":
-            return chance_of_numbers(answers, self.tolerance)
-        return (chance_of_tags if self.readout == "tags" else chance_of_answers)(answers)
+        return chance_of_sample(answers, self.readout, self.tolerance)
 
     @property
     def vocabulary(self) -> tuple[str, ...]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
+from lengthwise.tasks.contract import answer_faults, item_faults, symbol_faults
 from lengthwise.testing.drawn import check_drawn
 
 _ITEMS = 64
-_SPECIALS = {"<pad>", "<bos>", "<sep>", "<eos>"}
 
 
 def check_task(task: Any, sizes: Sequence[int], items: int = _ITEMS) -> None:
@@ -25,10 +23,7 @@ def check_task(task: Any, sizes: Sequence[int], items: int = _ITEMS) -> None:
     assert doc and len(doc.splitlines()[0]) <= 100, (
         "the first line of the docstring describes the task, in 100 characters"
     )
-    symbols = task.symbols
-    assert len(set(symbols)) == len(symbols), "symbols are distinct"
-    assert all(isinstance(symbol, str) and symbol for symbol in symbols), "symbols are non-empty text"
-    assert not _SPECIALS & set(symbols), f"{_SPECIALS & set(symbols)} belong to the layout, not to a task"
+    _assert_none(symbol_faults(task), "")
     assert task.axes and task.axes[0].meaning, "the first axis says what one unit of size is"
     for size in sizes:
         assert task.has(size), f"the task says it has no items of size {size}"
@@ -37,20 +32,10 @@ def check_task(task: Any, sizes: Sequence[int], items: int = _ITEMS) -> None:
 
 
 def _check_size(task: Any, size: int, items: int) -> None:
+    _assert_none(item_faults(task, size, items), f"size {size}, ")
     whole = task.draw(size, seed=3, items=range(items))
-    again = task.draw(size, seed=3, items=range(items))
-    some = [items - 1, 0, items // 2]
-    few = task.draw(size, seed=3, items=some)
-    for name in ("prompts", "answers"):
-        rows, same, part = getattr(whole, name), getattr(again, name), getattr(few, name)
-        assert rows.ndim == 2 and len(rows) == items, f"{name} is [items, width], not {rows.shape}"
-        assert np.array_equal(rows, same), f"{name} of one seed differ between two calls at size {size}"
-        assert np.array_equal(rows[some], part), f"{name} of an item depend on its batch at size {size}"
-        if name == "prompts" or task.readout != "numbers":
-            assert rows.min(initial=0) >= -1 and rows.max(initial=0) < len(task.symbols), f"{name} index the symbols"
     if task.certain:
-        for prompt, answer in zip(whole.prompts, whole.answers, strict=True):
-            _check_answer(task, task.spelled(prompt), answer)
+        _assert_none(answer_faults(task, whole), f"size {size}, ")
     else:
         check_drawn(task, size, whole)
     chance = task.chance(size)
@@ -61,12 +46,6 @@ def _check_size(task: Any, size: int, items: int) -> None:
     assert batch.inputs.min() >= 0 and batch.inputs.max() < len(task.vocabulary)
 
 
-def _check_answer(task: Any, prompt: tuple[str, ...], answer: Any) -> None:
-    solved = task.solve(prompt)
-    if task.readout == "numbers":
-        assert np.allclose(np.asarray(solved, dtype=float), answer, atol=1e-9), (
-            f"{prompt}: sampled {answer}, solved {solved}"
-        )
-    else:
-        spelled = task.spelled(answer)
-        assert tuple(solved) == spelled, f"{' '.join(prompt)}: sampled {' '.join(spelled)}, solved {' '.join(solved)}"
+def _assert_none(faults: Iterator[str], where: str) -> None:
+    for fault in faults:
+        raise AssertionError(where + fault)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.distinct import DistinctSymbols
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
+from lengthwise.tasks.counting import log_choose
 from lengthwise.tasks.facts import huang
 
 
@@ -39,3 +42,11 @@ class Sort(DistinctSymbols):
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         return sorted(self.read(prompt), key=int)
+
+    def chance(self, size: int) -> Chance:
+        """All subsets are as likely. The i-th smallest, counted from 0, is v with probability
+        C(v, i) C(alphabet - 1 - v, size - 1 - i) / C(alphabet, size)."""
+        rank, value = np.arange(size)[:, None], np.arange(self.alphabet)
+        ways = log_choose(value, rank) + log_choose(self.alphabet - 1 - value, size - 1 - rank)
+        best = np.exp(ways.max(axis=1) - log_choose(self.alphabet, size))
+        return Chance(1 / math.comb(self.alphabet, size), min(1.0, float(best.mean())))

@@ -11,6 +11,7 @@ import numpy as np
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.chomsky.binary import number, positive
 from lengthwise.tasks.chomsky.shared import DELETANG, numerals, read
 from lengthwise.tasks.facts import Facts
@@ -37,6 +38,12 @@ class ComputeSqrt(Task):
         """The roots are taken one number at a time, as Python integers, which are exact at every size."""
         prompts = positive(draws, np.full(len(draws), size), size)[:, ::-1]
         return Samples(prompts, _roots(prompts))
+
+    def chance(self, size: int) -> Chance:
+        """The root r has 2r + 1 squares, fewer where the numbers end before them: the last root or the one before."""
+        last = math.isqrt(2**size - 1)
+        most = max(2**size - last**2, 2 * last - 1)
+        return super().chance(size).knowing(most / (2**size - 1))
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         square, root = number(read(prompt, 2)[::-1]), 0

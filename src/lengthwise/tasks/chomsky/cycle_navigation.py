@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.chomsky.shared import DELETANG, at_least, numerals
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.task import Task
@@ -44,3 +47,11 @@ class CycleNavigation(Task):
                 raise UsageError(f"the prompt holds {step!r}; a step is -1, 0 or 1")
             place = (place + int(step)) % self.modulus
         return [str(place)]
+
+    def chance(self, size: int) -> Chance:
+        """The distribution of the walk, step by step."""
+        at = np.zeros(self.modulus)
+        at[0] = 1.0
+        for _ in range(size):
+            at = (np.roll(at, 1) + at + np.roll(at, -1)) / 3
+        return Chance(float(at.max()), float(at.max()))

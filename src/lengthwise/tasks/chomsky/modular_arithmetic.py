@@ -12,12 +12,14 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.chomsky.shared import DELETANG, at_least, numerals, read
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.task import Axis, Task
 
 OPERATORS = ("+", "-", "*")
 _MINUS, _TIMES = 1, 2
+_TABLE = 100  # the largest modulus of which a square table is multiplied at every step
 
 
 @tasks.register("modular_arithmetic")
@@ -68,3 +70,19 @@ class ModularArithmetic(Task):
         signs = [-1 if start and operators[start - 1] == "-" else 1 for start in starts]
         terms = (sign * math.prod(digits[start:end]) for sign, start, end in zip(signs, starts, ends, strict=True))
         return [str(sum(terms) % self.modulus)]
+
+    def chance(self, size: int) -> Chance:
+        """The joint distribution of the sum so far and the current product, operator by operator."""
+        if self.modulus > _TABLE:
+            return super().chance(size)
+        numbers = np.arange(self.modulus)
+        times = np.zeros((self.modulus, self.modulus))  # from a product to the next, by a uniform digit
+        np.add.at(times, (numbers[:, None], np.outer(numbers, numbers) % self.modulus), 1 / self.modulus)
+        place = (numbers[:, None] + numbers).ravel() % self.modulus
+        state = np.zeros((self.modulus, self.modulus))
+        state[0] = 1 / self.modulus
+        for _ in range(size // 2):
+            added = np.bincount(place, state.ravel())
+            state = state @ times / 3 + added[:, None] * 2 / (3 * self.modulus)  # minus a uniform digit is uniform
+        best = float(np.bincount(place, state.ravel()).max())
+        return Chance(best, best)

@@ -12,6 +12,7 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.languages.counters import counter_facts
 from lengthwise.tasks.languages.next_symbol import END, NextSymbol, label
 from lengthwise.tasks.task import Axis
@@ -37,6 +38,11 @@ class EqualBlocks(NextSymbol):
         following = np.append(kinds + prompt, 2 * kinds)
         following[1 : size // kinds + 1] = 2 * kinds + 1
         return Samples(np.tile(prompt, (len(draws), 1)), np.tile(following, (len(draws), 1)))
+
+    def chance(self, size: int) -> Chance:
+        """Of the one word, whose first two prefixes have different tags."""
+        tags = self.draw(size, seed=0, items=[0]).answers[0]
+        return Chance(0.0, float(np.bincount(tags.astype(np.int64)).max() / len(tags)))
 
     def legal(self, word: Sequence[str]) -> Iterator[list[str]]:
         first, *others = self.letters

@@ -14,6 +14,7 @@ from lengthwise.records import Reference
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.languages.counters import stacks
 from lengthwise.tasks.languages.next_symbol import END, NextSymbol, label
@@ -79,6 +80,14 @@ class DyckK(NextSymbol):
         full = self.kinds if self.bounded else 0
         inside = outside + 1 + inner + np.where(height == self.depth, full, 0)
         return Samples(2 * kind + closing, np.where(height > 0, inside, outside))
+
+    def chance(self, size: int) -> Chance:
+        """Counted on the heights. No tag stands both outside of all brackets and inside one; inside, and at full depth
+        where that has tags of its own, every kind of bracket is as likely to be the innermost."""
+        height = np.append(np.tile(np.arange(self.depth + 1), 2), -1)
+        places = np.where(height <= 0, height, np.where(self.bounded & (height == self.depth), 2, 1))
+        _, (outside, *inside) = self._walks.visits(0, size, places)
+        return Chance(0.0, float(max(outside, *(share / self.kinds for share in inside))))
 
     def legal(self, word: Sequence[str]) -> Iterator[list[str]]:
         for stack in stacks(word, dict(self.pairs)):

@@ -11,6 +11,7 @@ import numpy as np
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.languages.counters import balanced, counter_facts, heights, stacks
 from lengthwise.tasks.languages.next_symbol import NextSymbol
 from lengthwise.tasks.task import Axis
@@ -38,6 +39,13 @@ class DyckOne(NextSymbol):
     def sample(self, size: int, draws: Draws) -> Samples:
         steps = balanced(np.full(len(draws), size // 2), size, draws)
         return Samples((steps < 0).astype(np.int64), np.where(heights(steps) > 0, 3, 2))
+
+    def chance(self, size: int) -> Chance:
+        """A uniform word of n pairs returns to the ground 3n / (n + 2) times on average; the empty prefix is there
+        too, and another tag stands inside."""
+        pairs = size // 2
+        ground = (1 + 3 * pairs / (pairs + 2)) / (size + 1)
+        return Chance(0.0, max(ground, 1 - ground))
 
     def legal(self, word: Sequence[str]) -> Iterator[str]:
         for stack in stacks(word, {"(": ")"}):

@@ -14,6 +14,7 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import SPECIALS, Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.languages.dfa import Dfa
 from lengthwise.tasks.languages.next_symbol import END, NextSymbol, label
 from lengthwise.tasks.languages.regex import automaton
@@ -52,6 +53,12 @@ class RegularLanguage(NextSymbol):
         starts = np.full(len(draws), self.automaton.start)
         letters, states = self._tables.walks.words(starts, draws.uniform(size))
         return Samples(letters, self._tables.tags[states])
+
+    def chance(self, size: int) -> Chance:
+        """Counted on the automaton. The empty prefix has the tag of the start, so no other tag can stand everywhere."""
+        tables = self._tables
+        everywhere, shares = tables.walks.visits(self.automaton.start, size, tables.tags)
+        return Chance(everywhere, min(1.0, float(shares.max())))
 
     def legal(self, word: Sequence[str]) -> Iterator[list[str]]:
         dfa, end, known = self.automaton, _end(self.automaton), {}

@@ -13,6 +13,7 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Floats
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.languages.counters import balanced, counter_facts, heights
 from lengthwise.tasks.languages.next_symbol import NextSymbol
 from lengthwise.tasks.task import Axis
@@ -50,6 +51,10 @@ class ShuffleTwo(NextSymbol):
         ]
         prompts = np.where(is_round, 0, 2) + (own[0] + own[1] < 0)
         return Samples(prompts, 4 + (heights(own[0]) > 0) + 2 * (heights(own[1]) > 0))
+
+    def chance(self, size: int) -> Chance:
+        """No tag stands both outside of all brackets and inside one."""
+        return super().chance(size).knowing(0.0)
 
     def legal(self, word: Sequence[str]) -> Iterator[list[str]]:
         still = {")": 0, "]": 0}

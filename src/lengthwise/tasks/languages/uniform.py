@@ -43,6 +43,24 @@ class Walks:
             state = states[place + 1] = flat.take(state * self._letters + letter)
         return letters.T, states.T
 
+    def visits(self, start: int, length: int, groups: Ints) -> tuple[float, Floats]:
+        """How uniform words from a start spread over groups of states: the probability of never leaving the group of
+        the start, and the mean share of prefixes in each group. O(length x states x letters)."""
+        while len(self._cuts) <= length:
+            self._grow()
+        here = np.zeros(len(self._next))
+        here[start] = 1.0
+        staying, inside, total = here, groups == groups[start], here.copy()
+        targets = self._next.ravel()
+        for left in range(length, 0, -1):
+            ends = np.pad(self._cuts[left], ((0, 0), (1, 1)), constant_values=((0, 0), (0.0, 1.0)))
+            taken = np.diff(ends, axis=1)
+            here = np.bincount(targets, (here[:, None] * taken).ravel(), minlength=len(here))
+            staying = inside * np.bincount(targets, (staying[:, None] * taken).ravel(), minlength=len(here))
+            total += here
+        met = groups >= 0  # states of no group are those that no word meets
+        return min(1.0, float(staying.sum())), np.bincount(groups[met], total[met]) / (length + 1)
+
     def _grow(self) -> None:
         """One letter more: `cuts[q, i]` is the probability that the letter from state q is one of the first i + 1."""
         onward = self._logs[self._next]
