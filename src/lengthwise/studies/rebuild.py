@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from lengthwise.errors import LengthwiseError, UsageError
-from lengthwise.files import read_json, sha256, writing
+from lengthwise.files import read_json, replace_file, sha256, writing
 from lengthwise.studies.lock import locked
 from lengthwise.studies.record import RUN, RunRecord, named_variants, read_finished
 from lengthwise.studies.store import INDEX, RUNS, Store
@@ -184,9 +184,8 @@ def _put(new: Path, index: Path, keep_old: bool) -> None:
     would undo the work of that writer in the new."""
     journal, old = Path(f"{index}{_JOURNAL}"), index.with_name(OLD)
     if keep_old:
-        part = old.with_name(f".{OLD}.part")
-        shutil.copy2(index, part)
-        os.replace(part, old)
+        with replace_file(old) as part:
+            shutil.copyfile(index, part)
     if journal.exists():
         os.replace(journal, f"{old}{_JOURNAL}")
     os.replace(new, index)
