@@ -57,7 +57,7 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 
 def _made(folder: Path) -> Path:
-    """A new empty file with the permissions that the user's files usually have (`mkstemp` gives them to nobody else)."""
+    """A new empty file with the permissions that a user's files usually have; those of `mkstemp` are for one alone."""
     part = folder / f".{secrets.token_hex(8)}{PART}"
     os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
     return part

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from small_runs import sealed_again
 
 from lengthwise.errors import UsageError
 from lengthwise.runs.plan import Plan, plan_for
@@ -43,6 +44,6 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     carry_out(small_plan(True), tmp_path)
     record = json.loads((tmp_path / "run.json").read_text())
     del record["sparsity"][0]["best"]
-    (tmp_path / "run.json").write_text(json.dumps(record))
+    sealed_again(tmp_path, sparsity=record["sparsity"])
     with pytest.raises(UsageError, match=r"run\.json .*'best' is missing or wrong"):
         load_run(tmp_path)

@@ -2,8 +2,8 @@
 
 A terminal obeys control characters: with them a task's name could hide a line, rewrite one that was printed before, or
 turn the direction of reading. Everything that is printed while a command runs passes a stream that shows them instead
-(`\\x1b`, `\\u202e`). What draws here on purpose, a live line or a bar, asks for the terminal itself, and makes the texts
-it draws visible first.
+(`\\x1b`, `\\u202e`). What draws here on purpose, a live line or a bar, asks for the terminal itself and makes the
+texts it draws visible first.
 """
 
 from __future__ import annotations

@@ -11,13 +11,14 @@ from safetensors.torch import load_file, save_file
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, replace_file, sha256, write_json, write_text, writing
+from lengthwise.integrity import CONFIG, RUN, WEIGHTS, check_run
 from lengthwise.interrupts import held_back
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position, position_spec
 from lengthwise.registry import format_spec
 
-CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
+CARD = "README.md"
 
 
 def architecture_config(architecture: Architecture) -> dict[str, Any]:
@@ -72,8 +73,10 @@ def save_model(folder: Path, model: Transformer, card: str) -> None:
 
 
 def load_model(folder: Path, position: str | None = None) -> Transformer:
-    """The model of a folder, bit for bit as it was saved. `position` reads it with another encoding, which must have
-    the same parameters (RoPE with another scaling, for instance)."""
+    """The model of a folder, bit for bit as it was saved; that of a finished run must be the one its record names.
+    `position` reads it with another encoding, which must have the same parameters (RoPE with another scaling)."""
+    if (folder / RUN).exists():
+        check_run(folder)
     config = read_json(folder / CONFIG)
     try:
         if position:

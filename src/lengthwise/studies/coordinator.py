@@ -19,6 +19,7 @@ from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.files import write_text, writing
+from lengthwise.integrity import RUN, check_run
 from lengthwise.interrupts import Stop
 from lengthwise.runs.plan import Plan
 from lengthwise.studies.beat import BEAT
@@ -26,7 +27,7 @@ from lengthwise.studies.estimate import relative_cost
 from lengthwise.studies.grid import plans
 from lengthwise.studies.lock import locked
 from lengthwise.studies.planned import planned_records, run_key, study_facts
-from lengthwise.studies.record import RUN, RunRecord, read_finished
+from lengthwise.studies.record import RunRecord, read_finished
 from lengthwise.studies.shifts import measure_on, missing_shifts
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import RUNS, Store
@@ -111,9 +112,10 @@ class _Work:
         left, found = [], []
         for key, plan in self.plans.items():
             done = self.known[key].state == "done" and (self._place(key) / RUN).exists()
-            if done and plan.ladder is None and not plan.sparsity:  # whether these are there, the folder alone knows
-                continue
             try:
+                if done and plan.ladder is None and not plan.sparsity:  # of these the folder alone knows
+                    check_run(self._place(key))
+                    continue
                 record = self._finished(key, plan)
             except UsageError as error:
                 self.store.mark(key, "failed", str(error))

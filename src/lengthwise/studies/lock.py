@@ -64,7 +64,7 @@ def _opened(path: Path) -> Iterator[IO[str]]:
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise UsageError(f"{path} is a link and no lock of lengthwise; delete it, or give another folder") from error
+            raise UsageError(f"{path} is a link, not a lock; delete it, or give another folder") from error
         raise UsageError(f"cannot lock {path.parent}: {error.strerror}; give a folder that can be written") from error
     file = os.fdopen(number, "r+", encoding="utf-8", errors="replace")
     with file:
