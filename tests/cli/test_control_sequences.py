@@ -153,4 +153,3 @@ def test_visible_text_keeps_what_harms_nobody() -> None:
     kept = "größer ≤ 3\n\tπ 🙂 日本語 שלום"
     assert visible(kept) == kept
     assert visible("\x1b") == "\\x1b" and visible("\u202e") == "\\u202e"
-

@@ -74,7 +74,7 @@ class Store:
 
     def write_description(self, described: Description, message: bytes | None) -> None:
         self._charged = _hash(message or b"")
-        plain = json.loads(_text(described.plain()))
+        plain = described.plain()
         with writing(self.folder, OPTION):
             if message is not None:
                 with replace_file(self.folder / MESSAGE) as part:
