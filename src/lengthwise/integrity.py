@@ -32,6 +32,11 @@ def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
     return {**record, "sha256": _checksum(record)}
 
 
+def is_sealed(record: Mapping[str, Any]) -> bool:
+    """Whether the checksum of a record fits its content."""
+    return record.get("sha256") == _checksum(record)
+
+
 def read_record(folder: Path, name: str = RUN) -> dict[str, Any]:
     """The record in a folder, as it was written; one that was changed since is a usage error."""
     record = read_json(folder / name)
@@ -40,7 +45,7 @@ def read_record(folder: Path, name: str = RUN) -> dict[str, Any]:
             f"{folder / name} does not say which files belong to it: it was not written by this version of lengthwise, "
             f"or is incomplete; {_again(folder)}"
         )
-    if record["sha256"] != _checksum(record):
+    if not is_sealed(record):
         raise UsageError(f"{folder / name} was changed after it was written (its checksum differs); {_again(folder)}")
     return record
 

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from small_runs import sealed_again
 import torch
 import transformers
 
@@ -18,6 +17,7 @@ from lengthwise.models.folder import save_model
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
 from lengthwise.tasks import tasks
+from small_runs import sealed_again
 
 QUICK = ["layers", "shift", "margins"]
 

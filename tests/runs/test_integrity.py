@@ -1,4 +1,4 @@
-"""Attack: whatever is changed in the folder of a run, no command gives numbers of another model or calls it finished."""
+"""Attack: whatever is changed in the folder of a run, nobody gets numbers of another model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from refusals import refused
 
 from lengthwise.cli import main
 from lengthwise.integrity import CONFIG, COORDINATES, CURVE, LADDER, RUN, WEIGHTS
@@ -18,6 +17,7 @@ from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.runs.ladder_file import read_ladder
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import PLAN, carry_out, load_run, measure
+from refusals import refused
 
 MODEL = {"depth": 1, "width": 16, "heads": 1}
 TRAINING = {"steps": 5, "batch": 8}

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_runs import sealed_again
 import torch
 
 import lengthwise as lw
@@ -24,6 +23,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.training.recipe import Recipe
 from refusals import refused
+from small_runs import sealed_again
 
 TINY = Architecture(1, 16, 2, 2)
 SHORT = Recipe(steps=12, batch=8, check_every=5)

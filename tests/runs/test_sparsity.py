@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_runs import sealed_again
 
 from lengthwise.errors import UsageError
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import Listener, carry_out, load_run
+from small_runs import sealed_again
 
 SMALL = {"model": {"depth": 2, "width": 16, "heads": 1}, "training": {"steps": 3, "batch": 4}}
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_runs import sealed_again
 
 from lengthwise.errors import UsageError
 from lengthwise.findings.gather import gather
@@ -32,6 +31,7 @@ from lengthwise.studies.shifts import complete_shifts
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, RUNS, Store
 from processes import kill_parent, wait_until
+from small_runs import sealed_again
 
 pytestmark = pytest.mark.system
 

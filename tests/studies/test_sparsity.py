@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from small_runs import sealed_again
 
 from lengthwise.errors import UsageError
 from lengthwise.runs.run import carry_out
@@ -16,6 +15,7 @@ from lengthwise.studies.record import read_finished
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import Store
 from lengthwise.studies.worker import work
+from small_runs import sealed_again
 
 
 def asking(tiny_spec: Study, sparsity: bool = True) -> Study:

@@ -11,8 +11,6 @@ import base64
 import hashlib
 from collections.abc import Sequence
 
-MARK = 'http-equiv="Content-Security-Policy"'
-
 
 def policy(style: str, scripts: Sequence[str]) -> str:
     """The content of the page's Content-Security-Policy."""

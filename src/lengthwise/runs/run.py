@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.files import read_json, write_json, write_text, writing
+from lengthwise.files import read_json, write_json, writing
 from lengthwise.integrity import CURVE, LADDER, MODEL, RUN, check_files, check_run, digests, read_record, sealed
 from lengthwise.measurement.curve import Curve, Point
 from lengthwise.measurement.evaluate import measure_model
 from lengthwise.measurement.ladder import Ladder, LevelPoint
 from lengthwise.measurement.sparsity import Sparsity, looked_at
-from lengthwise.models.folder import CARD, architecture_config, load_model, save_model
+from lengthwise.models.folder import architecture_config, load_model, save_model, write_card
 from lengthwise.models.forms.formed import Formed, in_form, save_coordinates
 from lengthwise.models.fresh import fresh_model
 from lengthwise.models.transformer import Architecture, Transformer
@@ -41,6 +41,7 @@ from lengthwise.training.recipe import Recipe
 from lengthwise.trust import trusting
 
 PLAN, CHECKPOINT = "plan.json", "checkpoint.safetensors"
+_OF_A_WORKER = ("beat.json", "error.txt")  # what may lie in a folder before its plan does, beside hidden files
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def carry_out(
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     listener.planned(plan, folder)
-    _check_same(folder, plan)
+    _check_folder(folder, plan)
     if (folder / RUN).exists():
         stored = load_run(folder, plan.task)
         if _has_what_is_asked(stored, plan):
@@ -134,7 +135,7 @@ def carry_out(
         if (folder / RUN).exists():  # from here on, and until all is written, the run is not finished
             write_json(folder / PLAN, begun)
             (folder / RUN).unlink()
-        write_text(folder / CARD, model_card(plan, history, curve))
+        write_card(folder, model_card(plan, history, curve))
         write_json(folder / CURVE, curve.plain())
         if ladder is not None:
             write_ladder(folder, ladder)
@@ -265,17 +266,19 @@ def _begun(folder: Path) -> dict[str, Any]:
     return read_json(folder / PLAN) if (folder / PLAN).exists() else {}
 
 
-def _check_same(folder: Path, plan: Plan) -> None:
-    """Refuse to mix two plans in one folder."""
-    if (folder / RUN).exists():
-        record = read_json(folder / RUN)
-    elif (folder / CHECKPOINT).exists() or "history" in _begun(folder):
-        record = read_json(folder / PLAN)
-    else:
+def _check_folder(folder: Path, plan: Plan) -> None:
+    """Refuse to mix two plans in one folder, or a run with files of somebody else."""
+    name = RUN if (folder / RUN).exists() else PLAN
+    if not (folder / name).exists():
+        others = [path.name for path in folder.iterdir() if not path.name.startswith(".")]
+        if strange := sorted(set(others) - set(_OF_A_WORKER)):
+            raise UsageError(f"{folder} holds other files ({strange[0]} is one); give --folder a new or empty folder")
         return
+    record = read_json(folder / name)
     if not (isinstance(record, dict) and isinstance(record.get("plan"), dict)):
-        raise UsageError(f"{folder / RUN} or {PLAN} is not the record of a run; give another --folder")
-    if record.get("digest") != plan.digest():
+        raise UsageError(f"{folder / name} is not the record of a run; give another --folder")
+    begun = name == RUN or (folder / CHECKPOINT).exists() or "history" in record
+    if begun and record.get("digest") != plan.digest():
         raise UsageError(f"{folder} holds another run ({_difference(record['plan'], plan)}); give another --folder")
 
 
