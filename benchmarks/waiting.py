@@ -117,6 +117,7 @@ def study_rows(quick: bool) -> Iterator[Row]:
 
     def write() -> None:
         with Store.open(folder) as store:
+            (folder / "points.csv").unlink(missing_ok=True)
             export(store, folder / "points.csv")
 
     yield Row(f"cells: claims of {what}", seconds_of(claims), "s", most=1.0)

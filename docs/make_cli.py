@@ -19,6 +19,11 @@ _HEAD = """# The command line
 
 Results go to stdout, narration and progress to stderr. With `--json` a command prints one object, which has `schema`,
 the version of its layout, and `command`; with `--quiet` nothing but an error is written to stderr.
+Control characters in names and texts are printed as escapes such as `\\x1b`, so data cannot steer your terminal.
+
+Figures, pages, films and tables replace an existing file only if lengthwise wrote it and it was not changed since: each
+carries a checksum of its own content. Any other file is left alone, and the command stops with exit code 2. A `.csv`
+file cannot carry a checksum and is never replaced.
 
 | exit code | meaning |
 |---|---|

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 from safetensors import SafetensorError
 
 from lengthwise.errors import UsageError
+
+PART = ".part"  # the end of the name of a file that is not whole yet
 
 
 def read_json(path: Path) -> Any:
@@ -38,8 +41,12 @@ def write_text(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """A path to write to; when the block ends without an error it becomes `path` in one move, its content on disk."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    """A path to write to; when the block ends without an error it becomes `path` in one move, its content on disk.
+
+    The file is made here, under a name that nobody can foresee, so it is never a link that somebody left in its way.
+    Where `path` is a link, the link is replaced and the file that it leads to stays as it is.
+    """
+    part = _made(path.parent)
     try:
         yield part
         with part.open("rb") as file:
@@ -47,6 +54,19 @@ def replace_file(path: Path) -> Iterator[Path]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _made(folder: Path) -> Path:
+    """A new empty file with the permissions that a user's files usually have; those of `mkstemp` are for one alone."""
+    part = folder / f".{secrets.token_hex(8)}{PART}"
+    os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+    return part
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what killed processes left half written in a folder where nobody else writes now."""
+    for left in folder.glob(f".{'[0-9a-f]' * 16}{PART}"):
+        left.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ from lengthwise.models.folder import save_model
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
 from lengthwise.tasks import tasks
+from small_runs import sealed_again
 
 QUICK = ["layers", "shift", "margins"]
 
@@ -34,7 +35,7 @@ def run_folder(tmp_path_factory):
     """What a run leaves, as far as an inspection reads it."""
     folder = tmp_path_factory.mktemp("runs") / "sorting"
     save_model(folder, ours(), "a model")
-    (folder / "run.json").write_text(json.dumps({"plan": {"task": {"name": "sort"}, "train_size": 5}}))
+    sealed_again(folder, plan={"task": {"name": "sort"}, "train_size": 5})
     return folder
 
 
@@ -175,7 +176,7 @@ def test_a_section_that_fails_says_why_in_its_place(run_folder, monkeypatch):
 def test_a_lost_task_is_said(run_folder, tmp_path):
     folder = tmp_path / "lost"
     shutil.copytree(run_folder, folder)
-    (folder / "run.json").write_text(json.dumps({"plan": {"task": {"name": "gone.py::Task"}, "train_size": 5}}))
+    sealed_again(folder, plan={"task": {"name": "gone.py::Task"}, "train_size": 5})
     assert "the task of the run cannot be had" in lw.inspect(folder, sections=["margins"]).inputs
 
 

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.errors import UsageError
+from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.reports.page_file import write_page_file
+
+POLICY = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
 
 
 def test_it_is_written_and_written_again(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    assert write_page_file(path, "one") == path
-    write_page_file(path, "zwei ä")
-    assert path.read_text(encoding="utf-8") == "zwei ä" and list(tmp_path.iterdir()) == [path]
+    assert write_page_file(path, f"{POLICY}one") == path
+    write_page_file(path, f"{POLICY}zwei ä")
+    assert path.read_text(encoding="utf-8").startswith(f"{POLICY}zwei ä") and list(tmp_path.iterdir()) == [path]
 
 
 def test_a_refusal_is_one_sentence(tmp_path: Path) -> None:
@@ -28,7 +30,18 @@ def test_a_refusal_is_one_sentence(tmp_path: Path) -> None:
 
 def test_nothing_half_is_left(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    path.write_text("old", encoding="utf-8")
+    write_page_file(path, f"{POLICY}old")
+    before = path.read_bytes()
     with pytest.raises(UnicodeEncodeError):
         write_page_file(path, "a lone surrogate \ud800")
-    assert path.read_text(encoding="utf-8") == "old" and list(tmp_path.iterdir()) == [path]
+    with pytest.raises(LengthwiseError, match="Content-Security-Policy"):
+        write_page_file(path, "a page that allows anything")
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_page_of_somebody_else_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("mine", encoding="utf-8")
+    with pytest.raises(UsageError, match="give --page another name"):
+        write_page_file(path, f"{POLICY}ours")
+    assert path.read_text(encoding="utf-8") == "mine"

@@ -23,6 +23,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.training.recipe import Recipe
 from refusals import refused
+from small_runs import sealed_again
 
 TINY = {"depth": 1, "width": 16, "heads": 2, "mlp_ratio": 2}
 SHORT = {"steps": 12, "batch": 8, "check_every": 5}
@@ -163,8 +164,7 @@ def test_more_items_are_measured_without_training(tmp_path: Path, done: Run) -> 
     for file in done.folder.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     record = json.loads((tmp_path / "run.json").read_text())
-    record["environment"]["python"] = "3.0"
-    (tmp_path / "run.json").write_text(json.dumps(record))
+    sealed_again(tmp_path, environment={**record["environment"], "python": "3.0"})
     run = carry_out(dataclasses.replace(done.plan, items=30), tmp_path)
     assert {point.items for point in run.curve.points} == {30} and names(tmp_path) == FILES
     assert load_run(tmp_path) == run

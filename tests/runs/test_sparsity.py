@@ -9,6 +9,7 @@ import pytest
 from lengthwise.errors import UsageError
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import Listener, carry_out, load_run
+from small_runs import sealed_again
 
 SMALL = {"model": {"depth": 2, "width": 16, "heads": 1}, "training": {"steps": 3, "batch": 4}}
 
@@ -43,6 +44,6 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     carry_out(small_plan(True), tmp_path)
     record = json.loads((tmp_path / "run.json").read_text())
     del record["sparsity"][0]["best"]
-    (tmp_path / "run.json").write_text(json.dumps(record))
+    sealed_again(tmp_path, sparsity=record["sparsity"])
     with pytest.raises(UsageError, match=r"run\.json .*'best' is missing or wrong"):
         load_run(tmp_path)

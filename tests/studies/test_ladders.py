@@ -31,6 +31,7 @@ from lengthwise.studies.shifts import complete_shifts
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, RUNS, Store
 from processes import kill_parent, wait_until
+from small_runs import sealed_again
 
 pytestmark = pytest.mark.system
 
@@ -181,6 +182,7 @@ def test_two_training_sizes_of_one_task_must_be_told_apart(kept: Path, tmp_path:
     file = next((folder / RUNS).glob(f"*/{LADDER}"))
     data = json.loads(file.read_text())
     file.write_text(json.dumps({**data, "train_size": 4}))
+    sealed_again(file.parent)
     with pytest.raises(UsageError, match="trained to 3 and 4; say which with train_size"):
         gather(folder)
     assert len(gather(folder, train_size=3).climbs) == 1

@@ -11,6 +11,8 @@ import pytest
 from half_write import half_write
 from lengthwise.errors import UsageError
 from lengthwise.studies import rebuild as module
+from lengthwise.studies.coordinator import _Work
+from lengthwise.studies.grid import plans
 from lengthwise.studies.lock import locked
 from lengthwise.studies.planned import planned_records, run_key
 from lengthwise.studies.rebuild import OLD, check_run, rebuild
@@ -203,3 +205,24 @@ def test_keys_are_the_names_of_the_folders(trained_study, tiny_spec):
     from lengthwise.studies.grid import plans
 
     assert {run_key(plan) for plan in plans(tiny_spec)[:-1]} == {place.name for place in places(trained_study)}
+
+
+@pytest.mark.parametrize("damage", ["one bit of the weights", "weights gone", "config gone", "curve cut"])
+def test_a_damaged_run_is_never_counted_as_done(trained_study, tiny_spec, damage):
+    """Rebuilt, resumed, rebuilt again: nobody forgets what was found, and mending the folder mends the study."""
+    broken = places(trained_study)[0]
+    kept = shutil.copytree(broken, trained_study.parent / "kept")
+    DAMAGES[damage](broken)
+    for _ in range(2):
+        with Store.open(trained_study, write=True) as store:  # what a coordinator does first
+            work = _Work(tiny_spec, trained_study, plans(tiny_spec), store, lambda _: None)
+            assert broken.name not in work.queue
+            assert store.counts() == {"waiting": 1, "running": 0, "done": 6, "failed": 1}
+            (failed,) = store.runs("failed")
+            assert failed.key == broken.name and "delete" in failed.reason
+        assert rebuild(trained_study).damaged.keys() == {broken.name}
+    shutil.rmtree(broken)
+    shutil.copytree(kept, broken)
+    with Store.open(trained_study, write=True) as store:
+        _Work(tiny_spec, trained_study, plans(tiny_spec), store, lambda _: None)
+        assert store.counts()["done"] == 7

@@ -15,6 +15,7 @@ from lengthwise.studies.record import read_finished
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import Store
 from lengthwise.studies.worker import work
+from small_runs import sealed_again
 
 
 def asking(tiny_spec: Study, sparsity: bool = True) -> Study:
@@ -34,8 +35,7 @@ def test_a_finished_folder_is_read_with_it(tiny_spec: Study, tmp_path: Path) -> 
     plan = plans(asking(tiny_spec))[0]
     run = carry_out(plan, tmp_path / run_key(plan))
     assert read_finished(run.folder).sparsity == run.sparsity and run.sparsity
-    record = json.loads((run.folder / "run.json").read_text())
-    (run.folder / "run.json").write_text(json.dumps({**record, "sparsity": [{"size": 3}]}))
+    sealed_again(run.folder, sparsity=[{"size": 3}])
     with pytest.raises(UsageError, match="is damaged"):
         read_finished(run.folder)
 
@@ -64,6 +64,7 @@ def test_asked_for_later_it_is_measured_and_nothing_is_trained_again(trained_stu
     record = json.loads(place.read_text())
     del record["sparsity"]
     place.write_text(json.dumps(record))
+    sealed_again(place.parent)
     (trained_study / "study.toml").write_text(study.toml())
     (trained_study / "index.sqlite").unlink()
     rebuild(trained_study)

@@ -62,14 +62,22 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="replace")  # a sign that the terminal cannot show is no reason to fail
-    try:
-        return _guarded(sys.argv[1:] if arguments is None else arguments)
-    except KeyboardInterrupt:
-        print("lengthwise: stopped; nothing was changed", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    from lengthwise.cli.terminal import visible_streams
+
+    with visible_streams():
+        try:
+            return _guarded(sys.argv[1:] if arguments is None else arguments)
+        except KeyboardInterrupt:
+            print("lengthwise: stopped; nothing was changed", file=sys.stderr)
+            return 130
+        except BrokenPipeError:  # the reader of our output went away, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        except Exception:  # a defect: its traceback may hold data too
+            import traceback
+
+            traceback.print_exc()
+            return 1
 
 
 def _guarded(arguments: list[str]) -> int:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 
 from lengthwise.cli.output import narrate
+from lengthwise.cli.terminal import redraw
 from lengthwise.guarantees.listener import Listener
 
 EVERY = 30.0  # seconds between two lines where there is no terminal
@@ -23,11 +24,16 @@ def telling(quiet: bool) -> Iterator[Listener]:
     began = told = time.monotonic()
     before = 0
 
+    def clear() -> None:
+        if terminal:
+            redraw("")
+
     def said(doing: str) -> None:
         nonlocal began, told, before
         began = told = time.monotonic()
         before = 0
-        narrate(f"{_clear(terminal)}{doing} …", False)
+        clear()
+        narrate(f"{doing} …", False)
 
     def reached(done: int, total: int | None) -> None:
         nonlocal told, before, began
@@ -41,13 +47,12 @@ def telling(quiet: bool) -> Iterator[Listener]:
         left = f", {(total - done) / speed / 60:.1f} minutes left" if total and speed and total > done else ""
         of = f" of about {total:,}" if total else ""
         line = f"{done:,}{of} tokens, {speed:,.0f} a second{left}"
-        print(f"{_clear(terminal)}{line}", end="" if terminal else "\n", file=sys.stderr, flush=True)
+        if terminal:
+            redraw(line)
+        else:
+            print(line, file=sys.stderr, flush=True)
 
     try:
         yield Listener(said, reached)
     finally:
-        print(_clear(terminal), end="", file=sys.stderr, flush=True)
-
-
-def _clear(terminal: bool) -> str:
-    return "\r\033[K" if terminal else ""
+        clear()

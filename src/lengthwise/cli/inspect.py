@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from lengthwise.inspection.inspect import inspect
 
-    check_place(options.page, "--page")
+    check_place(options.page, "--page", (".html",))
     names = None if options.sections is None else [name.strip() for name in options.sections.split(",")]
     found = inspect(
         options.model,

@@ -6,6 +6,8 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
+from lengthwise.cli.terminal import redraw
+
 
 @contextlib.contextmanager
 def line_shown(quiet: bool) -> Iterator[Callable[[str], None] | None]:
@@ -14,9 +16,9 @@ def line_shown(quiet: bool) -> Iterator[Callable[[str], None] | None]:
         yield None
         return
     try:
-        yield lambda text: print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
+        yield redraw
     finally:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+        redraw("")
 
 
 @contextlib.contextmanager

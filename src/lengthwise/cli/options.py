@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from lengthwise.cli.output import width, wrapped
 from lengthwise.errors import UsageError
+from lengthwise.outputs import check_output
 
 _SIZE_RULES = ("input length", "answer length")
 
@@ -86,7 +87,8 @@ def at_least(least: int, value: int | None, option: str) -> None:
 
 
 def check_place(name: str | None, option: str, endings: tuple[str, ...] = ()) -> None:
-    """Refuse a file that cannot be written, or has another ending than `endings`, before any work is done for it."""
+    """Refuse a file that cannot be written, that has another ending than `endings`, or that is there already and is no
+    output of ours, before any work is done for it."""
     if name is None:
         return
     path = Path(name)
@@ -95,6 +97,7 @@ def check_place(name: str | None, option: str, endings: tuple[str, ...] = ()) ->
         raise UsageError(f"{option} takes a file that ends in {known}, not {name!r}")
     if path.is_dir() or not path.parent.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise UsageError(f"cannot write {name} there; give {option} a file in a folder that exists")
+    check_output(path, option)
 
 
 def add_task_options(parser: argparse.ArgumentParser, text: str = "") -> None:

@@ -40,7 +40,7 @@ def add_options(parser: Parser) -> None:
     add("--page", metavar="FILE", help="write the interactive picture as one HTML page")
     add("--gif", metavar="FILE", help="write a film as .gif")
     add("--video", metavar="FILE", help="write a film as .mp4, which needs ffmpeg")
-    add("--data", metavar="FILE", help="write the points by time as .npz or .csv")
+    add("--out", metavar="FILE", help="write the points by time as .npz or .csv")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -39,7 +39,7 @@ def add_options(parser: Parser) -> None:
     add("--cells", type=whole, metavar="N", help=f"with --d 2: cells of the circle ({CELLS})")
     add("--level", type=whole, metavar="N", help=f"with --d 3: 10 * 4^N + 2 cells of the sphere ({LEVEL})")
     add("--picture", metavar="FILE", help="draw it into this .svg, .png or .html file")
-    add("--data", metavar="FILE", help="write the density by time as .npz or .csv")
+    add("--out", metavar="FILE", help="write the density by time as .npz or .csv")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     kind = _check(options)
     options.noise = NOISE[options.d] if options.noise is None else options.noise
     check_place(options.picture, "--picture", ENDINGS)
-    check_place(options.data, "--data", (".npz", ".csv"))
+    check_place(options.out, "--out", (".npz", ".csv"))
     found = _moved(options, kind)
     words = _words(options, found)
     files = _write_files(options, found, words)
@@ -147,12 +147,12 @@ def _words(options: argparse.Namespace, found: Gathering) -> list[str]:
 def _write_files(options: argparse.Namespace, found: Gathering, words: list[str]) -> dict[str, str]:
     from lengthwise.reports.particles.density import save_density
 
-    files = {name: given for name in ("picture", "data") if (given := getattr(options, name)) is not None}
+    files = {name: given for name in ("picture", "out") if (given := getattr(options, name)) is not None}
     try:
         if options.picture is not None:
             save_density(Path(options.picture), found, words)
-        if options.data is not None:
-            _write_data(Path(options.data), found)
+        if options.out is not None:
+            _write_data(Path(options.out), found)
     except OSError as error:
         raise UsageError(f"cannot write {error.filename}: {error.strerror or error}") from error
     for name, given in files.items():
@@ -164,10 +164,10 @@ def _write_data(path: Path, found: Gathering) -> None:
     """The density in time: .npz with `times`, `centres`, `areas`, `density` [K, cells]; .csv with a row a cell."""
     import numpy as np
 
-    from lengthwise.files import replace_file
+    from lengthwise.outputs import replace_output
 
     moved, mesh = found.path, found.path.mesh
-    with replace_file(path) as part:
+    with replace_output(path) as part:
         if path.suffix.lower() == ".npz":
             with part.open("wb") as file:
                 np.savez_compressed(

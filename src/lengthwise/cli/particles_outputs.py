@@ -12,12 +12,12 @@ import numpy as np
 from lengthwise.cli.options import check_place
 from lengthwise.cli.output import narrate
 from lengthwise.errors import UsageError
-from lengthwise.files import replace_file
+from lengthwise.outputs import replace_output
 
 if TYPE_CHECKING:
     from lengthwise.reports.particles.simulation import Simulation
 
-ENDINGS = {"page": (".html",), "gif": (".gif",), "video": (".mp4",), "data": (".npz", ".csv")}
+ENDINGS = {"page": (".html",), "gif": (".gif",), "video": (".mp4",), "out": (".npz", ".csv")}
 
 
 def check_outputs(options: argparse.Namespace) -> None:
@@ -32,7 +32,7 @@ def check_outputs(options: argparse.Namespace) -> None:
 
 def write_outputs(options: argparse.Namespace, simulation: Simulation) -> dict[str, str]:
     """Write the files that were asked for; their names by option."""
-    writers = {"page": _write_page, "gif": _write_gif, "video": _write_video, "data": write_data}
+    writers = {"page": _write_page, "gif": _write_gif, "video": _write_video, "out": write_data}
     written = {}
     for option, write in writers.items():
         name = getattr(options, option)
@@ -67,7 +67,7 @@ def _write_video(simulation: Simulation, path: Path) -> None:
 def write_data(simulation: Simulation, path: Path) -> None:
     """The points by time: .npz with arrays `times`, `points` [K, n, d] and `groups`; .csv with a row a token a time."""
     measures = simulation.measures
-    with replace_file(path) as part:
+    with replace_output(path) as part:
         if path.suffix.lower() == ".npz":
             with part.open("wb") as file:
                 np.savez_compressed(file, times=measures.times, points=simulation.points, groups=measures.groups)

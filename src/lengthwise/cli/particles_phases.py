@@ -40,7 +40,7 @@ def add_options(parser: Parser) -> None:
     add("--delta", type=number, default=1e-3, metavar="D", help="how near 1 an inner product must be (0.001)")
     add("--show", default="pairs", metavar="WHAT", help="pairs, one (all tokens in one cluster) or clusters (pairs)")
     add("--picture", metavar="FILE", help="draw it into this .svg, .png or .html file")
-    add("--data", metavar="FILE", help="write the rows as .csv")
+    add("--out", metavar="FILE", help="write the rows as .csv")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     measure = _measure(options)
     dimensions = _dimensions(options)
     check_place(options.picture, "--picture", ENDINGS)
-    check_place(options.data, "--data", (".csv",))
+    check_place(options.out, "--out", (".csv",))
     import numpy as np
 
     from lengthwise.geometry.particles.phase_claims import line_claims
@@ -121,19 +121,19 @@ def _write_files(
     measure: str,
     words: list[str],
 ) -> None:
-    from lengthwise.files import replace_file
+    from lengthwise.outputs import replace_output
     from lengthwise.reports.particles.phases import save_phases
 
     try:
         if options.picture is not None:
             save_phases(Path(options.picture), rows, line, measure, words)
             narrate(f"picture in {options.picture}", options.quiet)
-        if options.data is not None:
-            with replace_file(Path(options.data)) as part, part.open("w", encoding="utf-8", newline="") as file:
+        if options.out is not None:
+            with replace_output(Path(options.out)) as part, part.open("w", encoding="utf-8", newline="") as file:
                 table = csv.DictWriter(file, list(rows[0]))
                 table.writeheader()
                 table.writerows(rows)
-            narrate(f"rows in {options.data}", options.quiet)
+            narrate(f"rows in {options.out}", options.quiet)
     except OSError as error:
         raise UsageError(f"cannot write {error.filename}: {error.strerror or error}") from error
 

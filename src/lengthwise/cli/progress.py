@@ -6,8 +6,8 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from lengthwise.cli.terminal import live_bars, visible
 from lengthwise.measurement.curve import Point
 from lengthwise.measurement.ladder import LevelPoint
 from lengthwise.runs.run import Listener
@@ -20,12 +20,11 @@ def progress(steps: int, sizes: Sequence[int], quiet: bool, title: str = "") -> 
     if quiet or not sys.stderr.isatty():
         yield Listener()
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import BarColumn, TextColumn
 
-    columns: list[Any] = [TextColumn("{task.description}"), BarColumn(bar_width=12), TextColumn("{task.fields[note]}")]
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, refresh_per_second=4) as bars:
+    what, note = (TextColumn(field, markup=False) for field in ("{task.description}", "{task.fields[note]}"))
+    title = visible(title)
+    with live_bars(what, BarColumn(bar_width=12), note) as bars:
         bar = bars.add_task(title or ("training" if steps else "measuring"), total=steps or len(sizes), note="")
         began, done, total = time.monotonic(), 0, sum(sizes)
 
@@ -44,7 +43,7 @@ def progress(steps: int, sizes: Sequence[int], quiet: bool, title: str = "") -> 
             bars.update(bar, advance=1, note=note, refresh=True)
 
         def climbed(point: LevelPoint) -> None:
-            note = f"{point.name}  token {point.token:.0%}  solved {point.solved} of {point.decoded}"
+            note = f"{visible(point.name)}  token {point.token:.0%}  solved {point.solved} of {point.decoded}"
             bars.update(bar, description=title or "ladder", note=note, refresh=True)
 
         yield Listener(trained=trained, measured=measured, climbed=climbed)

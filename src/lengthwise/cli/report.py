@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lengthwise.cli.options import Parser, add_trust
+from lengthwise.cli.options import Parser, add_trust, check_place
 from lengthwise.cli.output import complain, narrate, write_object
 
 
@@ -26,6 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.studies.folders import study_folder
     from lengthwise.studies.shifts import complete_shifts
 
+    check_place(options.output, "--output", (".html",))
     folder = study_folder(options.name)
     for task, why in complete_shifts(folder, lambda task: _tell_distance(task, options.quiet)).items():
         complain(f"warning: how far the levels of {task} are from training is not known: {why}")

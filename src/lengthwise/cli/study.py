@@ -86,12 +86,16 @@ def _warn_of_few_items(study: Study, quiet: bool) -> None:
 
 def _carry_out(study: Study, folder: Path | None, options: argparse.Namespace) -> tuple[Progress, Path]:
     from lengthwise.cli.study_progress import study_progress
+    from lengthwise.outputs import check_output
+    from lengthwise.reports.page import REPORT
     from lengthwise.studies.coordinator import carry_out_study, default_folder
     from lengthwise.studies.track import check_tracker, mirror_all
 
     if options.track:
         check_tracker(options.track)
     folder = folder or default_folder(study)
+    if not options.no_report:
+        check_output(folder / REPORT)
     with study_progress(options.quiet) as listener:
         executor = _executor(options)
         progress = carry_out_study(study, folder, executor, listener, command=_command(options))

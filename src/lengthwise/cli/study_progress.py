@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from lengthwise.cli.terminal import live_bars, visible
 from lengthwise.reports.words import duration
 
 if TYPE_CHECKING:
@@ -33,18 +34,15 @@ def _print(progress: Progress) -> None:
 
 @contextlib.contextmanager
 def _bar() -> Iterator[Callable[[Progress], None]]:
-    from rich.console import Console
     from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bars
 
-    columns: list[Any] = [BarColumn(bar_width=16), TextColumn("{task.fields[note]}")]
-    with Bars(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4) as bars:
+    with live_bars(BarColumn(bar_width=16), TextColumn("{task.fields[note]}", markup=False)) as bars:
         bar = bars.add_task("study", total=None, note="")
 
         def listen(progress: Progress) -> None:
             bars.update(bar, total=progress.total, completed=progress.done + progress.failed, note=_counts(progress))
             if progress.newest is not None and progress.newest.state == "failed":
-                bars.print(f"{_ended(progress.newest)}", markup=False, highlight=False)
+                bars.print(visible(_ended(progress.newest)), markup=False, highlight=False)
 
         yield listen
 

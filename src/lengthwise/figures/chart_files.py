@@ -8,7 +8,7 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.figures.chart_page import chart_html
-from lengthwise.files import replace_file, write_text
+from lengthwise.outputs import replace_output, write_output
 
 
 def save_chart(path: Path, chart: Any, heading: str, paragraphs: Sequence[str]) -> None:
@@ -20,12 +20,12 @@ def save_chart(path: Path, chart: Any, heading: str, paragraphs: Sequence[str]) 
 
     kind = path.suffix.lower()
     if kind == ".html":
-        write_text(path, chart_html(chart, heading, paragraphs))
+        write_output(path, chart_html(chart, heading, paragraphs))
     elif kind == ".png":
         drawn = vl_convert.vegalite_to_png(chart.to_json(), scale=2)
-        with replace_file(path) as part:
+        with replace_output(path) as part:
             part.write_bytes(drawn)
     elif kind == ".svg":
-        write_text(path, vl_convert.vegalite_to_svg(chart.to_json()))
+        write_output(path, vl_convert.vegalite_to_svg(chart.to_json()))
     else:
         raise UsageError(f"a figure is written to a .svg, .png or .html file, not to {path.name!r}")

@@ -4,7 +4,11 @@
 (() => {
   const page = JSON.parse(document.getElementById("chart-data").textContent);
   const actions = { export: true, source: false, compiled: false, editor: false };
+  // The policy of the page lets nobody turn text into code or bring a style along: Vega reads expressions itself.
+  const options = {
+    mode: "vega-lite", renderer: "svg", ast: true, defaultStyle: false, tooltip: { disableDefaultStyle: true }, actions,
+  };
   const drawn = page.panels.map((panel, place) =>
-    vegaEmbed(`#panel-${place}`, { ...panel, ...page.shared }, { mode: "vega-lite", renderer: "svg", ast: true, actions }));
+    vegaEmbed(`#panel-${place}`, { ...panel, ...page.shared }, options));
   Promise.all(drawn).then(() => { document.documentElement.dataset.ready = "true"; });
 })();

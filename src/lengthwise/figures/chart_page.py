@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from lengthwise.figures.policy import bundle, policy
+
 _STYLE = """
 :root { color-scheme: light; }
 * { box-sizing: border-box; }
@@ -27,12 +29,16 @@ h3 { font-size: .95rem; margin: .75rem 0 .25rem; }
 .panel { flex: 1 1 17rem; min-width: 0; }
 .panel.wide { flex-basis: 28rem; max-width: 46rem; }
 .panel .vega-embed { display: block; width: 100%; }
+.vega-actions a { margin-right: 1rem; }
+.vg-tooltip { position: fixed; visibility: hidden; padding: 8px; background: #fff; border: 1px solid #bbb; }
+.vg-tooltip.visible { visibility: visible; }
 """
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{heading}</title>
 <style>{style}</style>
@@ -67,8 +73,6 @@ class _Title:
 
 def chart_html(chart: Any, heading: str, paragraphs: Sequence[str]) -> str:
     """A page with one chart. Names stay text: no `<` of theirs reaches the page unescaped."""
-    import vl_convert
-
     spec = chart.to_dict()
     row = next((name for name in _ROWS if name in spec), None)
     title = _title(spec.get("title")) if row else _Title()
@@ -78,8 +82,9 @@ def chart_html(chart: Any, heading: str, paragraphs: Sequence[str]) -> str:
         "shared": {name: spec[name] for name in _SHARED if name in spec},
         "panels": [_fitted(panel) for panel in panels],
     }
-    bundle = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]  # its stub lacks the default
+    scripts = bundle(), files("lengthwise.figures").joinpath("chart_page.js").read_text(encoding="utf-8")
     return _PAGE.format(
+        policy=policy(_STYLE, scripts),
         heading=html.escape(heading),
         style=_STYLE,
         words="\n".join(f"<p>{html.escape(text)}</p>" for text in paragraphs),
@@ -87,8 +92,8 @@ def chart_html(chart: Any, heading: str, paragraphs: Sequence[str]) -> str:
         panels="\n".join(_place(number, panel, wide) for number, panel in enumerate(panels)),
         below=_titled(title, "p") if title.below else "",
         data=json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"),
-        bundle=bundle.replace("</script", "<\\/script"),
-        script=files("lengthwise.figures").joinpath("chart_page.js").read_text(encoding="utf-8"),
+        bundle=scripts[0],
+        script=scripts[1],
     )
 
 

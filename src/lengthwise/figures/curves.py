@@ -18,7 +18,7 @@ PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 _DASHES = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2]]
 _WORDS = (
     "Exact match by size with 95\u00a0% Wilson intervals. Grey: the sizes trained on; dashed: 95\u00a0%; dotted: the "
-    "best guess that ignores the input. Hover for figures; the menu at the right saves the picture."
+    "best guess that ignores the input. Hover for figures; the links below the figure save it."
 )
 
 

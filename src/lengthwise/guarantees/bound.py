@@ -30,6 +30,7 @@ from lengthwise.guarantees.stretch import Stretch
 from lengthwise.guarantees.subject import Subject, open_subject
 from lengthwise.guarantees.text_source import Asked, BuiltInSource, FileSource
 from lengthwise.runs.environment import threads
+from lengthwise.version import __version__
 
 CERTAIN = (
     "the answers of this task follow from their prompts, so the average conditional risk on the contexts seen is the "
@@ -84,7 +85,7 @@ def bound(
         source = _source(subject, data, asked)
         part = small_part(source, subject.predictor, limit)
         _check_sizes(source, part.tokens, 1)
-        store = _store(subject, source, quantiser, aim, asked, folder)
+        store = _store(subject, source, part, quantiser, aim, asked, folder)
         total = expected_tokens(source, part, limit)
         known = source.standing
         count = known.tokens or total if aim == "tokens" else known.documents or source.documents
@@ -159,11 +160,19 @@ def _source(subject: Subject, data: str | Path | None, asked: Asked) -> Source:
 
 
 def _store(
-    subject: Subject, source: Source, quantiser: str | None, aim: Level, asked: Asked, folder: str | Path | None
+    subject: Subject,
+    source: Source,
+    part: Stretch,
+    quantiser: str | None,
+    aim: Level,
+    asked: Asked,
+    folder: str | Path | None,
 ) -> Store:
     request = {
+        "lengthwise": __version__,
         "model": subject.digest,
         **source.settings,
+        "first tokens": part.digest(),  # what a tokenizer, or the code of a task, made of the data
         "quantiser": quantiser,
         **({"aim": aim} if quantiser is None and aim != "tokens" else {}),
         "limit": asked.limit,
@@ -182,16 +191,16 @@ def _described(
     listener: Listener,
 ) -> Description:
     """The description, and the model left with the weights that its message decodes to."""
-    predictor, stored = subject.predictor, store.description()
+    predictor = subject.predictor
     if subject.gguf is not None and quantiser is None:
-        if stored is None:
-            listener.said("coding the file")
-            stored = describe_gguf(subject.gguf, predictor, part)
-            store.write_description(stored, None)
-        return stored
-    if stored is not None:
-        predictor.fill(decode(store.message())[1])
-        return stored
+        listener.said("coding the file")
+        made = describe_gguf(subject.gguf, predictor, part)
+        store.write_description(made, None)
+        return made
+    if (stored := store.description()) is not None:
+        described, message = stored
+        predictor.fill(decode(message)[1])
+        return described
     listener.said("writing the model down")
     message, made = describe(predictor, quantiser, part, aim, listener)
     store.write_description(made, message.data)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import abc
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,6 +50,17 @@ class Predictor(abc.ABC):
     @property
     def parameters(self) -> int:
         return sum(parameter.numel() for parameter in self.network.parameters())
+
+    def digest(self) -> str:
+        """What the model is, as it was read: its settings and every stored number, wherever the files lie. O(bytes)."""
+        found = hashlib.sha256(json.dumps(self.header(), sort_keys=True, default=str).encode())
+        for name, tensor in self._numbers().items():
+            found.update(f"\n{name} {tensor.dtype} {list(tensor.shape)} ".encode())
+            found.update(np.ascontiguousarray(tensor).data)
+        return found.hexdigest()
+
+    def _numbers(self) -> Mapping[str, NDArray[Any]]:
+        return {name: tensor.detach().float().numpy() for name, tensor in _stored(self.network).items()}
 
     def tensors(self) -> Tensors:
         """A copy of every number that the model was given by training, tied ones once."""
@@ -98,6 +111,9 @@ class FormedPredictor(OurPredictor):
     def __init__(self, model: Transformer, form: Form, seed: int, coordinates: Tensors) -> None:
         super().__init__(model)
         self.form, self.seed, self.coordinates = form, seed, coordinates
+
+    def _numbers(self) -> Mapping[str, NDArray[Any]]:
+        return {**super()._numbers(), **{f"coordinates {name}": one for name, one in self.coordinates.items()}}
 
     def tensors(self) -> Tensors:
         return self.coordinates

@@ -61,13 +61,13 @@ def read_losses(
                 raise Interrupted(f"stopped after {_finished(found):,} tokens; the same command goes on from there")
 
         for number, stretch in enumerate(_stretches(source, predictor, limit)):
-            stored = store.losses(number)
-            if stored is not None and len(stored[0].surprise) == stretch.tokens:
+            stored = store.losses(number, stretch)
+            if stored is not None:
                 found.append(stored)
                 reached(stretch.tokens)
                 continue
             found.append(losses_on(predictor, stretch, reached))
-            store.write_losses(number, *found[-1])
+            store.write_losses(number, stretch, *found[-1])
     if stop.asked:
         signal.raise_signal(stop.asked)
     return token_losses(found, predictor.vocabulary)

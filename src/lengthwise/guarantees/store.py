@@ -1,14 +1,19 @@
-"""The folder of a bound: what is finished stays finished.
+"""The folder of a bound: what is finished stays finished, and what was changed since is made again.
 
-request.json    the digest of what was asked for; a folder refuses anything else
+request.json    what was asked for: the model, the data and the settings; a folder refuses anything else
 message.bin     the model as it is charged (none for a GGUF file, which is its own message)
-message.json    its description
+message.json    its description; the bits are counted from message.bin whenever it is read
 losses-*.npz    the losses, a stretch of the data each, written whole
 bound.json      the bounds, written last
+
+The description and the losses carry a checksum of their content, of the request and of the message, and losses also of
+the tokens they belong to. Where it does not fit, they are not used: half a file, an edit, or the losses of another
+model, tokenizer or text are computed again.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import zipfile
@@ -18,10 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from lengthwise.bounds.compression.message import bits_by_part
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, replace_file, write_json, writing
 from lengthwise.guarantees.description import Description
 from lengthwise.guarantees.statistics import Statistics
+from lengthwise.guarantees.stretch import Stretch
 from lengthwise.seeds import Ints
 
 REQUEST, MESSAGE, DESCRIPTION, BOUND = "request.json", "message.bin", "message.json", "bound.json"
@@ -30,76 +37,99 @@ OPTION = "--output"  # of the command, which chooses the folder
 
 def digest_of(request: Mapping[str, object]) -> str:
     """Eight characters that change when anything that decides the losses does."""
-    text = json.dumps(request, sort_keys=True, default=str)
-    return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+    return hashlib.blake2b(_text(request), digest_size=4).hexdigest()
 
 
 class Store:
     """The folder, made when it is not there."""
 
     def __init__(self, folder: Path, request: Mapping[str, object]) -> None:
-        self.folder = folder
+        self.folder, self._asked, self._charged = folder, _text(request), _hash()
+        plain = json.loads(self._asked)
         with writing(folder, OPTION):
             folder.mkdir(parents=True, exist_ok=True)
             if (folder / REQUEST).exists():
                 stored = read_json(folder / REQUEST)
-                if not isinstance(stored, dict) or stored.get("digest") != digest_of(request):
-                    what = _difference(stored.get("request", {}) if isinstance(stored, dict) else {}, request)
+                if not isinstance(stored, dict) or stored.get("request") != plain:
+                    what = _difference(stored.get("request") if isinstance(stored, dict) else {}, plain)
                     raise UsageError(f"{folder} holds another bound ({what} differs); give another --output")
             elif any(folder.iterdir()):
                 raise UsageError(f"{folder} holds other files; give --output a new or empty folder")
             else:
-                write_json(folder / REQUEST, {"digest": digest_of(request), "request": dict(request)})
+                write_json(folder / REQUEST, {"request": plain})
 
-    def description(self) -> Description | None:
-        """What was written of the model; None where nothing was yet."""
-        path = self.folder / DESCRIPTION
-        if not path.exists():
+    def description(self) -> tuple[Description, bytes] | None:
+        """What was written of the model, and its message; None where they are not there, or not as they were written.
+        The bits are those of the message, whatever its description says."""
+        try:
+            message, plain = (self.folder / MESSAGE).read_bytes(), read_json(self.folder / DESCRIPTION)
+            self._charged = _hash(message)
+            if plain.pop("sha256") != self._mark(_text(plain)):
+                return None
+            described = Description.from_plain(plain)
+            parts = bits_by_part(message)
+        except (OSError, UsageError, LookupError, TypeError, AttributeError):
             return None
-        try:
-            return Description.from_plain(read_json(path))
-        except (KeyError, TypeError) as error:
-            raise UsageError(f"{path} is not the description of a message ({error}); give another --output") from error
-
-    def message(self) -> bytes:
-        try:
-            return (self.folder / MESSAGE).read_bytes()
-        except OSError as error:
-            raise UsageError(
-                f"{self.folder / MESSAGE} cannot be read: {error.strerror}; give another --output"
-            ) from None
+        return dataclasses.replace(described, bits=sum(parts.values()), parts=parts), message
 
     def write_description(self, described: Description, message: bytes | None) -> None:
+        self._charged = _hash(message or b"")
+        plain = described.plain()
         with writing(self.folder, OPTION):
             if message is not None:
                 with replace_file(self.folder / MESSAGE) as part:
                     part.write_bytes(message)
-            write_json(self.folder / DESCRIPTION, described.plain())
+            write_json(self.folder / DESCRIPTION, {**plain, "sha256": self._mark(_text(plain))})
 
-    def losses(self, number: int) -> tuple[Statistics, Ints] | None:
-        """The losses of a stretch; None where they are not there, or not whole."""
-        path = self._place(number)
+    def losses(self, number: int, stretch: Stretch) -> tuple[Statistics, Ints] | None:
+        """The losses of a stretch; None where they are not there, not whole, or of anything but this stretch."""
         try:
-            with np.load(path, allow_pickle=False) as arrays:
-                return Statistics(*(arrays[name] for name in Statistics._fields)), arrays["documents"]
-        except FileNotFoundError:
-            return None
+            with np.load(self._place(number), allow_pickle=False) as arrays:
+                found = {name: arrays[name] for name in (*Statistics._fields, "documents")}
+                mark = str(arrays["sha256"])
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            return None  # half a file, from elsewhere: it is made again
+            return None
+        if mark != self._mark_of_losses(number, stretch, found):
+            return None
+        return Statistics(*(found[name] for name in Statistics._fields)), found["documents"]
 
-    def write_losses(self, number: int, statistics: Statistics, documents: Ints) -> None:
+    def write_losses(self, number: int, stretch: Stretch, statistics: Statistics, documents: Ints) -> None:
+        found = {**statistics._asdict(), "documents": documents}
+        mark = self._mark_of_losses(number, stretch, found)
         with writing(self.folder, OPTION), replace_file(self._place(number)) as part, part.open("wb") as file:
-            np.savez(file, **statistics._asdict(), documents=documents)
+            np.savez(file, **found, sha256=np.array(mark))
 
     def write_bound(self, content: Mapping[str, Any]) -> None:
         with writing(self.folder, OPTION):
             write_json(self.folder / BOUND, dict(content))
 
+    def _mark_of_losses(self, number: int, stretch: Stretch, arrays: Mapping[str, Any]) -> str:
+        parts = [f"{number} {stretch.digest()}".encode()]
+        for name, array in arrays.items():
+            parts += [f"{name} {array.dtype} {array.shape}".encode(), np.ascontiguousarray(array).tobytes()]
+        return self._mark(*parts)
+
+    def _mark(self, *parts: bytes) -> str:
+        """A checksum of what was asked for, of the message that is charged, and of some more."""
+        return _hash(self._asked, self._charged, *parts).hex()
+
     def _place(self, number: int) -> Path:
         return self.folder / f"losses-{number:05}.npz"
 
 
-def _difference(stored: Mapping[str, object], asked: Mapping[str, object]) -> str:
-    plain = json.loads(json.dumps(dict(asked), default=str))
-    different = [key for key in plain if stored.get(key) != plain[key]]
-    return f"its {different[0]}" if different else "its version"
+def _hash(*parts: bytes) -> bytes:
+    """A hash of parts, each with its length before it."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little") + part)
+    return found.digest()
+
+
+def _text(content: Mapping[str, object]) -> bytes:
+    return json.dumps(dict(content), sort_keys=True, default=str).encode()
+
+
+def _difference(stored: object, asked: Mapping[str, object]) -> str:
+    before = stored if isinstance(stored, dict) else {}
+    different = [key for key in asked if before.get(key) != asked[key]]
+    return f"its {different[0]}" if different else "its settings"

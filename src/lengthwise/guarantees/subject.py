@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json, sha256
 from lengthwise.guarantees.predictor import FormedPredictor, OurPredictor, Predictor, TheirPredictor
 from lengthwise.inspection.texts import cutter_beside
-from lengthwise.models.folder import CONFIG, WEIGHTS
+from lengthwise.models.folder import CONFIG
 from lengthwise.models.forms.formed import load_coordinates
 from lengthwise.models.forms.full import Full
 from lengthwise.models.huggingface import DECODERS, read_huggingface
@@ -19,7 +18,7 @@ from lengthwise.runs.run import RUN, Run, load_run
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A model that predicts, where it comes from, and what decides its weights (`digest`).
+    """A model that predicts, where it comes from, and what it is (`digest`): settings and weights as they were read.
 
     `run` is set for a run of ours, `gguf` for a GGUF file, whose message is the file itself.
     """
@@ -60,7 +59,7 @@ def open_subject(model: str | Path) -> Subject:
     predictor, gguf = TheirPredictor(found), path.is_file()
     kind = "GGUF file" if gguf else "folder"
     described = f"{found.config.model_type} from a {kind}, {predictor.parameters:,} weights"
-    digest = sha256(path) if gguf else _digest_of(path)
+    digest = f"{sha256(path)} {predictor.digest()}" if gguf else predictor.digest()
     name = path.stem if gguf else path.resolve().name
     return Subject(name, described, digest, predictor, None, path.parent if gguf else path, path if gguf else None)
 
@@ -75,16 +74,9 @@ def _ours(path: Path) -> Subject:
         predictor, what = FormedPredictor(model, form, run.plan.seed, load_coordinates(path)), "coordinates"
     count = sum(tensor.size for tensor in predictor.tensors().values())
     described = f"run of {run.plan.task_name} with {run.plan.position_name}, {count:,} {what}"
-    return Subject(path.resolve().name, described, sha256(path / WEIGHTS), predictor, run, path)
+    return Subject(path.resolve().name, described, predictor.digest(), predictor, run, path)
 
 
 def _kind(folder: Path) -> object:
     config = read_json(folder / CONFIG)
     return config.get("model_type") if isinstance(config, dict) else None
-
-
-def _digest_of(folder: Path) -> str:
-    marks = hashlib.sha256()
-    for path in sorted([folder / CONFIG, *folder.glob("*.safetensors")]):
-        marks.update(f"{path.name} {sha256(path)}\n".encode())
-    return marks.hexdigest()

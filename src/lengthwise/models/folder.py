@@ -10,14 +10,16 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from lengthwise.errors import UsageError
-from lengthwise.files import read_json, replace_file, sha256, write_json, write_text, writing
+from lengthwise.files import read_json, replace_file, sha256, write_json, writing
+from lengthwise.integrity import CONFIG, RUN, WEIGHTS, check_run
 from lengthwise.interrupts import held_back
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Architecture, Interface, Transformer
+from lengthwise.outputs import is_ours, write_output
 from lengthwise.positions import make_position, position_spec
 from lengthwise.registry import format_spec
 
-CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
+CARD = "README.md"
 
 
 def architecture_config(architecture: Architecture) -> dict[str, Any]:
@@ -56,7 +58,7 @@ def save_model(folder: Path, model: Transformer, card: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with replace_file(folder / WEIGHTS) as part:
             save_file({k: v.contiguous() for k, v in model.state_dict().items()}, part, metadata={"format": "pt"})
-        write_text(folder / CARD, card)
+        write_card(folder, card)
         config = {
             "model_type": "lengthwise",
             "architectures": ["LengthwiseTransformer"],
@@ -71,9 +73,17 @@ def save_model(folder: Path, model: Transformer, card: str) -> None:
         write_json(folder / CONFIG, config)
 
 
+def write_card(folder: Path, card: str) -> None:
+    """Write the README.md of a folder, unless somebody has made it their own."""
+    if not (folder / CARD).exists() or is_ours(folder / CARD):
+        write_output(folder / CARD, card)
+
+
 def load_model(folder: Path, position: str | None = None) -> Transformer:
-    """The model of a folder, bit for bit as it was saved. `position` reads it with another encoding, which must have
-    the same parameters (RoPE with another scaling, for instance)."""
+    """The model of a folder, bit for bit as it was saved; that of a finished run must be the one its record names.
+    `position` reads it with another encoding, which must have the same parameters (RoPE with another scaling)."""
+    if (folder / RUN).exists():
+        check_run(folder)
     config = read_json(folder / CONFIG)
     try:
         if position:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lengthwise.errors import UsageError
-from lengthwise.files import replace_file
+from lengthwise.outputs import replace_output
 from lengthwise.reports.agreement_matrix import agreement_matrix
 from lengthwise.reports.content import Content, read_content
 from lengthwise.reports.curve_panels import curve_panels
@@ -70,7 +70,7 @@ def _save(figure: Figure, directory: Path, taken: set[str]) -> list[Path]:
     paths = []
     for ending, make in makers.items():
         path = directory / f"{name}{ending}"
-        with replace_file(path) as part:
+        with replace_output(path) as part:
             part.write_bytes(make())
         paths.append(path)
     return paths

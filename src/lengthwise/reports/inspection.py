@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.figures.layout import title_lines, whole_axis, wrapping_legend
+from lengthwise.figures.policy import policy
 from lengthwise.inspection.content import Inspection, Picture
 from lengthwise.reports.claims import claim_rows
 from lengthwise.reports.drawing import WIDTH, drawn_svg
-from lengthwise.reports.page import asset, marked, pieces, policy
+from lengthwise.reports.page import asset, marked, pieces
 from lengthwise.reports.page_file import write_page_file
 from lengthwise.reports.table_cells import numeric, shown
 
@@ -32,7 +33,7 @@ def render_inspection(inspection: Inspection) -> str:
         numeric={id(table): numeric(table) for s in inspection.sections for table in (*s.tables, *s.details)},
         drawings={id(picture): _drawn(picture) for s in inspection.sections for picture in s.pictures},
         style=marked(style),
-        policy=policy(style, ()).replace("script-src ; ", ""),
+        policy=policy(style, ()),
     )
     return text.encode("utf-8", "replace").decode("utf-8")  # a file's name may hold what UTF-8 cannot
 

@@ -7,13 +7,12 @@ evaluation of text and no network.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from lengthwise.figures.policy import bundle, policy
 from lengthwise.oracle.check import check
 from lengthwise.reports.answer import answer
 from lengthwise.reports.claims import all_claims, claim_rows
@@ -62,7 +61,7 @@ def render(content: Content, oracle: Oracle = check) -> str:
         },
     }
     style = asset("page.css") + (asset("ladder.css") if ladder else "")
-    scripts = (_bundle(), asset("page.js"), *((asset("explorer.js"),) if ladder and ladder.explorer else ()))
+    scripts = (bundle(), asset("page.js"), *((asset("explorer.js"),) if ladder and ladder.explorer else ()))
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
@@ -109,29 +108,8 @@ def asset(name: str) -> str:
     return files("lengthwise.reports").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _bundle() -> str:
-    """Vega, Vega-Lite and their embedding, as one script."""
-    import vl_convert
-
-    bundle = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]  # its stub lacks the default
-    return bundle.replace("</script", "<\\/script")
-
-
 def marked(text: str) -> Any:
     """Text that Jinja is to leave as it is, as it was made safe here or is our own."""
     import markupsafe
 
     return markupsafe.Markup(text)
-
-
-def policy(style: str, scripts: tuple[str, ...]) -> str:
-    """What the browser may do: these scripts, this style, pictures made in the page."""
-    allowed = " ".join(f"'{_hash(script)}'" for script in scripts)
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src '{_hash(style)}'; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from lengthwise.errors import UsageError
-from lengthwise.files import write_text
+from lengthwise.outputs import check_output, write_output
 
 
 def write_page_file(path: Path, text: str, noun: str = "page", option: str = "--page") -> Path:
     """Write a page, whole or not at all; the path it was written to. A user knows it by `noun` and `option`."""
+    check_output(path, option)
     try:
-        write_text(path, text)
+        write_output(path, text)
     except OSError as error:
         raise UsageError(
             f"cannot write the {noun} {path}: {error.strerror or error}; give {option} a file in a folder that exists"

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 from lengthwise.errors import UsageError
-from lengthwise.files import read_json, write_text
+from lengthwise.files import read_json, sha256, write_text
+from lengthwise.integrity import LADDER, RUN, read_record
 from lengthwise.measurement.ladder import Ladder, LadderSettings
-
-LADDER = "ladder.json"
 
 
 def write_ladder(folder: Path, ladder: Ladder) -> None:
@@ -21,6 +20,11 @@ def read_ladder(folder: Path) -> Ladder:
     """The ladder in a run's folder; a damaged one is a usage error that names the file."""
     path = folder / LADDER
     data = read_json(path)
+    if (folder / RUN).exists() and read_record(folder)["files"].get(LADDER) != sha256(path):
+        raise UsageError(
+            f"{path} is not the file that was saved (its SHA-256 differs); delete it, and the same study measures it "
+            "again"
+        )
     try:
         return Ladder.from_plain(data)
     except (LookupError, TypeError, AttributeError, ValueError) as error:

@@ -3,8 +3,9 @@
 A run is a folder: `run.json` (plan, history, environment, and the sparsity of attention where it was asked for),
 `curve.json`, `ladder.json` where a ladder of shifts was asked for, a model folder's `config.json`, `model.safetensors`
 and `README.md`, and `form.safetensors`, the coordinates, where the weights were trained in a form. `run.json` is
-written last, so its presence means completeness. Until then there is a `plan.json`, which also holds the history once
-the model is trained, and during training a `checkpoint.safetensors`: from these the same call goes on.
+written last, so its presence means completeness, and holds the SHA-256 of the other files, which are compared whenever
+the run is used again. Until then there is a `plan.json`, which also holds the history once the model is trained, and
+during training a `checkpoint.safetensors`: from these the same call goes on.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.files import read_json, write_json, write_text, writing
+from lengthwise.files import read_json, write_json, writing
+from lengthwise.integrity import CURVE, LADDER, MODEL, RUN, check_files, check_run, digests, read_record, sealed
 from lengthwise.measurement.curve import Curve, Point
 from lengthwise.measurement.evaluate import measure_model
 from lengthwise.measurement.ladder import Ladder, LevelPoint
 from lengthwise.measurement.sparsity import Sparsity, looked_at
-from lengthwise.models.folder import CARD, architecture_config, load_model, save_model
+from lengthwise.models.folder import architecture_config, load_model, save_model, write_card
 from lengthwise.models.forms.formed import Formed, in_form, save_coordinates
 from lengthwise.models.fresh import fresh_model
 from lengthwise.models.transformer import Transformer
@@ -38,7 +40,8 @@ from lengthwise.tasks.task import Task
 from lengthwise.training.loop import History, train_model
 from lengthwise.trust import trusting
 
-RUN, CURVE, PLAN, CHECKPOINT = "run.json", "curve.json", "plan.json", "checkpoint.safetensors"
+PLAN, CHECKPOINT = "plan.json", "checkpoint.safetensors"
+_OF_A_WORKER = ("beat.json", "error.txt")  # what may lie in a folder before its plan does, beside hidden files
 
 
 @dataclass(frozen=True)
@@ -135,32 +138,33 @@ def carry_out(
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     listener.planned(plan, folder)
-    _check_same(folder, plan)
+    _check_folder(folder, plan)
     if (folder / RUN).exists():
         stored = load_run(folder, plan.task)
         if _has_what_is_asked(stored, plan):
             return dataclasses.replace(stored, plan=plan)
-        history, where = stored.history, stored.environment
-    else:
-        history, where = None, {}
     with threads(thread_count):
-        history, where = history or _train(plan, folder, listener), where or environment()
+        begun = _trained(plan, folder, listener)
         model = load_model(folder)
         points = measure_model(model, plan.task.part("test"), plan.test_sizes, plan.items, plan.seed, listener.measured)
         ladder = _climb(model, plan, listener)
         sparsity = _sparsity(model, plan)
     curve = Curve(plan.task_name, plan.position_name, plan.train_size, plan.seed, points, plan.task.certain)
+    history = History(**begun["history"])
     with writing(folder):
-        write_text(folder / CARD, model_card(plan, history, curve))
+        if (folder / RUN).exists():  # from here on, and until all is written, the run is not finished
+            write_json(folder / PLAN, begun)
+            (folder / RUN).unlink()
+        write_card(folder, model_card(plan, history, curve))
         write_json(folder / CURVE, curve.plain())
         if ladder is not None:
             write_ladder(folder, ladder)
-        record = {"schema": SCHEMA, "plan": plan.plain(), "digest": plan.digest(), "history": vars(history)}
         sparse = {"sparsity": [one.plain() for one in sparsity]} if plan.sparsity else {}
-        write_json(folder / RUN, {**record, "environment": where, **sparse})
+        files = {**begun["files"], **digests(folder, (CURVE, LADDER))}
+        write_json(folder / RUN, sealed({"schema": SCHEMA, **begun, "plan": plan.plain(), "files": files, **sparse}))
         for name in (PLAN, CHECKPOINT):
             (folder / name).unlink(missing_ok=True)
-    return Run(folder, plan, history, curve, where, sparsity)
+    return Run(folder, plan, history, curve, begun["environment"], sparsity)
 
 
 def measure(
@@ -211,7 +215,8 @@ def load_run(folder: str | Path, task: Task | None = None, trust: bool = False) 
     record = read_json(folder / RUN)
     try:
         with trusting(trust):
-            plan = Plan.from_plain(record["plan"], task)
+            plan = Plan.from_plain(record["plan"], task)  # first, as a task that is gone can be given by the user
+        check_run(folder)
         curve = Curve.from_plain(read_json(folder / CURVE))
         sparsity = tuple(Sparsity.from_plain(one) for one in record.get("sparsity", ()))
         return Run(folder, plan, History(**record["history"]), curve, record["environment"], sparsity)
@@ -230,11 +235,23 @@ def build_model(plan: Plan) -> Transformer:
     return in_form(fresh_model(plan.architecture, plan.interface(), plan.seed), plan.recipe.form, plan.seed)
 
 
-def _train(plan: Plan, folder: Path, listener: Listener) -> History:
-    """Train and save the model. Its history is noted in plan.json, so that what comes after can be begun again."""
+def _trained(plan: Plan, folder: Path, listener: Listener) -> dict[str, Any]:
+    """The record of the trained model in a folder, which is trained if it is not there: digest and plan, history,
+    environment, and the files that were saved. It is kept in plan.json, so that what comes after can be begun again."""
+    if (folder / RUN).exists():
+        found = read_record(folder)
+    elif "history" in _begun(folder):
+        found = read_record(folder, PLAN)
+        check_files(folder, found, MODEL)
+    else:
+        found = _train(plan, folder, listener)
+    kept = {name: found[name] for name in ("digest", "plan", "history", "environment")}
+    return sealed({**kept, "files": {name: found["files"][name] for name in MODEL if name in found["files"]}})
+
+
+def _train(plan: Plan, folder: Path, listener: Listener) -> dict[str, Any]:
+    """Train and save the model."""
     begun = {"digest": plan.digest(), "plan": plan.plain()}
-    if "history" in (noted := _begun(folder)):
-        return History(**noted["history"])
     with writing(folder):
         write_json(folder / PLAN, begun)
     model = build_model(plan)
@@ -246,8 +263,9 @@ def _train(plan: Plan, folder: Path, listener: Listener) -> History:
         model = model.settled()
     save_model(folder, model, model_card(plan, history))
     with writing(folder):
-        write_json(folder / PLAN, {**begun, "history": vars(history)})
-    return history
+        found = {**begun, "history": vars(history), "environment": environment(), "files": digests(folder, MODEL)}
+        write_json(folder / PLAN, sealed(found))
+    return found
 
 
 def _climb(model: Transformer, plan: Plan, listener: Listener) -> Ladder | None:
@@ -270,17 +288,19 @@ def _begun(folder: Path) -> dict[str, Any]:
     return read_json(folder / PLAN) if (folder / PLAN).exists() else {}
 
 
-def _check_same(folder: Path, plan: Plan) -> None:
-    """Refuse to mix two plans in one folder."""
-    if (folder / RUN).exists():
-        record = read_json(folder / RUN)
-    elif (folder / CHECKPOINT).exists() or "history" in _begun(folder):
-        record = read_json(folder / PLAN)
-    else:
+def _check_folder(folder: Path, plan: Plan) -> None:
+    """Refuse to mix two plans in one folder, or a run with files of somebody else."""
+    name = RUN if (folder / RUN).exists() else PLAN
+    if not (folder / name).exists():
+        others = [path.name for path in folder.iterdir() if not path.name.startswith(".")]
+        if strange := sorted(set(others) - set(_OF_A_WORKER)):
+            raise UsageError(f"{folder} holds other files ({strange[0]} is one); give --folder a new or empty folder")
         return
+    record = read_json(folder / name)
     if not (isinstance(record, dict) and isinstance(record.get("plan"), dict)):
-        raise UsageError(f"{folder / RUN} or {PLAN} is not the record of a run; give another --folder")
-    if record.get("digest") != plan.digest():
+        raise UsageError(f"{folder / name} is not the record of a run; give another --folder")
+    begun = name == RUN or (folder / CHECKPOINT).exists() or "history" in record
+    if begun and record.get("digest") != plan.digest():
         raise UsageError(f"{folder} holds another run ({_difference(record['plan'], plan)}); give another --folder")
 
 

@@ -19,17 +19,19 @@ from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.files import write_text, writing
+from lengthwise.integrity import RUN, check_run
 from lengthwise.interrupts import Stop
+from lengthwise.outputs import is_ours, write_output
 from lengthwise.runs.plan import Plan
 from lengthwise.studies.beat import BEAT
 from lengthwise.studies.estimate import relative_cost
 from lengthwise.studies.grid import plans
 from lengthwise.studies.lock import locked
 from lengthwise.studies.planned import planned_records, run_key, study_facts
-from lengthwise.studies.record import RUN, RunRecord, read_finished
+from lengthwise.studies.record import RunRecord, read_finished
 from lengthwise.studies.shifts import measure_on, missing_shifts
 from lengthwise.studies.spec import Study
-from lengthwise.studies.store import RUNS, Store
+from lengthwise.studies.store import INDEX, RUNS, Store
 
 SPECIFICATION, ERROR, SCRATCH = "study.toml", "error.txt", "executor"
 ATTEMPTS = 2
@@ -72,12 +74,15 @@ def carry_out_study(
     todo = plans(study)
     folder = folder or default_folder(study)
     with writing(folder):
-        (folder / RUNS).mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        check_folder(folder, study)
+        (folder / RUNS).mkdir(exist_ok=True)
     workers = executors.make(executor) if isinstance(executor, str) else executor
     workers.scratch = folder / SCRATCH
     with locked(folder, f"the study {study.name}"), Store.open(folder, write=True) as store:
         with writing(folder):
-            write_text(folder / SPECIFICATION, study.toml())
+            if not _says(folder / SPECIFICATION, study):
+                write_output(folder / SPECIFICATION, study.toml())
         for name, content in study_facts(todo).items():
             store.note(name, content)
         store.note("study", study.plain())
@@ -86,6 +91,28 @@ def carry_out_study(
         store.note("executor", executors.spec_of(workers).get("name", type(workers).__name__))
         store.plan(planned_records(todo))
         return _Work(study, folder, todo, store, listener).do(workers)
+
+
+def check_folder(folder: Path, study: Study) -> None:
+    """Refuse a folder that holds files of somebody else, or a specification that was edited and says otherwise."""
+    place = folder / SPECIFICATION
+    ours = not place.exists() or is_ours(place) or _says(place, study)
+    if not ours:
+        raise UsageError(
+            f"{place} was not written by lengthwise, or was edited since, and describes another study; give another "
+            "--folder"
+        )
+    others = sorted(path.name for path in folder.iterdir() if not path.name.startswith(".") and path.name != RUNS)
+    if others and not place.exists() and not (folder / INDEX).exists():
+        raise UsageError(f"{folder} holds other files ({others[0]} is one) and no study; give another --folder")
+
+
+def _says(path: Path, study: Study) -> bool:
+    """Whether a file describes this very study, in whatever words."""
+    try:
+        return Study.read(path) == study
+    except UsageError:
+        return False
 
 
 class _Work:
@@ -111,9 +138,10 @@ class _Work:
         left, found = [], []
         for key, plan in self.plans.items():
             done = self.known[key].state == "done" and (self._place(key) / RUN).exists()
-            if done and plan.ladder is None and not plan.sparsity:  # whether these are there, the folder alone knows
-                continue
             try:
+                if done and plan.ladder is None and not plan.sparsity:  # of these the folder alone knows
+                    check_run(self._place(key))
+                    continue
                 record = self._finished(key, plan)
             except UsageError as error:
                 self.store.mark(key, "failed", str(error))

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lengthwise.errors import UsageError
-from lengthwise.files import replace_file
 from lengthwise.measurement.intervals import wilson
 from lengthwise.measurement.spread import Keep
+from lengthwise.outputs import check_output as check_replaceable
+from lengthwise.outputs import replace_output
 from lengthwise.studies.export_sparsity import sparsity_columns
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
@@ -88,7 +89,7 @@ def write_columns(path: Path, columns: Columns, types: Mapping[str, type]) -> No
     """Write columns of one length in the form that the ending of the file names, all of it or nothing."""
     write = _write_parquet if path.suffix.lower() == ".parquet" else _write_csv
     try:
-        with replace_file(path) as part:
+        with replace_output(path) as part:
             write(part, columns, types)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}; give another --output") from error
@@ -100,6 +101,7 @@ def check_output(path: Path) -> None:
         raise UsageError(f"the output {path} ends neither in .parquet nor in .csv; give it one of these endings")
     if path.is_dir() or not path.parent.is_dir():
         raise UsageError(f"the output {path} cannot be written there; give a file in a folder that exists")
+    check_replaceable(path, "--output")
     if path.suffix.lower() == ".parquet":
         _pyarrow()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import platform
@@ -60,8 +61,11 @@ def _name(file: IO[str]) -> str:
 def _opened(path: Path) -> Iterator[IO[str]]:
     """The lock file; what the file system refuses is told in one sentence, and errors of the block pass."""
     try:
-        file = path.open("a+", encoding="utf-8", errors="replace")
+        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UsageError(f"{path} is a link, not a lock; delete it, or give another folder") from error
         raise UsageError(f"cannot lock {path.parent}: {error.strerror}; give a folder that can be written") from error
+    file = os.fdopen(number, "r+", encoding="utf-8", errors="replace")
     with file:
         yield file

@@ -18,14 +18,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from lengthwise.errors import LengthwiseError, UsageError
-from lengthwise.files import read_json, sha256, writing
+from lengthwise.files import replace_file, writing
+from lengthwise.integrity import RUN
 from lengthwise.studies.lock import locked
-from lengthwise.studies.record import RUN, RunRecord, named_variants, read_finished
+from lengthwise.studies.record import RunRecord, named_variants, read_finished
 from lengthwise.studies.store import INDEX, RUNS, Store
 
 SPECIFICATION, OLD = "study.toml", f"{INDEX}.damaged"
 _PLACE = ".rebuild-"
-_CONFIG, _WEIGHTS = "config.json", "model.safetensors"
 _AGAIN = "delete the folder to have the run trained again"
 _JOURNAL = "-journal"  # what SQLite leaves beside a file whose writer was killed
 
@@ -71,19 +71,9 @@ def rebuild(folder: Path) -> Rebuilt:
 
 
 def check_run(folder: Path, planned: RunRecord | None = None) -> RunRecord:
-    """The record of a finished run whose folder is whole: its files can be read, the weights are those that were
-    saved, and it is the run that was planned. Otherwise a usage error says what is wrong."""
+    """The record of a finished run whose folder is whole, and that is the run that was planned. Otherwise a usage
+    error says what is wrong."""
     record = read_finished(folder)
-    config = read_json(folder / _CONFIG)
-    expected = config.get("weights_sha256") if isinstance(config, dict) else None
-    if expected is None:
-        raise UsageError(f"{folder / _CONFIG} does not say which weights belong to it; {_AGAIN}")
-    try:
-        found = sha256(folder / _WEIGHTS)
-    except OSError as error:
-        raise UsageError(f"{folder / _WEIGHTS} cannot be read: {error.strerror}; {_AGAIN}") from error
-    if found != expected:
-        raise UsageError(f"{folder / _WEIGHTS} is not the file that was saved (its SHA-256 differs); {_AGAIN}")
     for name in ("task", "position", "seed", "train_size", "settings") if planned else ():
         if getattr(record, name) != getattr(planned, name):
             what = name.replace("_", " ")
@@ -184,9 +174,8 @@ def _put(new: Path, index: Path, keep_old: bool) -> None:
     would undo the work of that writer in the new."""
     journal, old = Path(f"{index}{_JOURNAL}"), index.with_name(OLD)
     if keep_old:
-        part = old.with_name(f".{OLD}.part")
-        shutil.copy2(index, part)
-        os.replace(part, old)
+        with replace_file(old) as part:
+            shutil.copyfile(index, part)
     if journal.exists():
         os.replace(journal, f"{old}{_JOURNAL}")
     os.replace(new, index)

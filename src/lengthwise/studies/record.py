@@ -10,12 +10,11 @@ from typing import Any, Literal
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
+from lengthwise.integrity import CURVE, LADDER, RUN, check_run
 from lengthwise.measurement.curve import Curve, Point
 from lengthwise.measurement.sparsity import Sparsity
-from lengthwise.runs.ladder_file import LADDER
 
 State = Literal["waiting", "running", "done", "failed"]
-RUN, CURVE = "run.json", "curve.json"
 _POINT = tuple(f.name for f in fields(Point))
 
 
@@ -136,9 +135,10 @@ def _differing(settings: list[Mapping[str, Any]]) -> set[str]:
 
 
 def read_finished(folder: Path) -> RunRecord:
-    """The record of the finished run in a folder, from its files alone; a damaged folder is a usage error naming it."""
+    """The record of the finished run in a folder, from its files alone. A folder in which a file, the weights too, is
+    not the one that was saved is a usage error that names it."""
     try:
-        record, curve = read_json(folder / RUN), read_json(folder / CURVE)
+        record, curve = check_run(folder), read_json(folder / CURVE)
         plan, history = record["plan"], record["history"]
         measured = Curve.from_plain(curve)
         if (measured.seed, measured.train_size) != (plan["seed"], plan["train_size"]):

@@ -66,6 +66,7 @@ class Store:
         """Refuse an index of another version; a new one gets its tables."""
         with _explained(self.folder / INDEX):
             if write:
+                self._check_empty_or_ours()
                 self._db.executescript(_TABLES)
             if write and self.fact("schema") is None:
                 self.note("schema", SCHEMA)
@@ -75,6 +76,12 @@ class Store:
                 f"{self.folder / INDEX} was written by another version (its schema is {schema}, not {SCHEMA}); "
                 f"`lengthwise study rebuild {self.folder}` makes it anew"
             )
+
+    def _check_empty_or_ours(self) -> None:
+        """Refuse a database of somebody else, in which nothing may be written."""
+        tables = {name for (name,) in self._db.execute("select name from sqlite_master where type = 'table'")}
+        if tables and not {"facts", "runs"} <= tables:
+            raise UsageError(f"{self.folder / INDEX} is a database of something else; give another folder")
 
     def __enter__(self) -> Self:
         return self

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.files import replace_file
+from lengthwise.integrity import sealed
 from lengthwise.measurement.ladder import Ladder
+from lengthwise.outputs import replace_output
 from lengthwise.studies.ladders import climbed_runs, read_shifts
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
@@ -52,8 +53,8 @@ def write_summary(folder: str | Path, path: str | Path) -> int:
         "shifts": [_rounded(row, 6) for row in read_shifts(folder)],
     }
     try:
-        with replace_file(path) as part:
-            part.write_bytes(_packed(path, content))
+        with replace_output(path) as part:
+            part.write_bytes(_packed(path, sealed(content)))
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}; give another file") from error
     return len(runs)

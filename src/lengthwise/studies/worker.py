@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lengthwise.files import writing
+from lengthwise.files import remove_parts, writing
 from lengthwise.measurement.curve import Point
 from lengthwise.measurement.ladder import LevelPoint
 from lengthwise.runs.plan import Plan
@@ -40,6 +40,7 @@ def work(plan: Mapping[str, Any], folder: str, threads: int = 1, trust: bool = F
         beat({"step": steps, "steps": steps, "level": point.name})
 
     with locked(where, "the run", _PATIENCE):
+        remove_parts(where)
         beat({"step": 0, "steps": steps})
         run = carry_out(todo, where, Listener(trained=trained, measured=measured, climbed=climbed), threads)
         for name in (BEAT, LOCK):  # a run that is finished is found so by whoever locks it now

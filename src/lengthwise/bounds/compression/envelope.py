@@ -45,6 +45,15 @@ def opened(data: bytes, names: tuple[str, ...]) -> tuple[dict[str, Any], list[by
     return header, [*pieces, body[at:]]
 
 
+def sizes_of(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
+    """How many bytes header and pieces take in a message, as `sealed` told them."""
+    _, pieces = opened(data, names)
+    parts = {name: len(piece) for name, piece in zip(names, pieces, strict=True)}
+    for name in names[:-1]:
+        parts[name] += len(length_prefix(parts[name]))
+    return {"header": len(data) - CHECKSUM - sum(parts.values()), **parts}
+
+
 def taken(data: bytes, at: int, length: int) -> bytes:
     """`length` bytes from `at` on; fewer are refused."""
     if len(data) - at < length:

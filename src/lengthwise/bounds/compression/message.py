@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthwise.bounds.compression.bit_strings import DAMAGED, length_prefix, read_prefix
-from lengthwise.bounds.compression.envelope import CHECKSUM, guarded, opened, sealed, taken
+from lengthwise.bounds.compression.envelope import CHECKSUM, guarded, opened, sealed, sizes_of, taken
 from lengthwise.bounds.compression.names import grouped, listed
 from lengthwise.bounds.compression.quantisers import Quantiser, Singles, checked
 from lengthwise.bounds.compression.sharing import fit_shared, on_shared
@@ -83,10 +83,9 @@ def encode(tensors: Mapping[str, NDArray[Any]], header: Mapping[str, Any], quant
         digests[name] = _digest(sent)
     written = (writer.tables.to_bytes(), bytes(writer.exact), writer.symbols.to_bytes())
     data, sizes = sealed({"header": dict(header), "tensors": groups}, dict(zip(PIECES, written, strict=True)))
-    parts = {"prefix": len(length_prefix(len(data))), "checksum": CHECKSUM, **sizes}
     _verify(data, dict(header), tensors.keys(), digests)
     total = sum(tensor.size for tensor in numbers.values())
-    return Message(data, {name: 8 * size for name, size in parts.items()}, total, writer.entropy)
+    return Message(data, _in_bits(data, sizes), total, writer.entropy)
 
 
 def decode(data: bytes, *, limit: int = MOST_NUMBERS) -> tuple[dict[str, Any], dict[str, Singles]]:
@@ -95,10 +94,20 @@ def decode(data: bytes, *, limit: int = MOST_NUMBERS) -> tuple[dict[str, Any], d
     return header, dict(tensors)
 
 
+def bits_by_part(data: bytes) -> dict[str, int]:
+    """The bits of a message by part, counted from the message itself: `Message.parts`. They sum up to its bits."""
+    return _in_bits(data, sizes_of(data, PIECES))
+
+
 def unframed(stream: bytes) -> tuple[bytes, bytes]:
     """The first message of a stream of framed ones, and what follows it."""
     length, start = read_prefix(stream)
     return taken(stream, start, length), stream[start + length :]
+
+
+def _in_bits(data: bytes, sizes: Mapping[str, int]) -> dict[str, int]:
+    parts = {"prefix": len(length_prefix(len(data))), "checksum": CHECKSUM, **sizes}
+    return {name: 8 * size for name, size in parts.items()}
 
 
 def _opened(data: bytes, limit: int) -> tuple[dict[str, Any], Iterator[tuple[str, Singles]]]:

@@ -16,13 +16,12 @@ from torch.func import functional_call
 
 from lengthwise.errors import UsageError
 from lengthwise.files import replace_file, writing
+from lengthwise.integrity import COORDINATES
 from lengthwise.interrupts import held_back
 from lengthwise.models.forms.form import Form, Map
 from lengthwise.models.fresh import fresh_model
 from lengthwise.models.transformer import Architecture, Cache, Interface, Transformer
 from lengthwise.seeds import Seeds
-
-COORDINATES = "form.safetensors"
 
 
 class Formed(Transformer):

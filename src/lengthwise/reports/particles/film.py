@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import UsageError
-from lengthwise.files import replace_file
+from lengthwise.outputs import replace_output
 from lengthwise.reports.particles.page import DRAWN
 from lengthwise.reports.particles.simulation import Simulation
 from lengthwise.reports.particles.view import ALONE, COLOURS, View, grid_lines, look_of, outline, viewed
@@ -46,7 +46,7 @@ def write_gif(simulation: Simulation, path: Path) -> Path:
     reduced = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     step = max(20, round(1000 * _SECONDS / len(frames)))
     waits = [step] * (len(frames) - 1) + [round(1000 * _REST)]
-    with replace_file(path) as part:
+    with replace_output(path) as part:
         reduced[0].save(
             part, format="GIF", save_all=True, append_images=reduced[1:], duration=waits, loop=0, optimize=False
         )
@@ -58,7 +58,7 @@ def write_video(simulation: Simulation, path: Path) -> Path:
     frames = list(_frames(simulation))
     rate = max(1.0, len(frames) / _SECONDS)
     frames += [frames[-1]] * round(_REST * rate)
-    with replace_file(path) as part:
+    with replace_output(path) as part:
         source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{SIDE}x{SIDE}", "-r", f"{rate:g}", "-i", "-"]
         result = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", str(part)]
         done = subprocess.run(

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from lengthwise.figures.policy import policy
 from lengthwise.reports.claims import claim_rows
 from lengthwise.reports.drawing import WIDTH
-from lengthwise.reports.page import asset, marked, pieces, policy, script_safe
+from lengthwise.reports.page import asset, marked, pieces, script_safe
 from lengthwise.reports.page_file import write_page_file
 from lengthwise.reports.particles.charts import Chart, charts
 from lengthwise.reports.particles.moments import TITLES, some_moments

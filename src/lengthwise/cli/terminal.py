@@ -1,0 +1,86 @@
+"""Text on its way to a terminal, where names and texts from data must not act as commands.
+
+A terminal obeys control characters: with them a task's name could hide a line, rewrite one that was printed before, or
+turn the direction of reading. Everything that is printed while a command runs passes a stream that shows them instead
+(`\\x1b`, `\\u202e`). What draws here on purpose, a live line or a bar, asks for the terminal itself and makes the
+texts it draws visible first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+# Control characters but tab and line feed; marks and overrides of direction; separators that end a line.
+_ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """The text with every character that a terminal would obey written out, as in a Python string."""
+    return _ACTS.sub(_written_out, text)
+
+
+def _written_out(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+class _Visible:
+    """A stream whose text is made visible; in all else the stream itself."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        self.stream.write(visible(text))
+        return len(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def visible_streams() -> Iterator[None]:
+    """Let stdout and stderr show control characters instead of sending them, inside the block."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast(TextIO, stream and _Visible(stream)) for stream in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def redraw(text: str) -> None:
+    """Put a text in the place of the line that stands on stderr, a terminal."""
+    stream = _itself()
+    stream.write(f"\r\033[K{visible(text)}")
+    stream.flush()
+
+
+@contextlib.contextmanager
+def live_bars(*columns: Any) -> Iterator[Progress]:
+    """Bars of rich on stderr. Its columns take texts as they are, and what is printed meanwhile stands above them."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bars = Progress(*columns, console=Console(file=_itself()), transient=True, refresh_per_second=4)
+    with bars, visible_streams():  # rich puts streams of its own in the place of ours
+        yield bars
+
+
+def _itself() -> TextIO:
+    """The terminal behind stderr."""
+    stream: Any = sys.stderr
+    while isinstance(stream, _Visible):
+        stream = stream.stream
+    return stream
