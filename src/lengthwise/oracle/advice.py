@@ -8,7 +8,7 @@ from lengthwise.oracle.opinion import Advice, Verdict
 
 NOT_WILL = (
     "Can hold is not will hold, as training may miss the solution: in published curves of runs that were perfect up to "
-    "length 50, 10 % of 1,298 held at 9 times that length where a solution exists and none of 4,420 where there is none, "
+    "length 50, 10 % of 1,298 held at 9 times that length where a solution exists, and none of 4,420 where none does, "
     "and of six regular languages tried with the default recipe two held with learned+offset at 3 times."
 )
 
