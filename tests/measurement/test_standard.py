@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthwise.measurement.curve import Curve, Point
@@ -54,6 +54,7 @@ def test_answers_that_are_drawn_are_not_judged() -> None:
     assert Curve.from_plain(plain).certain is False
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([100, 96, 95, 94, 50, 0]), min_size=1, max_size=40), st.integers(1, 15))
 def test_for_tasks_with_every_size_both_are_statements_about_the_reach(rights: list[int], train_size: int) -> None:
     found = curve(dict(enumerate(rights, start=1)), train_size)

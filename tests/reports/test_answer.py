@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthwise.reports.answer import answer
@@ -180,6 +180,7 @@ names = st.sampled_from(["a", "b", "c"])
 reaches = st.lists(st.none() | st.integers(0, 60), min_size=1, max_size=3)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.tuples(names, names), reaches, min_size=1, max_size=9), st.data())
 def test_any_shape_has_sentences_that_agree_with_a_count(content_of, table, data):
     unlearned = data.draw(st.lists(st.sampled_from(sorted(table)), unique=True))

@@ -95,10 +95,7 @@ def _heat_map(content: Content) -> str:
     if any(cell.censored for cell in cells):
         parts.append("≥: a seed holds to the largest size measured, and was not measured further")
     if any(cell.learned is False for cell in cells):
-        parts.append(
-            "hatched: not learned in the training range, which says nothing about longer inputs; to learn more, "
-            + ADVICE
-        )
+        parts.append(f"hatched: not learned in range, which says nothing about longer inputs; {ADVICE}")
     if any(not cell.certain for cell in cells):
         parts.append("–: answers are drawn at random, so exact match is not meaningful")
     if any(cell.failed and not cell.done for cell in cells):
