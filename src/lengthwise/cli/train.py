@@ -24,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_task_options(parser)
     add = parser.add_argument
     add("--position", default="none", metavar="SPEC", help="the encoding, as learned+offset (`lengthwise positions`)")
-    add("--train-size", type=whole, default=20, metavar="N", help="train on sizes up to this (20)")
+    add("--train-size", type=whole, metavar="N", help="train on sizes up to this (20; less where a task ends below 60)")
     add("--test-size", type=whole, metavar="N", help="measure at every size up to this (3 x training size)")
     add("--items", type=whole, default=200, metavar="N", help="test items at each size (200)")
     add("--seeds", type=whole, default=1, metavar="N", help="train N seeds, from --seed on (1)")

@@ -23,7 +23,7 @@ from lengthwise.positions import Position, make_position
 from lengthwise.registry import Registry, format_spec, nearest
 from lengthwise.tasks import tasks
 from lengthwise.tasks.ladder import ladder_of
-from lengthwise.tasks.sizes import check_reaches, default_test_size, name_of
+from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.lengths import SizeSchedule, schedules
 from lengthwise.training.recipe import Recipe
@@ -153,7 +153,7 @@ def plan_for(
     task: str | Mapping[str, Any] | Task,
     position: str | Position,
     *,
-    train_size: int,
+    train_size: int | None = None,
     test_size: int | None = None,
     items: int = 200,
     seed: int = 0,
@@ -164,11 +164,12 @@ def plan_for(
 ) -> Plan:
     """The plan of a task with an encoding: the task's preset with `model` (fields of Architecture but the position)
     and `training` (fields of Recipe) laid over it. Attentions, size schedules and forms may be given by their specs.
-    Without a test size it is the usual one, three times the training size."""
+    The usual training size is 20, or less for a task that ends before 60; the usual test size is three times that."""
     for name, value in (("train-size", train_size), ("items", items), ("seed", seed), ("test-size", test_size)):
-        if type(value) is not int and not (value is None and name == "test-size"):
+        if type(value) is not int and not (value is None and name in ("train-size", "test-size")):
             raise UsageError(f"{name} takes a whole number, not {value!r}")
     task = task if isinstance(task, Task) else tasks.make(task)
+    train_size = default_train_size(task) if train_size is None else train_size
     architecture, recipe = preset(task)
     architecture = _laid_over(architecture, model, "the model")
     position = make_position(position) if isinstance(position, str) else position

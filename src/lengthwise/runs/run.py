@@ -93,7 +93,7 @@ def train(
     task: str | Task,
     position: str | Position = "none",
     *,
-    train_size: int,
+    train_size: int | None = None,
     test_size: int | None = None,
     items: int = 200,
     model: Mapping[str, Any] = {},
@@ -102,9 +102,9 @@ def train(
     folder: str | Path | None = None,
     listener: Listener | None = None,
 ) -> Run:
-    """Train a model on sizes up to `train_size` and measure it at every size up to `test_size` (three times the
-    training size by default), on `items` items per size. The run is kept in `folder`. If a finished run with the same
-    plan is there, it is returned; an interrupted one is resumed.
+    """Train a model on sizes up to `train_size` (by default 20, or less for a task that ends before 60) and measure it
+    at every size up to `test_size` (by default three times the training size), on `items` items per size. The run is
+    kept in `folder`. If a finished run with the same plan is there, it is returned; an interrupted one is resumed.
 
     `model` and `training` take settings by name, the fields of `Architecture` (except the position) and of `Recipe`.
     They are laid over the task's preset, exactly as `--depth` and `--steps` are on the command line: a setting that
