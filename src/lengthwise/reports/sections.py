@@ -70,7 +70,7 @@ def _counts(content: Content) -> list[str]:
         learned = learning(content.cells)
         if learned.judged:
             texts.append(f"{len(learned.learned):,} of {counted(learned.judged, 'cell')} learned")
-        texts.append(f"{counted(kept, 'seed')} kept, {done - kept:,} discarded (rule: {content.rule})")
+        texts.append(f"{counted(kept, 'seed')} kept, {done - kept:,} discarded")
     if content.seconds:
         texts.append(f"wall time {duration(content.seconds)}")
     return texts
