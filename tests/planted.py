@@ -6,7 +6,6 @@ Every plant writes the same file, the canary, when it runs; a test asserts that 
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import json
 import pickle
 import shutil
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lengthwise.integrity import sealed
 from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.runs.ladder_file import write_ladder
 from lengthwise.studies.ladders import write_shifts
@@ -59,7 +59,7 @@ def planted_run(run: Path, folder: Path, task: str, file: str = "run.json") -> P
     record["plan"]["recipe"]["sizes"] = record["plan"]["recipe"]["sizes"] if task != "file" else path
     if file == "plan.json":
         (place / "run.json").unlink()
-    (place / file).write_text(json.dumps(record))
+    (place / file).write_text(json.dumps(sealed(record)))  # whoever plants a name can write a checksum too
     return place
 
 
@@ -98,14 +98,6 @@ def _exchange(study: Path, spec: str) -> None:
                     (STAND_IN, spec),
                 )
     index.close()
-
-
-def planted_summary(summary: Path, folder: Path) -> Path:
-    """A summary of such a study, as `study export --summary` writes one."""
-    text = gzip.decompress(summary.read_bytes()).decode().replace(STAND_IN, f"{planted_file(folder)}::Repeat")
-    path = folder / "planted.json.gz"
-    path.write_bytes(gzip.compress(text.encode()))
-    return path
 
 
 # --- models ---------------------------------------------------------------------------------------------------------

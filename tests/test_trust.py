@@ -33,6 +33,7 @@ OF_THE_USER = {
     "runs/plan.py",
     "runs/run.py",
     "shift/sampling.py",
+    "tasks/__init__.py",
     "tasks/python_file.py",
 }
 

@@ -25,7 +25,6 @@ from planted import (
     planted_model,
     planted_run,
     planted_study,
-    planted_summary,
     without,
 )
 from small_gguf import small_llama
@@ -132,9 +131,9 @@ def test_a_study_does_not_run_code(command, shifts, answer, synthetic_study, sor
 @pytest.mark.parametrize("command", ["study show FILE", "study show FILE --json"])
 def test_a_summary_does_not_run_code(command, answer, synthetic_study, tmp_path, attempt, cli):
     study = planted_study(synthetic_study, tmp_path, True)
-    assert cli("study", "export", study, "--summary", "honest.json.gz").code == 0
-    said = attempt(command, answer, FILE=planted_summary(tmp_path / "honest.json.gz", tmp_path))
-    assert said.code == 0
+    assert cli("study", "export", study, "--summary", "planted.json.gz").code == 0
+    said = attempt(command, answer, FILE=tmp_path / "planted.json.gz")
+    assert said.code == 0 and "evil.py" in said.err
 
 
 @pytest.mark.parametrize("answer", ASKED)
