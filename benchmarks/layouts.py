@@ -68,7 +68,7 @@ TRIALS = (
     Trial("copy_repeat_steps", training={"steps": 2000, **UNTIL}, items=FEW),
     Trial("parity_appended", {"depth": 3}, {"steps": 5000, **UNTIL}, FEW),
     Trial("multiplication_marked", training=UNTIL, items={8: 100, 16: 40}),  # 6,480 steps per chain of size 80
-    Trial("addition_appended", {"depth": 3}, {"steps": 4000, **UNTIL}, FEW),
+    Trial("addition_appended", items=FEW),
 )
 
 
@@ -119,8 +119,15 @@ def verdict(outcome: Outcome) -> tuple[str, str]:
     if found is None or found.window is None:
         said = {"REFUTED": "none"}.get(str(found.verdict) if found else "", "not known")
     else:
-        scope = "" if found.verdict == "PROVED" or found.best is None else f", to size {found.best.up_to}"
-        said = f"({found.window[0]}, {found.window[1]}){scope}"
+        proved = found.verdict == "PROVED" or found.best is None
+        looked = (
+            ""
+            if proved
+            else f", a sample to size {found.best.up_to}"
+            if layout.sampled
+            else f", to size {found.best.up_to}"
+        )
+        said = f"({found.window[0]}, {found.window[1]}){looked}"
     return card.verdicts[outcome.position].outlook, said
 
 
