@@ -25,7 +25,7 @@ from lengthwise.measurement.recursion import run_chains
 from lengthwise.oracle.check import check
 from lengthwise.oracle.locality import trained
 from lengthwise.oracle.locality.trained import TIMES, Outcome
-from lengthwise.oracle.theories.layout import layout_of
+from lengthwise.oracle.theories.layout import Layout, layout_of
 from lengthwise.runs.plan import plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.tasks import tasks
@@ -68,7 +68,7 @@ TRIALS = (
     Trial("copy_repeat_steps", training={"steps": 2000, **UNTIL}, items=FEW),
     Trial("parity_appended", {"depth": 3}, {"steps": 5000, **UNTIL}, FEW),
     Trial("multiplication_marked", training=UNTIL, items={8: 100, 16: 40}),  # 6,480 steps per chain of size 80
-    Trial("addition_appended", {"depth": 3}, {"steps": 4000, **UNTIL}, FEW),
+    Trial("addition_appended", items=FEW),
 )
 
 
@@ -115,13 +115,17 @@ def verdict(outcome: Outcome) -> tuple[str, str]:
     task, items, last = tasks.make(outcome.task), outcome.steps * outcome.batch, TIMES * outcome.train_size
     card = check(task, [outcome.position], train_size=outcome.train_size, test_size=last, items=items)
     layout = layout_of(task, outcome.train_size, last, items, 0, False)
-    found = layout.locality if layout else None
-    if found is None or found.window is None:
-        said = {"REFUTED": "none"}.get(str(found.verdict) if found else "", "not known")
-    else:
-        scope = "" if found.verdict == "PROVED" or found.best is None else f", to size {found.best.up_to}"
-        said = f"({found.window[0]}, {found.window[1]}){scope}"
-    return card.verdicts[outcome.position].outlook, said
+    return card.verdicts[outcome.position].outlook, "not known" if layout is None else _windows(layout)
+
+
+def _windows(layout: Layout) -> str:
+    found = layout.locality
+    if found.window is None:
+        return "none" if found.verdict == "REFUTED" else "not known"
+    settled = f"({found.window[0]}, {found.window[1]})"
+    if found.best is None or found.verdict == "PROVED":
+        return settled
+    return f"{settled}, {'a sample ' if layout.sampled else ''}to size {found.best.up_to}"
 
 
 def row(outcome: Outcome, outlook: str, windows: str) -> str:

@@ -11,9 +11,11 @@ from typing import Any, ClassVar, cast
 import pytest
 import torch
 
+from lengthwise.measurement.standard import THRESHOLD
 from lengthwise.models.attention.window import Window
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.oracle.check import check
+from lengthwise.oracle.locality import trained
 from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.steps import Steps, formulation_steps
 from lengthwise.oracle.locality.trained import Outcome, outcomes
@@ -185,6 +187,7 @@ def outcome(right: int, learned: int = 100, last: int = 80) -> Outcome:
 
 
 def test_only_a_model_that_holds_refutes_that_none_can() -> None:
+    assert trained.LEARNED == trained.HELD == THRESHOLD, "the standard of every run, for whole chains"
     assert outcome(100).held is True and outcome(50).held is False
     assert outcome(100, learned=40).held is None and outcome(100, last=16).held is None
     assert outcome(100).contradicts("cannot hold") and not outcome(50).contradicts("cannot hold")
