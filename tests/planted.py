@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lengthwise.integrity import sealed
 from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.runs.ladder_file import write_ladder
 from lengthwise.studies.ladders import write_shifts
@@ -51,7 +52,8 @@ TASKS_OF_RUNS: dict[str, Callable[[str], dict[str, Any]]] = {
 
 
 def planted_run(run: Path, folder: Path, task: str, file: str = "run.json") -> Path:
-    """A copy of a run whose record names a file of code; `plan.json` is that of a run that is not finished."""
+    """A copy of a run whose record names a file of code, with checksums that fit; `plan.json` is that of a run that is
+    not finished."""
     place, path = folder / "run", str(planted_file(folder))
     shutil.copytree(run, place)
     record = json.loads((place / "run.json").read_text())
@@ -59,7 +61,7 @@ def planted_run(run: Path, folder: Path, task: str, file: str = "run.json") -> P
     record["plan"]["recipe"]["sizes"] = record["plan"]["recipe"]["sizes"] if task != "file" else path
     if file == "plan.json":
         (place / "run.json").unlink()
-    (place / file).write_text(json.dumps(record))
+    (place / file).write_text(json.dumps(sealed(record)))
     return place
 
 
