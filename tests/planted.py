@@ -51,7 +51,8 @@ TASKS_OF_RUNS: dict[str, Callable[[str], dict[str, Any]]] = {
 
 
 def planted_run(run: Path, folder: Path, task: str, file: str = "run.json") -> Path:
-    """A copy of a run whose record names a file of code; `plan.json` is that of a run that is not finished."""
+    """A copy of a run whose record names a file of code, with checksums that fit; `plan.json` is that of a run that is
+    not finished."""
     place, path = folder / "run", str(planted_file(folder))
     shutil.copytree(run, place)
     record = json.loads((place / "run.json").read_text())

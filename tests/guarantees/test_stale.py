@@ -182,11 +182,15 @@ def test_weights_behind_a_link(model: Path, data: Path, tmp_path: Path) -> None:
     kept = tmp_path / "elsewhere.safetensors"
     shutil.move(model / "model.safetensors", kept)
     (model / "model.safetensors").symlink_to(kept)
-    folder = tmp_path / "bound"
+    with pytest.raises(UsageError, match="leads out of its folder"):
+        bounded(model, data, tmp_path / "bound")
+
+
+def test_other_weights(model: Path, data: Path, folder: Path) -> None:
     before = bounded(model, data, folder).losses.loss
-    shutil.copy(_other_weights(model), kept)
+    shutil.copy(_other_weights(model), model / "model.safetensors")
     never_stale(model, data, folder)
-    assert bounded(model, data, tmp_path / "third").losses.loss != before
+    assert bounded(model, data, folder.with_name("third")).losses.loss != before
 
 
 def test_weights_that_an_index_names_elsewhere(model: Path, data: Path, tmp_path: Path) -> None:
