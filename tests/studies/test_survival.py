@@ -22,6 +22,7 @@ from lengthwise.studies.planned import run_key
 from lengthwise.studies.record import RUN, read_finished
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, Store
+from lengthwise.trust import trusting
 from processes import children_of, kill_parent, wait_until
 
 pytestmark = pytest.mark.system
@@ -143,7 +144,8 @@ def test_a_task_that_breaks_is_retried_once_and_recorded_while_the_rest_go_on(tm
         model=TINY, training={"steps": 20},
     )  # fmt: skip
     heard: list[Progress] = []
-    progress = carry_out_study(study, tmp_path / "kept", "local:workers=1", heard.append)
+    with trusting():
+        progress = carry_out_study(study, tmp_path / "kept", "local:workers=1", heard.append)
     assert (progress.done, progress.failed, progress.waiting) == (1, 1, 0)
     with Store.open(tmp_path / "kept") as store:
         (failed,) = store.runs("failed")
@@ -152,7 +154,8 @@ def test_a_task_that_breaks_is_retried_once_and_recorded_while_the_rest_go_on(tm
     assert [p.newest.attempts for p in heard if p.newest and p.newest.state == "failed"] == [1, 2]
     # mended, the same command tries it again
     broken.write_text(BROKEN.replace('raise ValueError("this task breaks")', "pass"), encoding="utf-8")
-    assert carry_out_study(study, tmp_path / "kept", "local:workers=1").done == 2
+    with trusting():
+        assert carry_out_study(study, tmp_path / "kept", "local:workers=1").done == 2
 
 
 def test_a_killed_worker_is_replaced_and_its_run_goes_on(tmp_path: Path) -> None:
@@ -228,7 +231,7 @@ def test_a_worker_that_stops_answering_is_noticed(tmp_path: Path) -> None:
     )  # fmt: skip
     spec = tmp_path / "hangs.toml"
     spec.write_text(study.toml(), encoding="utf-8")
-    process = started(spec, tmp_path / "kept", "--silence", "4")
+    process = started(spec, tmp_path / "kept", "--silence", "4", "--trust")
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 4, errors
     with Store.open(tmp_path / "kept") as store:
