@@ -129,7 +129,7 @@ def _by_coverage(question: Asked, layout: Layout, why: str, details: tuple[str, 
         why += f" But {_needing(lacking)}"
         estimate, change = lacking, Advice("items", "draw more training items, or train to a larger size")
     elif lacking is None and missed and seen is not None:
-        why += f" But of {len(seen.coverage.entries)} windows the training items show {len(seen.seen)}."
+        why += " But the training items do not show all of them."
         estimate, change = seen, Advice("items", "draw more training items")
     elif lacking is None and needed is None:
         why += " But new windows still came at the last size that was looked at."
@@ -140,6 +140,9 @@ def _by_coverage(question: Asked, layout: Layout, why: str, details: tuple[str, 
         why += f" Attention must keep to such windows (`--attention window:size={reach}`)."
         rests = {"assumptions": (READS,), "reference": XIAO, "details": details}
         return question.opinion(THEORY, "can hold", why, layout.locality.claim(), **rests)
+    if seen is not None and seen.unseen:
+        why += f" Of {len(seen.coverage.entries)} windows that were found the planned items show {len(seen.seen)};"
+        why += f" one they lack is {seen.unseen[0]}."
     if seen is not None and seen.capped:
         why += f" {seen.capped}"
     grounds = estimate.claim() if estimate is not None else None
