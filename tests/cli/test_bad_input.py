@@ -207,14 +207,14 @@ def broken(run: Path, folder: Path, name: str, content: bytes | None) -> Path:
 def test_truncated_weights(cli, sorting_run, kept):
     weights = (sorting_run / "model.safetensors").read_bytes()[:kept]
     run = broken(sorting_run, Path("broken"), "model.safetensors", weights)
-    refused(cli("measure", run), "broken/model.safetensors", "truncated or changed")
+    refused(cli("measure", run), "broken/model.safetensors", "is not the file that was saved")
 
 
 def test_tampered_weights(cli, sorting_run):
     weights = bytearray((sorting_run / "model.safetensors").read_bytes())
     weights[-1] ^= 1
     run = broken(sorting_run, Path("broken"), "model.safetensors", bytes(weights))
-    refused(cli("measure", run), "broken/model.safetensors", "truncated or changed")
+    refused(cli("measure", run), "broken/model.safetensors", "is not the file that was saved")
 
 
 @pytest.mark.parametrize("content", [b"", b'{"plan": ', b"[]", b"3", b"{}", b'{"plan": 3}', b"\xff\xfe\x00", None])

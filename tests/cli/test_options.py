@@ -9,6 +9,9 @@ import pytest
 from lengthwise.cli.figure import check_figure
 from lengthwise.cli.options import check_place
 from lengthwise.errors import UsageError
+from lengthwise.outputs import write_output
+
+PAGE = '<meta http-equiv="Content-Security-Policy" content="">'
 
 
 def refused(name: Path, *endings: str) -> str:
@@ -18,7 +21,7 @@ def refused(name: Path, *endings: str) -> str:
 
 
 def test_places_that_can_be_written_pass(tmp_path: Path) -> None:
-    (tmp_path / "old.html").touch()
+    write_output(tmp_path / "old.html", PAGE)
     check_place(None, "--page", (".html",))
     for name in ("old.html", "new.HTML"):
         check_place(str(tmp_path / name), "--page", (".html",))
@@ -38,5 +41,5 @@ def test_others_are_refused_by_the_name_of_the_option(tmp_path: Path) -> None:
 def test_a_file_that_may_not_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
     assert "cannot write" in refused(tmp_path / "new.html", ".html")
-    (tmp_path / "old.html").touch()
+    write_output(tmp_path / "old.html", PAGE)
     check_place(str(tmp_path / "old.html"), "--page", (".html",))

@@ -199,7 +199,9 @@ def test_export_writes_where_it_is_told(cli, synthetic_study):
     assert answer.code == 0 and answer.out == "" and answer.err == "180 rows in points.csv\n"
     content = one_object(cli("study", "export", "study", "--output", "r.parquet", "--what", "runs", "--json").out)
     assert content["rows"] == 3 and Path("r.parquet").stat().st_size > 1000
-    assert cli("study", "export", "study", "--output", "points.csv", "--quiet").err == ""
+    assert cli("study", "export", "study", "--output", "r.parquet", "--quiet").err == "", "it replaces its own"
+    again = cli("study", "export", "study", "--output", "points.csv")
+    assert again.code == 2 and "cannot say who wrote it" in again.err
 
 
 def test_rebuild_names_what_is_damaged_and_exits_with_4(cli, sorting_run):

@@ -46,7 +46,7 @@ def test_a_missing_study_is_a_usage_error(tmp_path):
 
 def test_reading_a_study_needs_no_torch(study, tmp_path):
     code = (
-        "import sys; from pathlib import Path; import lengthwise.reports.page as page; page._bundle = lambda: ''; "
+        "import sys; from pathlib import Path; import lengthwise.reports.page as page; page.bundle = lambda: ''; "
         f"page.write_report(Path({str(study)!r}), Path({str(tmp_path / 'page.html')!r})); "
         "assert 'torch' not in sys.modules"
     )

@@ -53,7 +53,7 @@ class Parsed(HTMLParser):
 
 
 def without_bundle(content: Content) -> str:
-    with patch("lengthwise.reports.page._bundle", lambda: "bundle()"):
+    with patch("lengthwise.reports.page.bundle", lambda: "bundle()"):
         return render(content)
 
 

@@ -322,6 +322,6 @@ def test_a_video_is_whole_or_not_there(tmp_path, monkeypatch, code):
         assert not path.exists()
     else:
         film.write_video(simulation(), path)
-        frames = path.stat().st_size / (3 * film.SIDE**2)
+        frames = path.stat().st_size // (3 * film.SIDE**2)  # the mark takes fewer bytes than a frame
         assert frames == 16 + round(1.5 * 1.6)
     assert not list(tmp_path.glob(".*"))
