@@ -190,6 +190,7 @@ def test_only_a_model_that_holds_refutes_that_none_can() -> None:
     assert trained.LEARNED == trained.HELD == THRESHOLD, "the standard of every run, for whole chains"
     assert outcome(100).held is True and outcome(50).held is False
     assert outcome(100, learned=40).held is None and outcome(100, last=16).held is None
+    assert outcome(50, last=16).held is False, "what fell at twice the size need not be run further"
     assert outcome(100).contradicts("cannot hold") and not outcome(50).contradicts("cannot hold")
     assert not any(outcome(right).contradicts(said) for right in (0, 100) for said in ("can hold", "unknown"))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 FILE = "trained.json"
 LEARNED = 0.95  # of the chains at the training size
-HELD, TIMES = 0.95, 10  # of the chains at so many times the training size
+HELD, TIMES = 0.95, 10  # of the chains up to so many times the training size
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,12 @@ class Outcome:
 
     @property
     def held(self) -> bool | None:
-        """Whether it held at ten times the training size; None where it was not run there, or had not learned its
-        training size, so that a fall says nothing."""
-        size = TIMES * self.train_size
-        return self.exact(size) >= HELD if self.learned and size in self.right else None
+        """Whether it held at every size up to ten times that of training; None where it had not learned its training
+        size, so that a fall says nothing, or did not fall and was not run so far."""
+        beyond = [self.exact(size) >= HELD for size in self.right if size > self.train_size]
+        if not self.learned:
+            return None
+        return False if not all(beyond) else True if TIMES * self.train_size in self.right else None
 
     def contradicts(self, outlook: str) -> bool:
         """Whether this outcome shows a verdict to be wrong. That a model can hold is not refuted by one that fell."""
