@@ -124,7 +124,7 @@ OTHERS = {
     "measure size 0": (["measure", "RUN", "--test-size", "0"], ["--test-size is at least 1, not 0"]),
     "measure size -4": (["measure", "RUN", "--test-size", "-4"], ["--test-size is at least 1, not -4"]),
     "measure beyond the alphabet": (["measure", "RUN", "--test-size", "500"], ["ends at size 64", "test size 500"]),
-    "measure beyond the table": (["measure", "LEARNED", "--test-size", "20"], ["learned table", "smaller sizes"]),
+    "measure beyond the table": (["measure", "LEARNED", "--test-size", "20"], ["learned table", "up to size 6"]),
     "measure another task": (["measure", "RUN", "parity"], ["symbols", "the task it was trained on"]),
     "measure unknown task": (["measure", "RUN", "srt"], ["'srt'", "did you mean 'sort'"]),
     "measure unknown encoding": (["measure", "RUN", "--position", "rop"], ["'rop'", "did you mean 'rope'"]),
