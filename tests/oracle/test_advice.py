@@ -88,3 +88,15 @@ def test_what_to_do_first(
 ) -> None:
     advice = first_advice(given, changes)
     assert (advice.key, advice.encodings) == (key, recommended)
+
+
+def test_the_advice_claims_no_more_than_the_verdict_rests_on() -> None:
+    """Two windows settle the steps of copy_pointer up to a size; that they do so at every size is not proved."""
+    proved, examined = (check(name, ("rope",), train_size=8, quick=True) for name in ("parity_columns", "copy_pointer"))
+    for card, kind in ((proved, "proved"), (examined, "measured")):
+        deciding = card.verdicts["rope"].deciding
+        assert deciding is not None and deciding.grounds is not None and deciding.grounds.kind == kind
+    assert proved.advice.key == examined.advice.key == "use"
+    assert proved.advice.text != examined.advice.text
+    both = {"t5": examined.verdicts["rope"], "rope": proved.verdicts["rope"]}
+    assert first_advice(both, ()).encodings == ("rope",), "the strongest grounds come first"
