@@ -241,7 +241,7 @@ def test_no_command_takes_a_users_file(tmp_path: Path, monkeypatch, capsys, comm
     mine = tmp_path / IN_THE_WAY[command]
     text = 'tasks = ["sort"] # mine\n' if mine.suffix == ".toml" else "mine"
     mine.write_text(text)
-    code = main(command.split())
+    code = main([*command.split(), "--quiet"])
     said = capsys.readouterr()
     assert (code, mine.read_text()) == (2, text), said.err
     assert said.err.startswith("lengthwise: ")

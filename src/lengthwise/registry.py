@@ -237,9 +237,9 @@ def needed_settings(cls: Any) -> set[str]:
 
 
 def _as_type(wanted: Any, value: Any, what: str) -> Any:
-    if isinstance(value, str) and wanted is not str:
+    choices = typing.get_args(wanted) if typing.get_origin(wanted) is typing.Literal else ()
+    if isinstance(value, str) and wanted is not str and value not in choices:  # a choice may be called none
         value = _literal(value)
-    choices = typing.get_args(wanted) if typing.get_origin(wanted) is typing.Literal else None
     if choices and value not in choices:
         raise UsageError(f"{what} is one of {', '.join(map(str, choices))}, not {value!r}")
     if wanted is float and type(value) is int:

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from lengthwise.errors import UsageError
+from lengthwise.positions import make_position
 from lengthwise.positions.rope_scaling import frequencies, yarn_factor
 
 WIDTH = 32
@@ -118,3 +119,7 @@ def test_bad_settings() -> None:
         frequencies(2, scaling="ntk", factor=2.0)
     with pytest.raises(UsageError, match="no fixed frequencies"):
         frequencies(8, scaling="dynamic")
+
+
+def test_no_scaling_can_be_asked_for_by_its_name() -> None:
+    assert make_position("rope:scaling=none") == make_position("rope")
