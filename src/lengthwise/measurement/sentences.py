@@ -51,6 +51,7 @@ def learned_sentence(curve: Curve) -> str:
         return ""
     first = next(point for point in curve.points if point.exact < THRESHOLD)
     return (
-        f"not learned in range: exact match is {rounded_percent(first.exact)}% at size {first.size} and must be "
-        f"{THRESHOLD:.0%} at every size up to {curve.train_size}, which says nothing about longer inputs; {ADVICE}"
+        f"not learned: exact match is {rounded_percent(first.exact)}% at size {first.size}, inside the training range, "
+        f"where it should be {THRESHOLD:.0%} at every size up to {curve.train_size}. The rest of the curve therefore "
+        f"says nothing about longer inputs: {ADVICE}"
     )
