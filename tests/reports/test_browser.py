@@ -62,6 +62,26 @@ def test_the_legend_picks_an_encoding(visit, report):
     assert opened.complaints == []
 
 
+def test_no_legend_is_cut(visit, tmp_path, synthetic_study):
+    """Four encodings fit beside each other before the axis has its share of the width, and not after."""
+    positions = ["none", "learned", "learned+offset", "rope"]
+    opened = visit(write_report(synthetic_study(tmp_path / "four", ["sort", "(aa)*"], positions, seeds=1)), "?all")
+    cut = """[...document.querySelectorAll('.plot svg')].flatMap(svg => {
+        const box = svg.getBoundingClientRect();
+        return [...svg.querySelectorAll('.role-legend-label text')].filter(text => {
+            const own = text.getBoundingClientRect();
+            return own.bottom > box.bottom + 1 || own.right > box.right + 1;
+        }).map(text => text.textContent);
+    })"""
+    shown = "document.querySelectorAll('#curves .role-legend-label text').length"
+    assert opened.ask(shown) == 8 and opened.ask(cut) == []
+    opened.page.set_viewport_size({"width": 700, "height": 800})
+    opened.wait(
+        "document.querySelector('#curves .plot svg').getBoundingClientRect().width > 560"
+    )
+    assert opened.ask(cut) == []
+
+
 def test_the_buttons_filter_all_panels_by_keyboard(visit, report):
     opened = visit(report, "?all")
     before = opened.ask(LINES)

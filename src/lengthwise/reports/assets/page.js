@@ -33,8 +33,20 @@
   };
 
   const widthIn = (room) => Math.max(220, Math.floor(room) - 2);
+  // As many columns as fit beside the vertical axis. Vega would count them in the width from before that axis has taken
+  // its share, keep the height of a legend that wide, and cut its last line.
+  const AXIS = 80;
+  const legendIn = (spec, room) => {
+    for (const { encoding } of spec.layer ?? [spec]) {
+      for (const { legend } of Object.values(encoding ?? {})) {
+        const rule = /min\((\d+), floor\(width \/ (\d+)\)/.exec(legend?.columns?.expr ?? "");
+        if (rule) legend.columns = Math.max(1, Math.min(Number(rule[1]), Math.floor((room - AXIS) / Number(rule[2]))));
+      }
+    }
+  };
   const fitted = (spec, room) => {
     if (typeof spec.width === "number") {
+      legendIn(spec, room);
       spec.width = widthIn(room);
       spec.autosize = { type: "fit-x", contains: "padding" };
     } else if (spec.width?.step && room < 640) {
@@ -68,12 +80,15 @@
       tooltip: { disableDefaultStyle: true },
     });
 
-  // A window made wider, or a phone that is turned.
+  // A window made wider, or a phone that is turned: drawn again once the size has settled.
+  const rooms = new Map();
+  const settling = new Map();
   const resizing = new ResizeObserver((entries) => {
     for (const { target } of entries) {
-      const view = views.get(target);
-      const width = widthIn(target.clientWidth);
-      if (view && target.clientWidth && Math.abs(view.width() - width) > 1) view.width(width).runAsync();
+      const room = target.clientWidth;
+      if (!room || Math.abs(room - (rooms.get(target) ?? room)) <= 1) continue;
+      clearTimeout(settling.get(target));
+      settling.set(target, setTimeout(() => { delete target.dataset.begun; draw(target); }, 100));
     }
   });
 
@@ -81,6 +96,7 @@
     if (plot.dataset.begun) return;
     plot.dataset.begun = "true";
     const figure = page.figures[Number(plot.dataset.figure)];
+    rooms.set(plot, plot.clientWidth);
     try {
       const made = await embed(plot, fitted(filled(figure), plot.clientWidth), page.config.page);
       // The figure as a whole has a name for those who cannot see it; its parts would only be read twice.
