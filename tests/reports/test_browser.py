@@ -76,9 +76,7 @@ def test_no_legend_is_cut(visit, tmp_path, synthetic_study):
     shown = "document.querySelectorAll('#curves .role-legend-label text').length"
     assert opened.ask(shown) == 8 and opened.ask(cut) == []
     opened.page.set_viewport_size({"width": 700, "height": 800})
-    opened.wait(
-        "document.querySelector('#curves .plot svg').getBoundingClientRect().width > 560"
-    )
+    opened.wait("document.querySelector('#curves .plot svg').getBoundingClientRect().width > 560")
     assert opened.ask(cut) == []
 
 
