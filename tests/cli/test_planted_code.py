@@ -30,7 +30,8 @@ from planted import (
 from small_gguf import small_llama
 from small_hub import small_gpt2
 
-ASKED = [pytest.param("", id="closed"), pytest.param("y\n" * 20, id="yes", marks=pytest.mark.system)]
+pytestmark = pytest.mark.system  # a campaign of hundreds of commands
+ASKED = [pytest.param("", id="closed"), pytest.param("y\n" * 20, id="yes")]
 WORDS = '{"text": "a b c"}\n{"text": "b a"}\n{"text": "c c a"}\n'
 
 OF_RUN = {
@@ -209,7 +210,6 @@ def test_load_run_trusts_when_told_to(sorting_run, tmp_path):
     assert (tmp_path / CANARY).exists()
 
 
-@pytest.mark.system
 @pytest.mark.parametrize("answer", ["", "y\n"], ids=["closed", "yes"])
 @pytest.mark.parametrize("command", ["measure RUN", "inspect RUN --items 1", "shift one.jsonl two.jsonl MODEL"])
 def test_in_a_process_of_its_own(command, answer, sorting_run, gpt2, tmp_path):
@@ -239,7 +239,6 @@ def test_the_stand_in_is_exchanged_everywhere(synthetic_study, tmp_path):
     assert STAND_IN not in (study / "study.toml").read_text()
 
 
-@pytest.mark.system
 def test_a_trusted_study_runs_its_tasks_in_workers_and_in_its_report(tmp_path, cli):
     (tmp_path / "mine.py").write_text(REPEAT)
     (tmp_path / "mine.toml").write_text(

@@ -196,6 +196,7 @@ def test_fewer_training_items_show_fewer_windows(tmp_path: Path) -> None:
     assert few.outlook == "unknown" and few.opinions[0].grounds.kind == "measured"
 
 
+@pytest.mark.system
 def test_a_clash_of_guessed_labels_is_no_reason_to_fail(tmp_path: Path) -> None:
     """Dropping the middle bit: where a run is long, comparing two states does not tell which bit was dropped."""
     code = tmp_path / "layout.py"

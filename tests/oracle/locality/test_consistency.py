@@ -110,6 +110,7 @@ def test_short_states_are_not_believed() -> None:
     assert consistency(steps, 7, range(1, 8)).claim().status == "refuted"
 
 
+@pytest.mark.system
 def test_a_claim_is_put_to_the_test_one_size_further() -> None:
     """Marks alike look settled by three windows up to size 4 and are refuted at 5; marks of their own stay settled."""
     known = {"addition_marked_alike": (None, "REFUTED"), "addition_marked": ((3, 3), "CONSISTENT")}
