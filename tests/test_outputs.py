@@ -278,6 +278,7 @@ training = {steps = 2, batch = 4}
 """
 
 
+@pytest.mark.system
 def test_a_study_in_the_folder_of_its_own_file_leaves_the_file_alone(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.toml").write_text(SPECIFICATION)

@@ -33,6 +33,7 @@ def run_alone(code: str, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("order", ["as listed", "reversed", "shuffled"])
 def test_a_name_gives_the_same_object_whatever_was_asked_for_before(order: str) -> None:
     names = [*PUBLIC, *(room for room in ROOMS if room != "cli")]
@@ -42,6 +43,7 @@ def test_a_name_gives_the_same_object_whatever_was_asked_for_before(order: str) 
     run_alone(TWICE, ",".join(names), ",".join(ROOMS))
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("first", ["tasks", "positions", "bounds"])
 def test_a_module_is_itself_at_the_first_access(first: str) -> None:
     run_alone(TWICE, first, first)

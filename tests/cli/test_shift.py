@@ -151,6 +151,7 @@ def test_a_required_certificate_that_is_refused_has_exit_code_3(cli, files):
     assert cli("shift", *files, "--require-certificate", *QUICK).code == 0
 
 
+@pytest.mark.system
 def test_neither_torch_nor_scipy_stats_is_loaded():
     code = (
         "import sys\nfrom lengthwise.cli import main\n"

@@ -33,6 +33,7 @@ def published() -> Iterator[tuple[str, dict[str, bool]]]:
     yield from found.items()
 
 
+@pytest.mark.system
 def test_no_verdict_contradicts_a_published_flag() -> None:
     """50 flags: 48 decided, all as published, and two for which it is not known that no program exists."""
     verdicts = {}

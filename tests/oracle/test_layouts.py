@@ -49,6 +49,7 @@ def test_what_the_oracle_takes_for_usual_is_what_training_does() -> None:
     assert preset.planned_items(tasks.make("copy_repeat")) == 3000 * usual.batch
 
 
+@pytest.mark.system
 def test_the_number_of_items_is_honoured() -> None:
     """6,000, 10,000 and 128,000 items once showed the same windows."""
     few, many = (claims("addition_columns:base=4", items=items)[SHARE] for items in (6_000, 60_000))

@@ -44,6 +44,7 @@ def test_a_missing_study_is_a_usage_error(tmp_path):
         read_content(tmp_path)
 
 
+@pytest.mark.system
 def test_reading_a_study_needs_no_torch(study, tmp_path):
     code = (
         "import sys; from pathlib import Path; import lengthwise.reports.page as page; page.bundle = lambda: ''; "

@@ -124,6 +124,7 @@ def test_weights_that_are_damaged_before_the_measurement_are_not_measured(folder
     assert CONFIG in refused(lambda: carry_out(_plan(), folder))
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("last", [CURVE, LADDER, RUN])
 def test_killed_while_a_finished_run_is_measured_otherwise(tmp_path: Path, last: str) -> None:
     """The files of two measurements never pass for one: whatever was written last, the same call gives a whole run."""

@@ -80,6 +80,7 @@ def both(text: str, folder: Path) -> tuple[str, str]:
     return str(folder / "layout.py"), str(folder / "pairs.jsonl")
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_layout_as_functions_and_as_pairs_gets_the_same_verdict(name: str, tmp_path: Path) -> None:
     text, outlook, local = LAYOUTS[name]
