@@ -177,7 +177,7 @@ def _thresholds(_: Evidence, found: Findings) -> str:
         "right, or solve half of the problems."
     )
     names = ("problem", "encoding", "level", "tokens right by layers", "for 90 %", "to solve half")
-    verdicts = [claim for claim in found.thresholds.claims() if "agrees" in claim.name]
+    verdicts = [claim for claim in found.thresholds.claims() if "agrees" in claim.title]
     return _section("How many layers does a depth take?", text, names, rows) + "\n" + _claim_table(verdicts)
 
 
@@ -234,7 +234,7 @@ def _claims(title: str, claims: Iterable[Claim]) -> str:
 
 
 def _claim_table(claims: Iterable[Claim]) -> str:
-    rows = [(claim.name, f"{_number(claim)} {claim.unit}".strip(), claim.kind, claim.status) for claim in claims]
+    rows = [(claim.title, f"{_number(claim)} {claim.unit}".strip(), claim.kind, claim.status) for claim in claims]
     return _table(("claim", "value", "kind", "status"), rows)
 
 

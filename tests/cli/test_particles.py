@@ -61,7 +61,7 @@ def test_an_orthogonal_start_follows_gamma(cli):
 def test_repelling_tokens_do_not_gather(cli):
     found = json.loads(cli(*QUICK, "--beta", "1", "--value", "negative", "--json", "--quiet").out)
     assert found["moments"]["N_20"][-1] > found["moments"]["N_20"][0]
-    assert not any("energy" in claim["name"] for claim in found["measured"])
+    assert not any("energy" in claim["title"] for claim in found["measured"])
 
 
 def test_query_and_key_are_those_of_the_scores(cli):
@@ -74,7 +74,7 @@ def test_query_and_key_are_those_of_the_scores(cli):
     found = json.loads(answer.out)
     assert found["facts"]["query"] == "`query.npy`" and found["facts"]["key"] == "`key.npy`"
     assert found["facts"]["value"].startswith("V = I")
-    assert not any("energy" in claim["name"] for claim in found["measured"]), "the energy is that of Q = K = I"
+    assert not any("energy" in claim["title"] for claim in found["measured"]), "the energy is that of Q = K = I"
     assert any("Q^T K is the identity" in each["statement"] and each["check"] == "violated"
                for claim in found["theory"] for each in claim["assumptions"])  # fmt: skip
     query, key = (torch.from_numpy(matrix) for matrix in drawn.values())

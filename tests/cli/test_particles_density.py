@@ -10,7 +10,7 @@ BALL = ["particles", "density", "--d", "3", "--level", "2", "--beta", "4", "--fr
 
 
 def claims_of(answer):
-    return {claim["name"]: claim for claim in json.loads(answer.out)["claims"]}
+    return {claim["title"]: claim for claim in json.loads(answer.out)["claims"]}
 
 
 def test_text_and_picture_of_the_circle(cli, tmp_path):

@@ -38,7 +38,7 @@ class TestAll:
         assert json.loads(text)["answer"]["found"] == list(full.answer.found)
 
     def test_claims_of_all_parts(self, full):
-        names = " ".join(claim.name for claim in full.claims())
+        names = " ".join(claim.title for claim in full.claims())
         for part in (
             "rises with W1",
             "certified bounds",

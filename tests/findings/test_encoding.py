@@ -68,7 +68,7 @@ class TestEncodings:
         found = encodings(planted(lambda p: 0.1 if p.axis == "training" else 0.2 + 0.1 * (p.task == "two")))
         assert [effect.task for effect in found.by_task] == ["one", "two", "three"]
         assert all(effect.place == BEYOND and effect.difference == pytest.approx(0) for effect in found.by_task)
-        assert len({claim.name for claim in found.claims()}) == len(found.claims())
+        assert len({claim.title for claim in found.claims()}) == len(found.claims())
 
     def test_random_offsets_are_named_unless_the_plain_encoding_was_studied_too(self):
         def notes(*positions: str) -> int:

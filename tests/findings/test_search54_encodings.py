@@ -87,7 +87,7 @@ def test_the_finding_is_the_increase_where_both_learned(risks: Risks) -> None:
 
 
 def test_the_headline_is_made_from_it() -> None:
-    claims = {claim.name: claim for claim in answer(gather_summary(DATA)).claims}
+    claims = {claim.title: claim for claim in answer(gather_summary(DATA)).claims}
     (compared,) = [
         claim for name, claim in claims.items() if name.startswith("increase of the risk over that in range")
     ]

@@ -25,7 +25,7 @@ class TestThresholds:
 
     def test_claims(self):
         found = thresholds(planted(by_layers, tasks=("subset_sum",)))
-        claims = {claim.name: claim for claim in found.claims()}
+        claims = {claim.title: claim for claim in found.claims()}
         assert claims["layers that reach depth 5: subset_sum, rope"].value == 2
         assert claims["layers that reach depth 9: subset_sum, rope"].value == "none"
         hops = claims["layers needed to follow the stack by pointers: levels where the measurement agrees"]

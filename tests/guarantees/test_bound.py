@@ -71,7 +71,7 @@ def test_the_losses_are_those_of_the_decoded_model(prose, prose_run):
 
 def test_what_is_true_stays_below_the_bounds(prose):
     assert prose.measured and not prose.broken
-    kinds = {claim.name.split(": ")[1] for claim in prose.measured}
+    kinds = {claim.title.split(": ")[1] for claim in prose.measured}
     assert len(kinds) == 2
     for claim in prose.measured:
         assert claim.value < claim.evidence["bound"]
@@ -163,7 +163,7 @@ def _texts(batch) -> list[tuple]:
 def test_answers_that_follow_from_prompts_are_spoken_of(sort_run, tmp_path):
     found = lw.bound(sort_run, folder=tmp_path / "b", held_out=20, **QUICK)
     assert any("follow from their prompts" in note for note in found.notes)
-    assert {claim.name.split(": ")[1] for claim in found.measured} == {"measured on fresh items"}
+    assert {claim.title.split(": ")[1] for claim in found.measured} == {"measured on fresh items"}
 
 
 def test_a_sample_of_items_pays_for_being_one(prose_run, sort_run, tmp_path):

@@ -158,7 +158,7 @@ def test_models_of_others_and_our_runs() -> None:
         ours = Transformer(architecture, Interface(vocabulary, vocabulary, 40, 12))
     found = lw.inspect(gpt, sections=["attention"]).section("attention")
     assert not found.failed and len(found.tables[0].rows) == 2 and len(found.pictures[0].rows) == 8
-    assert found.claims[3].value == 0.5 and "temperature 1" in found.claims[3].name
+    assert found.claims[3].value == 0.5 and "temperature 1" in found.claims[3].title
     own = lw.inspect(ours, task="sort", sections=["attention"]).section("attention")
     symbols = tasks.make("sort").vocabulary
     assert not own.failed and own.claims[2].evidence["token"] in symbols

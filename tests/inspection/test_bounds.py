@@ -112,7 +112,7 @@ def test_the_message_that_is_told_is_the_one_that_needs_the_fewest_tokens(monkey
     monkeypatch.setattr(section_module, "loss_of", lambda *_: next(losses))
     found = lw.inspect(ours(), task="sort", sections=["bounds"]).section("bounds")
     tokens = [row[5] for row in found.tables[0].rows]
-    assert tokens.index(min(tokens)) == 1 and "kmeans:levels=16" in found.claims[0].name
+    assert tokens.index(min(tokens)) == 1 and "kmeans:levels=16" in found.claims[0].title
     assert found.claims[-1].value == tokens[1] and found.claims[-1].kind == "predicted"
     assert [claim.value for claim in found.claims[1:3]] == [0.28, 0.4]
     _, bits, each, loss, lost, needed = found.tables[0].rows[1]
@@ -153,7 +153,7 @@ def test_a_decoder_is_asked_for_the_next_token_of_a_file(tmp_path):
     place.write_text("\n".join(json.dumps({"tokens": row}) for row in rows))
     model = theirs("llama")
     found = lw.inspect(model, data=place, sections=["bounds"], items=2).section("bounds")
-    loss = next(claim for claim in found.claims if claim.name in ("loss before quantisation", "loss as it is"))
+    loss = next(claim for claim in found.claims if claim.title in ("loss before quantisation", "loss as it is"))
     tokens = torch.tensor(rows)
     with torch.no_grad():
         expected = float(model(input_ids=tokens, labels=tokens).loss)  # type: ignore[operator]

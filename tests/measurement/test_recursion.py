@@ -321,7 +321,7 @@ def test_results_are_reproducible_and_plain() -> None:
     assert one != run_chains(columns_model(), "parity_columns", sizes=[5, 9], items=7, seed=1)
     data = json.loads(json.dumps(one.plain(), allow_nan=False))
     assert heard == [point["size"] for point in data["points"]] == [5, 9] and data["train_size"] is None
-    assert [claim.name for claim in one.claims()][:2] == [
+    assert [claim.title for claim in one.claims()][:2] == [
         "exact answer through recursion, size 5",
         "chains that stop on time, size 5",
     ]

@@ -25,7 +25,7 @@ def test_seeds_that_learned_are_kept() -> None:
     assert spread.plain()["rule"] == str(Keep()) and "95%" in str(Keep())
     assert spread.plain()["learned"] is True and over_seeds([BAD]).plain()["learned"] is False
     kept = over_seeds([GOOD, FAIR])
-    assert all("kept seeds" in claim.name for claim in kept.claims()), "kept and all are the same"
+    assert all("kept seeds" in claim.title for claim in kept.claims()), "kept and all are the same"
 
 
 def test_kept_and_discarded_by_the_exact_match_in_range() -> None:
@@ -49,7 +49,7 @@ def test_mean_and_spread_by_hand() -> None:
 
 
 def test_claims_report_every_seed() -> None:
-    claims = {claim.name: claim for claim in over_seeds([GOOD, FAIR, BAD], Keep(0.85)).claims()}
+    claims = {claim.title: claim for claim in over_seeds([GOOD, FAIR, BAD], Keep(0.85)).claims()}
     kept, every = claims["reach, mean over kept seeds"], claims["reach, mean over all seeds"]
     assert kept.value == pytest.approx((3 + 2) / 2) and every.value == pytest.approx((3 + 2 + 1) / 3)
     for claim in claims.values():
@@ -66,7 +66,7 @@ def test_when_none_is_kept_all_are_still_reported() -> None:
     assert spread.kept == (FAIR,)
     spread = over_seeds([BAD], Keep(1.0))
     assert spread.kept == () and spread.discarded == (BAD,)
-    assert next(claim.name for claim in spread.claims()) == "reach, mean over all seeds"
+    assert next(claim.title for claim in spread.claims()) == "reach, mean over all seeds"
     assert spread.plain()["by_size"] == []
 
 

@@ -107,7 +107,7 @@ def test_another_axis_is_not_judged_by_theories_of_length() -> None:
 
 
 def test_depth_is_said_where_brackets_nest() -> None:
-    names = [claim.name for claim in check(tasks.make("d_4"), ("none",), quick=True).depth]
+    names = [claim.title for claim in check(tasks.make("d_4"), ("none",), quick=True).depth]
     assert any("hard attention" in name for name in names) and any("soft attention" in name for name in names)
     assert check(tasks.make("sort"), ("none",), quick=True).depth == ()
 

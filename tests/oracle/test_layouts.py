@@ -36,7 +36,7 @@ OFFSETS_ONLY = ("none", "rope", "alibi", "kerple", "t5")
 def claims(spec: str, **choice: Any) -> dict[str, Any]:
     """The claims on training by the end of their names."""
     card = check(spec, ("rope",), train_size=8, test_size=80, **choice)
-    return {claim.name.partition(": ")[2]: claim for claim in card.training}
+    return {claim.title.partition(": ")[2]: claim for claim in card.training}
 
 
 # What training shows.
@@ -74,7 +74,7 @@ def test_windows_that_are_not_shown_refute_nothing(items: int) -> None:
     assert verdict.outlook == "unknown"
     assert verdict.opinions[0].grounds is not None and verdict.opinions[0].grounds.kind == "measured"
     assert [change.key for change in verdict.opinions[0].changes] == ["items"]
-    assert not any("fail" in claim.name for claim in card.training)
+    assert not any("fail" in claim.title for claim in card.training)
 
 
 # Which models are bound.

@@ -81,7 +81,7 @@ def test_only_stretches_that_were_measured_whole_are_compared(content_of):
 
 def test_encodings_are_compared_in_pairs(content_of):
     content = content_of({("a", "x"): [60, 40], ("a", "y"): [20, 20], ("b", "x"): [40, 40], ("b", "y"): [40, 40]})
-    found = {claim.name: claim for claim in encoding_differences(content)}
+    found = {claim.title: claim for claim in encoding_differences(content)}
     assert set(found) == {"reach, x minus y, over tasks", "reach, x minus y, a", "reach, x minus y, b"}
     assert found["reach, x minus y, over tasks"].value == pytest.approx((1.5 + 0) / 2)
     assert found["reach, x minus y, a"].value == pytest.approx(1.5)
@@ -92,14 +92,14 @@ def test_encodings_are_compared_in_pairs(content_of):
 def test_what_was_not_learned_is_in_no_comparison_of_encodings(content_of):
     table = {("a", "x"): [60, 60], ("a", "y"): [20, 20], ("b", "x"): [60, 60], ("b", "y"): [60, 60]}
     table |= {("c", "x"): [60, 60], ("c", "y"): [60, 60]}
-    found = {claim.name: claim for claim in encoding_differences(content_of(table, unlearned=[("a", "y")]))}
+    found = {claim.title: claim for claim in encoding_differences(content_of(table, unlearned=[("a", "y")]))}
     assert set(found) == {"reach, x minus y, over tasks", "reach, x minus y, b", "reach, x minus y, c"}
     assert found["reach, x minus y, over tasks"].value == 0.0
 
 
 def test_one_seed_is_not_compared_within_a_task(content_of):
     content = content_of({("a", "x"): [60], ("a", "y"): [20], ("b", "x"): [40], ("b", "y"): [40]})
-    assert [claim.name for claim in encoding_differences(content)] == ["reach, x minus y, over tasks"]
+    assert [claim.title for claim in encoding_differences(content)] == ["reach, x minus y, over tasks"]
 
 
 def test_many_encodings_are_compared_with_the_first(content_of):
@@ -112,7 +112,7 @@ def test_a_setting_that_varies_has_a_trend(content_of):
     table = {(f"{task}@depth {depth}", "none"): [20 + 5 * depth] for task in "ab" for depth in (1, 2, 4)}
     content = content_of(table, variants=variants)
     assert varying_axes(content) == ["depth"]
-    found = {claim.name: claim for claim in trends(content)}
+    found = {claim.title: claim for claim in trends(content)}
     assert found["reach rises with depth"].value == pytest.approx(1.0)
     assert found["reach with depth, a, encoding none"].value == pytest.approx(1.0)
 
@@ -121,7 +121,7 @@ def test_a_setting_of_two_values_is_compared_in_pairs(content_of):
     variants = {f"depth {depth}": {"depth": depth} for depth in (1, 2)}
     table = {(f"{task}@depth {depth}", "none"): [20 * depth] for task in "ab" for depth in (1, 2)}
     (claim,) = trends(content_of(table, variants=variants))
-    assert claim.name == "reach, depth 2 minus depth 1" and claim.value == pytest.approx(1.0)
+    assert claim.title == "reach, depth 2 minus depth 1" and claim.value == pytest.approx(1.0)
 
 
 def test_the_training_size_is_an_axis(content_of):
@@ -130,7 +130,7 @@ def test_the_training_size_is_an_axis(content_of):
         content_of({("a", "none"): [30], ("b", "none"): [30]}, train_size=30),
     )
     both = type(small)("both", (*small.runs, *large.runs))
-    assert [claim.name for claim in trends(both)] == ["reach, train size 30 minus train size 20"]
+    assert [claim.title for claim in trends(both)] == ["reach, train size 30 minus train size 20"]
 
 
 def test_plateaus_are_fitted_only_when_asked_for(content_of):
@@ -185,9 +185,9 @@ def test_every_claim_has_a_row_with_its_kind_interval_and_assumptions(content_of
     assert any(text.startswith("violated: ") for text in row["assumptions"])
     shares = columns["claim"].index("exact match in the training range: a, position x, trained to 20")
     assert columns["value"][shares] == "100 %"
-    attained = columns["claim"].index(foretold.attained().name)
+    attained = columns["claim"].index(foretold.attained().title)
     assert (columns["value"][attained], columns["interval"][attained]) == ("0 %", "0 % to 79.3 %")
-    accuracy = columns["claim"].index(foretold.accuracy().name)
+    accuracy = columns["claim"].index(foretold.accuracy().title)
     assert columns["value"][accuracy] == "– (unknown)", "nothing was said to be impossible"
     outlook = columns["claim"].index("beyond the training range: sort, encoding x")
     assert columns["kind"][outlook] == "predicted" and columns["value"][outlook] == "can hold"

@@ -130,6 +130,6 @@ def test_every_template_fits_the_schema_and_is_drawn(small):
 
 
 def test_claims_are_listed_once(small):
-    names = [claim.name for claim in small.claims()]
+    names = [claim.title for claim in small.claims()]
     assert len(names) == len(set(names)) > 20
-    assert {claim.name for claim in small.found.claims()} <= set(names)
+    assert {claim.title for claim in small.found.claims()} <= set(names)

@@ -45,7 +45,7 @@ def test_the_sentence_names_the_extremes(content: Content) -> None:
 
 
 def test_claims_are_measured_over_seeds(content: Content) -> None:
-    claims = {claim.name: claim for claim in sparsity_claims(content)}
+    claims = {claim.title: claim for claim in sparsity_claims(content)}
     assert len(claims) == 3 * 2 * 2
     name = (
         "entropy of attention, mean over layers: sort, softmax:temperature=4, encoding none, trained to 20, at size 60"

@@ -101,18 +101,18 @@ def test_the_distance_grows_along_an_axis_and_is_the_known_one():
         assert row.low <= true <= row.high and row.high - row.low < 0.5
         assert row.w1 == pytest.approx(true, abs=0.25)
     assert [r.w1 for r in rows] == sorted(r.w1 for r in rows)
-    (reach,) = [claim for claim in found.claims() if claim.name.startswith("W1 at the end of length")]
+    (reach,) = [claim for claim in found.claims() if claim.title.startswith("W1 at the end of length")]
     assert reach.value == rows[-1].ratio > 4 and (reach.evidence["falls"], reach.evidence["steps"]) == (0, 3)
 
 
 def test_falls_are_counted():
-    (reach,) = [c for c in measure_ladder(Ruler((9, 5, 11)), 4, ["edit"], 20).claims() if "end of length" in c.name]
+    (reach,) = [c for c in measure_ladder(Ruler((9, 5, 11)), 4, ["edit"], 20).claims() if "end of length" in c.title]
     assert reach.evidence["falls"] == 1
 
 
 def test_claims_say_their_kind(searched):
     claims = searched.claims()
-    kinds = {claim.name: claim.kind for claim in claims}
+    kinds = {claim.title: claim.kind for claim in claims}
     assert len(kinds) == len(claims) == 57 + 57 + 3 + 9
     assert kinds["W1 of depth 9 (edit)"] == "certified"
     assert kinds["null W1 (contour)"] == kinds["W1 of the distribution of depth 9 (edit)"] == "measured"
@@ -128,7 +128,7 @@ def test_a_null_of_zero_is_no_unit():
     found = measure_ladder(one_size, 2, ["features:use=length"], 20)
     assert [row.null for row in found.levels] == [0, 0] and found.levels[1].ratio == float("inf")
     assert found.levels[0].ratio == 1
-    (reach,) = [claim for claim in found.claims() if "end of x" in claim.name]
+    (reach,) = [claim for claim in found.claims() if "end of x" in claim.title]
     assert (reach.value, reach.status) == (None, "unknown")
 
 

@@ -25,7 +25,8 @@ def test_the_bound_is_below_chance_and_the_truth_below_the_bound(seed: int, tmp_
     assert best is not None and best.chance == pytest.approx(math.log(31))
     assert best.total < 2.4, "a nat below chance, with a sixth of the data"
     assert not found.broken
-    truth = [claim for claim in found.measured if "expected given the contexts" in claim.name and "loss" in claim.name]
+    titles = {claim.title: claim for claim in found.measured}
+    truth = [titles[title] for title in titles if "expected given the contexts" in title and "loss" in title]
     assert len(truth) == 3, "one for each inequality"
     for claim in truth:  # each has the smoothing of its own bound, so it is held against that one
         assert isinstance(claim.value, float) and claim.interval is not None

@@ -114,7 +114,7 @@ def test_a_measure_that_no_seed_has_is_unknown():
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_claim_says_what_it_is_about(measure):
     claim = cell(run(0, variant="depth 2"), run(1, variant="depth 2")).claim(measure)
-    assert claim.name == f"{MEASURES[measure]}: sort, depth 2, position none, trained to 20"
+    assert claim.title == f"{MEASURES[measure]}: sort, depth 2, position none, trained to 20"
     assert claim.unit == ("size" if measure == "reach" else "")
 
 

@@ -71,7 +71,7 @@ class Plan:
         run, whole = self.run, self.gap if self.bound is None else self.bound
         described = f"{run.params:.4g} parameters at {run.bits:g} bits, {run.tokens:.4g} tokens"
         return Claim(
-            name=f"{'gap' if self.loss is None else 'bound'} of {described}",
+            key=f"{'gap' if self.loss is None else 'bound'} of {described}",
             value=whole,
             unit="nats a token, at most",
             kind="predicted",

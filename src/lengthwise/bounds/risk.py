@@ -84,7 +84,7 @@ class RiskBound:
     def claim(self) -> Claim:
         """The bound as a claim; the terms are its evidence."""
         return Claim(
-            name=self.name,
+            key=self.name,
             value=None if self.missing else self.total,
             unit="at most",
             kind=self.kind,

@@ -69,7 +69,7 @@ def _share(claim: Claim) -> str:
     assert isinstance(claim.value, int | float)
     ends = claim.interval
     interval = "" if ends is None else f" [95 % Wilson interval {percent(ends.low)} to {percent(ends.high)}]"
-    return f"{claim.name}: {percent(claim.value)} of {claim.evidence['n']}{interval} ({claim.kind})"
+    return f"{claim.title}: {percent(claim.value)} of {claim.evidence['n']}{interval} ({claim.kind})"
 
 
 def _write_cells(title: str, rows: list[Prediction]) -> None:

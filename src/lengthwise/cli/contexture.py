@@ -111,7 +111,7 @@ def _draw(found: Contexture, name: str) -> None:
 
     if not len(found.squares):
         raise UsageError("there is no spectrum to draw: pairs are too few; leave out --picture")
-    rate = next((claim.value for claim in found.claims if claim.name.startswith("association decay")), None)
+    rate = next((claim.value for claim in found.claims if claim.title.startswith("association decay")), None)
     fitted = [math.exp(-float(rate) * i) for i in range(1, len(found.squares) + 1)] if rate is not None else []
     words = [f"{found.what}; {found.how}.", *(str(claim) for claim in (*found.claims, *found.representation))]
     try:

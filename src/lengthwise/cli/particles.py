@@ -132,7 +132,7 @@ def _why_silent(claim: Claim) -> str:
     violated = [assumption.statement for assumption in claim.assumptions if assumption.check == "violated"]
     assumed = [assumption.statement for assumption in claim.assumptions if assumption.check == "assumed"]
     reason = f"it does not hold that {'; '.join(violated)}" if violated else f"it needs that {'; '.join(assumed)}"
-    return f"{claim.name} ({reason})" if violated or assumed else claim.name
+    return f"{claim.title} ({reason})" if violated or assumed else claim.title
 
 
 def _write_moments(simulation: Simulation) -> None:

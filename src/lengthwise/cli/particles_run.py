@@ -64,9 +64,9 @@ def marks_of(theory: tuple[Claim, ...]) -> tuple[Mark, ...]:
     from lengthwise.reports.particles.simulation import Mark
 
     return tuple(
-        Mark(float(claim.value), _NAMES[claim.name])
+        Mark(float(claim.value), _NAMES[claim.title])
         for claim in theory
-        if claim.name in _NAMES and claim.status == "holds" and isinstance(claim.value, float) and claim.value < 1e300
+        if claim.title in _NAMES and claim.status == "holds" and isinstance(claim.value, float) and claim.value < 1e300
     )
 
 

@@ -70,12 +70,12 @@ def write_spread(spread: Spread) -> None:
         reach = f"{'≥' if curve.reach().evidence['censored'] else ''}{curve.reach().value or 0}"
         print(f"{curve.seed:>9}  {reach:>6}  {shares}{mark}")
     print(wrapped(f"{len(spread.kept)} of {len(curves)} seeds kept, {len(spread.discarded)} discarded ({spread.rule})"))
-    for group, claims in groupby(spread.claims(), key=lambda claim: claim.name.rpartition(", ")[2]):
+    for group, claims in groupby(spread.claims(), key=lambda claim: claim.title.rpartition(", ")[2]):
         print(f"\n{group:<34}  {'mean':>6}  {'sd':>6}  {'least':>6}  {'most':>6}")
         for claim in claims:
             shown = (claim.value, *(claim.evidence.get(key) for key in ("sd", "low", "high")))
             cells = "  ".join(_cell(value, claim.unit) for value in shown)
-            print(f"  {claim.name.rpartition(', ')[0]:<32}  {cells}  {claim.kind}")
+            print(f"  {claim.title.rpartition(', ')[0]:<32}  {cells}  {claim.kind}")
     if held := sum(bool(curve.reach().evidence["censored"]) for curve in curves):
         print(
             wrapped(

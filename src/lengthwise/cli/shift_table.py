@@ -23,9 +23,9 @@ def write_shift(shift: Shift) -> None:
     print(f"\n{'distance':<{_LABEL}}{'value':>9}  {'95 % interval':^21}  kind")
     print(_row("W1", shift.distance, interval=False))
     for claim in shift.noise:
-        print(_row(f"  {claim.name}", claim))
+        print(_row(f"  {claim.title}", claim))
     for claim in (shift.expected, shift.distributions):
-        print(_row(claim.name, claim))
+        print(_row(claim.title, claim))
     _write_notes(shift)
     _write_carriers(shift)
     _write_examples(shift)

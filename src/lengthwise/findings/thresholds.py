@@ -65,7 +65,7 @@ class Thresholds:
         judged: dict[str, list[Prediction]] = {}
         for row in self.rows:
             for prediction in row.predictions:
-                judged.setdefault(prediction.claim.name, []).append(prediction)
+                judged.setdefault(prediction.claim.title, []).append(prediction)
         return [_over_rows(name, found) for name, found in judged.items()]
 
 
@@ -136,7 +136,7 @@ def _claim(row: Threshold) -> Claim:
         "best share solved": row.best_solved,
         "solving": row.solving,
         "nesting": row.nesting,
-        "verdicts": {prediction.claim.name: prediction.because for prediction in row.predictions},
+        "verdicts": {prediction.claim.title: prediction.because for prediction in row.predictions},
     }
     bar = Assumption(f"reached is: {100 * TOKEN_BAR:g} % of the tokens right, seeds averaged", "checked")
     value = "none" if row.accurate is None else row.accurate

@@ -98,7 +98,7 @@ def lipschitz_claim(epsilon: float, rule: Rule = "softmax") -> Claim:
         raise UsageError(f"a constant is known for {', '.join(units)}, not for {rule!r}")
     place = "statement 1" if rule == "softmax" else "statement 2"
     return Claim(
-        name=f"Lipschitz constant of {rule} attention weights at temperature {epsilon:g}",
+        key=f"Lipschitz constant of {rule} attention weights at temperature {epsilon:g}",
         value=1.0 / (2.0 * epsilon),
         unit=units[rule],
         kind="proved",

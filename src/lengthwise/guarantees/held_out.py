@@ -72,14 +72,14 @@ def held_out_check(run: Run, predictor: Predictor, bounds: tuple[TokenBound, ...
         claims.append(claim)
         low = claim.interval.low if claim.interval else claim.value
         if isinstance(low, float) and low > one.total:
-            broken.append(f"{one.risk.name}: {claim.value:.4f} was measured, above the bound {one.total:.4f}")
+            broken.append(f"{one.risk.title}: {claim.value:.4f} was measured, above the bound {one.total:.4f}")
     return Check(tuple(claims), tuple(broken), _plain_loss(*fresh[_PLAIN]))
 
 
 def _plain_loss(sums: Floats, counts: Floats) -> Claim:
     means = sums / counts
     return Claim(
-        name="plain loss of fresh items",
+        key="plain loss of fresh items",
         value=float(means.mean()),
         unit="nats a token",
         kind="measured",
@@ -106,7 +106,7 @@ def _of_contexts(one: TokenBound, sums: Floats, counts: Floats, whole: bool) -> 
 
 def _claim(one: TokenBound, name: str, interval: Interval, items: int) -> Claim:
     return Claim(
-        name=f"{one.risk.name}: {name}",
+        key=f"{one.risk.title}: {name}",
         value=(interval.low + interval.high) / 2,
         unit=one.unit,
         kind="measured",

@@ -207,7 +207,7 @@ def _claim(anatomy: Anatomy, norm: Norm, found: Found, where: str, evidence: dic
     best = int(found.pair.argmax())
     apart = float(size((found.x - found.y)[best : best + 1], norm)[0])
     return Claim(
-        name=f"Lipschitz constant of {anatomy.name} for {where}",
+        key=f"Lipschitz constant of {anatomy.name} for {where}",
         value=found.best,
         unit=f"at least, in {NORMS[norm]}",
         kind="measured",

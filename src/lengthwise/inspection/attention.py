@@ -161,7 +161,7 @@ def _most(found: list[BlockAttention], inputs: Inputs, seen: tuple[Assumption, .
 def _constants(parts: list[AttentionPart], length: int) -> list[Claim]:
     """The Lipschitz constant of each kind of attention there is in the model, once."""
     claims = [_constant(part, length) for part in parts]
-    return list({claim.name: claim for claim in claims}.values())
+    return list({claim.title: claim for claim in claims}.values())
 
 
 def _constant(part: AttentionPart, length: int) -> Claim:

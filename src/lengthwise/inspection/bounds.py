@@ -152,7 +152,7 @@ def _length(description: Description, look: Look) -> Claim:
         text = "the tokenizer in the file is not charged: it was fixed before the training data were seen"
         partly += (Assumption(text),)
     return Claim(
-        name=f"length of a description ({description.made})",
+        key=f"length of a description ({description.made})",
         value=description.bits,
         unit="bits",
         kind="certified",
@@ -170,7 +170,7 @@ def _losses(description: Description, before: float, outputs: int, look: Look) -
         losses = {"of the model in the file" if description.made == FILE else "as it is": before}
     return [
         Claim(
-            name=f"loss {when}",
+            key=f"loss {when}",
             value=value,
             unit="nats a token",
             kind="measured",
@@ -187,7 +187,7 @@ def _tokens_claim(description: Description, method: Method, outputs: int) -> Cla
     value = _tokens(description, method, outputs)
     plan = _plan(description, method, outputs)
     return Claim(
-        name=f"training tokens for a bound below chance, by {method.title}",
+        key=f"training tokens for a bound below chance, by {method.title}",
         value=value,
         unit="tokens",
         kind="predicted",

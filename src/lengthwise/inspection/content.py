@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from lengthwise.records import Claim
+from lengthwise.records import Claim, json_ready
 
 Cell = str | int | float | None
 
@@ -80,14 +79,7 @@ class Inspection:
 
     def plain(self) -> dict[str, Any]:
         """The inspection as JSON-ready data; an infinite number becomes the text "infinite"."""
-        return _plain({**asdict(self), "facts": dict(self.facts)})
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "not a number" if math.isnan(value) else "infinite" if value > 0 else "-infinite"
-    return value
+        sections = [
+            {**asdict(section), "claims": [claim.plain() for claim in section.claims]} for section in self.sections
+        ]
+        return json_ready({**asdict(self), "facts": dict(self.facts), "sections": sections})

@@ -120,7 +120,7 @@ def _whole(anatomy: Anatomy, walk: Walk, norm: str, constant: float, text: str, 
     finite = math.isfinite(constant)
     rows = {row.part: row.of(norm).constant for row in walk.rows if not row.refused}
     return Claim(
-        name=f"Lipschitz constant of {anatomy.name} for {text}",
+        key=f"Lipschitz constant of {anatomy.name} for {text}",
         value=constant if finite else None,
         unit=f"at most, in {NORMS[norm]}",
         kind="certified",

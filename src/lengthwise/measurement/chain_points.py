@@ -143,7 +143,7 @@ class Recursion:
 
 def _share(name: str, right: int, items: int, evidence: Mapping[str, Any]) -> Claim:
     return Claim(
-        name=name,
+        key=name,
         value=right / items if items else None,
         unit="",
         kind="measured",

@@ -119,7 +119,7 @@ class Curve:
         low = held(point.interval.low for point in self.points)
         high = held(point.interval.high for point in self.points)
         return Claim(
-            name="reach",
+            key="reach",
             value=reach,
             unit="size",
             kind="measured",
@@ -141,7 +141,7 @@ class Curve:
         for point in self.bins():
             rows.append(
                 Claim(
-                    name=f"exact match, sizes {point.size} to {point.last}",
+                    key=f"exact match, sizes {point.size} to {point.last}",
                     value=point.exact,
                     unit="",
                     kind="measured",

@@ -179,7 +179,7 @@ def _code(name: str) -> str:
 def _learned_claim(verdicts: Verdicts) -> Claim:
     found = verdicts.learning
     return Claim(
-        name="cells that were learned in the training range",
+        key="cells that were learned in the training range",
         value=len(found.learned) if found.judged else None,
         unit=f"of {found.judged}",
         kind="measured",
@@ -196,7 +196,7 @@ def _learned_claim(verdicts: Verdicts) -> Claim:
 
 def _holding_claim(verdicts: Verdicts) -> Claim:
     return Claim(
-        name=f"{verdicts.content.noun}s that hold {verdicts.at} with at least one encoding",
+        key=f"{verdicts.content.noun}s that hold {verdicts.at} with at least one encoding",
         value=len(verdicts.holding) if verdicts.judged else None,
         unit=f"of {len(verdicts.judged)}",
         kind="measured",
@@ -215,7 +215,7 @@ def _holding_claim(verdicts: Verdicts) -> Claim:
 def _deciding_claim(verdicts: Verdicts) -> Claim:
     rows = verdicts.comparable
     return Claim(
-        name=f"{verdicts.content.noun}s for which the encoding decides {verdicts.at}",
+        key=f"{verdicts.content.noun}s for which the encoding decides {verdicts.at}",
         value=len(verdicts.decided) if rows else None,
         unit=f"of {len(rows)}",
         kind="measured",

@@ -68,7 +68,7 @@ def _row(claim: Claim) -> dict[str, Any]:
     seeds = claim.evidence.get("seeds")
     return {
         "kind": claim.kind,
-        "claim": claim.name,
+        "claim": claim.title,
         "value": _value(claim) + ("" if claim.status == "holds" else f" ({claim.status})"),
         "interval": "" if interval is None else _interval(interval, claim),
         "n": claim.evidence.get("n", len(seeds) if isinstance(seeds, list) else None),
@@ -123,7 +123,7 @@ def _number(value: Any, claim: Claim) -> str:
         return str(value)
     if claim.unit == "size":
         return short(value)
-    if claim.name.startswith("exact match") or claim.unit == "share":
+    if claim.title.startswith("exact match") or claim.unit == "share":
         return percent(value)
     return f"{value:.3g}" if isinstance(value, float) else f"{value:,}"
 

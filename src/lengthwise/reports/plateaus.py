@@ -47,7 +47,7 @@ def falling(fits: Sequence[Plateau]) -> Claim:
     several = [levels for levels in found.values() if len(levels) > 1]
     lower = sum(levels[max(levels)] < levels[min(levels)] for levels in several)
     return Claim(
-        name="plateau of the test loss that is lower after training to greater sizes",
+        key="plateau of the test loss that is lower after training to greater sizes",
         value=lower if several else None,
         unit=f"of {len(several)} settings with a plateau at two training lengths or more",
         kind="heuristic",

@@ -92,7 +92,7 @@ class Prediction:
         if deciding is None:
             return None
         return Claim(
-            name=f"beyond the training range: {self.label}, encoding {self.cell.position}",
+            key=f"beyond the training range: {self.label}, encoding {self.cell.position}",
             value=deciding.outlook,
             unit="",
             kind="predicted",

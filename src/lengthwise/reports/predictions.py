@@ -101,7 +101,7 @@ class Predictions:
         """The share of judged cells that the oracle decided."""
         judged = len(self.judged)
         return Claim(
-            name="cells that the oracle decided, of those learned and measured beyond the training range",
+            key="cells that the oracle decided, of those learned and measured beyond the training range",
             value=len(self.decided) / judged if judged else None,
             unit="share",
             kind="measured",
@@ -188,7 +188,7 @@ def _share(
     repeated = len({row.cell.task for row in rows}) < len(rows)
     apart = Assumption("cells are independent trials", "violated" if repeated else "assumed")
     return Claim(
-        name=name,
+        key=name,
         value=number / len(rows) if rows else None,
         unit="share",
         kind="measured",

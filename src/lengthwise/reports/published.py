@@ -49,7 +49,7 @@ class Comparison:
     def claim(self) -> Claim:
         theirs = self.published_interval
         return Claim(
-            name=f"exact match, ours minus published: {self.where}, sizes {self.sizes}",
+            key=f"exact match, ours minus published: {self.where}, sizes {self.sizes}",
             value=self.points,
             unit="points",
             kind="measured",

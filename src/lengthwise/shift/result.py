@@ -51,7 +51,7 @@ class Shift:
         from lengthwise.shift.explanation import share_claims
 
         found = (self.distance, *self.noise, self.expected, self.distributions, *share_claims(dict(self.shares)))
-        return {claim.name: claim for claim in found}
+        return {claim.title: claim for claim in found}
 
     def verdict(self) -> str:
         """One sentence: how far, and beside which noise."""

@@ -60,7 +60,7 @@ class Transported:
             "notes": list(self.solution.notes),
         }
         return Claim(
-            name=name,
+            key=name,
             value=None if refused else found.primal,
             unit=unit,
             kind="certified" if certified or refused else "heuristic",

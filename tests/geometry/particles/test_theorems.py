@@ -18,7 +18,7 @@ from lengthwise.geometry.particles.theorems import check
 
 
 def named(claims, name):
-    return next(claim for claim in claims if claim.name == name)
+    return next(claim for claim in claims if claim.title == name)
 
 
 def verdict(points, system):
@@ -127,7 +127,7 @@ def test_gathering_in_a_hemisphere_is_never_slower_than_the_bound(seed):
 
 def test_the_comparison_would_notice_a_rate_that_is_too_high():
     system, points = System("SA", 0.0), starts.hemisphere(4, 3, 3)
-    claims = [claim for claim in check(points, system) if claim.name == theorems.RATE]
+    claims = [claim for claim in check(points, system) if claim.title == theorems.RATE]
     path = simulate(system, points, np.linspace(0, 14, 29))
     wrong = type(claims[0])(theorems.RATE, 2.5, "per unit of time", "proved")
     assert compare([wrong], path)[0].status == "refuted"

@@ -90,7 +90,7 @@ def test_the_items_of_a_run_and_what_they_miss() -> None:
     assert worse > 0.9 and better < 0.5
     assert few.claim().value == few.share and few.plain()["states"] == 100
     claim = unshown(few, tests, [8]).claim()
-    assert claim.kind == "measured" and claim.evidence["instances"] == 40 and "fail" not in claim.name
+    assert claim.kind == "measured" and claim.evidence["instances"] == 40 and "fail" not in claim.title
 
 
 @pytest.mark.parametrize("spec, r", [("addition_columns", 3), ("arithmetic_flat:prime=2", 7), ("parity_leftmost", 5)])

@@ -87,7 +87,7 @@ def test_a_layout_as_functions_and_as_pairs_gets_the_same_verdict(name: str, tmp
     for path in both(text, tmp_path):
         card = check_formulation(path, ("rope",), train_size=8)
         assert card.verdicts["rope"].outlook == outlook, (path, card.verdicts["rope"].why)
-        claim = next(claim for claim in card.training if claim.name.endswith("stopping is local"))
+        claim = next(claim for claim in card.training if claim.title.endswith("stopping is local"))
         assert claim.value is local, (path, claim.evidence)
 
 

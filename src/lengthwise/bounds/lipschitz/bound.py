@@ -83,7 +83,7 @@ class PartBound:
         """The bound as a claim; vacuous where the constant is not finite."""
         holds = math.isfinite(self.constant)
         return Claim(
-            name=f"Lipschitz constant of {self.part}",
+            key=f"Lipschitz constant of {self.part}",
             value=self.constant if holds else None,
             unit=f"at most, in {NORMS[self.norm]}",
             kind="certified",

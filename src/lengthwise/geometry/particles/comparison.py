@@ -28,10 +28,10 @@ def compare(claims: Sequence[Claim], trajectory: Trajectory, near: float = 1e-3)
         raise UsageError(f"near lies between 0 and 1, not {near}")
     shown: list[Claim] = []
     for claim in claims:
-        if claim.name == theorems.ONE_CLUSTER:
+        if claim.title == theorems.ONE_CLUSTER:
             shown.append(_gathering(claim, trajectory, near))
-        elif claim.value is not None and claim.name in _LOOKS:
-            shown.append(_LOOKS[claim.name](claim, trajectory))
+        elif claim.value is not None and claim.title in _LOOKS:
+            shown.append(_LOOKS[claim.title](claim, trajectory))
     return tuple(shown)
 
 
@@ -39,7 +39,7 @@ def _measured(
     claim: Claim, value: float | None, unit: str, status: Status, trajectory: Trajectory, evidence: dict[str, Any]
 ) -> Claim:
     seen = {"until": float(trajectory.times[-1]), "error": trajectory.error, **evidence}
-    return Claim(f"{claim.name}: simulated", value, unit, "measured", status, reference=claim.reference, evidence=seen)
+    return Claim(f"{claim.title}: simulated", value, unit, "measured", status, reference=claim.reference, evidence=seen)
 
 
 def _gathering(claim: Claim, trajectory: Trajectory, near: float) -> Claim:

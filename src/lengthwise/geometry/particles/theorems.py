@@ -51,7 +51,7 @@ def _row(
     """A theorem's conclusion where its hypotheses hold, 'unknown' where one is violated or a constant is not known."""
     holds = known and all(a.check != "violated" for a in assumptions)
     return Claim(
-        name=name,
+        key=name,
         value=value if holds else None,
         unit=unit,
         kind="proved",

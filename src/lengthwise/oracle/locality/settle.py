@@ -71,7 +71,7 @@ class Locality:
         looked = f"{self.comparison.states} states, all up to size {self.comparison.up_to} and long random ones"
         checked = Assumption(f"the bimachine is the step, and its domain holds the states ({looked})", "checked")
         return Claim(
-            claim.name, claim.value, claim.unit, claim.kind, claim.status,
+            claim.title, claim.value, claim.unit, claim.kind, claim.status,
             assumptions=(checked,), reference=claim.reference, evidence=claim.evidence,
         )  # fmt: skip
 

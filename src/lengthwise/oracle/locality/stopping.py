@@ -26,7 +26,7 @@ class Stopping:
 
     def claim(self, name: str) -> Claim:
         return Claim(
-            name=f"{name}: stopping is local",
+            key=f"{name}: stopping is local",
             value=self.local,
             unit="",
             kind="measured",

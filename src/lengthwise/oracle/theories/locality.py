@@ -104,7 +104,7 @@ def without_end(question: Asked, sentence: str) -> Opinion:
     """Unknown: over an alphabet without end no training sample shows every step [xiao2024, Theorem 3.1.2]."""
     why = f"{sentence[0].upper()}{sentence[1:]}. {NOT_SHOWN}"
     grounds = Claim(
-        name="the alphabet comes to an end",
+        key="the alphabet comes to an end",
         value=False,
         unit="",
         kind="measured",
@@ -211,7 +211,7 @@ def _blind(question: Question, theory: Theory, clash: Clash, sees: str, seen: As
         f"the same, {clash.other_label!r}."
     )
     grounds = Claim(
-        name="the step depends on what the model does not see",
+        key="the step depends on what the model does not see",
         value=True,
         unit="",
         kind="proved",

@@ -43,7 +43,7 @@ class Asked:
         """A theory's outlook as a prediction that rests on its grounds and on what they assume."""
         resting = assumptions + (grounds.assumptions if grounds else ())
         claim = Claim(
-            name=f"{self.name} with {self.encoding}, trained to {self.train_size}, at {self.test_size}",
+            key=f"{self.name} with {self.encoding}, trained to {self.train_size}, at {self.test_size}",
             value=None if outlook == "unknown" else outlook,
             unit="",
             kind="predicted",

@@ -30,7 +30,7 @@ def opinions(question: Question) -> list[Opinion]:
         "no theory here says whether training finds one."
     )
     grounds = Claim(
-        name="positions never trained",
+        key="positions never trained",
         value=used - trained,
         unit="positions",
         kind="certified",

@@ -36,7 +36,7 @@ class LadderPart:
         """Those the answer is made from come first; none is listed twice."""
         named: dict[str, Claim] = {}
         for claim in (*self.found.answer.claims, *self.found.claims()):
-            named.setdefault(claim.name, claim)
+            named.setdefault(claim.title, claim)
         return list(named.values())
 
 

@@ -72,7 +72,7 @@ def _summary(result: Thresholds) -> Table:
     found: dict[str, Counter[str]] = {}
     for row in result.rows:
         for prediction in row.predictions:
-            found.setdefault(prediction.claim.name, Counter())[prediction.verdict] += 1
+            found.setdefault(prediction.claim.title, Counter())[prediction.verdict] += 1
     verdicts = ("agrees", "contradicted", "says nothing")
     rows = tuple((name, *(counts[verdict] for verdict in verdicts)) for name, counts in found.items())
     note = "Counted over tasks, encodings and depths of search. A theorem about what exists says nothing of training."
@@ -103,7 +103,7 @@ def _predicted(result: Thresholds) -> Table:
         for prediction in row.predictions:
             claim = prediction.claim
             value = "–" if claim.value is None else f"{claim.value} {claim.unit}".strip()
-            key = (claim.name, value, claim.kind, prediction.verdict, prediction.because)
+            key = (claim.title, value, claim.kind, prediction.verdict, prediction.because)
             found.setdefault(key, []).append(f"{row.task}, {row.position}, {row.level}")
     rows = tuple(
         (*key, f"{names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")) for key, names in found.items()

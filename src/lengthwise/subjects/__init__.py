@@ -1,0 +1,1 @@
+"""Anything that answers: runs of ours, models of others, files and functions, opened in one way."""
