@@ -33,10 +33,11 @@ _NAME = re.compile(r"(?:[A-Za-z]:(?=[\\/]))?[^:]*\.py(?:::[^:]*)?(?=:|$)|[^:]*")
 
 class Registry(Generic[T]):
     """Names of one kind of thing. `room` is the package whose modules register into it, `group` its entry points,
-    `listing` the command that lists it, if there is one."""
+    `listing` the command that lists it, if there is one. Of a room that is not `deep`, the packages inside it are
+    imported and their modules are not."""
 
-    def __init__(self, kind: str, room: str, group: str, listing: str = "") -> None:
-        self.kind, self.room, self.group, self.listing = kind, room, group, listing
+    def __init__(self, kind: str, room: str, group: str, listing: str = "", deep: bool = True) -> None:
+        self.kind, self.room, self.group, self.listing, self.deep = kind, room, group, listing, deep
         self._makers: dict[str, Callable[..., T]] = {}
         self._aliases: dict[str, str] = {}
         self._finders: list[Callable[[str], tuple[str, Callable[..., T]] | None]] = []
@@ -124,7 +125,8 @@ class Registry(Generic[T]):
             return
         self._discovered = True
         package = importlib.import_module(self.room)
-        for module in pkgutil.walk_packages(package.__path__, self.room + "."):
+        search = pkgutil.walk_packages if self.deep else pkgutil.iter_modules
+        for module in search(package.__path__, self.room + "."):
             importlib.import_module(module.name)
 
     @functools.cached_property

@@ -60,5 +60,5 @@ class Probe(ABC):
 
 
 probes: Registry[Probe] = Registry(
-    "probe", "lengthwise.probes", "lengthwise.probes", "lengthwise measure --list-probes"
+    "probe", "lengthwise.probes", "lengthwise.probes", "lengthwise measure --list-probes", deep=False
 )
