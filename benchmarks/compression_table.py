@@ -21,7 +21,7 @@ from lengthwise.bounds.compression import decode, encode, make_quantiser
 from lengthwise.errors import LengthwiseError
 from lengthwise.guarantees.predictor import OurPredictor
 from lengthwise.guarantees.subject import open_subject
-from lengthwise.measurement.evaluate import measure_size
+from lengthwise.probes.curve.evaluate import measure_size
 
 NUMBERS = 100_000
 LEVELS = {"uniform": (8, 16, 32, 64, 128), "kmeans": (4, 8, 16, 32)}

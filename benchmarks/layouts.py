@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.files import read_json, write_json, write_text
-from lengthwise.measurement.chain_points import ChainPoint
-from lengthwise.measurement.recursion import run_chains
+from lengthwise.probes.recursion.points import ChainPoint
+from lengthwise.probes.recursion.walk import run_chains
 from lengthwise.oracle.check import check
 from lengthwise.oracle.locality import trained
 from lengthwise.oracle.locality.trained import TIMES, Outcome

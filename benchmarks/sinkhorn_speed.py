@@ -22,7 +22,7 @@ from rows import Row, median_seconds, need, standalone
 
 from lengthwise.errors import LengthwiseError
 from lengthwise.geometry.sinkhorn import sinkhorn
-from lengthwise.measurement.evaluate import measure_size
+from lengthwise.probes.curve.evaluate import measure_size
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position

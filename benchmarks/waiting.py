@@ -25,7 +25,7 @@ from lengthwise.bounds.compression.kmeans import kmeans_levels
 from lengthwise.errors import LengthwiseError
 from lengthwise.geometry import clusters
 from lengthwise.inspection.inspect import inspect
-from lengthwise.measurement.spread import Keep
+from lengthwise.probes.curve.spread import Keep
 from lengthwise.oracle.programs.interpreter import run_tokens
 from lengthwise.oracle.programs.text import parse_program
 from lengthwise.runs.plan import Plan, plan_for

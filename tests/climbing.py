@@ -4,13 +4,13 @@ import functools
 
 import torch
 
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.models.transformer import Transformer
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import build_model
 from lengthwise.training.loop import train_model
 
-SMALL = LadderSettings(items=5, decoded=4, inside=3)
+SMALL = LadderProbe(items=5, decoded=4, inside=3)
 
 
 def small_plan(

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 from chances import chance_of
-from lengthwise.measurement.curve import Curve, Point
+from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.studies.record import RunRecord, Summary, pack_points
 from lengthwise.studies.store import Store
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.integrity import sealed
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.runs.ladder_file import write_ladder
 from lengthwise.studies.ladders import write_shifts
 from lengthwise.studies.record import pack_points
@@ -74,7 +74,7 @@ def planted_study(make: Callable[..., Path], folder: Path, shifts: bool) -> Path
     study = make(folder / "study", **settings)
     with Store.open(study, write=True) as store:
         for run, climb in zip(store.runs("done"), evidence.climbs, strict=True):
-            detail = {**run.detail, "curve": pack_points(run.curve.points), "ladder": LadderSettings().plain()}
+            detail = {**run.detail, "curve": pack_points(run.curve.points), "ladder": LadderProbe().plain()}
             shape = {**run.settings, "depth": climb.depth, "width": climb.width}
             store.finish(dataclasses.replace(run, detail=detail, settings=shape))
             (study / RUNS / run.key).mkdir(parents=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lengthwise.findings.evidence import Climb, Evidence
-from lengthwise.measurement.ladder import Calibration, Inside, Ladder, LadderSettings, LevelPoint
+from lengthwise.probes.ladder.levels import Calibration, Inside, Ladder, LadderProbe, LevelPoint
 from lengthwise.shift.level_shift import LevelShift
 
 AXES = ("depth", "branching", "content")
@@ -58,7 +58,7 @@ def planted(
             own = errors(place) if errors else (risk(place),) * items
             layers = tuple((inside or _inside)(place, layer) for layer in range(depth + 1))
             points.append(point_of(axis, value, own, layers))
-        settings = LadderSettings(items, 2, 2)
+        settings = LadderProbe(items, 2, 2)
         ladder = Ladder(task, position, train_size, seed, settings, tuple(points), (), None, "")
         climbs.append(Climb(task, position, depth, width, seed, ladder))
     shifts = [

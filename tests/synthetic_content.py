@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chances import chance_of
 from lengthwise.findings.evidence import Evidence
-from lengthwise.measurement.curve import Curve, Point
+from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.reports.content import Content
 from lengthwise.studies.record import RunRecord, Summary, named_variants, pack_points
 

@@ -20,17 +20,17 @@ from lengthwise.version import __version__
 if TYPE_CHECKING:
     from lengthwise.guarantees.bound import bound
     from lengthwise.guarantees.guarantee import Guarantee
-    from lengthwise.measurement.curve import Curve
-    from lengthwise.measurement.recursion import run_chains
-    from lengthwise.measurement.spread import Keep, Spread, over_seeds
     from lengthwise.models.transformer import Architecture, Transformer
     from lengthwise.oracle.check import check
     from lengthwise.oracle.check_own import check_formulation
     from lengthwise.positions import make_position
     from lengthwise.positions.position import Position
+    from lengthwise.probes.curve.curve import Curve
+    from lengthwise.probes.curve.spread import Keep, Spread, over_seeds
     from lengthwise.probes.inspection import Inspection, inspect
+    from lengthwise.probes.recursion.walk import run_chains
     from lengthwise.records import Assumption, Claim, Interval, Reference
-    from lengthwise.runs.run import Listener, Run, load_run, measure, train
+    from lengthwise.runs.run import Run, load_run, measure, train
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
     from lengthwise.shift.sampling import task_sample
@@ -46,18 +46,17 @@ _HOMES = {
     "Architecture": "lengthwise.models.transformer",
     "Assumption": "lengthwise.records",
     "Claim": "lengthwise.records",
-    "Curve": "lengthwise.measurement.curve",
+    "Curve": "lengthwise.probes.curve.curve",
     "Guarantee": "lengthwise.guarantees.guarantee",
     "Inspection": "lengthwise.probes.inspection",
     "Interval": "lengthwise.records",
-    "Keep": "lengthwise.measurement.spread",
-    "Listener": "lengthwise.runs.run",
+    "Keep": "lengthwise.probes.curve.spread",
     "Position": "lengthwise.positions.position",
     "Recipe": "lengthwise.training.recipe",
     "Reference": "lengthwise.records",
     "Run": "lengthwise.runs.run",
     "Shift": "lengthwise.shift.result",
-    "Spread": "lengthwise.measurement.spread",
+    "Spread": "lengthwise.probes.curve.spread",
     "Study": "lengthwise.studies.spec",
     "StudyResults": "lengthwise.studies.results",
     "Task": "lengthwise.tasks.task",
@@ -73,8 +72,8 @@ _HOMES = {
     "measure_shift": "lengthwise.shift.compare",
     "open_subject": "lengthwise.subjects.open",
     "open_study": "lengthwise.studies.results",
-    "over_seeds": "lengthwise.measurement.spread",
-    "run_chains": "lengthwise.measurement.recursion",
+    "over_seeds": "lengthwise.probes.curve.spread",
+    "run_chains": "lengthwise.probes.recursion.walk",
     "run_study": "lengthwise.studies.results",
     "task_sample": "lengthwise.shift.sampling",
     "train": "lengthwise.runs.run",
@@ -90,7 +89,6 @@ __all__ = [
     "Inspection",
     "Interval",
     "Keep",
-    "Listener",
     "Position",
     "Recipe",
     "Reference",

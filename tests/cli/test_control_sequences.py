@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lengthwise.cli.progress import progress
-from lengthwise.cli.terminal import redraw, visible, visible_streams
+from lengthwise.terminal import redraw, visible, visible_streams
 from lengthwise.studies.grid import plans
 from lengthwise.studies.planned import planned_records, study_facts
 from lengthwise.studies.spec import Study

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast
 import pytest
 import torch
 
-from lengthwise.measurement.standard import THRESHOLD
+from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.models.attention.window import Window
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.oracle.check import check

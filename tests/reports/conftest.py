@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from chances import chance_of
-from lengthwise.measurement.curve import Curve, Point
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.curve.curve import Curve, Point
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.oracle.check import Card
 from lengthwise.oracle.opinion import Opinion, Verdict
 from lengthwise.records import Assumption, Claim, Reference
@@ -158,7 +158,7 @@ def large_report(large_study) -> Path:
 def ladder_report(tmp_path_factory) -> Path:
     """The page of 54 models on ladders of three search problems."""
     path = tmp_path_factory.mktemp("ladders") / "report.html"
-    evidence = synthetic_evidence(settings=LadderSettings(12, 4, 4))
+    evidence = synthetic_evidence(settings=LadderProbe(12, 4, 4))
     path.write_text(render(ladder_content(evidence), ToldOracle({})), encoding="utf-8")
     return path
 

@@ -15,7 +15,7 @@ from lengthwise.figures.plan_chart import plan_chart
 from lengthwise.figures.spectrum import spectrum_chart
 from lengthwise.figures.waterfall import waterfall_chart
 from lengthwise.inspection.content import Inspection, Picture, Section
-from lengthwise.measurement.curve import Curve, Point
+from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.reports.inspection import write_inspection
 from lengthwise.reports.particles.phases import phase_chart
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengthwise.measurement.intervals import wilson
+from lengthwise.probes.curve.intervals import wilson
 from lengthwise.oracle.check import Card
 from lengthwise.reports.predictions import predict
 from lengthwise.studies.cells import cells
@@ -220,7 +220,7 @@ def test_a_task_that_was_changed_since_is_unknown(content_of, told):
 def test_what_measuring_stores_is_what_is_compared(tmp_path):
     """A curve as training leaves it, of a task with an answer and of one with tags."""
     import lengthwise as lw
-    from lengthwise.measurement.spread import Keep
+    from lengthwise.probes.curve.spread import Keep
     from lengthwise.reports.oracle_cards import _changed
     from lengthwise.studies.cells import cells as cells_of
     from lengthwise.studies.record import read_finished

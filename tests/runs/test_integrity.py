@@ -13,7 +13,7 @@ import pytest
 
 from lengthwise.cli import main
 from lengthwise.integrity import CONFIG, COORDINATES, CURVE, LADDER, RUN, WEIGHTS
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.runs.ladder_file import read_ladder
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import PLAN, carry_out, load_run, measure
@@ -128,8 +128,8 @@ def test_weights_that_are_damaged_before_the_measurement_are_not_measured(folder
 @pytest.mark.parametrize("last", [CURVE, LADDER, RUN])
 def test_killed_while_a_finished_run_is_measured_otherwise(tmp_path: Path, last: str) -> None:
     """The files of two measurements never pass for one: whatever was written last, the same call gives a whole run."""
-    folder = carry_out(_plan(ladder=LadderSettings(2, 1, 1)), tmp_path / "run").folder
-    asked = _plan(items=7, ladder=LadderSettings(3, 1, 1))
+    folder = carry_out(_plan(ladder=LadderProbe(2, 1, 1)), tmp_path / "run").folder
+    asked = _plan(items=7, ladder=LadderProbe(3, 1, 1))
     code = (
         "import os, sys, lengthwise.files as files; from pathlib import Path; replace = os.replace\n"
         f"def killed(part, path):\n    replace(part, path); Path(path).name == {last!r} and os._exit(9)\n"
@@ -146,7 +146,7 @@ def test_killed_while_a_finished_run_is_measured_otherwise(tmp_path: Path, last:
 
 
 def test_an_edited_ladder_is_named_and_measured_again(tmp_path: Path) -> None:
-    asked = _plan(ladder=LadderSettings(2, 1, 1))
+    asked = _plan(ladder=LadderProbe(2, 1, 1))
     folder = carry_out(asked, tmp_path).folder
     before = (folder / LADDER).read_bytes()
     (folder / LADDER).write_bytes(before.replace(b'"seed": 0', b'"seed":  0'))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import lengthwise as lw
 from lengthwise.cli import main
 from lengthwise.errors import UsageError
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.models.attention import attentions
 from lengthwise.models.forms import forms
 from lengthwise.models.transformer import Architecture
@@ -118,7 +118,7 @@ def test_the_digest_does_not_change_with_what_does_not() -> None:
 
 
 def test_a_ladder_changes_the_digest_only_where_its_rows_are_longer() -> None:
-    few, many = LadderSettings(4, 2, 2), LadderSettings(8, 4, 4)
+    few, many = LadderProbe(4, 2, 2), LadderProbe(8, 4, 4)
     assert make(ladder=few).digest() == make(ladder=many).digest() == make().digest()
     assert make(ladder=few).interface() == make().interface()
     maze = {"task": tasks.make("tree_maze"), "train_size": 3, "test_size": 4}
@@ -129,7 +129,7 @@ def test_a_ladder_changes_the_digest_only_where_its_rows_are_longer() -> None:
 
 
 def test_a_plan_with_a_ladder_goes_there_and_back_and_one_without_has_no_such_key() -> None:
-    plan = make(ladder=LadderSettings(8, 4, 3))
+    plan = make(ladder=LadderProbe(8, 4, 3))
     stored = json.loads(json.dumps(plan.plain()))
     assert stored["ladder"] == {"items": 8, "decoded": 4, "inside": 3} and Plan.from_plain(stored) == plan
     assert "ladder" not in make().plain() and Plan.from_plain(make().plain()).ladder is None
@@ -140,7 +140,7 @@ def test_a_plan_with_a_ladder_goes_there_and_back_and_one_without_has_no_such_ke
 
 def test_a_task_that_ends_at_the_training_size_has_no_ladder() -> None:
     with pytest.raises(UsageError, match="has no items beyond size 30, so there is no ladder"):
-        make(train_size=30, test_size=30, ladder=LadderSettings())
+        make(train_size=30, test_size=30, ladder=LadderProbe())
 
 
 def test_a_task_without_a_name_is_told_from_another_by_its_settings() -> None:
@@ -270,7 +270,7 @@ def test_plan_for_lays_settings_over_the_preset() -> None:
     assert plan == Plan(tasks.make("sort:alphabet=30"), shape, recipe, 4, 12, 7, 3)
     assert type(plan.recipe.rate) is float, "a whole number would have another digest"
     assert plan_for(Preset(), make_position("none"), train_size=4).recipe.steps == 77
-    assert plan_for("sort", "none", train_size=4, ladder=LadderSettings(60)).ladder == LadderSettings(60)
+    assert plan_for("sort", "none", train_size=4, ladder=LadderProbe(60)).ladder == LadderProbe(60)
     assert plan_for("sort", "none", train_size=4, training={"stop_at": None}).recipe.stop_at is None
     assert plan_for({"name": "sort", "alphabet": 30}, "none", train_size=9, test_size=10).test_size == 10
 

@@ -15,7 +15,7 @@ import torch
 
 import lengthwise as lw
 from lengthwise.errors import Interrupted, LengthwiseError
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.runs import run as module
 from lengthwise.runs.ladder_file import read_ladder
 from lengthwise.runs.plan import plan_for
@@ -432,7 +432,7 @@ def test_a_plan_is_carried_out_as_it_is(tmp_path: Path, done: Run) -> None:
 
 
 def climbing(folder: Path, items: int = 4, listener: Listener | None = None) -> Run:
-    settings = {"model": TINY, "training": SHORT, "ladder": LadderSettings(items, 2, 2)}
+    settings = {"model": TINY, "training": SHORT, "ladder": LadderProbe(items, 2, 2)}
     plan = plan_for("copy_repeat", "none", train_size=3, test_size=6, items=10, seed=5, **settings)
     return carry_out(plan, folder, listener)
 
@@ -442,7 +442,7 @@ def test_a_ladder_is_climbed_after_the_curve(tmp_path: Path) -> None:
     run = climbing(tmp_path / "run", listener=Listener(climbed=lambda point: heard.append(point.name)))
     ladder = read_ladder(run.folder)
     assert names(run.folder) == {*FILES, "ladder.json"} and heard == [point.name for point in ladder.points]
-    assert (ladder.seed, ladder.train_size, ladder.settings) == (5, 3, LadderSettings(4, 2, 2))
+    assert (ladder.seed, ladder.train_size, ladder.settings) == (5, 3, LadderProbe(4, 2, 2))
     assert load_run(run.folder).plan == run.plan and run.plan.ladder == ladder.settings
 
 

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import nnls
 
 from lengthwise.errors import Interrupted, UsageError
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.studies import calibration
 from lengthwise.studies.calibration import Timing, calibrate, fitted, non_negative
@@ -86,8 +86,8 @@ def test_a_pooled_batch_is_as_long_as_its_items_and_a_ladder_is_counted() -> Non
     assert widths.min() < widths.max() <= pooled.task.width(3)
     assert step_work(pooled, [3])[4] == pytest.approx(8 * widths.mean())
     assert step_work(pooled, [3])[4] < step_work(alone, [3])[4]
-    climbed = plan_for("subset_sum", "none", **given, training={"batch": 8}, ladder=LadderSettings(8, 4, 4))
-    more = plan_for("subset_sum", "none", **given, training={"batch": 8}, ladder=LadderSettings(16, 8, 4))
+    climbed = plan_for("subset_sum", "none", **given, training={"batch": 8}, ladder=LadderProbe(8, 4, 4))
+    more = plan_for("subset_sum", "none", **given, training={"batch": 8}, ladder=LadderProbe(16, 8, 4))
     assert relative_cost(alone) < relative_cost(climbed) < relative_cost(more)
     assert ladder_seconds(alone) == 0 and estimate([climbed, pooled], seconds=0.3).calibrated
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lengthwise.measurement.curve import Curve
+from lengthwise.probes.curve.curve import Curve
 from lengthwise.studies import shifts
 from lengthwise.studies.coordinator import Progress, carry_out_study
 from lengthwise.studies.spec import Study

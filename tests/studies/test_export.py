@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
-from lengthwise.measurement.intervals import wilson
-from lengthwise.measurement.sparsity import Sparsity
+from lengthwise.probes.curve.intervals import wilson
+from lengthwise.probes.sparsity import Sparsity
 from lengthwise.studies.export import export
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store

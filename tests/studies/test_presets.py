@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lengthwise.errors import UnknownName, UsageError
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.positions import make_position, positions, wrappers
 from lengthwise.positions.offset import Offset
 from lengthwise.positions.randomized import Randomized
@@ -69,7 +69,7 @@ def test_tables_are_merged_key_by_key_and_all_else_is_replaced(file: Path) -> No
     assert full.training == {"steps": (100,), "batch": (8,), "rate": (0.001,)}
     assert full.model == {"depth": (4,), "width": (16,)}
     assert (len(small.seeds), len(full.seeds)) == (2, 5)
-    assert small.ladder == LadderSettings() and full.ladder == LadderSettings(60, 20, 10)
+    assert small.ladder == LadderProbe() and full.ladder == LadderProbe(60, 20, 10)
     assert Study.read(file, "plain").ladder is None
     assert full.tasks == (f"{file.parent}/other.py::Copy", "sort"), "paths in a preset are relative to the file too"
 
@@ -131,9 +131,9 @@ def test_ladders_that_cannot_be(name: str) -> None:
 def test_an_override_gives_one_task_a_ladder_or_takes_it_away() -> None:
     few = {"items": 4, "decoded": 2, "inside": 2}
     one = Study("x", ["sort", "subset_sum"], train_size=3, override=[{"task": "subset_sum", "ladder": few}])
-    assert {plan.task_name: plan.ladder for plan in plans(one)} == {"sort": None, "subset_sum": LadderSettings(4, 2, 2)}
+    assert {plan.task_name: plan.ladder for plan in plans(one)} == {"sort": None, "subset_sum": LadderProbe(4, 2, 2)}
     other = Study("x", ["sort", "subset_sum"], train_size=3, ladder=few, override=[{"task": "sort", "ladder": False}])
-    assert [plan.ladder for plan in plans(other)] == [None, LadderSettings(4, 2, 2)]
+    assert [plan.ladder for plan in plans(other)] == [None, LadderProbe(4, 2, 2)]
     for study in (one, other):
         assert Study.from_plain(tomllib.loads(study.toml())) == study
 

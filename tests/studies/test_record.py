@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
-from lengthwise.measurement.curve import Curve, Point
-from lengthwise.measurement.spread import Keep
+from lengthwise.probes.curve.curve import Curve, Point
+from lengthwise.probes.curve.spread import Keep
 from lengthwise.runs.run import load_run
 from lengthwise.studies.record import (
     RunRecord,

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from half_write import half_write
 from lengthwise.errors import UsageError
-from lengthwise.measurement.curve import Curve, Point
+from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.studies import lock
 from lengthwise.studies.lock import LOCK, holder, locked
 from lengthwise.studies.record import RunRecord, Summary, pack_points

@@ -11,7 +11,7 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.findings.gather import gather, gather_summary
-from lengthwise.measurement.ladder import Calibration, Example, Inside, Ladder, LadderSettings, LevelPoint
+from lengthwise.probes.ladder.levels import Calibration, Example, Inside, Ladder, LadderProbe, LevelPoint
 from lengthwise.runs.ladder_file import write_ladder
 from lengthwise.studies.ladders import write_shifts
 from lengthwise.studies.record import pack_points
@@ -46,7 +46,7 @@ def made_up(seed: int, position: str, task: str, depth: int) -> Ladder:
     points = [point("training", 0), *(point(axis, value) for axis in AXES for value in range(4, 10))]
     example = Example("training", "a " * 30, "b " * 60, "c " * 60, 3, False, False, "a sentence about it")
     return Ladder(
-        task, position, 3, seed, LadderSettings(), tuple(points), (example,) * 8, 1234.56789, "a metric in words"
+        task, position, 3, seed, LadderProbe(), tuple(points), (example,) * 8, 1234.56789, "a metric in words"
     )
 
 
@@ -56,7 +56,7 @@ def study(synthetic_study, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = synthetic_study(tmp_path_factory.mktemp("summary") / "study", tasks=["sort", "parity"], seeds=3)
     with Store.open(folder, write=True) as store:
         for number, run in enumerate(store.runs("done")):
-            detail = {**run.detail, "curve": pack_points(run.curve.points), "ladder": LadderSettings().plain()}
+            detail = {**run.detail, "curve": pack_points(run.curve.points), "ladder": LadderProbe().plain()}
             store.finish(dataclasses.replace(run, detail=detail))
             (folder / RUNS / run.key).mkdir(parents=True, exist_ok=True)
             ladder = made_up(number, run.position, run.task, int(run.settings["depth"]))

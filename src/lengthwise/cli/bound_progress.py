@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 
 from lengthwise.cli.output import narrate
-from lengthwise.cli.terminal import redraw
 from lengthwise.guarantees.listener import Listener
+from lengthwise.terminal import redraw
 
 EVERY = 30.0  # seconds between two lines where there is no terminal
 

@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
 def _warn_of_few_items(study: Study, quiet: bool) -> None:
     """Say once where runs are measured on too few items to establish what they are judged by."""
     from lengthwise.cli.output import warn
-    from lengthwise.measurement.standard import too_few_items
+    from lengthwise.probes.curve.standard import too_few_items
     from lengthwise.studies.grid import plans
 
     fewest = min((plan.items for plan in plans(study) if plan.task.certain), default=None)

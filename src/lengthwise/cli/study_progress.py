@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.terminal import live_bars, visible
 from lengthwise.reports.words import duration
+from lengthwise.terminal import live_bars, visible
 
 if TYPE_CHECKING:
     from lengthwise.studies.coordinator import Progress

@@ -1,7 +1,7 @@
-"""Make the index of a study anew from its run folders, after it was lost or damaged.
+"""Rebuild the index of a study from its run folders, after it was lost or damaged.
 
-Every finished run is checked: its record, its curve, and its weights against their SHA-256. Damaged folders are named
-and left as they are; delete one to have its run trained again. An index that was damaged is kept beside the new one.
+Every finished run is checked: its record, its weights and what was measured, against their SHA-256. Damaged folders are
+named and left as they are; delete one to have its run trained again. A damaged index is kept next to the new one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lengthwise.cli.options import Parser
 
 def add_options(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", help="the name of a study below runs/, or its folder")
-    parser.seed_help = "not used here: nothing is random"
+    parser.seed_help = "has no effect: nothing is random"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -33,5 +33,5 @@ def run(options: argparse.Namespace) -> int:
         content = {"folder": str(folder), "counts": dict(counts), "damaged": dict(rebuilt.damaged)}
         write_object("study rebuild", {**content, "remarks": list(rebuilt.remarks)})
     else:
-        narrate(f"index of {folder} made anew: {counts['done']} of {total} runs are done", options.quiet)
+        narrate(f"index of {folder} rebuilt: {counts['done']} of {total} runs are done", options.quiet)
     return RunsFailed.exit_code if rebuilt.damaged else 0

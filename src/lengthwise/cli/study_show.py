@@ -36,9 +36,10 @@ _MOST = 20  # failed runs that are named
 def add_options(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", help="a study below runs/, the folder of one, or a summary of one")
     names = ", ".join(_TITLES)
+    parser.add_argument("--probe", metavar="NAME", help="show the records of this probe, run by run")
     parser.add_argument("--measure", metavar="LIST", help=f"which of {names}, with commas between (reach,twice,thrice)")
     add_trust(parser, "the study")
-    parser.seed_help = "not used here: nothing is random"
+    parser.seed_help = "has no effect: nothing is random"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -54,12 +55,38 @@ def run(options: argparse.Namespace) -> int:
         return _show_summary(options)
     folder = study_folder(options.name)
     with Store.open(folder) as store:
+        if options.probe:
+            return _show_probe(store, options)
         if options.json:
-            write_object("study show", read_table(store).plain(measures))
+            probes = {run.key: [record.source for record in run.records.values()] for run in store.runs("done")}
+            write_object("study show", {**read_table(store).plain(measures), "probes": probes})
         else:
             write_table(store, measures)
     if not options.json and options.measure is None:
         write_study_answer(folder)
+    return 0
+
+
+def _show_probe(store: Store, options: argparse.Namespace) -> int:
+    """The records of one probe, one after the other."""
+    import dataclasses
+
+    from lengthwise.cli.output import write_object
+    from lengthwise.cli.records import write_record
+    from lengthwise.errors import UsageError
+    from lengthwise.studies.table import printable, run_title
+
+    runs = store.runs(probe=options.probe)
+    if not runs:
+        raise UsageError(f"no finished run of {store.folder} has a record of {options.probe!r}")
+    if options.json:
+        found = [{"run": run.key, "record": record.plain()} for run in runs if (record := run.record(options.probe))]
+        write_object("study show", {"probe": options.probe, "records": found})
+        return 0
+    for run in runs:
+        record = run.record(options.probe)
+        assert record is not None
+        write_record(dataclasses.replace(record, title=printable(run_title(run))))
     return 0
 
 
@@ -236,7 +263,7 @@ def _percent(share: float) -> str:
 
 def _notes(table: Table, measures: Sequence[Measure]) -> list[str]:
     """What the marks mean, of those that occur."""
-    from lengthwise.measurement.standard import ADVICE
+    from lengthwise.probes.curve.standard import ADVICE
 
     done = [cell for cell in table.cells if cell.done]
     if not done:

@@ -1,7 +1,7 @@
 """Train a model on a task at short sizes, then measure it at every size up to the test size.
 
-The run is kept in a folder (runs/… unless --folder says otherwise). The same command again returns the finished run, or
-goes on with an interrupted one.
+The run is kept in a folder (runs/… unless --folder says otherwise). Run the same command
+again to resume an interrupted run, or to have a finished one returned.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--items", type=whole, default=200, metavar="N", help="test items at each size (200)")
     add("--seeds", type=whole, default=1, metavar="N", help="train N seeds, from --seed on (1)")
     add("--keep", type=number, metavar="SHARE", help="with --seeds: keep those with this exact match in range")
+    add("--probe", action="append", metavar="SPEC", help="measure this as well, as ladder:items=200; repeatable")
     add("--folder", metavar="DIR", help="where the run is kept (below runs/)")
     add("--figure", metavar="FILE", help="draw the curve into this .svg, .png or .html file")
     add("--threads", type=whole, default=1, metavar="N", help="torch threads (1: best for small models)")
@@ -59,11 +60,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from lengthwise.cli.figure import check_figure, draw
+    from lengthwise.cli.measure import write_records
     from lengthwise.cli.output import warn, write_object
-    from lengthwise.cli.results import write_curve, write_spread
+    from lengthwise.cli.results import write_spread
     from lengthwise.errors import Interrupted, UsageError
-    from lengthwise.measurement.spread import Keep, over_seeds
-    from lengthwise.measurement.standard import too_few_items
+    from lengthwise.probes.curve.spread import Keep, over_seeds
+    from lengthwise.probes.curve.standard import too_few_items
     from lengthwise.tasks.contract import check_own
 
     for name in ("seeds", "threads", "items", "train_size"):
@@ -82,19 +84,20 @@ def run(options: argparse.Namespace) -> int:
     try:
         runs = [_carried_out(plan, options) for plan in plans]
     except KeyboardInterrupt:
-        raise Interrupted("stopped; what was finished is kept, and the same command goes on from there") from None
+        raise Interrupted("stopped; what was finished is kept, run the same command again to resume") from None
     draw(options.figure, [run.curve.plain() for run in runs], options.quiet)
     if len(runs) == 1:
         run = runs[0]
         if options.json:
             content = {"folder": str(run.folder), "plan": run.plan.plain(), "ended": run.history.ended}
-            write_object("train", {**content, "environment": run.environment, "curve": run.curve.plain()})
+            write_object("train", {**content, "environment": run.environment, **_records(run)})
         else:
-            write_curve(run.curve)
+            write_records([run.record(slug) for slug in run.plan.asked()])
         return 0
     spread = over_seeds([run.curve for run in runs], keep)
     if options.json:
-        write_object("train", {"folders": [str(run.folder) for run in runs], **spread.plain()})
+        runs_plain = [{"folder": str(run.folder), **_records(run)} for run in runs]
+        write_object("train", {"runs": runs_plain, **spread.plain()})
     else:
         write_spread(spread)
     return 0
@@ -103,16 +106,21 @@ def run(options: argparse.Namespace) -> int:
 def _carried_out(plan: Plan, options: argparse.Namespace) -> Run:
     """The run of a plan, done now or found in its folder."""
     from lengthwise.cli.output import narrate
-    from lengthwise.cli.progress import progress
-    from lengthwise.runs.run import RUN, carry_out
+    from lengthwise.integrity import RUN
+    from lengthwise.progress import shown
+    from lengthwise.runs.run import carry_out
 
     folder = _folder(plan, options)
     found = (folder / RUN).exists()
     title = f"seed {plan.seed}" if options.seeds > 1 else ""
-    with progress(plan.recipe.steps, plan.test_sizes, options.quiet, title) as listener:
-        run = carry_out(plan, folder, listener, options.threads)
+    with shown(quiet=options.quiet, title=title) as progress:
+        run = carry_out(plan, folder, progress, options.threads)
     narrate(f"{title + ': ' if title else ''}{_summary(run, found)}", options.quiet)
     return run
+
+
+def _records(run: Run) -> dict[str, object]:
+    return {"records": [run.record(slug).plain() for slug in run.plan.asked()]}
 
 
 def _summary(run: Run, found: bool) -> str:
@@ -152,6 +160,7 @@ def _plan(options: argparse.Namespace, seed: int) -> Plan:
         seed=seed,
         model=model,
         training={name: given[name] for name in _TRAINING if name in given},
+        probes=options.probe or (),
     )
 
 

@@ -19,7 +19,7 @@ from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.files import write_text, writing
-from lengthwise.integrity import RUN, check_run
+from lengthwise.integrity import MODEL, RUN, check_files, damage, read_record
 from lengthwise.interrupts import Stop
 from lengthwise.outputs import is_ours, write_output
 from lengthwise.runs.plan import Plan
@@ -129,40 +129,32 @@ class _Work:
         self.began, self.before = time.monotonic(), store.fact("seconds") or 0.0
         self.known = {run.key: run for run in store.runs(detail=False)}
         self.queue = deque(self._left())
-        climbing = [(plan.task_name, plan.train_size) for plan in todo if plan.ladder is not None]
-        self.shifts = missing_shifts(folder, climbing)
+        self.shifts = missing_shifts(folder, store.fact("shifts") or [])
 
     def _left(self) -> list[str]:
-        """What is to be done, the longest first so that no core waits at the end. Finished folders are taken in; a
-        damaged one is a run that failed, and its reason names it."""
+        """What is to be done, the longest first so that no core waits at the end. Finished folders are taken in. A
+        damaged one is a run that failed, and its reason names it; if only records of probes are damaged, these are
+        measured again."""
         left, found = [], []
         for key, plan in self.plans.items():
-            done = self.known[key].state == "done" and (self._place(key) / RUN).exists()
+            place, reason = self._place(key), ""
             try:
-                if done and plan.ladder is None and not plan.sparsity:  # of these the folder alone knows
-                    check_run(self._place(key))
+                record = read_record(place) if (place / RUN).exists() else {}
+                if record:
+                    check_files(place, record, MODEL)
+                    reason = "; ".join(filter(None, (damage(place, record, slug) for slug in record["records"])))
+                there = record.get("records", {})
+                if record and not reason and all(there.get(slug) == how for slug, how in plan.asked().items()):
+                    if self.known[key].state != "done" or self.known[key].asked != there:
+                        found.append(read_finished(place))
                     continue
-                record = self._finished(key, plan)
             except UsageError as error:
                 self.store.mark(key, "failed", str(error))
                 continue
-            if record is not None:
-                found.append(record)
-            else:
-                left.append(key)
-                self.store.mark(key, "waiting")
+            left.append(key)
+            self.store.mark(key, "waiting", reason)
         self.store.finish_all(found)
         return sorted(left, key=lambda key: -self.costs[key])
-
-    def _finished(self, key: str, plan: Plan) -> RunRecord | None:
-        """The finished run in a folder, if it is there and measured as asked."""
-        if not (self._place(key) / RUN).exists():
-            return None
-        record = read_finished(self._place(key))
-        as_asked = (record.test_size, record.items) == (plan.test_size, plan.items)
-        climbed = plan.ladder is None or record.ladder == plan.ladder.plain()
-        looked = bool(record.sparsity) or not plan.sparsity
-        return record if as_asked and climbed and looked else None
 
     def do(self, workers: Executor) -> Progress:
         if not self.queue and not self.shifts:

@@ -13,17 +13,17 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
 from lengthwise.errors import UsageError
-from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.attention import attentions
 from lengthwise.models.folder import architecture_config
 from lengthwise.models.forms import forms
 from lengthwise.models.transformer import Architecture
 from lengthwise.positions import Position, Shape, make_position, position_spec
+from lengthwise.probes.probe import Probe, probes
 from lengthwise.registry import format_spec, nearest
 from lengthwise.runs.plan import Plan, plan_for, preset
 from lengthwise.studies.axes import MODEL, TRAINING, Scalar, Values
@@ -50,8 +50,7 @@ class _Block:
     seeds: tuple[int, ...]
     model: Mapping[str, Values]
     training: Mapping[str, Values]
-    ladder: LadderSettings | Literal[False] | None
-    sparsity: bool
+    probes: tuple[Probe, ...]
 
     @functools.cached_property
     def names(self) -> dict[str, str]:
@@ -87,8 +86,7 @@ class _Choice:
                 seed=self.seed,
                 model=self.model,
                 training=self.training,
-                ladder=block.ladder or None,
-                sparsity=block.sparsity,
+                probes=block.probes,
             )
             _check_parts(plan)
         except UsageError as error:
@@ -153,6 +151,7 @@ def _blocks(study: Study) -> list[_Block]:
         for match, override in overrides:
             if _matches(match, pair):
                 held = {key: _replaced(value, override.get(key)) for key, value in held.items()}
+        held["probes"] = tuple(map(probes.restore, held["probes"]))
         blocks.append(_Block(task=every_task[pair["task"]], position=every_position[pair["position"]], **held))
     return blocks
 

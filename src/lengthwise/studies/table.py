@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from lengthwise.measurement.spread import Keep
+from lengthwise.probes.curve.spread import Keep
 from lengthwise.studies.cells import Cell, Measure, cells, named_sizes
 from lengthwise.studies.learning import Learning, learning
 from lengthwise.studies.record import RunRecord

@@ -8,12 +8,15 @@ import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.registry import nearest, parse_spec
 from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
 from lengthwise.trust import check_allowed
+
+B = TypeVar("B")
 
 
 def load_task_file(spec: str) -> Task:
@@ -27,30 +30,36 @@ def load_task_file(spec: str) -> Task:
 @tasks.finder
 def task_in_file(name: str) -> tuple[str, type[Task]] | None:
     """`path.py` or `path.py::Class` → the name with the class, and the class; None if the name is not of this form."""
+    return class_in_file(name, Task, "task")
+
+
+def class_in_file(name: str, base: type[B], kind: str) -> tuple[str, type[B]] | None:
+    """The subclass of `base` that a name `path.py` or `path.py::Class` leads to, with its full name; None if the name
+    is not of this form. The file must be allowed to run."""
     path, colons, wanted = name.partition("::")
     if not path.endswith(".py"):
         return None
-    found = _classes(module_in(path))
+    found = _classes(module_in(path), base)
     if not found:
-        raise UsageError(f"{path} defines no subclass of lengthwise.tasks.task.Task")
+        raise UsageError(f"{path} defines no subclass of {base.__module__}.{base.__qualname__}")
     if colons and wanted not in found:
-        raise UnknownName(f"{path} has no task {wanted!r}; {nearest(wanted, found)}it has {', '.join(found)}")
+        raise UnknownName(f"{path} has no {kind} {wanted!r}; {nearest(wanted, found)}it has {', '.join(found)}")
     # A base class that leaves methods open is no rival to the class that fills them in.
     choice = [wanted] if colons else [key for key, cls in found.items() if not inspect.isabstract(cls)] or list(found)
     if len(choice) > 1:
-        raise UsageError(f"{path} has several tasks ({', '.join(choice)}); choose one as in {path}::{choice[0]}")
+        raise UsageError(f"{path} has several {kind}s ({', '.join(choice)}); choose one as in {path}::{choice[0]}")
     cls = found[choice[0]]
     if inspect.isabstract(cls):
-        raise UsageError(f"{path}: the task {choice[0]} lacks {', '.join(sorted(cls.__abstractmethods__))}")
+        raise UsageError(f"{path}: the {kind} {choice[0]} lacks {', '.join(sorted(cls.__abstractmethods__))}")
     return f"{path}::{choice[0]}", cls
 
 
-def _classes(module: ModuleType) -> dict[str, type[Task]]:
-    """The tasks a module defines itself, in the order of the file; those it imports do not count."""
+def _classes(module: ModuleType, base: type[B]) -> dict[str, type[B]]:
+    """The subclasses that a module defines itself, in the order of the file; those it imports do not count."""
     return {
         thing.__name__: thing
         for thing in vars(module).values()
-        if isinstance(thing, type) and issubclass(thing, Task) and thing.__module__ == module.__name__
+        if isinstance(thing, type) and issubclass(thing, base) and thing.__module__ == module.__name__
     }
 
 
