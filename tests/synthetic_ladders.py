@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from lengthwise.findings.evidence import Climb, Evidence
-from lengthwise.probes.ladder.levels import Calibration, Example, Inside, Ladder, LadderProbe, LevelPoint
+from lengthwise.probes.ladder import LadderProbe
+from lengthwise.probes.ladder.levels import Calibrated, Example, Inside, Ladder, LevelPoint
 from lengthwise.shift.level_shift import LevelShift
 from lengthwise.tasks import tasks as registry
 from lengthwise.tasks.ladder import Level, ladder_of
@@ -87,7 +88,7 @@ def _point(level: Level, risk: float, depth: int, settings: LadderProbe, rng: np
     inside += [
         Inside(min(1.0, 0.3 / k + risk / 2), 40, 9.0 + k - 6 * risk, 0.4 + 0.3 * risk) for k in range(1, depth + 1)
     ]
-    calibration = Calibration(1 - risk / 2, risk / 2, bins)
+    calibration = Calibrated(1 - risk / 2, risk / 2, bins)
     right = sum(error == 0 for error in errors)
     return LevelPoint(
         level.axis, level.value, right, tokens, tokens - wrong, 2 * risk, errors, calibration, settings.decoded,

@@ -20,8 +20,8 @@ from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import curve_chart, save_figure
 from lengthwise.integrity import sealed
-from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.outputs import check_output, is_ours, replace_output, write_output
+from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.studies.coordinator import carry_out_study, check_folder
 from lengthwise.studies.export import write_columns
 from lengthwise.studies.spec import Study

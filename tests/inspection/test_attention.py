@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 import transformers
-
-import lengthwise as lw
-from lengthwise.geometry.sinkhorn import sinkhorn
 from lengthwise.inspection.attention import BlockAttention, attention, measure_attention
 from lengthwise.inspection.inputs import Inputs
 from lengthwise.inspection.sections import Look
+
+import lengthwise as lw
+from lengthwise.geometry.sinkhorn import sinkhorn
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.attention import attentions
 from lengthwise.models.forward import BlockTrace, run

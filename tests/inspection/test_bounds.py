@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 import transformers
-
-import lengthwise as lw
-from lengthwise.bounds.compression import decode, encode, make_quantiser
-from lengthwise.bounds.plan_methods import Azuma, TrainingRun
 from lengthwise.inspection.bounds import QUANTISERS, loss_of
 from lengthwise.inspection.description import arrays_of, header_of, with_arrays
 from lengthwise.inspection.inputs import inputs_for
 from lengthwise.inspection.subject import Subject, open_subject
+
+import lengthwise as lw
+from lengthwise.bounds.compression import decode, encode, make_quantiser
+from lengthwise.bounds.plan_methods import Azuma, TrainingRun
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.batches import logits_of
 from lengthwise.models.batches import loss_of as training_loss

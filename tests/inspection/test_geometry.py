@@ -8,10 +8,6 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from scipy import stats
-
-import lengthwise as lw
-from lengthwise.geometry import clusters
 from lengthwise.inspection.geometry import compare
 from lengthwise.inspection.geometry_claims import geometry_claims
 from lengthwise.inspection.inputs import Inputs, inputs_for, room_for
@@ -21,6 +17,10 @@ from lengthwise.inspection.subject import open_subject
 from lengthwise.inspection.texts import built_in_parts
 from lengthwise.inspection.token_measures import AtLongest, TokenMeasures, doubling_lengths, measure_tokens
 from lengthwise.inspection.verdicts import interval_of_mean, length_trend, verdict
+from scipy import stats
+
+import lengthwise as lw
+from lengthwise.geometry import clusters
 from lengthwise.models.forward import run
 from lengthwise.models.huggingface import anatomy_of_huggingface
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart

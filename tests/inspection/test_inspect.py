@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
+from lengthwise.inspection.sections import SECTIONS, Look, section
 
 import lengthwise as lw
 from lengthwise.errors import UsageError
-from lengthwise.inspection.sections import SECTIONS, Look, section
 from lengthwise.models.folder import save_model
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position

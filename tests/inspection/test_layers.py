@@ -3,8 +3,8 @@
 import pytest
 import torch
 import transformers
-
 from lengthwise.inspection.layers import matrices, norm_gains, radii, spectral_norms
+
 from lengthwise.models.anatomy import run
 from lengthwise.models.huggingface import anatomy_of_huggingface
 

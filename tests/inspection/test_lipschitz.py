@@ -5,13 +5,13 @@ import math
 
 import pytest
 import torch
-
-from lengthwise.bounds.lipschitz import Region, attention_bound
-from lengthwise.errors import UsageError
 from lengthwise.inspection.attack import Found, attack, in_ball, lower_bound, lower_bound_near, quotient, size, steepest
 from lengthwise.inspection.head_numbers import heads_of, sight_of
 from lengthwise.inspection.input_region import input_region, region_of
 from lengthwise.inspection.lipschitz import certify, certify_near
+
+from lengthwise.bounds.lipschitz import Region, attention_bound
+from lengthwise.errors import UsageError
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.attention import attentions
 from lengthwise.models.forward import apply_attention, embed, run, run_from

@@ -4,8 +4,8 @@ import math
 
 import pytest
 import torch
-
 from lengthwise.inspection.margins import margins
+
 from lengthwise.models.anatomy import BlockTrace, Trace
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart
 

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from lengthwise.inspection.shift_gap import shift_gap, usual_shifts
 
 from lengthwise.errors import UsageError
-from lengthwise.inspection.shift_gap import shift_gap, usual_shifts
 from lengthwise.models.anatomy import anatomy_of, run, run_from
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Architecture, Interface, Transformer

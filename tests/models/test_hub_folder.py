@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
+from lengthwise.inspection.texts import cutter_beside
 
 from lengthwise.errors import UsageError
-from lengthwise.inspection.texts import cutter_beside
 from lengthwise.models.hub_folder import checked_config, weight_files
 from lengthwise.models.huggingface import load_huggingface, read_huggingface, read_text_model
 from planted import without

@@ -7,12 +7,12 @@ import math
 
 import pytest
 import torch
+from lengthwise.inspection.lipschitz import certify
 from torch import Tensor
 
 import small_transformers
 from lengthwise.errors import UsageError
 from lengthwise.geometry.sinkhorn import sinkhorn
-from lengthwise.inspection.lipschitz import certify
 from lengthwise.models.anatomy import anatomy_of, run
 from lengthwise.models.attention import attentions
 from lengthwise.models.attention.sinkhorn import Sinkhorn

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, cast
 import pytest
 import torch
 
-from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.models.attention.window import Window
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.oracle.check import check
@@ -23,6 +22,7 @@ from lengthwise.oracle.theories import locality, preset
 from lengthwise.oracle.theories.layout import layout_of
 from lengthwise.oracle.theories.question import Question
 from lengthwise.positions import make_position
+from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.tasks.formulations.formulation import Formulation

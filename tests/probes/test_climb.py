@@ -8,26 +8,27 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from climbing import EASY, MAZE, SMALL, noisy, small_plan, trained
+from climbing import EASY, MAZE, SMALL, climbed_by, noisy, small_plan, trained
 from lengthwise.errors import LengthwiseError, UsageError
-from lengthwise.probes.ladder.calibration import calibrate
-from lengthwise.probes.ladder.climb import climb
-from lengthwise.probes.ladder.levels import Example, LadderProbe, LevelPoint
-from lengthwise.probes.ladder.level_items import draw_items, positions_for
 from lengthwise.models.batches import logits_of, right_on
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
+from lengthwise.probes.ladder import LadderProbe
+from lengthwise.probes.ladder.climb import ITEMS_SEED, calibrate
+from lengthwise.probes.ladder.level_items import draw_items, positions_for
+from lengthwise.probes.ladder.levels import Example, LevelPoint
 from lengthwise.tasks import tasks
 from lengthwise.tasks.ladder import Level, ladder_of
 
-SEED = 5
+SEED = ITEMS_SEED
 ALL = LadderProbe(items=12, decoded=12, inside=5)
 
 
 @functools.cache
 def climbed() -> tuple[tuple[LevelPoint, ...], tuple[Example, ...]]:
     model, plan = trained(EASY)
-    return climb(model, plan.task, plan.train_size, ALL, SEED)
+    ladder = climbed_by(model, plan.task, plan.train_size, ALL)
+    return ladder.points, ladder.examples
 
 
 def test_a_point_is_what_reading_items_one_by_one_gives() -> None:
@@ -52,7 +53,7 @@ def test_a_point_is_what_reading_items_one_by_one_gives() -> None:
         assert point.errors == pytest.approx([1 - float(right.tokens.double().mean()) for right in alone])
         assert point.loss == pytest.approx(np.mean(losses), rel=1e-4)
         assert point.calibration.confidence == pytest.approx(np.mean(sure), rel=1e-4)
-        assert (point.decoded, point.slope, point.items) == (ALL.decoded, None, ALL.items)
+        assert (point.decoded, point.items) == (ALL.decoded, ALL.items)
         assert len(point.inside) == plan.architecture.depth + 1
 
 
@@ -103,19 +104,20 @@ def test_examples_are_of_training_and_of_the_farthest_levels_with_a_mistake_if_t
             assert any(of_level)
 
 
-def test_levels_are_reported_as_they_are_done_and_items_depend_on_the_seed() -> None:
+def test_progress_is_told_level_by_level_and_items_do_not_depend_on_the_seed() -> None:
     model, plan = noisy(MAZE)
-    heard: list[LevelPoint] = []
-    points, _ = climb(model, plan.task, plan.train_size, SMALL, SEED, heard.append)
-    assert tuple(heard) == points
-    assert climb(model, plan.task, plan.train_size, SMALL, SEED)[0] == points
-    assert climb(model, plan.task, plan.train_size, SMALL, SEED + 1)[0] != points
+    heard: list[tuple[str, int, int]] = []
+    points = climbed_by(model, plan.task, plan.train_size, SMALL, 0, lambda *done: heard.append(done)).points
+    assert [step for _, step, _ in heard] == list(range(1, len(points) + 1)) and heard[-1][2] == len(points)
+    assert all(done.startswith(point.name) for (done, _, _), point in zip(heard, points, strict=True))
+    assert climbed_by(model, plan.task, plan.train_size, SMALL, 1).points == points
 
 
 @pytest.mark.parametrize("position", ["learned+offset", "alibi+randomized:limit=60"])
 def test_a_task_that_is_no_search_climbs_its_one_axis(position: str) -> None:
     model, plan = trained("sort:alphabet=12", position, 3, 100)
-    points, examples = climb(model, plan.task, 3, ALL, SEED)
+    ladder = climbed_by(model, plan.task, 3, ALL)
+    points, examples = ladder.points, ladder.examples
     assert [point.name for point in points] == ["training", *(f"length {size}" for size in range(5, 10))]
     assert points[0].right > points[-1].right
     for point in points:
@@ -127,25 +129,25 @@ def test_a_task_that_is_no_search_climbs_its_one_axis(position: str) -> None:
 def test_labels_at_positions_are_measured_without_decoding() -> None:
     model, plan = noisy("(aa)*", "rope", 4)
     assert plan.task.readout == "tags"
-    points, _ = climb(model, plan.task, 4, LadderProbe(10, 10, 4), SEED)
+    points = climbed_by(model, plan.task, 4, LadderProbe(10, 10, 4)).points
     assert [point.valid for point in points] == [point.right for point in points]
 
 
 def test_what_cannot_climb_is_refused() -> None:
     task = tasks.make(EASY)
     interface = Interface(len(task.vocabulary), task.outputs, 30, 30)
-    encoder = Transformer(Architecture(1, 8, 2, causal=False), interface)
+    encoder = Transformer(Architecture(1, 8, 2, causal=False), interface).eval()
     with pytest.raises(UsageError, match="climbed by a decoder"):
-        climb(encoder, task, 2, SMALL, SEED)
-    decoder = Transformer(Architecture(1, 8, 2, position=make_position("learned")), interface)
+        climbed_by(encoder, task, 2, SMALL)
+    decoder = Transformer(Architecture(1, 8, 2, position=make_position("learned")), interface).eval()
     with pytest.raises(UsageError, match="has 30 positions and the level depth"):
-        climb(decoder, task, 2, SMALL, SEED)
+        climbed_by(decoder, task, 2, SMALL)
     with pytest.raises(UsageError, match="reads 42 tokens and the task sort"):
-        climb(decoder, tasks.make("sort:alphabet=12"), 2, SMALL, SEED)
+        climbed_by(decoder, tasks.make("sort:alphabet=12"), 2, SMALL)
     broken, plan = noisy(MAZE)
     broken.output.weight.data[5] = float("nan")
     with pytest.raises(LengthwiseError, match="NaN"):
-        climb(broken, plan.task, plan.train_size, SMALL, SEED)
+        climbed_by(broken, plan.task, plan.train_size, SMALL)
 
 
 @pytest.mark.parametrize("position", ["rope", "none", "learned+offset", "alibi+randomized:limit=300"])

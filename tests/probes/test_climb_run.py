@@ -6,18 +6,27 @@ from dataclasses import replace
 import pytest
 import torch
 
-from climbing import EASY, MAZE, noisy, trained
+from climbing import EASY, MAZE, SMALL, climbed_by, noisy, trained
 from lengthwise.errors import UsageError
-from lengthwise.inspection.attack import attack, in_ball, quotient
-from lengthwise.inspection.input_region import input_region
-from lengthwise.probes.ladder.levels import Ladder
-from lengthwise.probes.ladder.level_items import draw_items
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.forward import embed, run_from
 from lengthwise.models.parts import Anatomy
-from lengthwise.runs.climb import ITEMS_SEED, certified_constant, climb_run
+from lengthwise.models.transformer import Transformer
+from lengthwise.probes.ladder.climb import ITEMS_SEED, certified_constant
+from lengthwise.probes.ladder.level_items import draw_items
+from lengthwise.probes.ladder.levels import Ladder
 from lengthwise.probes.ladder.slope import slope_at, steepness
+from lengthwise.probes.lipschitz.attack import attack, in_ball, quotient
+from lengthwise.probes.lipschitz.region import input_region
+from lengthwise.probes.probe import Context, ask
+from lengthwise.records import Record
+from lengthwise.runs.plan import Plan
+from lengthwise.subjects.run import OwnSubject
 from lengthwise.tasks.ladder import Level, ladder_of
+
+
+def climb_run(model: Transformer, plan: Plan) -> Ladder:
+    return climbed_by(model, plan.task, plan.train_size, SMALL, plan.seed)
 
 
 @pytest.mark.parametrize(
@@ -28,10 +37,10 @@ def test_a_ladder_is_repeatable_and_survives_json(task: str, position: str) -> N
     ladder = climb_run(model, plan)
     if task == MAZE:
         assert climb_run(model, plan) == ladder
-    stored = json.loads(json.dumps(ladder.plain(), allow_nan=False))
-    assert Ladder.from_plain(stored) == ladder
+    stored = json.loads(json.dumps(ladder.record().plain(), allow_nan=False))
+    assert Ladder.from_record(Record.from_plain(stored)) == ladder
     assert (ladder.task, ladder.position, ladder.seed) == (plan.task_name, plan.position_name, plan.seed)
-    assert len(ladder.points) == len(ladder_of(plan.task, plan.train_size)) and ladder.settings == plan.ladder
+    assert len(ladder.points) == len(ladder_of(plan.task, plan.train_size)) and ladder.settings == SMALL
     assert ladder.certified is not None
     assert all(0 < (point.slope or 0) <= ladder.certified for point in ladder.points)
 
@@ -48,10 +57,10 @@ def test_attention_that_jumps_has_neither_constant() -> None:
     assert ladder.certified is None and all(point.slope is None for point in ladder.points)
 
 
-def test_a_plan_without_a_ladder_is_refused() -> None:
-    model, plan = noisy(MAZE)
-    with pytest.raises(UsageError, match="asks for no ladder"):
-        climb_run(model, replace(plan, ladder=None))
+def test_a_model_of_unknown_training_is_refused() -> None:
+    model, _ = noisy(MAZE)
+    with pytest.raises(UsageError, match="not known what the model was trained on"):
+        ask(SMALL, OwnSubject("the model", model), Context())
 
 
 @pytest.mark.parametrize("position", ["rope", "learned+offset", "alibi"])

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from climbing import EASY, noisy
+from lengthwise.models.anatomy import anatomy_of
 from lengthwise.probes.ladder.collapse import (
     attention_entropy,
     effective_rank,
@@ -15,7 +16,6 @@ from lengthwise.probes.ladder.collapse import (
     share_of_pairs,
 )
 from lengthwise.probes.ladder.level_items import draw_items, positions_for
-from lengthwise.models.anatomy import anatomy_of
 from lengthwise.tasks import tasks
 from lengthwise.tasks.ladder import Level
 from lengthwise.tasks.search.search_task import SearchTask

@@ -1,15 +1,19 @@
 """The curve: points, bins and the reach by hand, its interval, and the way to JSON and back."""
 
+import importlib.util
 import itertools
 import json
+import math
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lengthwise.errors import UsageError
 from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.probes.curve.intervals import wilson
+from lengthwise.records import Record
 
 
 def point(size: int, right: int, items: int = 200, loss: float = 0.5) -> Point:
@@ -131,21 +135,50 @@ def test_the_reach_is_what_its_definition_says(measured: Curve, threshold: float
 
 @given(CURVES)
 def test_there_and_back(measured: Curve) -> None:
-    stored = json.loads(json.dumps(measured.plain(), allow_nan=False))
-    assert Curve.from_plain(stored) == measured
-    assert stored["schema"] == 1
-    assert [row["exact"] for row in stored["points"]] == [p.exact for p in measured.points]
-    assert stored["claims"][0]["value"] == measured.reach().value
+    stored = Record.from_plain(json.loads(json.dumps(measured.record().plain(), allow_nan=False)))
+    assert Curve.from_record(stored) == measured
+    assert stored.table("curve.points").column("exact") == [p.exact for p in measured.points]
+    assert stored.claim("curve.reach").value == measured.reach().value
+    json.dumps(measured.plain(), allow_nan=False)
 
 
 def test_claims_are_the_reach_and_the_bins() -> None:
     measured = curve({1: 200, 2: 200, 3: 100, 4: 0})
     reach, inside, outside = measured.claims()
-    assert reach.name == "reach" and reach.value == 2
-    assert (inside.name, inside.value) == ("exact match, sizes 1 to 2", 1.0)
-    assert (outside.name, outside.value) == ("exact match, sizes 3 to 4", 0.25)
+    assert (reach.key, reach.value) == ("curve.reach", 2)
+    assert (inside.key, inside.value, inside.evidence["last"]) == ("curve.exact", 1.0, 2)
+    assert (outside.key, outside.value, outside.evidence["first"]) == ("curve.exact", 0.25, 3)
     assert outside.interval == wilson(100, 400) and outside.kind == "measured"
     assert outside.reference is not None and outside.reference.key == "wilson1927"
+
+
+@pytest.mark.wording
+def test_the_words_of_claims() -> None:
+    titles = [claim.title for claim in curve({1: 200, 2: 200, 3: 100, 4: 0}).claims()]
+    assert titles == ["reach", "exact match, sizes 1 to 2", "exact match, sizes 3 to 4"]
+
+
+def test_a_curve_of_whole_answers_alone_has_no_token_accuracy() -> None:
+    points = tuple(Point(n, n, 10, 9, 0, 0, math.nan, 0.1, 0.1) for n in (1, 2, 3))
+    found = Curve("t", "", 2, 0, points)
+    assert math.isnan(found.bins()[0].token) and found.record().table("curve.points").column("loss") == [None] * 3
+    again = Curve.from_record(Record.from_plain(json.loads(json.dumps(found.record().plain(), allow_nan=False))))
+    assert again.plain() == found.plain()
+
+
+def test_python_habits() -> None:
+    found = curve({1: 200, 2: 100, 3: 0})
+    assert "reach 1" in repr(found) and found.plot().to_dict()["layer"]
+    assert "<table>" in found.record()._repr_html_() and "curve.points (3 rows)" in repr(found.record())
+
+
+def test_a_data_frame_or_a_clear_sentence() -> None:
+    found = curve({1: 200, 2: 100, 3: 0})
+    if importlib.util.find_spec("pandas"):
+        assert list(found.to_pandas()["size"]) == [1, 2, 3]
+    else:
+        with pytest.raises(UsageError, match="pip install pandas"):
+            found.to_pandas()
 
 
 def test_the_notebook_sees_a_figure() -> None:

@@ -13,15 +13,21 @@ import pytest
 import torch
 
 from lengthwise.errors import LengthwiseError, UsageError
-from lengthwise.probes.curve import evaluate
-from lengthwise.probes.curve.evaluate import measure_model, measure_size, measured_batches
-from lengthwise.probes.curve.greedy import greedy_right
 from lengthwise.models.attention import attentions
 from lengthwise.models.batches import logits_of, right_on
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
+from lengthwise.probes.curve import CurveProbe, evaluate
+from lengthwise.probes.curve.curve import Curve, Point
+from lengthwise.probes.curve.evaluate import measure_size as measure_answers
+from lengthwise.probes.curve.evaluate import measure_sizes, measured_batches
+from lengthwise.probes.curve.greedy import greedy_right
+from lengthwise.probes.probe import Context, ask
+from lengthwise.subjects import run as own_subjects
+from lengthwise.subjects.run import OwnSubject, TransformerAnswers
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS
+from lengthwise.tasks.task import Task
 from lengthwise.training.loop import train_model
 from lengthwise.training.recipe import Recipe
 
@@ -40,6 +46,10 @@ CASES = [
     ("binary_addition", "rope:scaling=dynamic", "softmax"),
     ("binary_addition", "t5+randomized:limit=40", "log_length"),
 ]
+
+
+def measure_size(model: Transformer, task: Task, size: int, items: int, seed: int) -> Point:
+    return measure_answers(TransformerAnswers(model), task, size, items, seed)
 
 
 def make(task_name: str, position: str, attention: str = "softmax", scale: float = 0.0) -> Transformer:
@@ -115,7 +125,8 @@ def test_small_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long sequences are read a few at a time; greedy decoding has to take the same positions for each of them."""
     plain, task = trained("addition", "learned"), tasks.make("addition")
     whole = measure_size(plain, task, 6, ITEMS, 7)
-    monkeypatch.setattr(evaluate, "_CELLS", 7 * 2 * task.width(6) ** 2)
+    for module in (evaluate, own_subjects):
+        monkeypatch.setattr(module, "_CELLS", 7 * 2 * task.width(6) ** 2)
     assert [len(batch.inputs) for batch, _ in measured_batches(plain, task, 6, ITEMS, 7)] == [7] * 8 + [4]
     parts = measure_size(plain, task, 6, ITEMS, 7)
     assert replace(parts, loss=0) == replace(whole, loss=0) and parts.loss == pytest.approx(whole.loss, rel=1e-5)
@@ -154,19 +165,23 @@ def test_numbers_are_right_within_the_tolerance() -> None:
 def test_points_are_reported_as_they_are_done() -> None:
     heard: list[int] = []
     model, task = trained("copy_repeat", "learned"), tasks.make("copy_repeat")
-    points = measure_model(model, task, [1, 3], 10, 7, lambda point: heard.append(point.size))
+    points = measure_sizes(TransformerAnswers(model), task, [1, 3], 10, 7, lambda point: heard.append(point.size))
     assert heard == [point.size for point in points] == [1, 3]
-    assert not model.training
+    told: list[tuple[str, int, int]] = []
+    context = Context(task, TRAINED, (3, 1), 10, 7, progress=lambda *done: told.append(done))
+    record = ask(CurveProbe(generate=True), OwnSubject("the model", model), context)
+    assert Curve.from_record(record).points == points and [done[1:] for done in told] == [(1, 2), (2, 2)]
+    assert record.claim("curve.generated").value == 1 and record.claim("curve.generated").evidence["items"] == 20
 
 
 def test_what_cannot_be_measured() -> None:
     model, task = make("copy_repeat", "none"), tasks.make("copy_repeat")
     with pytest.raises(UsageError, match="items per size is at least 1, not 0"):
-        measure_model(model, task, [1], 0, 0)
+        measure_sizes(TransformerAnswers(model), task, [1], 0, 0)
     with pytest.raises(UsageError, match="no items in the range of sizes asked for"):
-        measure_model(model, task, [], 5, 0)
+        measure_sizes(TransformerAnswers(model), task, [], 5, 0)
     with pytest.raises(UsageError, match="no items of size 0"):
-        measure_model(model, task, [0], 5, 0)
+        measure_sizes(TransformerAnswers(model), task, [0], 5, 0)
     model.output.weight.data[0, 0] = math.nan
     with pytest.raises(LengthwiseError, match="the loss is nan at size 3"):
         measure_size(model, task, 3, 5, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import json
@@ -14,16 +15,18 @@ import pytest
 import torch
 
 from lengthwise.errors import UsageError
-from lengthwise.probes.recursion import walk as recursion
-from lengthwise.probes.recursion import walkers
-from lengthwise.probes.recursion.chains import Letters, Walk, differing, first_error
-from lengthwise.probes.recursion.walk import run_chains
-from lengthwise.probes.recursion.walkers import StepWalker, Writer
 from lengthwise.models.attention import attentions
 from lengthwise.models.batches import right_on
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
+from lengthwise.probes.probe import Context, ask
+from lengthwise.probes.recursion import RecursionProbe, walkers
+from lengthwise.probes.recursion import walk as recursion
+from lengthwise.probes.recursion.chains import Letters, Walk, differing, first_error
+from lengthwise.probes.recursion.walk import run_chains
+from lengthwise.probes.recursion.walkers import StepWalker, Writer
 from lengthwise.seeds import Ints, Seeds
+from lengthwise.subjects.run import OwnSubject
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import BOS, EOS, NOTHING, PAD, SEP, SPECIALS, pack
 from lengthwise.tasks.formulations.appending import Appending
@@ -316,16 +319,19 @@ def test_appended_parities_fall_at_once() -> None:
 
 
 def test_results_are_reproducible_and_plain() -> None:
-    heard: list[int] = []
-    one = run_chains(columns_model(), "parity_columns", sizes=[9, 5], items=7, report=lambda p: heard.append(p.size))
+    told: list[tuple[str, int, int]] = []
+    one = run_chains(columns_model(), "parity_columns", sizes=[9, 5], items=7)
     assert one == run_chains(columns_model(), "parity_columns", sizes=[5, 9], items=7)
     assert one != run_chains(columns_model(), "parity_columns", sizes=[5, 9], items=7, seed=1)
-    data = json.loads(json.dumps(one.plain(), allow_nan=False))
-    assert heard == [point["size"] for point in data["points"]] == [5, 9] and data["train_size"] is None
-    assert [claim.title for claim in one.claims()][:2] == [
-        "exact answer through recursion, size 5",
-        "chains that stop on time, size 5",
-    ]
+    context = Context(tasks.make("parity_columns"), None, (9, 5), 7, progress=lambda *done: told.append(done))
+    record = ask(RecursionProbe(), OwnSubject("the model", columns_model()), context)
+    data = json.loads(json.dumps(record.plain(), allow_nan=False))
+    assert record == dataclasses.replace(one.record(), source="recursion", settings={})
+    assert [point["size"] for point in data["data"]["points"]] == [5, 9] and data["data"]["train_size"] is None
+    assert [done[1:] for done in told] == [(1, 2), (2, 2)]
+    keys = [(claim.key, claim.evidence["size"]) for claim in one.claims()]
+    assert keys[:2] == [("recursion.exact", 5), ("recursion.on_time", 5)] and len(keys) == 6
+    assert [table.column("size") for table in record.tables] == [[5, 9]] * 3
     assert all(claim.kind == "measured" and claim.interval is not None for claim in one.claims())
     with pytest.raises(KeyError):
         one.at(6)
@@ -403,7 +409,7 @@ def test_what_cannot_be_run() -> None:
         run_chains(model, "parity_columns", sizes=[0])
     with pytest.raises(UsageError, match="at which sizes"):
         run_chains(model, "parity_columns", sizes=[])
-    with pytest.raises(UsageError, match="reads a run anew"):
+    with pytest.raises(UsageError, match="only a run can be read with another"):
         run_chains(model, "parity_columns", sizes=[3], position="rope")
 
 

@@ -7,8 +7,10 @@ import torch
 import lengthwise as lw
 from lengthwise.bounds.contexture.alignment import alignment
 from lengthwise.bounds.contexture.table import joint_table
-from lengthwise.probes.representations.states import contexture_of_run, last_states, random_twin, read_contexts
 from lengthwise.models.transformer import Interface, Transformer
+from lengthwise.probes.probe import Context, ask
+from lengthwise.probes.representations import RepresentationsProbe
+from lengthwise.probes.representations.states import contexture_of, last_states, random_twin, read_contexts
 from lengthwise.tasks import tasks
 
 
@@ -64,7 +66,11 @@ def test_twins_differ_and_leave_the_random_state_alone():
 def test_a_trained_network_is_aligned_above_random_ones(tmp_path):
     training, shape = {"steps": 100, "batch": 32}, {"depth": 1, "width": 16, "heads": 2}
     run = lw.train("majority", train_size=6, test_size=6, model=shape, training=training, folder=tmp_path / "run")
-    found = contexture_of_run(run.model(), run.plan.task, 6, 600, twins=1)
+    probe = RepresentationsProbe(items=600, twins=1)
+    context = Context(run.plan.task, 6, (6,))
+    found = contexture_of(probe, run.model(), context)
+    record = ask(probe, run.subject(), context)
+    assert record.claims == (*found.claims, *found.representation, *found.random)
     own, others = found.representation[0], found.random
     assert own.interval is not None and all(other.interval is not None for other in others)
     assert own.interval.low > max(other.interval.high for other in others if other.interval)

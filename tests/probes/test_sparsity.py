@@ -8,12 +8,16 @@ import pytest
 import torch
 
 from climbing import noisy
-from lengthwise.probes.sparsity.rows import measure_sparsity, row_numbers
-from lengthwise.probes.sparsity import Sparsity, looked_at
 from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.transformer import Transformer
+from lengthwise.probes.probe import Context, ask
+from lengthwise.probes.sparsity import Sparsity, SparsityProbe, looked_at, rows_of
+from lengthwise.probes.sparsity.rows import row_numbers
+from lengthwise.records import Record
 from lengthwise.runs.plan import plan_for
 from lengthwise.runs.run import build_model
+from lengthwise.subjects.run import OwnSubject
+from lengthwise.tasks.task import Task
 
 
 @pytest.mark.parametrize(
@@ -47,6 +51,14 @@ def test_rows_with_known_numbers() -> None:
 def _sort_model(attention: str = "softmax", position: str = "none") -> tuple[Transformer, object]:
     model, plan = noisy("sort:alphabet=12", position, 4, attention)
     return model, plan.task.part("test")
+
+
+def sparsity_record(model: Transformer, task: Task, sizes: list[int], seed: int, items: int = 32) -> Record:
+    return ask(SparsityProbe(items), OwnSubject("the model", model), Context(task, 4, tuple(sizes), seed=seed))
+
+
+def measure_sparsity(model: Transformer, task: Task, sizes: list[int], seed: int, items: int = 32) -> list[Sparsity]:
+    return rows_of(sparsity_record(model, task, sizes, seed, items))
 
 
 def test_equals_what_the_matrices_say() -> None:
@@ -107,6 +119,7 @@ def test_survives_json_and_repeats() -> None:
     found = measure_sparsity(model, task, [2, 4], seed=1, items=3)
     assert found == measure_sparsity(model, task, [2, 4], seed=1, items=3)
     assert found != measure_sparsity(model, task, [2, 4], seed=2, items=3)
-    stored = json.loads(json.dumps([one.plain() for one in found], allow_nan=False))
-    assert tuple(Sparsity.from_plain(one) for one in stored) == found
+    record = sparsity_record(model, task, [2, 4], 1, 3)
+    assert rows_of(Record.from_plain(json.loads(json.dumps(record.plain(), allow_nan=False)))) == found
     assert [(one.size, one.layer) for one in found] == [(2, 1), (2, 2), (4, 1), (4, 2)]
+    assert [claim.key for claim in record.claims] == ["sparsity.entropy", "sparsity.best"] * 2

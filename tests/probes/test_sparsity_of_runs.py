@@ -1,4 +1,4 @@
-"""A run that is asked for the sparsity of its attention has it in its record; asking later trains nothing again."""
+"""A run keeps the record of every probe of its plan; a probe that is asked later trains nothing again."""
 
 import json
 from dataclasses import replace
@@ -7,43 +7,52 @@ from pathlib import Path
 import pytest
 
 from lengthwise.errors import UsageError
+from lengthwise.probes.curve import CurveProbe
+from lengthwise.probes.sparsity import SparsityProbe, rows_of
 from lengthwise.runs.plan import Plan, plan_for
-from lengthwise.runs.run import Listener, carry_out, load_run
-from small_runs import sealed_again
+from lengthwise.runs.run import Run, carry_out, load_run
 
 SMALL = {"model": {"depth": 2, "width": 16, "heads": 1}, "training": {"steps": 3, "batch": 4}}
+PLAN = plan_for("binary_majority", "rope", train_size=3, test_size=7, items=5, **SMALL)
+LOOKED = replace(PLAN, probes=(CurveProbe(), SparsityProbe()))
 
 
-def small_plan(sparsity: bool) -> Plan:
-    return plan_for("binary_majority", "rope", train_size=3, test_size=7, items=5, sparsity=sparsity, **SMALL)
+def done(plan: Plan, folder: Path) -> tuple[Run, list[str]]:
+    """The run, and what was done for it."""
+    told: list[str] = []
+    return carry_out(plan, folder, lambda text, *_: told.append(text.partition(" ")[0])), list(dict.fromkeys(told))
 
 
 def test_the_plan_says_so_and_the_weights_do_not_depend_on_it() -> None:
-    with_it, without = small_plan(True), small_plan(False)
-    assert with_it.digest() == without.digest() and "sparsity" not in without.plain()
-    assert Plan.from_plain(with_it.plain()) == with_it and Plan.from_plain(without.plain()) == without
+    assert LOOKED.digest() == PLAN.digest() and Plan.from_plain(json.loads(json.dumps(LOOKED.plain()))) == LOOKED
+    assert replace(PLAN, probes=(SparsityProbe(),)) == LOOKED, "the curve is always measured"
 
 
-def test_the_record_holds_it_and_asking_later_trains_nothing_again(tmp_path: Path) -> None:
-    steps: list[int] = []
-    listener = Listener(trained=lambda history: steps.append(history.step))
-    assert carry_out(small_plan(False), tmp_path, listener).sparsity == () and steps
-    assert "sparsity" not in json.loads((tmp_path / "run.json").read_text())
-    steps.clear()
-    run = carry_out(small_plan(True), tmp_path, listener)
-    assert [(one.size, one.layer) for one in run.sparsity] == [(3, 1), (3, 2), (6, 1), (6, 2), (7, 1), (7, 2)]
-    assert not steps and load_run(tmp_path).sparsity == run.sparsity and load_run(tmp_path).plan == run.plan
-    measured: list[object] = []
-    again = carry_out(small_plan(True), tmp_path, Listener(measured=measured.append))
-    assert not measured and again.sparsity == run.sparsity, "what is there is not measured again"
-    assert carry_out(small_plan(False), tmp_path, Listener(measured=measured.append)).sparsity and not measured
-    assert carry_out(replace(small_plan(True), items=6), tmp_path).sparsity == run.sparsity, "its items are its own"
+def test_a_probe_that_is_asked_later_is_measured_alone(tmp_path: Path) -> None:
+    run, told = done(PLAN, tmp_path)
+    assert told == ["training:", "size"] and list(run.records) == ["curve"]
+    run, told = done(LOOKED, tmp_path)
+    assert told == ["attention"] and list(run.records) == ["curve", "sparsity"]
+    rows = rows_of(run.record("sparsity"))
+    assert [(one.size, one.layer) for one in rows] == [(3, 1), (3, 2), (6, 1), (6, 2), (7, 1), (7, 2)]
+    again, told = done(LOOKED, tmp_path)
+    assert not told and again == run == load_run(tmp_path)
+    assert done(PLAN, tmp_path)[1] == [], "what is there stays"
+    assert done(replace(LOOKED, probes=(SparsityProbe(8),)), tmp_path)[1] == ["attention"], "another record"
+    assert len(load_run(tmp_path).records) == 3
 
 
-def test_a_damaged_record_is_named(tmp_path: Path) -> None:
-    carry_out(small_plan(True), tmp_path)
-    record = json.loads((tmp_path / "run.json").read_text())
-    del record["sparsity"][0]["best"]
-    sealed_again(tmp_path, sparsity=record["sparsity"])
-    with pytest.raises(UsageError, match=r"run\.json .*'best' is missing or wrong"):
+def test_a_damaged_record_is_named_and_measured_again_alone(tmp_path: Path) -> None:
+    run, _ = done(LOOKED, tmp_path)
+    path = tmp_path / "records" / "sparsity.json"
+    path.write_text(path.read_text().replace("entropy", "entropie", 1))
+    with pytest.raises(UsageError, match=r"records/sparsity\.json is not the file that was saved"):
         load_run(tmp_path)
+    again, told = done(LOOKED, tmp_path)
+    assert told == ["attention"] and again == run == load_run(tmp_path)
+    path.unlink()
+    with pytest.raises(UsageError, match=r"records/sparsity\.json cannot be read"):
+        load_run(tmp_path)
+    assert done(LOOKED, tmp_path)[1] == ["attention"]
+    with pytest.raises(UsageError, match="has no record of 'ladder'; it has curve, sparsity"):
+        run.record("ladder")

@@ -25,7 +25,7 @@ def test_seeds_that_learned_are_kept() -> None:
     assert spread.plain()["rule"] == str(Keep()) and "95%" in str(Keep())
     assert spread.plain()["learned"] is True and over_seeds([BAD]).plain()["learned"] is False
     kept = over_seeds([GOOD, FAIR])
-    assert all("kept seeds" in claim.title for claim in kept.claims()), "kept and all are the same"
+    assert all(claim.key.endswith(".kept") for claim in kept.claims()), "kept and all are the same"
 
 
 def test_kept_and_discarded_by_the_exact_match_in_range() -> None:
@@ -49,14 +49,15 @@ def test_mean_and_spread_by_hand() -> None:
 
 
 def test_claims_report_every_seed() -> None:
-    claims = {claim.title: claim for claim in over_seeds([GOOD, FAIR, BAD], Keep(0.85)).claims()}
-    kept, every = claims["reach, mean over kept seeds"], claims["reach, mean over all seeds"]
+    found = over_seeds([GOOD, FAIR, BAD], Keep(0.85)).claims()
+    claims = {(claim.key, claim.evidence.get("first")): claim for claim in found}
+    kept, every = claims["spread.reach.kept", None], claims["spread.reach.all", None]
     assert kept.value == pytest.approx((3 + 2) / 2) and every.value == pytest.approx((3 + 2 + 1) / 3)
     for claim in claims.values():
         assert claim.evidence["kept"] == [0, 1] and claim.evidence["discarded"] == [5]
         assert claim.evidence["rule"] == str(Keep(0.85))
     assert kept.evidence["seeds"] == [0, 1] and every.evidence["seeds"] == [0, 1, 5]
-    far = claims["exact match, sizes 3 to 4, mean over all seeds"]
+    far = claims["spread.exact.all", 3]
     assert far.value == pytest.approx((0.8 + 0.2 + 0.0) / 3)
     assert far.evidence["sd"] == pytest.approx(math.sqrt(((0.8 - 1 / 3) ** 2 + (0.2 - 1 / 3) ** 2 + (1 / 3) ** 2) / 2))
 
@@ -66,7 +67,7 @@ def test_when_none_is_kept_all_are_still_reported() -> None:
     assert spread.kept == (FAIR,)
     spread = over_seeds([BAD], Keep(1.0))
     assert spread.kept == () and spread.discarded == (BAD,)
-    assert next(claim.title for claim in spread.claims()) == "reach, mean over all seeds"
+    assert next(claim.key for claim in spread.claims()) == "spread.reach.all"
     assert spread.plain()["by_size"] == []
 
 

@@ -51,7 +51,7 @@ def test_answers_that_are_drawn_are_not_judged() -> None:
     assert curve(dict.fromkeys(range(1, 13), 0), 4, certain=False).standing() == Standing(None, None, 3)
     plain = curve(ALL, 4, certain=False).plain()
     assert (plain["learned"], plain["holds"], plain["certain"]) == (None, None, False)
-    assert Curve.from_plain(plain).certain is False
+    assert Curve.from_record(curve(ALL, 4, certain=False).record()).certain is False
 
 
 @settings(deadline=None)

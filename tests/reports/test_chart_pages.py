@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lengthwise.reports.inspection import write_inspection
 
 from lengthwise.cli import main
 from lengthwise.figures.chart_files import save_chart
@@ -16,7 +17,6 @@ from lengthwise.figures.spectrum import spectrum_chart
 from lengthwise.figures.waterfall import waterfall_chart
 from lengthwise.inspection.content import Inspection, Picture, Section
 from lengthwise.probes.curve.curve import Curve, Point
-from lengthwise.reports.inspection import write_inspection
 from lengthwise.reports.particles.phases import phase_chart
 
 pytestmark = pytest.mark.system

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengthwise.probes.curve.intervals import wilson
 from lengthwise.oracle.check import Card
+from lengthwise.probes.curve.intervals import wilson
 from lengthwise.reports.predictions import predict
 from lengthwise.studies.cells import cells
 

@@ -3,10 +3,8 @@
 import contextlib
 import io
 import json
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +14,12 @@ from hypothesis import strategies as st
 import lengthwise as lw
 from lengthwise.cli import main
 from lengthwise.errors import UsageError
-from lengthwise.probes.ladder import LadderProbe
 from lengthwise.models.attention import attentions
 from lengthwise.models.forms import forms
 from lengthwise.models.transformer import Architecture
 from lengthwise.positions import make_position
+from lengthwise.probes.curve import CurveProbe
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.runs.plan import Plan, plan_for, preset
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
@@ -96,7 +95,7 @@ def test_every_field_is_tried() -> None:
     """A field that is added later has to be added here."""
     assert set(Architecture.__dataclass_fields__) <= set(ARCHITECTURES)
     assert set(Recipe.__dataclass_fields__) <= set(RECIPES)
-    assert set(Plan.__dataclass_fields__) - {"architecture", "recipe", "items", "ladder", "sparsity"} <= set(CHANGES)
+    assert set(Plan.__dataclass_fields__) - {"architecture", "recipe", "items", "probes"} <= set(CHANGES)
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -119,28 +118,29 @@ def test_the_digest_does_not_change_with_what_does_not() -> None:
 
 def test_a_ladder_changes_the_digest_only_where_its_rows_are_longer() -> None:
     few, many = LadderProbe(4, 2, 2), LadderProbe(8, 4, 4)
-    assert make(ladder=few).digest() == make(ladder=many).digest() == make().digest()
-    assert make(ladder=few).interface() == make().interface()
+    assert make(probes=(few,)).digest() == make(probes=(many,)).digest() == make().digest()
+    assert make(probes=(few,)).interface() == make().interface()
     maze = {"task": tasks.make("tree_maze"), "train_size": 3, "test_size": 4}
-    plain, climbed = make(**maze), make(**maze, ladder=few)
+    plain, climbed = make(**maze), make(**maze, probes=(few,))
     assert climbed.interface().rows > plain.interface().rows and climbed.digest() != plain.digest()
-    assert climbed.digest() == make(**maze, ladder=many).digest()
+    assert climbed.digest() == make(**maze, probes=(many,)).digest()
     assert climbed.interface().trained == plain.interface().trained
 
 
-def test_a_plan_with_a_ladder_goes_there_and_back_and_one_without_has_no_such_key() -> None:
-    plan = make(ladder=LadderProbe(8, 4, 3))
+def test_a_plan_with_probes_goes_there_and_back() -> None:
+    plan = make(probes=(LadderProbe(8, 4, 3),))
     stored = json.loads(json.dumps(plan.plain()))
-    assert stored["ladder"] == {"items": 8, "decoded": 4, "inside": 3} and Plan.from_plain(stored) == plan
-    assert "ladder" not in make().plain() and Plan.from_plain(make().plain()).ladder is None
-    for strange in ({"rungs": 3}, "x", None, {"items": "x"}):
+    assert stored["probes"] == [{"name": "curve"}, {"name": "ladder", "items": 8, "decoded": 4, "inside": 3}]
+    assert Plan.from_plain(stored) == plan and Plan.from_plain(make().plain()).probes == (CurveProbe(),)
+    assert list(plan.asked()) == ["curve", "ladder-items=8-decoded=4-inside=3"]
+    for strange in ([{"rungs": 3}], ["x"], None, [{"name": "ladder", "items": "x"}]):
         with pytest.raises(UsageError):
-            Plan.from_plain({**stored, "ladder": strange})
+            Plan.from_plain({**stored, "probes": strange})
 
 
 def test_a_task_that_ends_at_the_training_size_has_no_ladder() -> None:
     with pytest.raises(UsageError, match="has no items beyond size 30, so there is no ladder"):
-        make(train_size=30, test_size=30, ladder=LadderProbe())
+        make(train_size=30, test_size=30, probes=(LadderProbe(),))
 
 
 def test_a_task_without_a_name_is_told_from_another_by_its_settings() -> None:
@@ -270,7 +270,7 @@ def test_plan_for_lays_settings_over_the_preset() -> None:
     assert plan == Plan(tasks.make("sort:alphabet=30"), shape, recipe, 4, 12, 7, 3)
     assert type(plan.recipe.rate) is float, "a whole number would have another digest"
     assert plan_for(Preset(), make_position("none"), train_size=4).recipe.steps == 77
-    assert plan_for("sort", "none", train_size=4, ladder=LadderProbe(60)).ladder == LadderProbe(60)
+    assert plan_for("sort", "none", train_size=4, probes=["ladder:items=60"]).probes[1] == LadderProbe(60)
     assert plan_for("sort", "none", train_size=4, training={"stop_at": None}).recipe.stop_at is None
     assert plan_for({"name": "sort", "alphabet": 30}, "none", train_size=9, test_size=10).test_size == 10
 
@@ -317,12 +317,13 @@ def planned_in_python(task: str, position: str, **settings: Any) -> Plan:
     """The plan that `lengthwise.train` is about to carry out."""
     kept: list[Plan] = []
 
-    def stop(plan: Plan, _: Path) -> None:
+    def stop(plan: Plan, *_: Any) -> None:
         kept.append(plan)
         raise Planned
 
-    with tempfile.TemporaryDirectory() as folder, pytest.raises(Planned):
-        lw.train(task, position, folder=folder, listener=lw.Listener(planned=stop), **settings)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Planned):
+        patch.setattr("lengthwise.runs.run.carry_out", stop)
+        lw.train(task, position, **settings)
     return kept[0]
 
 

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lengthwise.runs.climb import climb_run
+from lengthwise.runs.ladder_file import LADDER, read_ladder
+from lengthwise.studies.export_ladder import export_ladder
+from lengthwise.studies.ladders import SHIFTS, climbed_runs, has_ladders, read_shifts, write_shifts
 
 from lengthwise.errors import UsageError
 from lengthwise.findings.gather import gather
-from lengthwise.runs.climb import climb_run
-from lengthwise.runs.ladder_file import LADDER, read_ladder
 from lengthwise.runs.run import load_run
 from lengthwise.shift.level_shift import LevelShift
 from lengthwise.studies import shifts
 from lengthwise.studies.coordinator import carry_out_study
-from lengthwise.studies.export_ladder import export_ladder
 from lengthwise.studies.grid import plans
-from lengthwise.studies.ladders import SHIFTS, climbed_runs, has_ladders, read_shifts, write_shifts
 from lengthwise.studies.planned import run_key
 from lengthwise.studies.rebuild import rebuild
 from lengthwise.studies.shifts import complete_shifts

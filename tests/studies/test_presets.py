@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from lengthwise.errors import UnknownName, UsageError
-from lengthwise.probes.ladder import LadderProbe
 from lengthwise.positions import make_position, positions, wrappers
 from lengthwise.positions.offset import Offset
 from lengthwise.positions.randomized import Randomized
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.studies.grid import plans
 from lengthwise.studies.presets import preset_names, with_preset
 from lengthwise.studies.spec import Study, builtin_presets

@@ -8,12 +8,13 @@ import random
 from pathlib import Path
 
 import pytest
+from lengthwise.runs.ladder_file import write_ladder
+from lengthwise.studies.ladders import write_shifts
 
 from lengthwise.errors import UsageError
 from lengthwise.findings.gather import gather, gather_summary
-from lengthwise.probes.ladder.levels import Calibration, Example, Inside, Ladder, LadderProbe, LevelPoint
-from lengthwise.runs.ladder_file import write_ladder
-from lengthwise.studies.ladders import write_shifts
+from lengthwise.probes.ladder import LadderProbe
+from lengthwise.probes.ladder.levels import Calibrated, Example, Inside, Ladder, LevelPoint
 from lengthwise.studies.record import pack_points
 from lengthwise.studies.store import RUNS, Store
 from lengthwise.studies.summary import read_summary, write_summary
@@ -34,7 +35,7 @@ def made_up(seed: int, position: str, task: str, depth: int) -> Ladder:
             axis=axis, value=value, right=draw.randint(0, 48), tokens=sum(lengths),
             tokens_right=sum(lengths) - sum(wrong), loss=draw.random(),
             errors=tuple(one / length for one, length in zip(wrong, lengths, strict=True)),
-            calibration=Calibration(draw.random(), draw.random(), bins),
+            calibration=Calibrated(draw.random(), draw.random(), bins),
             decoded=16, valid=draw.randint(0, 16), solved=draw.randint(0, 16),
             inside=tuple(
                 Inside(draw.random(), draw.randint(1, 900), 30 * draw.random(), draw.random() if layer else None)

@@ -48,7 +48,8 @@ def answer_of(model: Transformer, task: Task, prompt: Sequence[str], seed: int) 
     output = model(inputs, at=position.indices(len(tokens), 1, shape, Seeds(seed), False))[0]
     if task.readout == "numbers":
         return tuple(f"{number:.4g}" for number in output[-1].tolist())
-    return tuple(task.vocabulary[token] for token in output[1:].argmax(dim=-1).tolist())
+    labels = tuple(task.vocabulary[token] for token in output.argmax(dim=-1).tolist())
+    return labels[-len(task.solve(prompt)) :]
 
 
 def failures_of(model: Transformer, task: Task, size: int, count: int, items: int, seed: int) -> list[Failure]:

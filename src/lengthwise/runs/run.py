@@ -178,6 +178,8 @@ def measure(
 ) -> Curve:
     """Measure a saved run again: at other sizes, on other items (`seed`), on another task with the same vocabulary, or
     read with another encoding that has the same parameters (`position="rope:scaling=yarn,factor=3"`)."""
+    if sizes is not None and not sizes:
+        raise UsageError("no items in the range of sizes asked for: the list of sizes is empty")
     asked = tasks.make(task) if isinstance(task, str) else task
     run = run if isinstance(run, Run) else _load_for(run, asked)
     context = Context(asked, None, tuple(sizes or ()), items, run.plan.seed if seed is None else seed)

@@ -71,7 +71,6 @@ class RunRecord:
     test_size: int
     items: int
     settings: Mapping[str, Any] = field(default_factory=dict)
-    asked: Mapping[str, Any] = field(default_factory=dict)
     state: State = "waiting"
     attempts: int = 0
     reason: str = ""
@@ -79,6 +78,7 @@ class RunRecord:
     ended: str = ""
     summary: Summary | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
+    asked: Mapping[str, Any] = field(default_factory=dict)
     stored: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @cached_property
