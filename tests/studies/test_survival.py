@@ -123,7 +123,7 @@ def test_ctrl_c_keeps_checkpoints_and_the_same_command_goes_on(tmp_path: Path) -
     )  # fmt: skip
     spec.write_text(study.toml(), encoding="utf-8")
     process = started(spec, folder)
-    wait_until(lambda: any('"loss"' in beat.read_text() for beat in (folder / "runs").glob("*/beat.json")))
+    wait_until(lambda: any("loss" in beat.read_text() for beat in (folder / "runs").glob("*/beat.json")))
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=180)
     assert process.returncode == 130, errors
