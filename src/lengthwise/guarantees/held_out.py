@@ -72,7 +72,7 @@ def held_out_check(run: Run, predictor: Predictor, bounds: tuple[TokenBound, ...
         claims.append(claim)
         low = claim.interval.low if claim.interval else claim.value
         if isinstance(low, float) and low > one.total:
-            broken.append(f"{one.risk.title}: {claim.value:.4f} was measured, above the bound {one.total:.4f}")
+            broken.append(f"{one.risk.name}: {claim.value:.4f} was measured, above the bound {one.total:.4f}")
     return Check(tuple(claims), tuple(broken), _plain_loss(*fresh[_PLAIN]))
 
 
@@ -106,7 +106,7 @@ def _of_contexts(one: TokenBound, sums: Floats, counts: Floats, whole: bool) -> 
 
 def _claim(one: TokenBound, name: str, interval: Interval, items: int) -> Claim:
     return Claim(
-        key=f"{one.risk.title}: {name}",
+        key=f"{one.risk.name}: {name}",
         value=(interval.low + interval.high) / 2,
         unit=one.unit,
         kind="measured",
