@@ -48,7 +48,7 @@ def read_huggingface(path: Path) -> tuple[Any, Path, tuple[tuple[str, str], ...]
     """The model of `transformers` itself in float32, the folder or GGUF file it was read from, and the weights in it
     that the model has no place for. Only of kinds whose layout is known."""
     if path.is_dir() and not (path / CONFIG).exists():
-        path = _only_gguf(path)
+        path = only_gguf(path)
     if path.is_file():
         model, skipped = _load_gguf(path)
         return model, path, skipped
@@ -103,7 +103,7 @@ def check_supported(model_type: object, name: str) -> None:
         )
 
 
-def _only_gguf(folder: Path) -> Path:
+def only_gguf(folder: Path) -> Path:
     found = sorted(folder.glob("*.gguf"))
     if len(found) != 1:
         raise UsageError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lengthwise.errors import UsageError
@@ -16,23 +16,37 @@ explain(
         "capability.answers": "answers to the items of a task",
         "capability.anatomy": "its weights, layer by layer",
         "capability.predictor": "the probabilities of the next token",
+        "capability.states": "the hidden states of its last layer",
         "capability.tokenizer": "a tokenizer",
+        "capability.gguf": "a GGUF file of its weights",
     }
 )
 
 
 class Subject(ABC):
-    """Something that answers. `facts` are pairs of a label and a text that say what it is.
+    """Something that answers, opened with `lengthwise.subjects.open.open_subject`.
 
-    A capability is had with `capability`, which says in one sentence why there is none. Costly ones are made when they
-    are first asked for, and kept.
+    `name` is short, `facts` are pairs of a label and a text that say what it is. A capability is had with
+    `capability`, which says in one sentence why there is none; costly ones are made at the first request and kept.
+
+    run          `subjects.run.StoredRun`: plan and history of a run, its task and its recipe
+    transformer  `models.transformer.Transformer`, ready for evaluation
+    answers      `subjects.answers.Answers`: which items of a task are answered correctly
+    anatomy      `models.parts.Anatomy`: the weights as layers, from which a forward pass can be computed
+    predictor    `subjects.predictor.Predictor`: next-token probabilities, and weights that can be replaced in a copy
+    states       `subjects.states.HiddenStates`: the last hidden states of a batch of tokens
+    tokenizer    `subjects.tokenizer.TextTokenizer`
+    gguf         the path of the GGUF file that the weights come from
     """
 
     name: str
-    facts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        return ()
 
     @abstractmethod
-    def capabilities(self) -> Mapping[str, Any]:
+    def capabilities(self) -> Mapping[str, Callable[[], Any]]:
         """What the subject offers: for each capability a function without arguments that makes it."""
 
     def offers(self, name: str) -> bool:
@@ -44,10 +58,15 @@ class Subject(ABC):
         if name not in kept:
             makers = self.capabilities()
             if name not in makers:
-                raise UsageError(f"{self.name} does not offer {sentence(f'capability.{name}')}{self.lacking(name)}")
+                why = self.lacking(name)
+                raise UsageError(f"{self.name} does not offer {sentence(f'capability.{name}')}{why and ': '}{why}")
             kept[name] = makers[name]()
         return kept[name]
 
     def lacking(self, name: str) -> str:  # noqa: ARG002
-        """Why a capability is missing, as the end of a sentence; empty where there is nothing to add."""
+        """Why a capability is missing; empty where there is nothing to add."""
         return ""
+
+    def files(self) -> Mapping[str, str]:
+        """The SHA-256 of every file that the subject is read from, by name."""
+        return {}

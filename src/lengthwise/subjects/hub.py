@@ -1,0 +1,106 @@
+"""Models of the Hugging Face Hub: a local folder with config.json and safetensors, or a model in memory."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lengthwise.errors import UsageError
+from lengthwise.files import sha256
+from lengthwise.models.hub_folder import CONFIG, INDEX, weight_files
+from lengthwise.models.huggingface import (
+    DECODERS,
+    ENCODERS,
+    anatomy_of_huggingface,
+    read_huggingface,
+    read_text_model,
+)
+from lengthwise.models.parts import Anatomy
+from lengthwise.subjects.predictor import Predictor, TheirPredictor
+from lengthwise.subjects.states import HiddenStates, states_of_huggingface
+from lengthwise.subjects.subject import Subject
+from lengthwise.subjects.tokenizer import TOKENIZER, TextTokenizer, tokenizer_beside
+
+
+class HubSubject(Subject):
+    """A model of `transformers`, read from `path` or given as `model`."""
+
+    source = "folder"
+
+    def __init__(self, path: Path | None, model: Any = None, name: str = "") -> None:
+        self.path, self.folder, self._given = path, path, model
+        self.name = name or (path.resolve().name if path is not None else "the model")
+
+    @cached_property
+    def loaded(self) -> tuple[Any, tuple[tuple[str, str], ...]]:
+        """The model in float32, and the weights of the file that it has no place for."""
+        if self.path is None:
+            return self._given, ()
+        model, _, skipped = read_huggingface(self.path)
+        return model, skipped
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        anatomy: Anatomy = self.capability("anatomy")
+        block, attention = anatomy.blocks[0], anatomy.blocks[0].attention
+        shared = f", {attention.key_heads} of keys" if attention.key_heads not in (None, attention.heads) else ""
+        kind = "decoder" if attention.causal else "encoder"
+        precision = str(anatomy.embed.dtype).removeprefix("torch.")
+        positions = "rotary" if attention.rotary is not None else "learned" if anatomy.table is not None else "none"
+        config = self.loaded[0].config
+        longest = anatomy.longest or getattr(config, "max_position_embeddings", None)
+        return (
+            ("kind", f"{config.model_type} of transformers, {kind}, {block.order}-norm, weights in {precision}"),
+            ("layers", f"{len(anatomy.blocks)} of width {anatomy.width} with {attention.heads} heads{shared}"),
+            ("attention", attention.rule),
+            ("positions", positions),
+            *((("context", f"{longest:,} tokens"),) if longest else ()),
+        )
+
+    def capabilities(self) -> Mapping[str, Callable[[], Any]]:
+        found: dict[str, Callable[[], Any]] = {
+            "anatomy": self._anatomy,
+            "predictor": self._predictor,
+            "states": self._states,
+        }
+        if self.folder is not None and (self.folder / TOKENIZER).exists():
+            found["tokenizer"] = self._tokenizer
+        return found
+
+    def lacking(self, name: str) -> str:
+        if name == "tokenizer":
+            return f"there is no {TOKENIZER} with its weights"
+        return "it was not trained here" if name in ("run", "transformer") else ""
+
+    def files(self) -> Mapping[str, str]:
+        if self.path is None:
+            return {}
+        names = [CONFIG, INDEX, TOKENIZER, *(path.name for path in weight_files(self.path))]
+        return {name: sha256(self.path / name) for name in names if (self.path / name).exists()}
+
+    def _anatomy(self) -> Anatomy:
+        model, skipped = self.loaded
+        anatomy = anatomy_of_huggingface(model, self.name)
+        return dataclasses.replace(anatomy, skipped=(*anatomy.skipped, *skipped))
+
+    def _predictor(self) -> Predictor:
+        model = self.loaded[0]
+        if model.config.model_type in ENCODERS:
+            raise UsageError(
+                f"{self.name} is an encoder ({model.config.model_type}), which also sees what comes after a token; "
+                f"next-token probabilities need a decoder ({', '.join(DECODERS)})"
+            )
+        return TheirPredictor(model)
+
+    def _states(self) -> HiddenStates:
+        if self.path is None or not self.path.is_dir():
+            raise UsageError(f"hidden states are read from a folder with {CONFIG}, and {self.name} is none")
+        return states_of_huggingface(read_text_model(self.path))
+
+    def _tokenizer(self) -> TextTokenizer:
+        found = tokenizer_beside(self.folder, None)
+        assert found is not None
+        return found

@@ -1,0 +1,39 @@
+"""The one way to open a subject."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lengthwise.errors import UsageError
+from lengthwise.models.hub_folder import CONFIG
+from lengthwise.models.huggingface import only_gguf
+from lengthwise.subjects.gguf import GgufSubject
+from lengthwise.subjects.hub import HubSubject
+from lengthwise.subjects.python import open_python, subject_of_object
+from lengthwise.subjects.run import is_own, open_own
+from lengthwise.subjects.subject import Subject
+
+
+def open_subject(model: str | Path | Any) -> Subject:
+    """The subject of a run folder, a Hub folder, a GGUF file, a Python file of the user's, or an object.
+
+    Weights are read from safetensors or GGUF files only; nothing is downloaded or unpickled and no code of a model is
+    run. A text such as "my.py::build" names a Python file, which runs; a `Path` never does.
+
+    >>> open_subject("runs/sort-rope-s0-1234abcd").capability("transformer")        # doctest: +SKIP
+    """
+    if isinstance(model, str) and model.partition("::")[0].endswith(".py"):
+        return open_python(model)
+    if not isinstance(model, str | Path):
+        return subject_of_object(model)
+    path = Path(model)
+    if not path.exists():
+        raise UsageError(
+            f"there is no {path}; give the folder of a run, a folder with config.json and safetensors, or a GGUF file"
+        )
+    if path.is_file():
+        return GgufSubject(path)
+    if is_own(path):
+        return open_own(path)
+    return HubSubject(path) if (path / CONFIG).exists() else GgufSubject(only_gguf(path))

@@ -1,0 +1,207 @@
+"""A model of lengthwise: the folder of a run, a model folder without a record, or a Transformer in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from lengthwise.errors import UsageError
+from lengthwise.files import read_json
+from lengthwise.integrity import MODEL, RUN, check_files, check_run, digests, read_record
+from lengthwise.models.anatomy import anatomy_of
+from lengthwise.models.batches import logits_of
+from lengthwise.models.folder import CONFIG, architecture_config, load_model
+from lengthwise.models.forms import forms
+from lengthwise.models.forms.formed import load_coordinates
+from lengthwise.models.forms.full import Full
+from lengthwise.models.transformer import Transformer
+from lengthwise.registry import format_spec
+from lengthwise.seeds import Seeds
+from lengthwise.subjects.answers import MarkedItems
+from lengthwise.subjects.predictor import FormedPredictor, OurPredictor, Predictor
+from lengthwise.subjects.states import states_of_transformer
+from lengthwise.subjects.subject import Subject
+from lengthwise.tasks import tasks
+from lengthwise.tasks.batch import Batch
+from lengthwise.tasks.task import Task
+from lengthwise.training.lengths import schedules
+from lengthwise.training.recipe import Recipe
+
+PLAN = "plan.json"  # of a run that is trained and not yet measured
+_CELLS = 2_000_000  # attention logits that a chunk of items may have in one layer: small enough for the cache
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRun:
+    """The record of a run as plain data; the objects that it names are made at the first request.
+
+    `given` stands in for the run's own task, which a task object without a name cannot be had from.
+    """
+
+    folder: Path
+    record: Mapping[str, Any]
+    given: Task | None = None
+
+    @property
+    def plan(self) -> Mapping[str, Any]:
+        return self.record["plan"]
+
+    @property
+    def digest(self) -> str:
+        """The digest of the plan."""
+        return self.record["digest"]
+
+    @property
+    def train_size(self) -> int:
+        return int(self.plan["train_size"])
+
+    @property
+    def seed(self) -> int:
+        return int(self.plan["seed"])
+
+    @property
+    def steps(self) -> int:
+        """How many steps training took, which may be fewer than the recipe's."""
+        return int(self.record["history"]["step"])
+
+    @cached_property
+    def task(self) -> Task:
+        """The run's own task; a usage error where it cannot be had."""
+        if self.given is not None:
+            return self.given
+        try:
+            return tasks.restore(self.plan["task"])
+        except (KeyError, TypeError, ValueError) as error:  # a UsageError is a ValueError
+            raise UsageError(f"the task of the run cannot be had: {error}") from error
+
+    @property
+    def train_sizes(self) -> list[int]:
+        return self.task.sizes(1, self.train_size)
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        stored = self.plan["recipe"]
+        made = {"sizes": schedules.restore(stored["sizes"]), "form": forms.restore(stored.get("form", "full"))}
+        return Recipe(**{**stored, **made})
+
+
+class OwnSubject(Subject):
+    """A Transformer of lengthwise; `run` is what is stored of its run, where there is one."""
+
+    def __init__(self, name: str, model: Transformer, folder: Path | None = None, run: StoredRun | None = None) -> None:
+        self.name, self.model, self.folder, self.run = name, model, folder, run
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        config = architecture_config(self.model.architecture)
+        found = [
+            ("kind", f"{'run' if self.run else 'model'} of lengthwise, {'decoder' if config['causal'] else 'encoder'}"),
+            ("layers", f"{config['depth']} of width {config['width']} with {config['heads']} heads"),
+            ("attention", config["attention"]),
+            ("positions", config["position"]),
+        ]
+        if self.run is not None:
+            task = self.run.plan["task"]
+            name = format_spec(task) if isinstance(task, Mapping) else str(task)
+            found.append(("trained", f"{name}, sizes up to {self.run.train_size}, {self.run.steps:,} steps"))
+        return tuple(found)
+
+    def capabilities(self) -> Mapping[str, Callable[[], Any]]:
+        found: dict[str, Callable[[], Any]] = {
+            "transformer": lambda: self.model,
+            "answers": lambda: TransformerAnswers(self.model),
+            "anatomy": lambda: anatomy_of(self.model, self.name),
+            "predictor": self._predictor,
+            "states": lambda: states_of_transformer(self.model),
+        }
+        if self.run is not None:
+            found["run"] = lambda: self.run
+        return found
+
+    def lacking(self, name: str) -> str:
+        return f"there is no {RUN} with its model" if name == "run" else ""
+
+    def files(self) -> Mapping[str, str]:
+        return {} if self.folder is None else digests(self.folder, MODEL)
+
+    def _predictor(self) -> Predictor:
+        form = Full() if self.run is None else self.run.recipe.form
+        if self.run is None or self.folder is None or isinstance(form, Full):
+            return OurPredictor(self.model)
+        return FormedPredictor(self.model, form, self.run.seed, load_coordinates(self.folder))
+
+
+def is_own(folder: Path) -> bool:
+    """Whether a folder holds a model of lengthwise."""
+    if (folder / RUN).exists():
+        return True
+    config = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
+    if not isinstance(config, dict):
+        raise UsageError(f"{folder / CONFIG} is not the config of a model: it holds no object")
+    return config.get("model_type") == "lengthwise"
+
+
+def open_own(folder: Path, position: str | None = None, task: Task | None = None) -> OwnSubject:
+    """The subject of a run folder or a model folder, its files compared with the record that was written with them.
+
+    `position` reads the model with another encoding that has the same parameters; `task` stands in for the run's own.
+    A run that is trained and not yet measured has its record in plan.json.
+    """
+    model = load_model(folder, position)
+    record: dict[str, Any] | None = None
+    if (folder / RUN).exists():
+        record = check_run(folder)
+    elif (folder / PLAN).exists() and "history" in read_json(folder / PLAN):
+        record = read_record(folder, PLAN)
+        check_files(folder, record, MODEL)
+    if record is not None and not isinstance(record.get("plan"), dict):
+        raise UsageError(f"{folder / RUN} is not the record of a run: it holds no plan")
+    run = None if record is None else StoredRun(folder, record, task)
+    return OwnSubject(folder.name or folder.resolve().name, model, folder, run)
+
+
+# --- answers --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class TransformerAnswers:
+    """Answers under teacher forcing, one forward pass per item: an item is right when the best-scored token is right at
+    every answer position, which is so exactly when greedy decoding writes it."""
+
+    model: Transformer
+
+    @torch.no_grad()
+    def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
+        whole, tokens, losses = [], [], []
+        for batch, seeds in self._batches(task, size, items, seed):
+            logits = logits_of(self.model, batch, seeds, training=False)
+            if task.readout == "numbers":
+                off = (logits - torch.from_numpy(batch.targets)).abs()
+                right, by_item = (off <= task.tolerance).flatten(), (off <= task.tolerance).all(dim=1)
+                loss = off.square().flatten()
+            else:
+                asked = torch.from_numpy(batch.targets[batch.scored])
+                right = logits.argmax(dim=-1) == asked
+                by_place = torch.ones(batch.scored.shape, dtype=torch.bool)
+                by_place[torch.from_numpy(batch.scored)] = right
+                by_item = by_place.all(dim=1)
+                loss = torch.nn.functional.cross_entropy(logits, asked, reduction="none")
+            for kept, new in ((whole, by_item), (tokens, right), (losses, loss.double())):
+                kept.append(new.numpy())
+        return MarkedItems(np.concatenate(whole), np.concatenate(tokens), np.concatenate(losses))
+
+    def _batches(self, task: Task, size: int, items: Sequence[int], seed: int) -> Iterator[tuple[Batch, Seeds]]:
+        """The items in chunks that fit into memory, each with the seeds of its positions."""
+        architecture = self.model.architecture
+        tokens = task.width(size, architecture.causal)
+        chunk = max(1, min(len(items), _CELLS // (tokens * tokens * architecture.heads)))
+        for first in range(0, len(items), chunk):
+            some = items[first : first + chunk]
+            batch = task.batch(size, seed, some, role="test", causal=architecture.causal)
+            yield batch, Seeds(Seeds(seed).key("test positions", size, first))
