@@ -9,8 +9,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-_WHOLE = "datum.value % 1 === 0"
-_LETTER, _SYMBOL = 6.4, 34  # pixels of a letter of a legend, and of a symbol with what is left free around it
+WHOLE = "datum.value % 1 === 0"
+LETTER, SYMBOL = 6.4, 34  # pixels of a letter of a legend, and of a symbol with what is left free around it
 _TITLE = 36  # letters that a narrow chart has room for
 
 
@@ -22,9 +22,9 @@ def whole_axis(**settings: Any) -> Any:
     """
     import altair as alt
 
-    only_whole = {"condition": {"test": _WHOLE, "value": 1}, "value": 0}
+    only_whole = {"condition": {"test": WHOLE, "value": 1}, "value": 0}
     given = {"format": ",d", "tickMinStep": 1, "gridWidth": only_whole, "tickOpacity": only_whole, **settings}
-    return alt.Axis(labelExpr=f"{_WHOLE} ? datum.label : ''", **given)
+    return alt.Axis(labelExpr=f"{WHOLE} ? datum.label : ''", **given)
 
 
 def wrapping_legend(names: Iterable[object], most: int = 4, **settings: Any) -> Any:
@@ -32,7 +32,7 @@ def wrapping_legend(names: Iterable[object], most: int = 4, **settings: Any) -> 
     import altair as alt
 
     texts = [str(name) for name in names]
-    wide = round(_LETTER * max(map(len, texts), default=1) + _SYMBOL)
+    wide = round(LETTER * max(map(len, texts), default=1) + SYMBOL)
     columns = alt.ExprRef(expr=f"max(1, min({max(1, min(most, len(texts)))}, floor(width / {wide})))")
     room = alt.ExprRef(expr="max(100, width - 20)")
     given = {"title": None, "orient": "bottom", "offset": 6, "symbolOpacity": 1, "labelLimit": room, **settings}

@@ -1,0 +1,94 @@
+"""Figures of a record that many probes need: lines over numbers, and a heat map of cells.
+
+The templates are Vega-Lite written out, so that making a figure needs no library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from lengthwise.figures.layout import LETTER, SYMBOL, WHOLE, title_lines
+from lengthwise.records import Figure
+
+ROWS = "rows"
+_WIDTH = 400
+_ONLY_WHOLE = {"condition": {"test": WHOLE, "value": 1}, "value": 0}
+_WHOLE_AXIS = {
+    "format": ",d",
+    "tickMinStep": 1,
+    "gridWidth": _ONLY_WHOLE,
+    "tickOpacity": _ONLY_WHOLE,
+    "labelExpr": f"{WHOLE} ? datum.label : ''",
+}
+
+
+def line_figure(
+    key: str,
+    title: str,
+    words: str,
+    axes: tuple[str, str],
+    series: Mapping[str, Iterable[tuple[float, float]]],
+    logarithmic: Literal["", "x", "y"] = "",
+) -> Figure:
+    """One line per series of points (x, y), with x at whole numbers; `axes` are the titles of x and y."""
+    points = [
+        {"x": x, "y": y, "series": name}
+        for name, line in series.items()
+        for x, y in line
+        if logarithmic != "y" or y > 0
+    ]
+    across = {"type": "log", "base": 2, "nice": False} if logarithmic == "x" else {"nice": False}
+    upward = {"type": "log", "nice": False} if logarithmic == "y" else {"zero": True}
+    template = {
+        "data": {"name": ROWS},
+        "mark": {"type": "line", "point": True},
+        "width": _WIDTH,
+        "height": 220,
+        "encoding": {
+            "x": {
+                "field": "x",
+                "type": "quantitative",
+                "title": title_lines(axes[0]),
+                "scale": across,
+                "axis": _WHOLE_AXIS,
+            },
+            "y": {"field": "y", "type": "quantitative", "title": title_lines(axes[1]), "scale": upward},
+            "color": {"field": "series", "type": "nominal", "sort": list(series), "legend": _legend(list(series))},
+        },
+    }
+    return Figure(key, template, {ROWS: points}, title, words)
+
+
+def heat_figure(
+    key: str, title: str, words: str, axes: tuple[str, str], cells: Sequence[tuple[int, int, float]]
+) -> Figure:
+    """A cell per (x, y, value), coloured by its value; `axes` are the titles of x and y."""
+    across = len({x for x, _, _ in cells})
+    template = {
+        "data": {"name": ROWS},
+        "mark": "rect",
+        "width": max(120, min(_WIDTH, 34 * across)),
+        "height": {"step": 16},
+        "encoding": {
+            "x": {"field": "x", "type": "ordinal", "title": axes[0], "axis": {"labelAngle": 0}},
+            "y": {"field": "y", "type": "ordinal", "title": axes[1]},
+            "color": {
+                "field": "value",
+                "type": "quantitative",
+                "title": "",
+                "scale": {"scheme": "viridis", "zero": True},
+            },
+        },
+    }
+    return Figure(key, template, {ROWS: [{"x": x, "y": y, "value": value} for x, y, value in cells]}, title, words)
+
+
+def _legend(names: Sequence[str]) -> dict[str, Any] | None:
+    """A legend below the chart in as many columns, up to four, as there is room for."""
+    if len(names) < 2:
+        return None
+    wide = round(LETTER * max(map(len, names)) + SYMBOL)
+    columns = {"expr": f"max(1, min({min(4, len(names))}, floor(width / {wide})))"}
+    room = {"expr": "max(100, width - 20)"}
+    return {"title": None, "orient": "bottom", "offset": 6, "symbolOpacity": 1, "columns": columns, "labelLimit": room}

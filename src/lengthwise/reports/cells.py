@@ -1,0 +1,23 @@
+"""Cells of a table as people read them, on a page and in a terminal."""
+
+from __future__ import annotations
+
+from lengthwise.records import Cell, Type
+
+
+def shown(cell: Cell, kind: Type = "number") -> str:
+    """A cell of a table as people read it."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool) or kind == "truth":
+        return "yes" if cell else "no"
+    if kind == "share" and isinstance(cell, int | float):
+        return f"{cell:.1%}".replace("%", " %")
+    if isinstance(cell, float):
+        return f"{cell:.4g}"
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def is_number(kind: Type) -> bool:
+    """Whether cells of this type stand at the right of their column."""
+    return kind in ("whole", "number", "share")

@@ -1,0 +1,145 @@
+"""Any record as a section of an HTML page, and pages that are made of such sections alone.
+
+Text reaches a page in two ways only: through Jinja, every character escaped, and as JSON in a block that is not a
+script, which page.js reads and draws as data of figures. A page that shows records holds the block that
+`figure_data` gives, and imports the macros of records.html.jinja with an environment from `record_environment`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import markupsafe
+
+from lengthwise.figures.policy import bundle, policy
+from lengthwise.records import Claim, Figure, Record
+from lengthwise.reports.cells import is_number, shown
+from lengthwise.reports.figure import PAGE_INK, PAPER_INK, config, rounded
+from lengthwise.reports.page_file import write_page_file
+
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+@dataclass(frozen=True)
+class RecordPage:
+    """A page of records: its title, the sentences that answer first, facts (label and text), and the records."""
+
+    title: str
+    headline: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    records: tuple[Record, ...]
+
+
+def write_record_page(page: RecordPage, path: Path) -> Path:
+    """Write a page, whole or not at all."""
+    return write_page_file(path, render_record_page(page))
+
+
+def render_record_page(page: RecordPage) -> str:
+    style = asset("page.css") + asset("records.css")
+    scripts = (bundle(), asset("page.js")) if any(record.figures for record in page.records) else ()
+    drawn = [figure for record in page.records for figure in record.figures]
+    text = (
+        record_environment(drawn)
+        .get_template("record_page.html.jinja")
+        .render(
+            page=page,
+            data=markupsafe.Markup(script_safe({**figure_data(drawn), "tables": {}})),
+            style=markupsafe.Markup(style),
+            scripts=[markupsafe.Markup(script) for script in scripts],
+            policy=policy(style, scripts),
+        )
+    )
+    return text.encode("utf-8", "replace").decode("utf-8")  # a file's name may hold what UTF-8 cannot
+
+
+def record_environment(figures: Sequence[Figure]) -> jinja2.Environment:
+    """Jinja with what the macros of records.html.jinja need; `figures` are all those of the page, in order."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    places = {id(figure): place for place, figure in enumerate(figures)}
+    environment.filters.update(
+        pieces=pieces,
+        shown=shown,
+        is_number=is_number,
+        claim_row=claim_row,
+        place=lambda figure: places[id(figure)],
+    )
+    return environment
+
+
+def figure_data(figures: Sequence[Figure]) -> dict[str, Any]:
+    """What page.js needs to draw figures: templates, each once, and the data of every figure by columns."""
+    texts = [json.dumps(figure.template, sort_keys=True) for figure in figures]
+    kinds = {text: str(number) for number, text in enumerate(dict.fromkeys(texts))}
+    return {
+        "templates": {kinds[text]: figure.template for text, figure in zip(texts, figures, strict=True)},
+        "config": {"page": config(PAGE_INK), "paper": config(PAPER_INK)},
+        "figures": [
+            {"name": figure.key, "kind": kinds[text], "title": figure.title, "data": columns_of(figure)}
+            for text, figure in zip(texts, figures, strict=True)
+        ],
+    }
+
+
+def columns_of(figure: Figure) -> dict[str, dict[str, Any]]:
+    """The data of a figure by columns: texts as places in a list of the different ones, numbers rounded."""
+    return {
+        name: {key: _column([row[key] for row in rows]) for key in (rows[0] if rows else ())}
+        for name, rows in figure.data.items()
+    }
+
+
+def _column(values: list[Any]) -> Any:
+    if not any(isinstance(value, str) for value in values):
+        return [rounded(value) if isinstance(value, float) else value for value in values]
+    texts = {text: place for place, text in enumerate(dict.fromkeys(values))}
+    return {"texts": list(texts), "places": [texts[value] for value in values]}
+
+
+def claim_row(claim: Claim) -> dict[str, Any]:
+    """A claim as the texts of a table row."""
+    interval = claim.interval
+    between = "" if interval is None else f"at least {_value(interval.low, claim.unit)}" if interval.is_open else ""
+    if interval is not None and not interval.is_open:
+        between = f"{_value(interval.low, claim.unit)} to {_value(interval.high, claim.unit)}"
+    unit = f" {claim.unit}" if claim.unit and claim.unit != "share" else ""
+    return {
+        "kind": claim.kind,
+        "title": claim.title,
+        "value": "–" if claim.value is None else _value(claim.value, claim.unit) + unit,
+        "status": "" if claim.status == "holds" else claim.status,
+        "interval": between,
+        "assumptions": [(one.check, one.statement) for one in claim.assumptions],
+        "reference": "" if claim.reference is None else str(claim.reference),
+    }
+
+
+def _value(value: Any, unit: str) -> str:
+    if unit == "share" and isinstance(value, float):
+        return shown(value, "share")
+    return shown(value, "truth" if isinstance(value, bool) else "text" if isinstance(value, str) else "number")
+
+
+def script_safe(data: Mapping[str, Any]) -> str:
+    """JSON in which no character can end the block that holds it."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign, escaped in _UNSAFE.items():
+        text = text.replace(sign, escaped)
+    return text
+
+
+def pieces(sentence: str) -> list[tuple[str, bool]]:
+    """A sentence cut at its backticks: each piece, and whether it was between two of them."""
+    return [(piece, place % 2 == 1) for place, piece in enumerate(sentence.split("`"))]
+
+
+def asset(name: str) -> str:
+    return files("lengthwise.reports").joinpath("assets", name).read_text(encoding="utf-8")
