@@ -20,7 +20,6 @@ from lengthwise.version import __version__
 if TYPE_CHECKING:
     from lengthwise.guarantees.bound import bound
     from lengthwise.guarantees.guarantee import Guarantee
-    from lengthwise.inspection.inspect import inspect
     from lengthwise.measurement.curve import Curve
     from lengthwise.measurement.recursion import run_chains
     from lengthwise.measurement.spread import Keep, Spread, over_seeds
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from lengthwise.oracle.check_own import check_formulation
     from lengthwise.positions import make_position
     from lengthwise.positions.position import Position
+    from lengthwise.probes.inspection import Inspection, inspect
     from lengthwise.records import Assumption, Claim, Interval, Reference
     from lengthwise.runs.run import Listener, Run, load_run, measure, train
     from lengthwise.shift.compare import measure_shift
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from lengthwise.shift.sampling import task_sample
     from lengthwise.studies.results import StudyResults, open_study, run_study
     from lengthwise.studies.spec import Study
+    from lengthwise.subjects.open import open_subject
     from lengthwise.tasks import make_task
     from lengthwise.tasks.task import Task
     from lengthwise.training.recipe import Recipe
@@ -47,6 +48,7 @@ _HOMES = {
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.measurement.curve",
     "Guarantee": "lengthwise.guarantees.guarantee",
+    "Inspection": "lengthwise.probes.inspection",
     "Interval": "lengthwise.records",
     "Keep": "lengthwise.measurement.spread",
     "Listener": "lengthwise.runs.run",
@@ -63,12 +65,13 @@ _HOMES = {
     "bound": "lengthwise.guarantees.bound",
     "check": "lengthwise.oracle.check",
     "check_formulation": "lengthwise.oracle.check_own",
-    "inspect": "lengthwise.inspection.inspect",
+    "inspect": "lengthwise.probes.inspection",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
     "make_task": "lengthwise.tasks",
     "measure": "lengthwise.runs.run",
     "measure_shift": "lengthwise.shift.compare",
+    "open_subject": "lengthwise.subjects.open",
     "open_study": "lengthwise.studies.results",
     "over_seeds": "lengthwise.measurement.spread",
     "run_chains": "lengthwise.measurement.recursion",
@@ -84,6 +87,7 @@ __all__ = [
     "Claim",
     "Curve",
     "Guarantee",
+    "Inspection",
     "Interval",
     "Keep",
     "Listener",
@@ -108,6 +112,7 @@ __all__ = [
     "measure",
     "measure_shift",
     "open_study",
+    "open_subject",
     "over_seeds",
     "run_chains",
     "run_study",

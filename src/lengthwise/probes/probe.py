@@ -62,3 +62,10 @@ class Probe(ABC):
 probes: Registry[Probe] = Registry(
     "probe", "lengthwise.probes", "lengthwise.probes", "lengthwise measure --list-probes", deep=False
 )
+
+
+def ask(probe: Probe, subject: Subject, context: Context) -> Record:
+    """The answer of a probe; a usage error where the subject does not offer what the probe needs."""
+    for name in probe.needs:
+        subject.capability(name)
+    return probe.measure(subject, context)

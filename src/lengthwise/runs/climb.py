@@ -16,13 +16,13 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from lengthwise.errors import UsageError
-from lengthwise.inspection.lipschitz import certify
 from lengthwise.measurement.climb import climb_items, draw_ladder
 from lengthwise.measurement.ladder import Ladder, LevelPoint
 from lengthwise.measurement.level_items import LevelItems, check_climbs
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.parts import Anatomy
 from lengthwise.models.transformer import Transformer
+from lengthwise.probes.lipschitz.certificate import certify
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.slope import slope_at
 

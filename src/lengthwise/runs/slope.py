@@ -13,10 +13,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from lengthwise.inspection.attack import TINY, Map, size
 from lengthwise.measurement.level_items import LevelItems
 from lengthwise.models.forward import embed, run_from
 from lengthwise.models.parts import Anatomy
+from lengthwise.probes.lipschitz.attack import TINY, Map, size
 from lengthwise.tasks.batch import lengths_of
 
 _APART = 1e-6  # how far a difference quotient reaches, as a share of the longest token

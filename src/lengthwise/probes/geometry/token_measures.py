@@ -20,8 +20,8 @@ from torch import Tensor
 from lengthwise.geometry.clusters import directions, effective_rank, hemisphere
 from lengthwise.geometry.clusters.counts import cluster_number_of
 from lengthwise.geometry.clusters.groups import component_count
-from lengthwise.inspection.layerwise import Change, sees_only_the_past, stream
 from lengthwise.models.parts import Anatomy
+from lengthwise.probes.geometry.layerwise import Change, sees_only_the_past, stream
 
 Floats = NDArray[np.float64]
 

@@ -25,13 +25,29 @@ import math
 import numpy as np
 from scipy.stats import t as student
 
-from lengthwise.inspection.token_measures import KAPPA, Floats, TokenMeasures
+from lengthwise.messages import explain
+from lengthwise.probes.geometry.token_measures import KAPPA, Floats, TokenMeasures
 from lengthwise.records import Assumption, Claim, Interval
 
 HALF = -1.0  # in doublings
 FEWEST_BLOCKS = 4
 
-SEQUENCES = Assumption("sequences are independent draws from one source; parts of one text are not quite")
+explain(
+    {
+        "geometry.verdict": "tokens of {weights} at length {length}",
+        "geometry.trend": "change of the contraction per doubling of length, {weights}",
+        "geometry.independent": "sequences are independent draws from one source; parts of one text are not quite",
+        "geometry.rule": "the rule of verdicts, which is a convention",
+        "geometry.one_sequence": "undecided: one sequence shows no spread",
+        "geometry.spread_open": "undecided: the interval of the change of spread contains one half",
+        "geometry.number_open": "undecided: the interval of the change of the number of groups contains one half",
+        "geometry.too_shallow": "undecided: {depth} blocks do not show whether groups stay",
+        "geometry.unsettled": "undecided: the number of groups is not settled in the second half of the blocks",
+        "geometry.one_length": "one length shows no trend",
+    }
+)
+
+SEQUENCES = Assumption("geometry.independent")
 
 
 def interval_of_mean(values: Floats, level: float = 0.95) -> Interval | None:
@@ -49,74 +65,77 @@ def contraction(found: TokenMeasures) -> Floats:
     return np.log2(found.spread[:, -1] / found.spread[:, 0])
 
 
-def verdict(found: TokenMeasures, length: int, whose: str) -> Claim:
-    """What the tokens of the prefix of this many tokens do; `whose` says of which weights."""
+def verdict(found: TokenMeasures, length: int, weights: str) -> Claim:
+    """What the tokens of the prefix of this many tokens do; `weights` says of which weights."""
     at = found.lengths.index(length)
     number = found.number[:, :, at]
     depth = number.shape[1] - 1
     changes = {
         "spread": contraction(found)[:, at],
         "number": np.log2(number[:, -1] / number[:, :2].max(axis=1)),
-        "second half": np.log2(number[:, -1] / number[:, (depth + 1) // 2]),
+        "second_half": np.log2(number[:, -1] / number[:, (depth + 1) // 2]),
     }
     intervals = {name: interval_of_mean(values) for name, values in changes.items()}
-    value, why = _ruled(intervals["spread"], intervals["number"], intervals["second half"], depth)
+    value, reason = _ruled(intervals["spread"], intervals["number"], intervals["second_half"], depth)
     evidence = {
         "sequences": len(number),
         "tokens": length - 1,
         "doublings": {name: float(values.mean()) for name, values in changes.items()},
         "intervals": {name: None if i is None else [i.low, i.high] for name, i in intervals.items()},
         "kappa": KAPPA,
-        "first token": "left out",
+        "first_token": "left out",
+        "weights": weights,
+        "length": length,
     }
-    rule = Assumption("the rule of verdicts, which is a convention")
-    reason = (Assumption(why, "violated"),) if why else ()
-    name = f"tokens of {whose} at length {length}"
+    assumptions = (SEQUENCES, Assumption("geometry.rule"), *reason)
     status = "holds" if value else "unknown"
-    return Claim(name, value, "", "measured", status, None, (SEQUENCES, rule, *reason), None, evidence)
+    return Claim("geometry.verdict", value, "", "measured", status, None, assumptions, None, evidence)
 
 
 def _ruled(
     spread: Interval | None, number: Interval | None, second_half: Interval | None, depth: int
-) -> tuple[str | None, str]:
+) -> tuple[str | None, tuple[Assumption, ...]]:
     """The verdict, or None and the reason why there is none."""
+
+    def undecided(key: str, **values: int) -> tuple[None, tuple[Assumption]]:
+        return None, (Assumption(f"geometry.{key}", "violated", values),)
+
     if spread is None or number is None or second_half is None:
-        return None, "undecided: one sequence shows no spread"
+        return undecided("one_sequence")
     if spread.high < HALF:
-        return "collapsing", ""
+        return "collapsing", ()
     if spread.low <= HALF:
-        return None, "undecided: the interval of the change of spread holds one half"
+        return undecided("spread_open")
     if number.low > HALF:
-        return "stable", ""
+        return "stable", ()
     if number.high >= HALF:
-        return None, "undecided: the interval of the change of the number of groups holds one half"
+        return undecided("number_open")
     if depth < FEWEST_BLOCKS:
-        return None, f"undecided: {depth} blocks do not show whether groups stay"
+        return undecided("too_shallow", depth=depth)
     if second_half.low > HALF and second_half.high < -HALF:
-        return "metastable", ""
-    return None, "undecided: the number of groups is not settled in the second half of the blocks"
+        return "metastable", ()
+    return undecided("unsettled")
 
 
-def length_trend(found: TokenMeasures, whose: str) -> Claim:
+def length_trend(found: TokenMeasures, weights: str) -> Claim:
     """Does it get worse with length? The slope of a against log2 of the length, by least squares in each sequence.
 
     Lengths are prefixes of the same sequences, so what other texts would do is not mixed in. Below 0: longer inputs
     are contracted more.
     """
-    name = f"change of the contraction a doubling of length, {whose}"
-    evidence = {"lengths": list(found.lengths), "sequences": len(found.spread)}
+    key, unit = "geometry.trend", "doublings of spread"
+    evidence = {"weights": weights, "lengths": list(found.lengths), "sequences": len(found.spread)}
     if len(found.lengths) < 2:
-        short = Assumption("one length shows no trend", "violated")
-        return Claim(name, None, "doublings of spread", "measured", "unknown", None, (short,), None, evidence)
+        short = Assumption("geometry.one_length", "violated")
+        return Claim(key, None, unit, "measured", "unknown", None, (short,), None, evidence)
     x = np.log2(found.lengths)
     x = x - x.mean()
     slopes = contraction(found) @ x / (x @ x)
     interval = interval_of_mean(slopes)
-    evidence |= {"slopes": slopes.tolist(), "mean contraction": contraction(found).mean(axis=0).tolist()}
-    read = "one sequence shows no spread"
-    if interval is not None:
-        read = "gets worse with length" if interval.high < 0 else "gets milder with length" if interval.low > 0 else ""
-    evidence["reading"] = read or "no trend is shown"
-    return Claim(
-        name, float(slopes.mean()), "doublings of spread", "measured", "holds", interval, (SEQUENCES,), None, evidence
-    )
+    evidence |= {"slopes": slopes.tolist(), "mean_contraction": contraction(found).mean(axis=0).tolist()}
+    evidence["reading"] = "none" if interval is None else _trend(interval)
+    return Claim(key, float(slopes.mean()), unit, "measured", "holds", interval, (SEQUENCES,), None, evidence)
+
+
+def _trend(interval: Interval) -> str:
+    return "worse" if interval.high < 0 else "milder" if interval.low > 0 else "none"

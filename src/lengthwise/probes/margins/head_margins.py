@@ -1,7 +1,7 @@
 """Margins of attention: by how much the best key of a query beats the second best, for each head on given inputs.
 
 A large margin makes attention hard (nearly all weight on one key) and stable against changes of the logits; softmax
-over n keys gives the best at least 1 / (1 + (n - 1) e^-margin), so a fixed margin is worth less the longer the input.
+over n keys gives the best at least 1 / (1 + (n - 1) e^-margin), so a fixed margin means less the longer the input.
 
 What is measured is the margin on these inputs. The least margin over all inputs can only be smaller. Two logits that
 differ by no more than rounding are a tie, which is counted and not mistaken for a tiny margin.
@@ -14,9 +14,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lengthwise.messages import explain
 from lengthwise.models.forward import Trace
 from lengthwise.models.parts import Anatomy
 from lengthwise.records import Assumption, Claim
+
+explain(
+    {
+        "margins.least": "least attention margin",
+        "margins.ties": "share of queries whose best two keys tie",
+        "margins.these_inputs": "only these inputs were used; the least margin over all inputs can only be smaller",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -48,15 +57,15 @@ class Margins:
         queries = sum(head.queries for head in self.heads)
         tied = sum(head.ties * head.queries for head in self.heads) / queries if queries else 0.0
         evidence = {"n": self.items, "tokens": self.tokens, "queries": queries, "tie_tolerance": self.tolerance}
-        note = (Assumption("only these inputs were looked at; the least margin over all inputs can only be smaller"),)
+        note = (Assumption("margins.these_inputs"),)
         if not known:
-            why = {**evidence, "why": "no query has a best key that is alone"}
-            return [Claim("least attention margin", None, "logits", "measured", "unknown", None, note, None, why)]
+            why = {**evidence, "why": "no query has a single best key"}
+            return [Claim("margins.least", None, "logits", "measured", "unknown", None, note, None, why)]
         least = min(known, key=lambda head: head.least or 0.0)
         where = {**evidence, "layer": least.layer, "head": least.head}
         return [
-            Claim("least attention margin", least.least, "logits", "measured", assumptions=note, evidence=where),
-            Claim("share of queries whose best two keys tie", tied, "", "measured", evidence=evidence),
+            Claim("margins.least", least.least, "logits", "measured", assumptions=note, evidence=where),
+            Claim("margins.ties", tied, "share", "measured", evidence=evidence),
         ]
 
 

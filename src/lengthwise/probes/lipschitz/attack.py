@@ -19,10 +19,18 @@ from torch.func import jvp, vjp
 
 from lengthwise.bounds.lipschitz.bound import NORMS, Norm
 from lengthwise.errors import UsageError
-from lengthwise.inspection.input_region import input_region
+from lengthwise.messages import explain
 from lengthwise.models.forward import embed, run_from
 from lengthwise.models.parts import Anatomy
+from lengthwise.probes.lipschitz.region import input_region
 from lengthwise.records import Assumption, Claim
+
+explain(
+    {
+        "lipschitz.seen": "Lipschitz constant of {model} found by search for {where}",
+        "lipschitz.search": "the search finds what it finds: the true constant may be larger",
+    }
+)
 
 Map = Callable[[Tensor], Tensor]  # [B, T, W] → [B, T, O], item by item
 TINY = 1e-300
@@ -79,7 +87,7 @@ def steepest(f: Map, x: Tensor, direction: Tensor, norm: Norm, steps: int) -> tu
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundPair:
     """What an attack found for each start: [B] the largest quotient of a pair, the largest derivative; and the pair."""
 
     pair: Tensor
@@ -101,7 +109,7 @@ def attack(
     rate: float = 0.05,
     step: float = 1e-2,
     smooth: bool = True,
-) -> Found:
+) -> FoundPair:
     """Attack f from `start` [B, T, W], whose items are B attempts. `inside` projects onto the set, `step` is how far
     apart a pair starts and `rate` how fast it moves, both as shares of the longest token. Where f is not `smooth` its
     derivative means nothing, and only pairs count."""
@@ -116,7 +124,7 @@ def attack(
     if smooth:
         towards = torch.where(size(y - x, norm)[:, None, None] > 0, y - x, direction)
         derivative = torch.maximum(derivative, steepest(f, x, towards, norm, 6)[0])
-    return Found(pair, derivative, x, y)
+    return FoundPair(pair, derivative, x, y)
 
 
 def _ascend(
@@ -193,26 +201,26 @@ def lower_bound_near(
         torch.manual_seed(seed)
         if widening == 0:
             derivative = steepest(f, centre, torch.randn_like(centre), norm, max(steps, 2))[0]
-            found = Found(torch.zeros_like(derivative), derivative, centre, centre)
+            found = FoundPair(torch.zeros_like(derivative), derivative, centre, centre)
         else:
             reach = float(centre.norm(dim=2).max())
             share = widening / reach
             found = attack(f, near(centre, widening), centre, norm, steps, 0.1 * share, 0.5 * share, _smooth(anatomy))
-    where = f"two inputs within {widening:g} a token of the same one of {len(tokens)} given sequences"
+    where = f"two inputs within {widening:g} per token of the same one of {len(tokens)} given sequences"
     return _claim(anatomy, norm, found, where, {"attempts": len(tokens), "steps": steps, "seed": seed})
 
 
-def _claim(anatomy: Anatomy, norm: Norm, found: Found, where: str, evidence: dict[str, object]) -> Claim:
+def _claim(anatomy: Anatomy, norm: Norm, found: FoundPair, where: str, evidence: dict[str, object]) -> Claim:
     by = "pair" if float(found.pair.max()) >= float(found.derivative.max()) else "derivative"
     best = int(found.pair.argmax())
     apart = float(size((found.x - found.y)[best : best + 1], norm)[0])
     return Claim(
-        key=f"Lipschitz constant of {anatomy.name} for {where}",
+        key="lipschitz.seen",
         value=found.best,
         unit=f"at least, in {NORMS[norm]}",
         kind="measured",
-        assumptions=(Assumption("a search finds what it finds: the true constant may be larger"),),
-        evidence={"norm": norm, "where": where, "by": by, "pair_apart": apart, **evidence},
+        assumptions=(Assumption("lipschitz.search"),),
+        evidence={"model": anatomy.name, "norm": norm, "where": where, "by": by, "pair_apart": apart, **evidence},
     )
 
 

@@ -1,4 +1,4 @@
-"""The section `attention`: attention as transport. Every query spends 1, and nothing binds what a key receives.
+"""Attention as transport: every query spends 1, and nothing constrains what a key receives.
 
 A key's share is what it would receive if every query spread evenly over the keys it sees. A **hub** receives more than
 three times its share, and more than two queries spend. The second condition is for decoders: the last keys are seen
@@ -11,29 +11,40 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from lengthwise.figures.plots import heat_figure
 from lengthwise.geometry.attention_report import AttentionReport, attention_report, lipschitz_claim
 from lengthwise.geometry.sinkhorn import sinkhorn
-from lengthwise.inspection.content import Cell, Picture, Section, Table
-from lengthwise.inspection.head_numbers import attention_problem, largest_sharpness
-from lengthwise.inspection.inputs import Inputs
-from lengthwise.inspection.sections import Look, section
-from lengthwise.inspection.verdicts import SEQUENCES, interval_of_mean
+from lengthwise.messages import explain
 from lengthwise.models.attention.sinkhorn import Sinkhorn
-from lengthwise.models.forward import BlockTrace, hidden_keys
-from lengthwise.models.parts import AttentionPart
-from lengthwise.records import Assumption, Claim
+from lengthwise.models.forward import BlockTrace, Trace, hidden_keys
+from lengthwise.models.parts import Anatomy, AttentionPart
+from lengthwise.probes.geometry.verdicts import SEQUENCES, interval_of_mean
+from lengthwise.probes.lipschitz.heads import attention_problem, largest_sharpness
+from lengthwise.probes.shown.inputs import Inputs
+from lengthwise.records import Assumption, Cell, Claim, Column, Figure, Table
 from lengthwise.seeds import Floats
 
-TIMES = 3.0  # its share is what a hub receives more than
-QUERIES = 2.0  # and so much is what it receives more than altogether
-HUBS_LISTED = 5  # of a block
-LONGEST_PLAN = 256  # tokens up to which a doubly stochastic plan is sought
+TIMES, QUERIES = 3.0, 2.0  # a hub receives more than this many times its share, and more than this many queries spend
+HUBS_LISTED = 5  # per block
+LONGEST_PLAN = 256  # tokens up to which a doubly stochastic plan is computed
 TOLERANCE, MOST, BELIEVED = 1e-4, 300, 1e-2  # of a plan: when it stops, iterations, and the error up to which it counts
+
+explain(
+    {
+        "attention.to_hubs": "attention that goes to hubs",
+        "attention.entropy": "mean entropy of a query",
+        "attention.most": "most that a key receives, place {place} ({token}) in block {block} head {head}",
+        "attention.no_constant": "Lipschitz constant of {rule} attention weights",
+        "attention.these_inputs": "only these inputs were used",
+        "attention.unknown_rule": "{reason}",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,20 +85,16 @@ class BlockAttention:
         return int(sequence), int(head), int(place)
 
 
-@section("attention")
-def attention(look: Look) -> Section:
-    """Who receives how much, how spread queries are, and which tokens are hubs."""
-    parts = [block.attention for block in look.anatomy.blocks]
-    found = [measure_attention(part, trace) for part, trace in zip(parts, look.trace.blocks, strict=True)]
-    return Section(
-        "attention",
-        "Attention as transport",
-        _text(found),
-        (*_claims(found, look.inputs), *_constants(parts, found[0].queries)),
-        (_by_block(found),),
-        (_by_head(found), _hubs(found, look.inputs)),
-        (_picture(found),),
-    )
+def attention_content(anatomy: Anatomy, trace: Trace, inputs: Inputs) -> dict[str, Any]:
+    """Text, claims, tables and figures of the record."""
+    parts = [block.attention for block in anatomy.blocks]
+    found = [measure_attention(part, one) for part, one in zip(parts, trace.blocks, strict=True)]
+    return {
+        "text": _text(found),
+        "claims": (*_claims(found, inputs), *_constants(parts, found[0].queries)),
+        "tables": (_by_block(found), _by_head(found), _hubs(found, inputs)),
+        "figures": (_figure(found),),
+    }
 
 
 def measure_attention(part: AttentionPart, trace: BlockTrace) -> BlockAttention:
@@ -128,20 +135,20 @@ def _text(found: list[BlockAttention]) -> tuple[str, ...]:
 
 
 def _claims(found: list[BlockAttention], inputs: Inputs) -> list[Claim]:
-    seen = (Assumption("only these inputs were looked at"), SEQUENCES)
+    seen = (Assumption("attention.these_inputs"), SEQUENCES)
     size = {"sequences": len(inputs.tokens), "tokens": found[0].queries, "blocks": len(found)}
     to_hubs = np.mean([block.to_hubs.mean(axis=1) for block in found], axis=0)
     entropy = np.mean([block.report.entropy.mean(axis=(1, 2)) for block in found], axis=0)
     even = float(np.mean([block.even for block in found]))
     measured = [
-        ("attention that goes to hubs", to_hubs, "of 1", {"hub_above": TIMES, "and_above": QUERIES}),
-        ("mean entropy of a query", entropy, "nats", {"of even spreading": even}),
+        ("attention.to_hubs", to_hubs, "of 1", {"hub_above": TIMES, "and_above": QUERIES}),
+        ("attention.entropy", entropy, "nats", {"even": even}),
     ]
     claims = []
-    for name, values, unit, more in measured:
+    for key, values, unit, more in measured:
         interval = interval_of_mean(values) if values.std() > 0 else None  # no hubs at all are no interval of width 0
         value, evidence = float(values.mean()), {**size, **more}
-        claims.append(Claim(name, value, unit, "measured", "holds", interval, seen, None, evidence))
+        claims.append(Claim(key, value, unit, "measured", "holds", interval, seen, None, evidence))
     return [*claims, _most(found, inputs, seen[:1])]
 
 
@@ -152,40 +159,43 @@ def _most(found: list[BlockAttention], inputs: Inputs, seen: tuple[Assumption, .
     sequence, head, place = block.top
     token = inputs.name(int(inputs.tokens[sequence, place]))
     where = {"block": number, "head": head, "sequence": sequence, "place": place, "token": token}
-    evidence = {**where, "queries": block.queries, "times its share": float(block.report.ratio[block.top])}
-    name = f"most that a key receives, place {place} ({token}) in block {number} head {head}"
+    evidence = {**where, "queries": block.queries, "times_share": float(block.report.ratio[block.top])}
     value = float(block.report.received[block.top]) / block.queries
-    return Claim(name, value, "of all attention there", "measured", assumptions=seen, evidence=evidence)
+    return Claim("attention.most", value, "of all attention there", "measured", assumptions=seen, evidence=evidence)
 
 
 def _constants(parts: list[AttentionPart], length: int) -> list[Claim]:
     """The Lipschitz constant of each kind of attention there is in the model, once."""
     claims = [_constant(part, length) for part in parts]
-    return list({claim.title: claim for claim in claims}.values())
+    return list({(claim.key, claim.value, str(claim.evidence)): claim for claim in claims}.values())
 
 
 def _constant(part: AttentionPart, length: int) -> Claim:
     joint = isinstance(part.law, Sinkhorn)
     if not part.law.fused and not joint:
-        name, why = f"Lipschitz constant of {part.rule} attention weights", (Assumption(attention_problem(part)),)
-        return Claim(name, None, "", "proved", "refused", None, why)
+        why = (Assumption("attention.unknown_rule", "violated", {"reason": attention_problem(part)}),)
+        return Claim("attention.no_constant", None, "", "proved", "refused", None, why, evidence={"rule": part.rule})
     rule = "softmax" if not joint else "sinkhorn_prefixes" if part.causal else "sinkhorn"
     return lipschitz_claim(1.0 / largest_sharpness(part, length), rule)
 
 
-# --- tables and pictures --------------------------------------------------------------------------------------------
+# --- tables and figures ---------------------------------------------------------------------------------------------
+
+_BLOCK, _HEAD = Column("block", "whole"), Column("head", "whole")
+_TO_HUBS, _COLUMNS_OFF = Column("to_hubs", title="to hubs"), Column("columns_off", title="columns off")
+_OVER_SHARE = Column("over_share", title="over share")
 
 
 def _by_block(found: list[BlockAttention]) -> Table:
     plans = any(block.plan is not None for block in found)
-    columns = ("block", "entropy", "even", "most", "over share", "to hubs", "columns off")
+    columns = (_BLOCK, Column("entropy"), Column("even"), Column("most"), _OVER_SHARE, _TO_HUBS, _COLUMNS_OFF)
     note = (
-        "means over heads and sequences; entropy: of a query, in nats, beside that of even spreading; most: what the "
+        "means over heads and sequences; entropy: of a query, in nats, next to that of even spreading; most: what the "
         "key that receives most gets, in queries, and over its share; columns off: half the l1 distance between what "
-        "keys receive and their shares, as a part of all attention"
+        "keys receive and their shares, relative to all attention"
     )
     if plans:
-        columns += ("plan off",)
+        columns += (Column("plan_off", title="plan off"),)
         note += "; plan off: the part of head 0 that would move for every key to receive 1, with the same logits"
     rows = []
     for number, block in enumerate(found):
@@ -194,7 +204,7 @@ def _by_block(found: list[BlockAttention]) -> Table:
         values = (float(report.entropy.mean()), block.even, *most)
         values += (float(block.to_hubs.mean()), float(block.columns_off.mean()))
         rows.append((number, *values, *((block.plan,) if plans else ())))
-    return Table("Attention by block", columns, tuple(rows), note)
+    return Table("attention.by_block", columns, tuple(rows), "Attention by block", note)
 
 
 def _by_head(found: list[BlockAttention]) -> Table:
@@ -203,7 +213,8 @@ def _by_head(found: list[BlockAttention]) -> Table:
         parts = (block.report.entropy.mean(axis=(0, 2)), block.report.received.max(axis=(0, 2)))
         parts += (block.to_hubs.mean(axis=0), block.columns_off.mean(axis=0))
         rows += [(number, head, *(float(part[head]) for part in parts)) for head in range(len(parts[0]))]
-    return Table("Attention by head", ("block", "head", "entropy", "most", "to hubs", "columns off"), tuple(rows))
+    columns = (_BLOCK, _HEAD, Column("entropy"), Column("most"), _TO_HUBS, _COLUMNS_OFF)
+    return Table("attention.by_head", columns, tuple(rows), "Attention by head", detail=True)
 
 
 def _hubs(found: list[BlockAttention], inputs: Inputs) -> Table:
@@ -218,16 +229,18 @@ def _hubs(found: list[BlockAttention], inputs: Inputs) -> Table:
         for (place, token), got in ordered[:HUBS_LISTED]:
             means = np.mean(got, axis=0)
             rows.append((number, place, inputs.name(token), len(got), float(means[0]), float(means[1])))
-    columns = ("block", "place", "token", "times", "receives", "over share")
+    columns = (_BLOCK, Column("place", "whole"), Column("token", "text"), Column("times", "whole"))
     note = (
-        f"times: in how many heads of how many sequences, together; receives: in queries; at most {HUBS_LISTED} a block"
+        "times: number of pairs of a head and a sequence; receives: in queries; "
+        f"at most {HUBS_LISTED} per block; places count from 0"
     )
-    return Table("Hubs", columns, tuple(rows), f"{note}; places count from 0")
+    return Table("attention.hubs", (*columns, Column("receives"), _OVER_SHARE), tuple(rows), "Hubs", note, detail=True)
 
 
-def _picture(found: list[BlockAttention]) -> Picture:
+def _figure(found: list[BlockAttention]) -> Figure:
     means = [block.to_hubs.mean(axis=0) for block in found]
-    rows = tuple({"x": h, "y": n, "value": float(v)} for n, heads in enumerate(means) for h, v in enumerate(heads))
-    top = max(rows, key=lambda row: row["value"])
-    words = f"The most is {top['value']:.2g} of a head's attention, in block {top['y']} head {top['x']}."
-    return Picture("heat", "Attention that goes to hubs, by block and head", words, "head", "block", rows)
+    cells = [(head, block, float(value)) for block, heads in enumerate(means) for head, value in enumerate(heads)]
+    head, block, most = max(cells, key=lambda cell: cell[2])
+    words = f"The most is {most:.2g} of a head's attention, in block {block} head {head}."
+    title = "Attention that goes to hubs, by block and head"
+    return heat_figure("attention.to_hubs", title, words, ("head", "block"), cells)

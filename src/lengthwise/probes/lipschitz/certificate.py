@@ -22,18 +22,28 @@ from torch import Tensor
 
 from lengthwise.bounds.lipschitz.bound import EXACT, NORMS, Region
 from lengthwise.errors import UsageError
-from lengthwise.inspection.input_region import input_region, region_of
-from lengthwise.inspection.lipschitz_walk import PartRow, Walk
+from lengthwise.messages import explain
 from lengthwise.models.forward import embed
 from lengthwise.models.parts import Anatomy
+from lengthwise.probes.lipschitz.region import input_region, region_of
+from lengthwise.probes.lipschitz.walk import CertifiedPart, Walk
 from lengthwise.records import Assumption, Claim, Reference
+
+explain(
+    {
+        "lipschitz.certified": "Lipschitz constant of {model} for {where}",
+        "lipschitz.valid": "valid for {where}",
+        "lipschitz.no_bound": "{part}: {reason}",
+        "lipschitz.left_out": "{module} is left out: {reason}",
+    }
+)
 
 Where = Literal["ball", "tokens"]
 
 
 @dataclass(frozen=True, eq=False)
 class LipschitzCertificate:
-    """What was certified: a row a part, the constants of the whole in both norms, and what was left out.
+    """What was certified: one row per part, the constants of the whole in both norms, and what was left out.
 
     `rows` is never empty; a part without a constant has its reason in `refused`. `radius` is the largest norm of an
     input token, `widening` how far tokens may move from the given ones (None where a whole set was asked for).
@@ -43,7 +53,7 @@ class LipschitzCertificate:
     where: str
     length: int
     radius: float
-    rows: tuple[PartRow, ...]
+    rows: tuple[CertifiedPart, ...]
     token: Claim
     frobenius: Claim
     skipped: tuple[tuple[str, str], ...]
@@ -88,14 +98,14 @@ def certify_near(
         x = embed(anatomy, tokens, at)
         region = region_of(x, widening)
         walk = Walk(anatomy, tokens.shape[1], region, x, at, widening)
-    text = f"two inputs within {widening:g} a token of the same one of {len(tokens)} given sequences"
+    text = f"two inputs within {widening:g} per token of the same one of {len(tokens)} given sequences"
     return _certificate(anatomy, walk, text, region, widening)
 
 
 def _certificate(
     anatomy: Anatomy, walk: Walk, text: str, region: Region, widening: float | None
 ) -> LipschitzCertificate:
-    refused = [f"{row.part}: {row.refused}" for row in walk.rows if row.refused]
+    refused = [row for row in walk.rows if row.refused]
     whole = {
         norm: _whole(anatomy, walk, norm, constant, text, refused)
         for norm, constant in (("token", walk.token), ("frobenius", walk.frobenius))
@@ -113,21 +123,26 @@ def _certificate(
     )
 
 
-def _whole(anatomy: Anatomy, walk: Walk, norm: str, constant: float, text: str, refused: list[str]) -> Claim:
-    assumptions = [Assumption(f"valid for {text}", "checked"), EXACT]
-    assumptions += [Assumption(reason, "violated") for reason in refused]
-    assumptions += [Assumption(f"{module} is left out: {reason}") for module, reason in anatomy.skipped]
+def _whole(anatomy: Anatomy, walk: Walk, norm: str, constant: float, text: str, refused: list[CertifiedPart]) -> Claim:
+    assumptions = [Assumption("lipschitz.valid", "checked", {"where": text}), EXACT]
+    assumptions += [
+        Assumption("lipschitz.no_bound", "violated", {"part": row.part, "reason": row.refused}) for row in refused
+    ]
+    assumptions += [
+        Assumption("lipschitz.left_out", values={"module": module, "reason": reason})
+        for module, reason in anatomy.skipped
+    ]
     finite = math.isfinite(constant)
     rows = {row.part: row.of(norm).constant for row in walk.rows if not row.refused}
     return Claim(
-        key=f"Lipschitz constant of {anatomy.name} for {text}",
+        key="lipschitz.certified",
         value=constant if finite else None,
         unit=f"at most, in {NORMS[norm]}",
         kind="certified",
         status="refused" if refused else "holds" if finite else "vacuous",
         assumptions=tuple(assumptions),
         reference=Reference("docs/bounds.md", "statements 1 to 10"),
-        evidence={"norm": norm, "where": text, "length": walk.length, "parts": rows},
+        evidence={"model": anatomy.name, "norm": norm, "where": text, "length": walk.length, "parts": rows},
     )
 
 

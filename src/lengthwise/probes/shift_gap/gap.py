@@ -1,4 +1,4 @@
-"""The shift gap: how much the output changes when all positions move on by s and nothing else changes.
+"""The shift gap: how much the output changes when all positions move by s and nothing else changes.
 
 gap(s) = max over sequences x and tokens i of |f(x; p)_i - f(x; p + s)_i|, with p the usual positions.
 
@@ -26,11 +26,32 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.models.forward import run
 from lengthwise.models.parts import Anatomy
 from lengthwise.records import Assumption, Claim, Reference
 
-CAVEAT = "an index shift is not a longer input: there are no more tokens, and they are no further apart"
+explain(
+    {
+        "shift_gap.largest": "largest shift gap",
+        "shift_gap.exact": "shift gap in exact arithmetic",
+        "shift_gap.quotient": "Lipschitz constant for a distance that does not see shifts",
+        "shift_gap.not_length": "an index shift is not a longer input: there are no more tokens, and they are no "
+        "further apart",
+        "shift_gap.other_inputs": "other inputs may change more",
+        "shift_gap.no_counterexample": "shifts are no counterexample; whether there is a constant is another question",
+        "shift_gap.distance": "the distance between an input and the same input shifted is 0",
+        "shift_gap.no_positions": "positions enter nowhere; there is no table of absolute positions",
+        "shift_gap.rotations": "positions enter through rotations, which see distances alone; there is no table of "
+        "absolute positions",
+        "shift_gap.bias": "positions enter through a bias, which was compared and is equal for all of these shifts; "
+        "there is no table of absolute positions",
+        "shift_gap.rotations_and_bias": "positions enter through rotations, which see distances alone, and a bias, "
+        "which was compared and is equal for all of these shifts; there is no table of absolute positions",
+    }
+)
+
+NOT_LENGTH = Assumption("shift_gap.not_length", "checked")
 
 
 @dataclass(frozen=True)
@@ -47,14 +68,14 @@ class ShiftRow:
 @dataclass(frozen=True)
 class ShiftGap:
     """The gap over a range of shifts. A gap up to `tolerance` is what rounding makes of 0; `why` is the reason why it
-    is 0 for every input, or empty; `size` is the root mean square of the norms of output vectors."""
+    is 0 for every input, or None; `size` is the root mean square of the norms of output vectors."""
 
     rows: tuple[ShiftRow, ...]
     tolerance: float
     size: float
     items: int
     tokens: int
-    why: str
+    why: Assumption | None
 
     @property
     def worst(self) -> ShiftRow:
@@ -82,35 +103,35 @@ class ShiftGap:
         worst = self.worst
         evidence = {**self._evidence(), "shift": worst.shift, "share_of_output_size": worst.share}
         return Claim(
-            "largest shift gap",
+            "shift_gap.largest",
             worst.gap,
             "change of an output vector (l2)",
             "measured",
-            assumptions=(Assumption(CAVEAT, "checked"), Assumption("other inputs may change more")),
+            assumptions=(NOT_LENGTH, Assumption("shift_gap.other_inputs")),
             evidence=evidence,
         )
 
     def _proved(self) -> Claim:
         return Claim(
-            "shift gap in exact arithmetic",
+            "shift_gap.exact",
             0.0,
             f"for every input of {self.tokens} tokens",
             "proved",
-            assumptions=(Assumption(self.why, "checked"), Assumption(CAVEAT, "checked")),
+            assumptions=(*((self.why,) if self.why else ()), NOT_LENGTH),
             reference=Reference("docs/inspect.md", "shift gap"),
             evidence={**self._evidence(), "measured": self.worst.gap},
         )
 
     def _quotient(self) -> Claim:
-        name = "Lipschitz constant for a distance that does not see shifts"
+        key = "shift_gap.quotient"
         reference = Reference("docs/inspect.md", "shift gap")
         if self.invariant:
-            note = Assumption("shifts are no counterexample; whether there is a constant is another question")
-            return Claim(name, None, "", "measured", "unknown", assumptions=(note,), reference=reference)
+            note = Assumption("shift_gap.no_counterexample")
+            return Claim(key, None, "", "measured", "unknown", assumptions=(note,), reference=reference)
         worst = self.worst
-        distance = Assumption("the distance between an input and the same input moved on is 0")
+        distance = Assumption("shift_gap.distance")
         witness = {"shift": worst.shift, "distance": 0.0, "gap": worst.gap, "rounding": self.tolerance}
-        return Claim(name, "unbounded", "", "certified", assumptions=(distance,), reference=reference, evidence=witness)
+        return Claim(key, "unbounded", "", "certified", assumptions=(distance,), reference=reference, evidence=witness)
 
 
 def shift_gap(
@@ -160,17 +181,16 @@ def _check(anatomy: Anatomy, shifts: Sequence[int], last: int) -> None:
         )
 
 
-def _why_invariant(anatomy: Anatomy, at: Tensor, shifts: Sequence[int]) -> str:
-    """The assumptions of the proposition where they hold for these positions and shifts, else nothing."""
+def _why_invariant(anatomy: Anatomy, at: Tensor, shifts: Sequence[int]) -> Assumption | None:
+    """The assumption of the proposition where it holds for these positions and shifts, else None."""
     parts = [block.attention for block in anatomy.blocks]
     if anatomy.table is not None or any(part.scores is not None for part in parts):
-        return ""
+        return None
     biases = [part.bias for part in parts if part.bias is not None]
     for bias in biases:
         still = bias(at, at)
         if not all(torch.equal(bias(at + shift, at + shift), still) for shift in shifts):
-            return ""
-    how = ["rotations, which see distances alone"] if any(part.rotary is not None for part in parts) else []
-    how += ["a bias, which was compared and is equal for all of these shifts"] if biases else []
-    entry = f"positions enter through {' and '.join(how)}" if how else "positions enter nowhere"
-    return f"{entry}; there is no table of absolute positions"
+            return None
+    turned = any(part.rotary is not None for part in parts)
+    how = ("rotations_and_bias" if turned else "bias") if biases else "rotations" if turned else "no_positions"
+    return Assumption(f"shift_gap.{how}", "checked")

@@ -3,8 +3,8 @@ were never trained.
 
 **Random weights.** Every tensor keeps its size and loses its structure: matrices, embeddings, tables of positions and
 biases are drawn from a normal distribution with the root mean square of the trained tensor, and the weights of a norm
-are all equal to theirs. Matching each tensor, instead of drawing all with a deviation of 0.02, keeps how loudly each
-part speaks beside the others, so what differs from the trained model is what training put into the directions.
+are all equal to theirs. Matching each tensor, instead of drawing all with a deviation of 0.02, keeps the scale of each
+part relative to the others, so what differs from the trained model is what training put into the directions.
 Position encodings that are functions (biases, sinusoids, rotations) stay as they are. Blocks are drawn when needed.
 """
 
@@ -26,7 +26,7 @@ Change = Callable[[int, BlockPart], BlockPart]
 
 
 def stream(anatomy: Anatomy, tokens: Tensor, change: Change | None = None) -> Iterator[tuple[str, Tensor]]:
-    """The place and the hidden states [B, T, W] after the embedding and after each block, as they come.
+    """The place and the hidden states [B, T, W] after the embedding and after each block, one after the other.
 
     Sequences go through a block one at a time, and nothing of a block is kept but the states it hands on: at no time is
     there more than one sequence's attention. `change` may put another block in the place of block number n.
@@ -84,7 +84,7 @@ def _drawn(generator: torch.Generator) -> Callable[[Any, str, Tensor], Tensor]:
         if isinstance(part, NormPart) and name == "weight":
             return torch.full_like(tensor, float(tensor.square().mean().sqrt()))
         if isinstance(part, AttentionPart) and name in ("wk", "wv", "bk", "bv") and part.key_heads:
-            repeated = part.heads // part.key_heads  # heads that share their keys go on sharing them
+            repeated = part.heads // part.key_heads  # heads that share their keys still share them
             return _alike(tensor[::repeated], generator).repeat_interleave(repeated, dim=0)
         return _alike(tensor, generator)
 

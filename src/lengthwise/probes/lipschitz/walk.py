@@ -16,16 +16,16 @@ from lengthwise.bounds.lipschitz.heads import behind_norm
 from lengthwise.bounds.lipschitz.mlp import gated_mlp_bound, plain_mlp_bound
 from lengthwise.bounds.lipschitz.normalisation import norm_bound
 from lengthwise.bounds.lipschitz.rounding import spectral_norm, up
-from lengthwise.inspection.head_numbers import array, attention_problem, heads_of, near_constants, sight_of
-from lengthwise.inspection.input_region import region_of
 from lengthwise.models.forward import apply_attention, apply_mlp, apply_norm
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart, NormPart
+from lengthwise.probes.lipschitz.heads import array, attention_problem, heads_of, near_constants, sight_of
+from lengthwise.probes.lipschitz.region import region_of
 from lengthwise.records import Claim
 from lengthwise.seeds import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class PartRow:
+class CertifiedPart:
     """One part: its bounds in both norms, or the reason why it has none."""
 
     part: str
@@ -47,7 +47,7 @@ class PartRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class WhatIsRead:
     """What a part reads through a norm (or through none): the set, and how the norm's weights act on matrices."""
 
     region: Region
@@ -75,7 +75,7 @@ class Walk:
         self.width, self.length = anatomy.width, length
         self.region, self.x, self.at, self.widening = region, x, at, widening
         self.token = self.frobenius = 1.0
-        self.rows: list[PartRow] = []
+        self.rows: list[CertifiedPart] = []
         for number, block in enumerate(anatomy.blocks):
             (self._pre if block.order == "pre" else self._post)(block, f"block {number}")
         self._end(anatomy)
@@ -126,12 +126,12 @@ class Walk:
         assert self.at is not None
         return self.at
 
-    def _read(self, norm: NormPart | None, name: str) -> Reading:
+    def _read(self, norm: NormPart | None, name: str) -> WhatIsRead:
         """The residual stream as a part reads it. A norm's weight and bias are left to the matrices behind it, which
         makes their norms smaller than the product of both."""
         region = self._here()
         if norm is None:
-            return Reading(region, self.x, self.moved)
+            return WhatIsRead(region, self.x, self.moved)
         bound = norm_bound(norm.kind, self.width, norm.eps, region, part=name)
         self._row(bound)
         x = None
@@ -140,7 +140,7 @@ class Walk:
             x = apply_norm(plain, self.x)
         weight, bias = array(norm.weight), None if norm.bias is None else array(norm.bias)
         moved = 0.0 if self.moved == 0 else up(min(self.moved * bound.constant, 2 * bound.reach))
-        return Reading(Region(bound.reach), x, moved, weight, bias, norm.kind == "layer", bound.constant)
+        return WhatIsRead(Region(bound.reach), x, moved, weight, bias, norm.kind == "layer", bound.constant)
 
     def _norm(self, norm: NormPart | None, name: str) -> None:
         """A norm that the residual stream itself passes through."""
@@ -154,7 +154,7 @@ class Walk:
         self.x = None if self.x is None else apply_norm(norm, self.x)
         self._times(bound.constant, bound.constant)
 
-    def _attention(self, part: AttentionPart, reading: Reading, name: str) -> PartRow:
+    def _attention(self, part: AttentionPart, reading: WhatIsRead, name: str) -> CertifiedPart:
         heads = [
             head.behind_norm(reading.weight, reading.bias, reading.centred) for head in heads_of(part, self.length)
         ]
@@ -173,15 +173,15 @@ class Walk:
                 else dataclasses.replace(bound, constant=constant, statement="statement 7", region_text=text)
                 for bound, constant in zip(both, near, strict=True)
             ]
-        return PartRow(name, both[0], both[1], problem)
+        return CertifiedPart(name, both[0], both[1], problem)
 
-    def _original(self, reading: Reading) -> Tensor:
+    def _original(self, reading: WhatIsRead) -> Tensor:
         """What the part really reads, weights and biases of the norm included."""
         assert reading.x is not None
         x = reading.x if reading.weight is None else reading.x * torch.from_numpy(reading.weight)
         return x if reading.bias is None else x + torch.from_numpy(reading.bias)
 
-    def _mlp(self, part: MlpPart, reading: Reading, name: str) -> PartRow:
+    def _mlp(self, part: MlpPart, reading: WhatIsRead, name: str) -> CertifiedPart:
         def folded(matrix: Tensor, bias: Tensor | None) -> tuple[Floats, Floats | None]:
             shift = None if reading.bias is None else array(matrix) @ reading.bias
             own = None if bias is None else array(bias)
@@ -198,7 +198,7 @@ class Walk:
             bound = gated_mlp_bound(
                 w_in, w_gate, w_out, part.activation, reading.region, b_in, b_gate, b_out, part=name, largest=largest
             )
-        return PartRow(name, bound, dataclasses.replace(bound, norm="frobenius"))
+        return CertifiedPart(name, bound, dataclasses.replace(bound, norm="frobenius"))
 
     # What the steps share
 
@@ -212,9 +212,9 @@ class Walk:
         return Region(smaller.radius, spread, size, smaller.center)
 
     def _row(self, bound: PartBound) -> None:
-        self.rows.append(PartRow(bound.part, bound, dataclasses.replace(bound, norm="frobenius")))
+        self.rows.append(CertifiedPart(bound.part, bound, dataclasses.replace(bound, norm="frobenius")))
 
-    def _add(self, row: PartRow, read: float) -> None:
+    def _add(self, row: CertifiedPart, read: float) -> None:
         """A residual connection around a part that reads through a norm with the constant `read`."""
         self.rows.append(row)
         self.region = self._here().plus(row.token.reach, self.width)
@@ -224,7 +224,7 @@ class Walk:
         self.token, self.frobenius = up(self.token * token), up(self.frobenius * frobenius)
 
 
-def _largest(matrix: Floats, bias: Floats | None, reading: Reading) -> float:
+def _largest(matrix: Floats, bias: Floats | None, reading: WhatIsRead) -> float:
     """The largest coordinate of matrix z + bias over the given inputs and around them; infinite if unknown."""
     if reading.x is None or not math.isfinite(reading.moved):
         return math.inf

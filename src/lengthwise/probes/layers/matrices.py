@@ -28,9 +28,11 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Radius:
-    """How long hidden states are at one place of the forward pass: the least, the median and the greatest norm."""
+    """How long hidden states are at one place of the forward pass: the least, the median and the greatest norm.
+    `inside` is True between the two parts of a block."""
 
     place: str
+    inside: bool
     least: float
     median: float
     greatest: float
@@ -103,11 +105,11 @@ def radii(trace: Trace) -> list[Radius]:
     """Norms of hidden states: what enters the blocks, what leaves each attention and each MLP, and the last of all."""
     found = [_radius("embedding", trace.embedded)]
     for number, block in enumerate(trace.blocks):
-        found.append(_radius(f"block {number} attention", block.after_attention))
+        found.append(_radius(f"block {number} attention", block.after_attention, inside=True))
         found.append(_radius(f"block {number} mlp", block.after_mlp))
     return [*found, _radius("final", trace.final)]
 
 
-def _radius(place: str, hidden: Tensor) -> Radius:
+def _radius(place: str, hidden: Tensor, inside: bool = False) -> Radius:
     norms = hidden.norm(dim=-1)
-    return Radius(place, float(norms.min()), float(norms.median()), float(norms.max()))
+    return Radius(place, inside, float(norms.min()), float(norms.median()), float(norms.max()))

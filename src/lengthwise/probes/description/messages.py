@@ -1,0 +1,239 @@
+"""A model as a message: written down with several quantisers and decoded back, with its loss and the number of training
+tokens that a bound below chance would take.
+
+The description is a message that was written and decoded (docs/compression.md), not an estimate. The loss is that on
+the inputs shown, which are not the training data: what it says about a bound is a prediction. The probe `guarantee`
+computes the bound itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lengthwise.bounds.compression import decode, encode, make_quantiser
+from lengthwise.bounds.compression.gguf_file import message_of_gguf
+from lengthwise.bounds.plan import Plan, tokens_for
+from lengthwise.bounds.plan_methods import FITTED, Azuma, Freedman, Method, TrainingRun
+from lengthwise.messages import explain
+from lengthwise.models.forward import run
+from lengthwise.probes.description.arrays import arrays_of, header_of, with_arrays
+from lengthwise.probes.shown.look import Look
+from lengthwise.records import Assumption, Claim, Column, Reference, Table
+
+QUANTISERS = ("kmeans:levels=4", "kmeans:levels=16", "kmeans:levels=64", "exact")
+QUANTISERS_OF_A_LARGE_MODEL = ("uniform:levels=128",)
+COMPRESSION = Reference("docs/compression.md")
+
+explain(
+    {
+        "description.length": "length of a description ({made})",
+        "description.loss_before": "loss before quantisation",
+        "description.loss_after": "loss after quantisation",
+        "description.loss": "loss of the model as it was read",
+        "description.tokens": "training tokens for a bound below chance, by {method}",
+        "description.decoded": "the message was written, and decoded back to what was meant",
+        "description.weights_left_out": "the message holds all weights; {left_out:,} of {parameters:,} are in no part "
+        "of it",
+        "description.tokenizer": "the tokenizer in the file is not charged: it was fixed before the training data were "
+        "seen",
+        "description.these_inputs": "only these inputs were used, and they are not the training data",
+        "description.same_loss": "the loss on the training data is that on the inputs shown",
+    }
+)
+
+
+@dataclass(frozen=True)
+class MessageOfModel:
+    """A message: how it was made, its bits by part, and the loss of the model that it decodes to.
+
+    `lossless`: it decodes to the very weights that were read; `file`: it is the GGUF file itself.
+    """
+
+    made: str
+    bits: int
+    parts: Mapping[str, int]
+    weights: int
+    loss: float | None
+    lossless: bool = False
+    file: bool = False
+
+    @property
+    def each(self) -> float:
+        return self.bits / self.weights
+
+
+def description_content(look: Look) -> dict[str, Any]:
+    """Text, claims and the table of the record."""
+    targets, logits = look.inputs.targets, look.trace.logits
+    outputs = None if logits is None or targets is None else logits.shape[-1]
+    before = None if logits is None or targets is None else loss_of(logits, targets)
+    found = _messages(look, before)
+    needed = [_tokens(message, Azuma(), outputs) for message in found]
+    best = min(range(len(found)), key=lambda n: (needed[n] or math.inf, found[n].bits))
+    claims = [_length(found[best], look)]
+    if before is not None and outputs is not None:
+        claims += _losses(found[best], before, outputs, look)
+        claims += [_tokens_claim(found[best], kind, outputs) for kind in _methods(found[best])]
+    table = _table(found, needed, before)
+    return {"text": _text(found, before, look), "claims": tuple(claims), "tables": (table,)}
+
+
+# --- messages and losses --------------------------------------------------------------------------------------------
+
+
+def _messages(look: Look, before: float | None) -> list[MessageOfModel]:
+    """The blocks of a GGUF file as they are; else the weights on a few levels, by several quantisers."""
+    anatomy, subject = look.anatomy, look.subject
+    if subject.offers("gguf"):
+        message = message_of_gguf(subject.capability("gguf"))
+        made = "the blocks of the file"
+        return [MessageOfModel(made, message.bits, message.parts, message.numbers, before, True, file=True)]
+    arrays, header = arrays_of(anatomy), header_of(anatomy, subject.facts)
+    made = []
+    for spec in QUANTISERS_OF_A_LARGE_MODEL if look.large else QUANTISERS:
+        message = encode(arrays, header, make_quantiser(spec))
+        loss = None
+        if before is not None:
+            with torch.no_grad():
+                logits = run(with_arrays(anatomy, decode(message.data)[1]), look.inputs.tokens).logits
+            assert logits is not None and look.inputs.targets is not None
+            loss = loss_of(logits, look.inputs.targets)
+        made.append(MessageOfModel(spec, message.bits, message.parts, message.numbers, loss, spec == "exact"))
+    return made
+
+
+def loss_of(logits: Tensor, targets: Tensor) -> float:
+    """The mean loss in nats over what is asked for, [B, T]; -1 where nothing is."""
+    return float(torch.nn.functional.cross_entropy(logits.double().flatten(0, 1), targets.flatten(), ignore_index=-1))
+
+
+def _methods(message: MessageOfModel) -> list[Method]:
+    """Azuma's needs only the range of the losses; Freedman's a fit that was made for some sizes alone."""
+    return [Azuma(), Freedman()] if FITTED[0] <= message.weights <= FITTED[1] else [Azuma()]
+
+
+def _plan(message: MessageOfModel, method: Method, outputs: int) -> Plan:
+    # A plan is made for some number of tokens; what is asked of it is another.
+    return Plan(TrainingRun(message.weights, 1e9, message.each, outputs), method, message.loss)
+
+
+def _tokens(message: MessageOfModel, method: Method, outputs: int | None) -> float | None:
+    """The fewest tokens at which a bound would be below chance; None where there is no loss, or it is above chance."""
+    if outputs is None or outputs < 2 or message.loss is None:
+        return None
+    plan = _plan(message, method, outputs)
+    return None if plan.break_even is None or plan.break_even <= 0 else tokens_for(plan, plan.break_even)
+
+
+# --- words and claims -----------------------------------------------------------------------------------------------
+
+
+def _text(found: list[MessageOfModel], before: float | None, look: Look) -> tuple[str, ...]:
+    text = (
+        "A bound charges every bit that is needed to write the model down. These messages were written and decoded "
+        "back; losses after quantisation are those of the decoded model.",
+    )
+    if before is None:
+        why = "has no output head" if look.trace.logits is None else "is not shown anything it could be asked for"
+        return (*text, f"There is no loss, as the model {why}: only the length of its description is known.")
+    text += (
+        "Tokens: how many training tokens a token-level bound would need to be below chance, if the loss on them were "
+        "that on the inputs shown. That is a prediction; `lengthwise bound` computes the bound of a model on its data.",
+    )
+    if len(found) == 1 and look.large:
+        text += ("Because the model is large, only one description was made.",)
+    return text
+
+
+def _length(message: MessageOfModel, look: Look) -> Claim:
+    left_out, parameters = look.anatomy.parameters - message.weights, look.anatomy.parameters
+    assumptions = [Assumption("description.decoded", "checked")]
+    if left_out > 0:
+        values = {"left_out": left_out, "parameters": parameters}
+        assumptions.append(Assumption("description.weights_left_out", "violated", values))
+    if message.file:
+        assumptions.append(Assumption("description.tokenizer"))
+    return Claim(
+        key="description.length",
+        value=message.bits,
+        unit="bits",
+        kind="certified",
+        assumptions=tuple(assumptions),
+        reference=COMPRESSION,
+        evidence={
+            "made": message.made,
+            "parts": dict(message.parts),
+            "weights": message.weights,
+            "bits_per_weight": message.each,
+        },
+    )
+
+
+def _losses(message: MessageOfModel, before: float, outputs: int, look: Look) -> list[Claim]:
+    asked = 0 if look.inputs.targets is None else int((look.inputs.targets != -1).sum())
+    losses = {"description.loss_before": before, "description.loss_after": message.loss}
+    if message.lossless:
+        losses = {"description.loss": before}
+    return [
+        Claim(
+            key=key,
+            value=value,
+            unit="nats per token",
+            kind="measured",
+            status="holds" if value < math.log(outputs) else "vacuous",
+            assumptions=(Assumption("description.these_inputs"),),
+            evidence={"bits_per_token": value / math.log(2), "chance": math.log(outputs), "tokens": asked},
+        )
+        for key, value in losses.items()
+        if value is not None
+    ]
+
+
+def _tokens_claim(message: MessageOfModel, method: Method, outputs: int) -> Claim:
+    value, plan = _tokens(message, method, outputs), _plan(message, method, outputs)
+    return Claim(
+        key="description.tokens",
+        value=value,
+        unit="tokens",
+        kind="predicted",
+        status="unknown" if value is None else "holds",
+        assumptions=(Assumption("description.same_loss"), *method.assumptions(plan.run)),
+        reference=method.reference,
+        evidence={
+            "method": method.title,
+            "loss": message.loss,
+            "chance": plan.run.chance,
+            "bits": message.bits,
+            "delta": plan.run.delta,
+        },
+    )
+
+
+def _table(found: list[MessageOfModel], needed: list[float | None], before: float | None) -> Table:
+    rows = tuple(
+        (one.made, one.bits, one.each, one.loss, _lost(one.loss, before), tokens)
+        for one, tokens in zip(found, needed, strict=True)
+    )
+    columns = (
+        Column("made_by", "text", "made by"),
+        Column("bits", "whole"),
+        Column("bits_per_weight", title="bits per weight"),
+        Column("loss"),
+        Column("quantisation"),
+        Column("tokens"),
+    )
+    note = (
+        "loss: of the decoded model, in nats per token; quantisation: the loss it added; tokens: for a bound below "
+        f"chance, by {Azuma.title}"
+    )
+    return Table("description.messages", columns, rows, "Descriptions", note)
+
+
+def _lost(after: float | None, before: float | None) -> float | None:
+    return None if after is None or before is None else round(after - before, 12)  # sums differ in their last digits

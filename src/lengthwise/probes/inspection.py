@@ -1,0 +1,159 @@
+"""Inspect a model: several probes, one record each, and an answer in three lines."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.messages import explain, sentence
+from lengthwise.probes.probe import Context, Probe, ask
+from lengthwise.probes.probe import probes as registry
+from lengthwise.probes.shown import WeightsProbe
+from lengthwise.records import Claim, Record, json_ready
+from lengthwise.tasks import tasks
+from lengthwise.tasks.task import Task
+
+INSPECTED = ("layers", "lipschitz", "shift_gap", "margins", "attention", "description", "geometry")
+_SHARP = 0.5  # of the entropy of even spreading, below which attention is called sharp
+
+explain(
+    {
+        "inspection.what": "{kind}, {parameters} parameters.",
+        "inspection.trained": "Trained on {trained}; positions: {positions}.",
+        "inspection.context": "Context: {context}; positions: {positions}.",
+        "inspection.unlimited": "No limit on its context is known; positions: {positions}.",
+        "inspection.certified": "Lipschitz constant at most {value:.3g} (certified)",
+        "inspection.uncertified": "no Lipschitz constant can be certified",
+        "inspection.invariant": "shift gap 0",
+        "inspection.shifted": "shift gap {share_of_output_size:.2g} of the output",
+        "inspection.sharp": "attention is sharp ({value:.2g} of {even:.2g} nats)",
+        "inspection.diffuse": "attention is diffuse ({value:.2g} of {even:.2g} nats)",
+        "inspection.nothing": "No probe found a figure to lead with",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What probes found of a model. `facts` are pairs of a label and a text; `broken` are the probes that failed by a
+    fault of the program and not of the model, and `seconds` is how long each probe took."""
+
+    model: str
+    facts: tuple[tuple[str, str], ...]
+    records: tuple[Record, ...]
+    broken: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+    def record(self, source: str) -> Record:
+        """The record of this probe."""
+        for record in self.records:
+            if record.source == source:
+                return record
+        raise KeyError(f"there is no record of {source!r}; there are {', '.join(r.source for r in self.records)}")
+
+    @property
+    def claims(self) -> list[Claim]:
+        return [claim for record in self.records for claim in record.claims]
+
+    @property
+    def headline(self) -> tuple[str, str, str]:
+        """The answer in three lines: what the model is, how far it was trained, and the most telling claims."""
+        facts = {"parameters": "an unknown number of", "positions": "unknown"} | dict(self.facts)
+        far = next((name for name in ("trained", "context") if name in facts), "unlimited")
+        telling = "; ".join(_telling(self.claims)) or sentence("inspection.nothing")
+        return (
+            sentence("inspection.what", facts),
+            sentence(f"inspection.{far}", facts),
+            telling[:1].upper() + telling[1:] + ".",
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """The inspection as JSON-ready data; an infinite number becomes the text "infinite"."""
+        records = [record.plain() for record in self.records]
+        content = {"headline": self.headline, "facts": dict(self.facts), "records": records}
+        return json_ready({**{f.name: getattr(self, f.name) for f in dataclasses.fields(self)}, **content})
+
+
+def _telling(claims: Sequence[Claim]) -> list[str]:
+    """The claims to lead with, in words."""
+    found: dict[str, Claim] = {}
+    for claim in claims:
+        found.setdefault(claim.key, claim)
+    told = []
+    if constant := found.get("lipschitz.certified"):
+        told.append(("inspection.uncertified" if constant.value is None else "inspection.certified", constant))
+    if gap := found.get("shift_gap.largest"):
+        small = isinstance(gap.value, float) and gap.value <= gap.evidence["tolerance"]
+        told.append(("inspection.invariant" if small else "inspection.shifted", gap))
+    if entropy := found.get("attention.entropy"):
+        sharp = isinstance(entropy.value, float) and entropy.value < _SHARP * entropy.evidence["even"]
+        told.append(("inspection.sharp" if sharp else "inspection.diffuse", entropy))
+    return [sentence(key, {**claim.evidence, "value": claim.value}) for key, claim in told]
+
+
+def inspect(
+    model: str | Path | Any,
+    *,
+    task: str | Task | None = None,
+    data: str | Path | None = None,
+    size: int | None = None,
+    items: int | None = None,
+    probes: Sequence[str | Probe] | None = None,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Inspection:
+    """What is inside a model: layers, norms, Lipschitz constants, shift gap, margins, hubs, geometry, description.
+
+    `model` is anything that `lengthwise.open_subject` opens: the folder of a run, a folder of the Hugging Face Hub
+    (config.json and safetensors), a GGUF file, or a model object. It is shown items of `task`, sequences of the file
+    `data`, the run's own task, or else the built-in text where it has a tokenizer and made-up sequences where not.
+    `items` is how many (8, or 2 for a model of over 20 million parameters). `probes` are names, specs or objects; a
+    probe that fails says why in its record.
+
+    >>> lw.inspect("runs/sort-rope-s0-1234abcd").record("shift_gap").claims        # doctest: +SKIP
+    """
+    from lengthwise.probes.shown.look import look_at  # torch
+    from lengthwise.subjects.open import open_subject
+
+    chosen = [_chosen(one, items, size) for one in (INSPECTED if probes is None else probes)]
+    if task is not None and data is not None:
+        raise UsageError("the inputs are given twice, by a task and by a file; give one of them")
+    told = {} if progress is None else {"progress": progress}
+    made = tasks.make(task) if isinstance(task, str) else task
+    context = Context(made, data=None if data is None else str(data), seed=seed, **told)
+    context.progress("reading the model", 0, len(chosen))
+    subject = open_subject(model)
+    facts = [*subject.facts]
+    if subject.offers("anatomy"):
+        anatomy, look = subject.capability("anatomy"), look_at(subject, context, items, size)
+        facts += [("parameters", f"{anatomy.parameters:,}"), ("inputs", look.inputs.described)]
+        facts += [("left out", f"{module}: {reason}") for module, reason in anatomy.skipped]
+    records, broken, seconds = [], [], {}
+    for number, probe in enumerate(chosen):
+        name = str(registry.spec_of(probe).get("name", type(probe).__name__))
+        context.progress(name, number, len(chosen))
+        began = time.perf_counter()
+        try:
+            records.append(ask(probe, subject, context))
+        except LengthwiseError as error:
+            records.append(Record(name, dataclasses.asdict(probe), name, failed=str(error)))  # pyright: ignore
+        except Exception as error:  # one probe's fault must not take the others away
+            said = f"internal error: {type(error).__name__}: {' '.join(str(error).split())}"
+            records.append(Record(name, dataclasses.asdict(probe), name, failed=said))  # pyright: ignore
+            broken.append(name)
+        seconds[name] = round(time.perf_counter() - began, 3)
+    return Inspection(subject.name, tuple(facts), tuple(records), tuple(broken), seconds)
+
+
+def _chosen(asked: str | Probe, items: int | None, size: int | None) -> Probe:
+    """The probe of a spec; the number and the size of inputs are those of the inspection, unless it has its own."""
+    probe = registry.make(asked) if isinstance(asked, str) else asked
+    if isinstance(probe, WeightsProbe):
+        own = {"items": probe.items or items, "size": probe.size or size}
+        return dataclasses.replace(probe, **own)
+    return probe

@@ -1,0 +1,52 @@
+"""What probes of a model's weights share: the settings of their inputs, and one forward pass for all of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from lengthwise.errors import UsageError
+from lengthwise.probes.probe import Context, Probe, probes
+from lengthwise.records import Record
+
+if TYPE_CHECKING:
+    from lengthwise.probes.shown.look import Look
+    from lengthwise.subjects.subject import Subject
+
+LARGE = 20_000_000  # parameters above which a probe does less, so that all of them together take minutes at most
+
+
+@dataclass(frozen=True)
+class WeightsProbe(Probe):
+    """A probe that looks at a model's weights and at a forward pass on some inputs.
+
+    The inputs are items of the context's task or sequences of its file, else items of the run's own task, else the
+    built-in text, else made-up sequences (`lengthwise.probes.shown.inputs`). `items` is how many, by default 8, or 2
+    for a model of over 20 million parameters; `size` is the size of the items, by default the largest of training.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("anatomy",)
+    title: ClassVar[str] = ""
+
+    items: int | None = None
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("items", "size"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise UsageError(f"{name} is a whole number, at least 1, not {value!r}")
+
+    def measure(self, subject: Subject, context: Context) -> Record:
+        from lengthwise.probes.shown.look import look_at  # torch
+
+        return self.answer(look_at(subject, context, self.items, self.size))
+
+    @abstractmethod
+    def answer(self, look: Look) -> Record:
+        """What the probe finds in a model and its forward pass."""
+
+    def record(self, **content: Any) -> Record:
+        """A record of this probe, with its name, settings and title filled in."""
+        return Record(str(probes.spec_of(self).get("name", type(self).__name__)), asdict(self), self.title, **content)
