@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from lengthwise.probes.guarantee.predictor import OurPredictor
 from numpy.typing import NDArray
 
 from lengthwise.bounds.compression import decode, encode, make_quantiser
 from lengthwise.errors import LengthwiseError
-from lengthwise.guarantees.predictor import OurPredictor
-from lengthwise.guarantees.subject import open_subject
 from lengthwise.probes.curve.evaluate import measure_size
+from lengthwise.subjects.open import open_subject
 
 NUMBERS = 100_000
 LEVELS = {"uniform": (8, 16, 32, 64, 128), "kmeans": (4, 8, 16, 32)}

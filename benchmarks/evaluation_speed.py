@@ -21,11 +21,11 @@ from rows import Row, median_seconds, need, standalone
 from torch import Tensor
 
 from lengthwise.errors import LengthwiseError
-from lengthwise.probes.curve.evaluate import measure_size
-from lengthwise.probes.curve.greedy import greedy_right
 from lengthwise.models.batches import right_on
 from lengthwise.models.transformer import Architecture, Transformer
 from lengthwise.positions import make_position
+from lengthwise.probes.curve.evaluate import measure_size
+from lengthwise.probes.curve.greedy import greedy_right
 from lengthwise.runs.environment import threads
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model

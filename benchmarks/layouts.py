@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.files import read_json, write_json, write_text
-from lengthwise.probes.recursion.points import ChainPoint
-from lengthwise.probes.recursion.walk import run_chains
 from lengthwise.oracle.check import check
 from lengthwise.oracle.locality import trained
 from lengthwise.oracle.locality.trained import TIMES, Outcome
 from lengthwise.oracle.theories.layout import Layout, layout_of
+from lengthwise.probes.recursion.points import ChainPoint
+from lengthwise.probes.recursion.walk import run_chains
 from lengthwise.runs.plan import plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.tasks import tasks

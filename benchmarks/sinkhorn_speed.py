@@ -22,10 +22,10 @@ from rows import Row, median_seconds, need, standalone
 
 from lengthwise.errors import LengthwiseError
 from lengthwise.geometry.sinkhorn import sinkhorn
-from lengthwise.probes.curve.evaluate import measure_size
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
+from lengthwise.probes.curve.evaluate import measure_size
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model
 from lengthwise.tasks import tasks

@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lengthwise.inspection.inspect import inspect
 from rows import Row, need, standalone
 
 from lengthwise.analysis.bootstrap import mean_over_seeds
 from lengthwise.bounds.compression.kmeans import kmeans_levels
 from lengthwise.errors import LengthwiseError
 from lengthwise.geometry import clusters
-from lengthwise.inspection.inspect import inspect
-from lengthwise.probes.curve.spread import Keep
 from lengthwise.oracle.programs.interpreter import run_tokens
 from lengthwise.oracle.programs.text import parse_program
+from lengthwise.probes.curve.spread import Keep
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.studies.calibration import calibrate
@@ -194,7 +194,7 @@ def inspection_rows(quick: bool) -> Iterator[Row]:
     config = LlamaConfig(**shape, num_attention_heads=9, num_key_value_heads=3, tie_word_embeddings=True)
     with tempfile.TemporaryDirectory() as place:
         LlamaForCausalLM(config).save_pretrained(place)
-        taken = seconds_of(lambda: inspect(Path(place), sections=["geometry"]), rounds=1)
+        taken = seconds_of(lambda: inspect(Path(place), probes=["geometry"]), rounds=1)
     yield Row("inspect --sections geometry, SmolLM2's shape", taken, "s", most=360.0)
 
 

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any
 from lengthwise.version import __version__
 
 if TYPE_CHECKING:
-    from lengthwise.guarantees.bound import bound
-    from lengthwise.guarantees.guarantee import Guarantee
     from lengthwise.models.transformer import Architecture, Transformer
     from lengthwise.oracle.check import check
     from lengthwise.oracle.check_own import check_formulation
@@ -27,6 +25,9 @@ if TYPE_CHECKING:
     from lengthwise.positions.position import Position
     from lengthwise.probes.curve.curve import Curve
     from lengthwise.probes.curve.spread import Keep, Spread, over_seeds
+    from lengthwise.probes.guarantee import GuaranteeProbe
+    from lengthwise.probes.guarantee.bound import bound
+    from lengthwise.probes.guarantee.result import Guarantee
     from lengthwise.probes.inspection import Inspection, inspect
     from lengthwise.probes.recursion.walk import run_chains
     from lengthwise.records import Assumption, Claim, Interval, Reference
@@ -47,7 +48,8 @@ _HOMES = {
     "Assumption": "lengthwise.records",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.probes.curve.curve",
-    "Guarantee": "lengthwise.guarantees.guarantee",
+    "Guarantee": "lengthwise.probes.guarantee.result",
+    "GuaranteeProbe": "lengthwise.probes.guarantee",
     "Inspection": "lengthwise.probes.inspection",
     "Interval": "lengthwise.records",
     "Keep": "lengthwise.probes.curve.spread",
@@ -61,7 +63,7 @@ _HOMES = {
     "StudyResults": "lengthwise.studies.results",
     "Task": "lengthwise.tasks.task",
     "Transformer": "lengthwise.models.transformer",
-    "bound": "lengthwise.guarantees.bound",
+    "bound": "lengthwise.probes.guarantee.bound",
     "check": "lengthwise.oracle.check",
     "check_formulation": "lengthwise.oracle.check_own",
     "inspect": "lengthwise.probes.inspection",
@@ -86,6 +88,7 @@ __all__ = [
     "Claim",
     "Curve",
     "Guarantee",
+    "GuaranteeProbe",
     "Inspection",
     "Interval",
     "Keep",

@@ -1,0 +1,133 @@
+"""The folder of a bound: finished work is kept, and what was changed since is computed again.
+
+request.json    what was asked for: the model, the data and the settings; a folder refuses anything else
+message.bin     the model as it is charged (none for a GGUF file, which is its own message)
+message.json    its description; the bits are counted from message.bin whenever it is read
+losses-*.npz    the losses, one file per stretch of the data
+bound.json      the bounds, written last
+
+The description and the losses carry a checksum of their content, of the request and of the message, and losses also of
+the tokens they belong to. Where it does not fit, they are not used: half a file, an edit, or the losses of another
+model, tokenizer or text are computed again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lengthwise.bounds.compression.message import bits_by_part
+from lengthwise.errors import UsageError
+from lengthwise.files import read_json, replace_file, write_json, writing
+from lengthwise.probes.guarantee.losses import Stretch, TokenStatistics
+from lengthwise.probes.guarantee.message import ChargedMessage
+from lengthwise.seeds import Ints
+
+REQUEST, MESSAGE, DESCRIPTION, BOUND = "request.json", "message.bin", "message.json", "bound.json"
+
+
+def digest_of(request: Mapping[str, object]) -> str:
+    """Eight characters that change when anything that decides the losses does."""
+    return hashlib.blake2b(_text(request), digest_size=4).hexdigest()
+
+
+class BoundFolder:
+    """The folder, made when it is not there."""
+
+    def __init__(self, folder: Path, request: Mapping[str, object]) -> None:
+        self.folder, self._asked, self._charged = folder, _text(request), _hash()
+        plain = json.loads(self._asked)
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            if (folder / REQUEST).exists():
+                stored = read_json(folder / REQUEST)
+                if not isinstance(stored, dict) or stored.get("request") != plain:
+                    what = _difference(stored.get("request") if isinstance(stored, dict) else {}, plain)
+                    raise UsageError(f"{folder} holds another bound ({what} differs); choose another folder")
+            elif any(folder.iterdir()):
+                raise UsageError(f"{folder} holds other files; choose a new or empty folder")
+            else:
+                write_json(folder / REQUEST, {"request": plain})
+
+    def description(self) -> tuple[ChargedMessage, bytes] | None:
+        """What was written of the model, and its message; None where they are not there, or not as they were written.
+        The bits are those of the message, whatever its description says."""
+        try:
+            message, plain = (self.folder / MESSAGE).read_bytes(), read_json(self.folder / DESCRIPTION)
+            self._charged = _hash(message)
+            if plain.pop("sha256") != self._mark(_text(plain)):
+                return None
+            described = ChargedMessage.from_plain(plain)
+            parts = bits_by_part(message)
+        except (OSError, UsageError, LookupError, TypeError, AttributeError):
+            return None
+        return dataclasses.replace(described, bits=sum(parts.values()), parts=parts), message
+
+    def write_description(self, described: ChargedMessage, message: bytes | None) -> None:
+        self._charged = _hash(message or b"")
+        plain = described.plain()
+        with writing(self.folder):
+            if message is not None:
+                with replace_file(self.folder / MESSAGE) as part:
+                    part.write_bytes(message)
+            write_json(self.folder / DESCRIPTION, {**plain, "sha256": self._mark(_text(plain))})
+
+    def losses(self, number: int, stretch: Stretch) -> tuple[TokenStatistics, Ints] | None:
+        """The losses of a stretch; None where they are not there, not whole, or of anything but this stretch."""
+        try:
+            with np.load(self._place(number), allow_pickle=False) as arrays:
+                found = {name: arrays[name] for name in (*TokenStatistics._fields, "documents")}
+                mark = str(arrays["sha256"])
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            return None
+        if mark != self._mark_of_losses(number, stretch, found):
+            return None
+        return TokenStatistics(*(found[name] for name in TokenStatistics._fields)), found["documents"]
+
+    def write_losses(self, number: int, stretch: Stretch, statistics: TokenStatistics, documents: Ints) -> None:
+        found = {**statistics._asdict(), "documents": documents}
+        mark = self._mark_of_losses(number, stretch, found)
+        with writing(self.folder), replace_file(self._place(number)) as part, part.open("wb") as file:
+            np.savez(file, **found, sha256=np.array(mark))
+
+    def write_bound(self, content: Mapping[str, Any]) -> None:
+        with writing(self.folder):
+            write_json(self.folder / BOUND, dict(content))
+
+    def _mark_of_losses(self, number: int, stretch: Stretch, arrays: Mapping[str, Any]) -> str:
+        parts = [f"{number} {stretch.digest()}".encode()]
+        for name, array in arrays.items():
+            parts += [f"{name} {array.dtype} {array.shape}".encode(), np.ascontiguousarray(array).tobytes()]
+        return self._mark(*parts)
+
+    def _mark(self, *parts: bytes) -> str:
+        """A checksum of what was asked for, of the message that is charged, and of some more."""
+        return _hash(self._asked, self._charged, *parts).hex()
+
+    def _place(self, number: int) -> Path:
+        return self.folder / f"losses-{number:05}.npz"
+
+
+def _hash(*parts: bytes) -> bytes:
+    """A hash of parts, each with its length before it."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little") + part)
+    return found.digest()
+
+
+def _text(content: Mapping[str, object]) -> bytes:
+    return json.dumps(dict(content), sort_keys=True, default=str).encode()
+
+
+def _difference(stored: object, asked: Mapping[str, object]) -> str:
+    before = stored if isinstance(stored, dict) else {}
+    different = [key for key in asked if before.get(key) != asked[key]]
+    return f"its {different[0]}" if different else "its settings"
