@@ -64,7 +64,9 @@ def run_rows(folder: Path, size: int, items: int) -> list[list[str]]:
         decoded = decode(message.data)[1]
         predictor.fill(decoded)
         with torch.no_grad():
-            point = measure_size(predictor.model, run.plan.task.part("test"), size, items, run.plan.seed)
+            point = measure_size(
+                TransformerAnswers(predictor.model), run.plan.task.part("test"), size, items, run.plan.seed
+            )
         parts = dict(message.parts)
         first = sum(parts.pop(name) for name in ("header", "prefix", "checksum"))
         cells = [first, *(parts[name] for name in names[1:]), round(message.entropy_bits)]

@@ -7,7 +7,6 @@ import math
 
 import pytest
 import torch
-from lengthwise.inspection.lipschitz import certify
 from torch import Tensor
 
 import small_transformers

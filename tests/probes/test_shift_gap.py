@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from lengthwise.inspection.shift_gap import shift_gap, usual_shifts
 
 from lengthwise.errors import UsageError
 from lengthwise.models.anatomy import anatomy_of, run, run_from

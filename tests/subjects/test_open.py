@@ -16,6 +16,7 @@ from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.probes.curve.evaluate import measure_size
 from lengthwise.runs.run import train
 from lengthwise.subjects.open import open_subject
+from lengthwise.subjects.run import TransformerAnswers
 from lengthwise.tasks import tasks
 from small_gguf import small_llama
 
@@ -68,7 +69,7 @@ def test_answers_are_those_of_the_measurement(run, task):
         vocabulary = len(asked.vocabulary)
         model = Transformer(Architecture(1, 8, 2, 2), Interface(vocabulary, asked.outputs, 40, 12)).eval()
     marked = open_subject(model).capability("answers").mark(asked.part("test"), 5, range(30), 0)
-    point = measure_size(model, asked.part("test"), 5, 30, 0)
+    point = measure_size(TransformerAnswers(model), asked.part("test"), 5, 30, 0)
     assert (marked.items.sum(), marked.tokens.sum(), len(marked.tokens)) == (
         point.right,
         point.tokens_right,
