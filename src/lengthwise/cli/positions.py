@@ -50,13 +50,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _about(position, options: argparse.Namespace) -> dict:
     from lengthwise.cli.tasks import first_line
-    from lengthwise.positions import Position, position_spec
+    from lengthwise.positions import Position, positions
 
     parts = [position]
     while isinstance(base := getattr(parts[0], "base", None), Position):
         parts.insert(0, base)
     return {
-        "name": position_spec(position),
+        "name": positions.text_of(position),
         "description": " ".join(first_line(type(part)) for part in parts),
         "shift_invariant": position.shift_invariant,
         "beyond_training": position.beyond_training,
@@ -91,6 +91,7 @@ def _logits(position, options: argparse.Namespace) -> list[dict]:
     shape = Shape(width=64, heads=4, rows=tokens, trained=tokens)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seeds.key("show") >> 1)
+        position.check(shape)
         encoder = position.build(shape).double()
         at = position.indices(tokens, 1, shape, seeds, False)
         vector = torch.nn.functional.normalize(torch.randn(1, 4, 1, 16, dtype=torch.float64), dim=-1) * 4

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from lengthwise.positions import positions
-from lengthwise.positions.distances import distances
-from lengthwise.positions.position import Encoder, Position, Shape
+from lengthwise.positions.position import Position, Shape
+
+if TYPE_CHECKING:
+    from lengthwise.positions.networks.encoder import Encoder
 
 
 @positions.register("alibi")
@@ -26,20 +26,6 @@ class Alibi(Position):
     beyond_training = True
 
     def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.biases import AlibiEncoder
+
         return AlibiEncoder(shape.heads)
-
-
-def slopes(heads: int) -> list[float]:
-    """2^(-8h/H) for h = 1, ..., H."""
-    return [2.0 ** (-8 * head / heads) for head in range(1, heads + 1)]
-
-
-class AlibiEncoder(Encoder):
-    slopes: Tensor
-
-    def __init__(self, heads: int) -> None:
-        super().__init__()
-        self.register_buffer("slopes", torch.tensor(slopes(heads)), persistent=False)
-
-    def bias(self, queries_at: Tensor, keys_at: Tensor) -> Tensor:
-        return -self.slopes[:, None, None] * distances(queries_at, keys_at).abs()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import positions
-from lengthwise.positions.distances import distances
-from lengthwise.positions.position import Encoder, Position, Shape
+from lengthwise.positions.position import Position, Shape
+
+if TYPE_CHECKING:
+    from lengthwise.positions.networks.encoder import Encoder
 
 
 @positions.register("fire")
@@ -42,26 +41,6 @@ class Fire(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.biases import FireEncoder
+
         return FireEncoder(shape.heads, self.hidden, self.threshold or max(shape.trained / 4, 1.0), self.rate)
-
-
-class FireEncoder(Encoder):
-    def __init__(self, heads: int, hidden: int, threshold: float, rate: float) -> None:
-        super().__init__()
-        # Parameters and not linear layers, as a model gives all its linear layers weights of 0.02, and the product of
-        # two such layers would start at next to nothing. The ranges are torch's own for 1 and for `hidden` inputs.
-        self.inner = nn.Parameter(torch.empty(hidden).uniform_(-1.0, 1.0))
-        self.inner_bias = nn.Parameter(torch.empty(hidden).uniform_(-1.0, 1.0))
-        # No bias here: what is the same for all keys cancels in attention.
-        self.outer = nn.Parameter(torch.empty(heads, hidden).uniform_(-1.0, 1.0) / math.sqrt(hidden))
-        self.log_threshold = nn.Parameter(torch.tensor(math.log(threshold)))
-        self.log_rate = nn.Parameter(torch.tensor(math.log(rate)))
-
-    def bias(self, queries_at: Tensor, keys_at: Tensor) -> Tensor:
-        rate = self.log_rate.exp()
-        apart = distances(queries_at, keys_at)[:, 0]  # [B or 1, queries, keys]
-        furthest = torch.maximum(queries_at[:, :, None], keys_at[:, None, :]) + 1  # counted from 1, so never 0
-        reach = torch.maximum(furthest.to(rate.dtype), self.log_threshold.exp())
-        share = apart.sign() * torch.log1p(rate * apart.abs()) / torch.log1p(rate * reach)
-        features = (share[..., None] * self.inner + self.inner_bias).relu()  # [B or 1, queries, keys, hidden]
-        return (features @ self.outer.T).permute(0, 3, 1, 2)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Literal
-
-import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Literal
 
 from lengthwise.positions import positions
-from lengthwise.positions.alibi import slopes
-from lengthwise.positions.distances import distances
-from lengthwise.positions.position import Encoder, Position, Shape
+from lengthwise.positions.position import Position, Shape
+
+if TYPE_CHECKING:
+    from lengthwise.positions.networks.encoder import Encoder
 
 
 @positions.register("kerple")
@@ -31,30 +27,6 @@ class Kerple(Position):
     beyond_training = True
 
     def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.biases import LogEncoder, PowerEncoder
+
         return LogEncoder(shape.heads) if self.variant == "log" else PowerEncoder(shape.heads)
-
-
-class LogEncoder(Encoder):
-    def __init__(self, heads: int) -> None:
-        super().__init__()
-        self.raw_weight = nn.Parameter(_inverse_softplus([(head + 0.5) / heads for head in range(heads)]))
-        self.raw_rate = nn.Parameter(_inverse_softplus([1.0] * heads))
-
-    def bias(self, queries_at: Tensor, keys_at: Tensor) -> Tensor:
-        weight, rate = F.softplus(self.raw_weight)[:, None, None], F.softplus(self.raw_rate)[:, None, None]
-        return -weight * torch.log1p(rate * distances(queries_at, keys_at).abs())
-
-
-class PowerEncoder(Encoder):
-    def __init__(self, heads: int) -> None:
-        super().__init__()
-        self.raw_weight = nn.Parameter(_inverse_softplus(slopes(heads)))
-        self.raw_power = nn.Parameter(torch.zeros(heads))
-
-    def bias(self, queries_at: Tensor, keys_at: Tensor) -> Tensor:
-        weight, power = F.softplus(self.raw_weight)[:, None, None], 2 * self.raw_power.sigmoid()[:, None, None]
-        return -weight * distances(queries_at, keys_at).abs().to(power.dtype) ** power
-
-
-def _inverse_softplus(values: list[float]) -> Tensor:
-    return torch.tensor([math.log(math.expm1(value)) for value in values])

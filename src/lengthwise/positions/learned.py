@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor, nn
-
-from lengthwise.errors import OutOfPositions, UsageError
+from lengthwise.errors import UsageError
 from lengthwise.positions import positions
-from lengthwise.positions.position import Encoder, Position, Shape
+from lengthwise.positions.position import Position, Shape
+
+if TYPE_CHECKING:
+    from lengthwise.positions.networks.encoder import Encoder
 
 
 @positions.register("learned", "ape")
@@ -21,24 +22,14 @@ class Learned(Position):
     shift_invariant = False
     beyond_training = False
 
-    def build(self, shape: Shape) -> Encoder:
+    def check(self, shape: Shape) -> None:
         if 0 < self.rows < shape.rows:
             raise UsageError(
                 f"a learned table of {self.rows} rows is too short for the {shape.rows} tokens of the test size; "
                 "leave rows out, or test at smaller sizes"
             )
+
+    def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.tables import LearnedEncoder
+
         return LearnedEncoder(self.rows or shape.rows, shape.width)
-
-
-class LearnedEncoder(Encoder):
-    def __init__(self, rows: int, width: int) -> None:
-        super().__init__()
-        self.table = nn.Parameter(torch.randn(rows, width) * 0.02)
-
-    def embed(self, at: Tensor) -> Tensor:
-        if int(at.max()) >= len(self.table):
-            raise OutOfPositions(
-                f"the learned table has {len(self.table)} positions, too few for {int(at.max()) + 1} tokens; "
-                "train with a larger test size"
-            )
-        return self.table[at]

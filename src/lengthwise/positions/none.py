@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lengthwise.positions import positions
-from lengthwise.positions.position import Encoder, Position, Shape
+from lengthwise.positions.position import Position, Shape
+
+if TYPE_CHECKING:
+    from lengthwise.positions.networks.encoder import Encoder
 
 
 @positions.register("none", "nope")
@@ -17,4 +21,6 @@ class NoPosition(Position):
     beyond_training = True
 
     def build(self, shape: Shape) -> Encoder:  # noqa: ARG002
+        from lengthwise.positions.networks.encoder import Encoder
+
         return Encoder()

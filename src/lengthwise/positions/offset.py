@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-import torch
-from torch import Tensor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lengthwise.positions import wrappers
 from lengthwise.positions.none import NoPosition
-from lengthwise.positions.position import Encoder, Position, Shape
-from lengthwise.seeds import Seeds
+from lengthwise.positions.position import Position, Shape
+
+if TYPE_CHECKING:
+    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.seeds import Ints, Seeds
 
 
 @wrappers.register("offset")
@@ -22,7 +23,7 @@ class Offset(Position):
     to the longest test, from a table that goes on beyond that; what this changes is in docs/log.md.)
     """
 
-    base: Position = field(default_factory=NoPosition)
+    base: Position = NoPosition()
 
     @property
     def shift_invariant(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -32,13 +33,15 @@ class Offset(Position):
     def beyond_training(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.base.beyond_training
 
+    def check(self, shape: Shape) -> None:
+        self.base.check(shape)
+
     def build(self, shape: Shape) -> Encoder:
         return self.base.build(shape)
 
-    def indices(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Tensor:
-        at = self.base.indices(length, items, shape, seeds, training)
+    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:
+        at = self.base.choose(length, items, shape, seeds, training)
         if not training or seeds is None:
             return at
         room = max(shape.rows - 1 - int(at.max()), 0)
-        offsets = seeds.draws("offset", items=range(items)).integers(0, room + 1, 1)
-        return at + torch.from_numpy(offsets)
+        return at + seeds.draws("offset", items=range(items)).integers(0, room + 1, 1)

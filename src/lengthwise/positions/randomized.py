@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lengthwise.errors import OutOfPositions, UsageError
 from lengthwise.positions import wrappers
 from lengthwise.positions.none import NoPosition
-from lengthwise.positions.position import Encoder, Position, Shape
-from lengthwise.seeds import Seeds
+from lengthwise.positions.position import Position, Shape
+
+if TYPE_CHECKING:
+    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.seeds import Ints, Seeds
 
 
 @wrappers.register("randomized")
@@ -27,7 +30,7 @@ class Randomized(Position):
     a longer sequence is refused.
     """
 
-    base: Position = field(default_factory=NoPosition)
+    base: Position = NoPosition()
     limit: int = 2048
     beyond_training = False
 
@@ -39,22 +42,24 @@ class Randomized(Position):
     def shift_invariant(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.base.shift_invariant
 
+    def check(self, shape: Shape) -> None:
+        self._check_length(shape.rows)
+        self.base.check(self._inner(shape))
+
     def build(self, shape: Shape) -> Encoder:
-        self._check(shape.rows)
         return self.base.build(self._inner(shape))
 
-    def indices(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Tensor:
-        self._check(length)
-        at = self.base.indices(self.limit, items, self._inner(shape), seeds, training)  # [items or 1, limit]
+    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:
+        self._check_length(length)
+        at = self.base.choose(self.limit, items, self._inner(shape), seeds, training)  # [items or 1, limit]
         if seeds is None:
-            return at[:, torch.arange(length) * self.limit // length]
-        chosen = seeds.draws("randomized", items=[0]).subset(self.limit, length)[0]
-        return at[:, torch.from_numpy(chosen).sort().values]
+            return at[:, np.arange(length) * self.limit // length]
+        return at[:, np.sort(seeds.draws("randomized", items=[0]).subset(self.limit, length)[0])]
 
     def _inner(self, shape: Shape) -> Shape:
         return dataclasses.replace(shape, rows=self.limit, trained=self.limit)
 
-    def _check(self, length: int) -> None:
+    def _check_length(self, length: int) -> None:
         if length > self.limit:
             raise OutOfPositions(
                 f"randomized chooses from {self.limit} positions, too few for {length} tokens; "

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import positions
-from lengthwise.positions.position import Encoder, Position, Shape
+from lengthwise.positions.position import Position, Shape
+
+if TYPE_CHECKING:
+    from lengthwise.positions.networks.encoder import Encoder
 
 
 @positions.register("sinusoidal")
@@ -36,20 +36,6 @@ class Sinusoidal(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.tables import SinusoidalEncoder
+
         return SinusoidalEncoder(shape.width, self.base, self.scale)
-
-
-class SinusoidalEncoder(Encoder):
-    amplitude: Tensor
-
-    def __init__(self, width: int, base: float, scale: float) -> None:
-        super().__init__()
-        # Not a buffer, so that a float32 model still computes its angles in float64: they grow with position.
-        self.frequencies = base ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
-        self.register_buffer("amplitude", torch.tensor(scale * math.sqrt(2.0)), persistent=False)
-        self.width = width
-
-    def embed(self, at: Tensor) -> Tensor:
-        angles = at.double()[..., None] * self.frequencies.to(at.device)  # [B or 1, T, W / 2]
-        waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # [B or 1, T, W], or one more if W is odd
-        return waves[..., : self.width].to(self.amplitude.dtype) * self.amplitude

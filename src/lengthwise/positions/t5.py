@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import positions
-from lengthwise.positions.distances import distances
-from lengthwise.positions.position import Encoder, Position, Shape
+from lengthwise.positions.position import Position, Shape
+
+if TYPE_CHECKING:
+    from lengthwise.positions.networks.encoder import Encoder
 
 
 @positions.register("t5")
@@ -37,42 +37,6 @@ class T5(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.biases import T5Encoder
+
         return T5Encoder(shape.heads, self.buckets, self.furthest, shape.causal)
-
-
-class T5Encoder(Encoder):
-    bucket: Tensor
-
-    def __init__(self, heads: int, buckets: int, furthest: int, causal: bool) -> None:
-        super().__init__()
-        self.causal, self.behind = causal, buckets // 2  # in an encoder, the buckets of the keys behind the query
-        table = bucket_of_distance(buckets if causal else self.behind, furthest)
-        self.register_buffer("bucket", torch.tensor(table), persistent=False)
-        self.values = nn.Parameter(torch.randn(heads, buckets) * 0.02)
-
-    def bias(self, queries_at: Tensor, keys_at: Tensor) -> Tensor:
-        apart = distances(queries_at, keys_at)[:, 0]  # [B or 1, queries, keys]
-        last = len(self.bucket) - 1
-        if self.causal:
-            bucket = self.bucket[apart.clamp(0, last)]
-        else:
-            bucket = self.bucket[apart.abs().clamp(max=last)] + self.behind * (apart < 0)
-        return self.values[:, bucket].transpose(0, 1)  # [B or 1, H, queries, keys]
-
-
-def bucket_of_distance(buckets: int, furthest: int) -> list[int]:
-    """The buckets of the distances 0, 1, ..., furthest.
-
-    With e = buckets / 2, rounded down, and m = buckets - e: distance n < e has bucket n; from there on bucket
-    e + k holds the n with e (furthest / e)^(k/m) <= n < e (furthest / e)^((k+1)/m), and the last one all that follow.
-    The comparison is made in whole numbers, e^(m-k) furthest^k <= n^m, as logarithms miss the ends that are exact.
-    """
-    exact = buckets // 2
-    growing = buckets - exact
-    table = list(range(exact))
-    k = 0
-    for n in range(exact, furthest + 1):
-        while k + 1 < growing and exact ** (growing - k - 1) * furthest ** (k + 1) <= n**growing:
-            k += 1
-        table.append(exact + k)
-    return table

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
 from lengthwise.models.attention import attentions
 from lengthwise.models.attention.attention import Attention
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @attentions.register("log_length")

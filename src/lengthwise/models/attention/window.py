@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
 from lengthwise.models.attention import attentions
 from lengthwise.models.attention.attention import Attention
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 
 @attentions.register("window")
 @dataclass(frozen=True)
-class Window(Attention):
+class WindowAttention(Attention):
     """Softmax over the keys under `size` places away: behind the query in a decoder, to both sides in an encoder."""
 
     size: int = 8

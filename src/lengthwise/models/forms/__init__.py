@@ -1,4 +1,4 @@
-"""How the weights of a model are made from what is trained: one form a file.
+"""How the weights of a model are made from what is trained.
 
 A bound by compression pays for every number that training chose. A form lets training choose few: `lora` a sum of few
 outer products for every matrix, `subspace` a point in a random subspace of all weights, `sublora` a point in a random
@@ -10,4 +10,6 @@ from lengthwise.registry import Registry
 
 __all__ = ["Form", "Map", "forms"]
 
-forms: Registry[Form] = Registry("form", "lengthwise.models.forms", "lengthwise.forms")
+forms: Registry[Form] = Registry(
+    "form", "lengthwise.models.forms", "lengthwise.forms", base=Form, contract="lengthwise.testing:check_form"
+)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
-from lengthwise.seeds import Seeds
+    from lengthwise.seeds import Seeds
 
 
 class Map(abc.ABC):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from lengthwise.models.forms import forms
-from lengthwise.models.forms.form import Form, Map
-from lengthwise.seeds import Seeds
+from lengthwise.models.forms.form import Form
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from lengthwise.seeds import Seeds
 
 
 @forms.register("full")
@@ -17,5 +20,5 @@ from lengthwise.seeds import Seeds
 class Full(Form):
     """Every weight is trained; the weights are their own coordinates."""
 
-    def map_for(self, initial: Mapping[str, Tensor], seeds: Seeds) -> Map | None:  # noqa: ARG002
+    def map_for(self, initial: Mapping[str, Tensor], seeds: Seeds) -> None:  # noqa: ARG002
         return None
