@@ -18,7 +18,7 @@ def trained(folder: Path, task: str = "prose", form: str = "full", **settings: A
     sizes = Fixed() if task == "prose" else Uniform()
     recipe = Recipe(**{"steps": 30, "batch": 16, "rate": 5e-3, "form": forms.make(form), "sizes": sizes, **settings})
     shape = {"depth": 1, "width": 16, "heads": 2}
-    lw.train(task, train_size=12, test_size=12, model=shape, training=vars(recipe), folder=folder)
+    lw.train(task, train_size=12, test_size=12, **shape, **vars(recipe), folder=folder)
     return folder
 
 

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import UsageError
-from lengthwise.positions import Encoder, Shape, make_position
+from lengthwise.positions import Shape, make_position
+from lengthwise.positions.networks.encoder import Encoder
 
 
 def built(spec: str, head_width: int = 8, trained: int = 10) -> Encoder:

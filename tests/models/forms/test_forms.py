@@ -13,13 +13,11 @@ from torch import Tensor
 
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.models.folder import load_model
+from lengthwise.models.form_maps import Moved, SubspaceMap, random_groups, random_signs
+from lengthwise.models.formed import COORDINATES, Formed, in_form, load_coordinates, rebuilt
 from lengthwise.models.forms import Form, Map, forms
-from lengthwise.models.forms.formed import COORDINATES, Formed, in_form, load_coordinates, rebuilt
 from lengthwise.models.forms.full import Full
-from lengthwise.models.forms.signs import random_groups, random_signs
-from lengthwise.models.forms.subspace import Moved, SubspaceMap
-from lengthwise.models.fresh import fresh_model
-from lengthwise.models.transformer import Transformer
+from lengthwise.models.transformer import Transformer, fresh_model
 from lengthwise.registry import format_spec
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import build_model, carry_out, load_run
@@ -36,12 +34,11 @@ def plan(form: str = "full", position: str = "learned", seed: int = 3, **trainin
     return plan_for(
         "prose:order=1",
         position,
+        {"depth": 2, "width": 16, "heads": 2, "steps": 12, "batch": 8, "check_every": 5, "form": form, **training},
         train_size=8,
         test_size=8,
         items=4,
         seed=seed,
-        model={"depth": 2, "width": 16, "heads": 2},
-        training={"steps": 12, "batch": 8, "check_every": 5, "form": form, **training},
     )
 
 
