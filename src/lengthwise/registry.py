@@ -171,7 +171,7 @@ class Registry(Generic[T]):
         """The text from which `restore` gives an equal object; a usage error when its class is not registered."""
         if not (spec := self.spec_of(thing)):
             name = type(thing).__name__
-            raise UsageError(f"a {self.kind} is stored by its name, and the class {name} has none; register it")
+            raise UsageError(f"a {self.kind} is stored by its name; register {name}, or name it as in my.py::{name}")
         return format_spec(spec)
 
     def _discover(self) -> None:
@@ -374,7 +374,7 @@ class Setting:
         if isinstance(value, str):
             return self.registry.make(value)
         if not isinstance(value, self.type):
-            raise UsageError(f"{self.name} takes a text or a {self.type.__name__}, not {value!r}")
+            raise UsageError(f"{self.name} takes a text or an object of {self.type.__name__}, not {value!r}")
         return value
 
     def restored(self, value: Any) -> Any:

@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
 from lengthwise.models.attention import attentions
-from lengthwise.models.attention.hardmax import Hardmax
-from lengthwise.models.attention.log_length import LogLength
-from lengthwise.models.attention.softmax import Softmax
-from lengthwise.models.attention.window import WindowAttention
+from lengthwise.models.attention.softmax import Hardmax, LogLength, Softmax, WindowAttention
 
 NOT_SEEN = -math.inf
 LOGITS = st.lists(st.floats(-30, 30), min_size=1, max_size=9)

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from lengthwise.measurement.standard import THRESHOLD
-from lengthwise.models.attention.window import WindowAttention
+from lengthwise.models.attention.softmax import WindowAttention
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.oracle.check import check
 from lengthwise.oracle.locality import trained

@@ -54,9 +54,9 @@ def test_specs_go_there_and_back(spec: str) -> None:
 
 
 def test_objects_have_specs_too() -> None:
-    from lengthwise.positions.alibi import Alibi
-    from lengthwise.positions.randomized import Randomized
+    from lengthwise.positions.biases import Alibi
     from lengthwise.positions.rope import Rope
+    from lengthwise.positions.wrapping import Randomized
 
     assert positions.text_of(Rope(scaling="yarn", factor=4.0)) == "rope:scaling=yarn,factor=4"
     assert positions.text_of(Randomized(Alibi(), limit=99)) == "alibi+randomized:limit=99"

@@ -7,11 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from lengthwise.positions import Position, Shape, make_position
-from lengthwise.positions.alibi import Alibi
-from lengthwise.positions.learned import Learned
+from lengthwise.positions.biases import Alibi
 from lengthwise.positions.networks.encoder import Encoder
-from lengthwise.positions.randomized import Randomized
-from lengthwise.positions.sinusoidal import Sinusoidal
+from lengthwise.positions.tables import Learned, Sinusoidal
+from lengthwise.positions.wrapping import Randomized
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.testing import check_position
 

@@ -51,7 +51,7 @@ def test_too_long_a_sequence_is_refused() -> None:
     with pytest.raises(UsageError, match="chooses from 50 positions, too few for 51 tokens"):
         position.indices(51, 1, SHAPE, Seeds(0), True)
     with pytest.raises(UsageError, match="train with randomized:limit=80"):
-        make_position("alibi+randomized:limit=30").build(SHAPE)
+        make_position("alibi+randomized:limit=30").check(SHAPE)
     with pytest.raises(UsageError, match="limit of 1 or more"):
         make_position("alibi+randomized:limit=0")
 

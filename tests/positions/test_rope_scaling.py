@@ -115,8 +115,6 @@ def test_the_constant_of_the_interpolation_bound_is_a_limit_and_not_a_bound() ->
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(UsageError, match="head width of 4 or more, not 2"):
-        frequencies(2, scaling="ntk", factor=2.0)
     with pytest.raises(UsageError, match="no fixed frequencies"):
         frequencies(8, scaling="dynamic")
 

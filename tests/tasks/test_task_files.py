@@ -98,7 +98,7 @@ def test_plain_class_works_without_settings(here):
         (REPEAT, "mytask.py::", r"^mytask\.py has no task ''; it has Repeat$"),
         (REPEAT, "mytask.py::Repeat:leters=3", r"has no setting 'leters'; did you mean 'letters'\?"),
         (REPEAT, "mytask.py::Repeat:letters=many", r"letters takes a whole number, not 'many'"),
-        (REPEAT, "mytask.txt", r"^'mytask\.txt' names no Python file; write"),
+        (REPEAT, "mytask.txt", r"^unknown task 'mytask\.txt'; "),
         (
             PLAIN,
             "mytask.py:letters=3",

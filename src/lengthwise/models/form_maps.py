@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import UsageError
-from lengthwise.models.forms.form import Map
+from lengthwise.models.forms import Map
 from lengthwise.seeds import Draws, Seeds
 
 TALL, FLAT, WHOLE, POINT = ".tall", ".flat", ".whole", "point"

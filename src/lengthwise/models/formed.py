@@ -19,7 +19,7 @@ from lengthwise.files import replace_file, writing
 from lengthwise.integrity import COORDINATES
 from lengthwise.interrupts import held_back
 from lengthwise.models.architecture import Architecture, Interface
-from lengthwise.models.forms.form import Form, Map
+from lengthwise.models.forms import Form, Map
 from lengthwise.models.transformer import Cache, Transformer, fresh_model
 from lengthwise.seeds import Seeds
 

@@ -182,7 +182,7 @@ class Transformer(nn.Module):
         at = torch.arange(total, device=tokens.device)[None] if at is None else at
         x = self.embedding(tokens)  # [B, T, W]
         added = self.encoder.embed(at[:, start:])
-        x = x if added is None else x + added
+        x = x if added is None else x + added.to(x.dtype)
         places = None if scored is None else scored.any(dim=0).nonzero()[:, 0]
         whole = torch.arange(start, total, device=tokens.device)
         joint = self.architecture.attention.joint
@@ -202,6 +202,7 @@ class Transformer(nn.Module):
         total = at.shape[1]
         keys = torch.arange(total, device=at.device)
         bias = self.encoder.bias(at[:, index], at)
+        bias = None if bias is None else bias.to(self.embedding.weight.dtype)
         sharpness = rule.sharpness(index if causal else torch.full_like(index, total - 1))
         if isinstance(sharpness, Tensor):
             sharpness = sharpness[:, None]

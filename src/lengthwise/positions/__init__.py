@@ -1,7 +1,7 @@
-"""How a token knows where it is: one encoding per file, and wrappers that go with any of them.
+"""How a token knows where it is: encodings, and wrappers that go with any of them.
 
-A file holds the settings of an encoding; the encoder it builds stands in `positions/networks/`, which looking up a name
-does not import.
+The modules here hold settings, without torch. The encoders that they build stand in the modules of the same names in
+`positions/networks/`, which looking up a name does not import.
 """
 
 from __future__ import annotations

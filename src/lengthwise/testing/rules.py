@@ -72,12 +72,12 @@ def _check_weights(rule: Any, causal: bool, window: int | None) -> None:
         f"keys] = {list(logits.shape)}, is wanted"
     )
     assert weights.dtype == logits.dtype, f"weights of float64 logits are float64, not {weights.dtype}"
-    assert bool(weights.isfinite().all()) and bool((weights >= 0).all()), "weights are finite and at least 0"
-    assert float((weights.sum(dim=-1) - 1).abs().max()) < _SLACK, "the weights of each query sum to 1"
-    assert float(weights[..., hidden].abs().sum()) < _SLACK, "a key that is not seen (logit -inf) has weight 0"
-    (weights * torch.randn(weights.shape, dtype=torch.float64)).sum().backward()
+    (weights * drawn).sum().backward()
     assert logits.grad is not None and bool(logits.grad[..., ~hidden].isfinite().all()), "gradients are finite"
     whole, logits = weights.detach(), logits.detach()
+    assert bool(whole.isfinite().all()) and bool((whole >= 0).all()), "weights are finite and at least 0"
+    assert float((whole.sum(dim=-1) - 1).abs().max()) < _SLACK, "the weights of each query sum to 1"
+    assert float(whole[..., hidden].abs().sum()) < _SLACK, "a key that is not seen (logit -inf) has weight 0"
     some = _QUERIES // 2
     if causal:
         gap = (weigh(logits[..., :some, :some]) - whole[..., :some, :some]).abs().max()

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lengthwise.errors import UsageError
-from lengthwise.models.forms import Form, forms
-from lengthwise.models.forms.full import Full
+from lengthwise.models.forms import Form, Full, forms
 from lengthwise.registry import setting
 from lengthwise.training.lengths import SizeSchedule, UniformSizes, schedules
 

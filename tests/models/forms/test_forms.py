@@ -15,8 +15,7 @@ from lengthwise.errors import Interrupted, UsageError
 from lengthwise.models.folder import load_model
 from lengthwise.models.form_maps import Moved, SubspaceMap, random_groups, random_signs
 from lengthwise.models.formed import COORDINATES, Formed, in_form, load_coordinates, rebuilt
-from lengthwise.models.forms import Form, Map, forms
-from lengthwise.models.forms.full import Full
+from lengthwise.models.forms import Form, Full, Map, forms
 from lengthwise.models.transformer import Transformer, fresh_model
 from lengthwise.registry import format_spec
 from lengthwise.runs.plan import Plan, plan_for
@@ -103,9 +102,9 @@ def test_a_run_keeps_coordinates_from_which_it_is_rebuilt(spec: str, tmp_path: P
     assert run.history.losses[-1][1] < 3.4, "it did not learn"
 
 
-def test_full_runs_are_as_before(tmp_path: Path) -> None:
+def test_full_runs_keep_no_coordinates(tmp_path: Path) -> None:
     run = carry_out(plan(), tmp_path / "run")
-    assert not (run.folder / COORDINATES).exists() and "form" not in run.plan.plain()["recipe"]
+    assert not (run.folder / COORDINATES).exists()
     with pytest.raises(UsageError, match="holds no form"):
         load_coordinates(run.folder)
     weights = {name: weight.numpy() for name, weight in run.model().state_dict().items()}

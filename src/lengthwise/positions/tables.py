@@ -1,4 +1,4 @@
-"""Fixed sines and cosines of the position."""
+"""Encodings that add a vector to the embedding of a token, or nothing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,42 @@ from lengthwise.positions.position import Position, Shape
 
 if TYPE_CHECKING:
     from lengthwise.positions.networks.encoder import Encoder
+
+
+@positions.register("none", "nope")
+@dataclass(frozen=True)
+class NoPosition(Position):
+    """Nothing is added; a causal model still knows how many tokens it has seen."""
+
+    shift_invariant = True
+    beyond_training = True
+
+    def build(self, shape: Shape) -> Encoder:  # noqa: ARG002
+        from lengthwise.positions.networks.encoder import Encoder
+
+        return Encoder()
+
+
+@positions.register("learned", "ape")
+@dataclass(frozen=True)
+class Learned(Position):
+    """A table with one trained vector a position, added to the embedding; rows 0 means as many as the test needs."""
+
+    rows: int = 0
+    shift_invariant = False
+    beyond_training = False
+
+    def check(self, shape: Shape) -> None:
+        if 0 < self.rows < shape.rows:
+            raise UsageError(
+                f"a learned table of {self.rows} rows is too short for the {shape.rows} tokens of the test size; "
+                "leave rows out, or test at smaller sizes"
+            )
+
+    def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.tables import LearnedEncoder
+
+        return LearnedEncoder(self.rows or shape.rows, shape.width)
 
 
 @positions.register("sinusoidal")

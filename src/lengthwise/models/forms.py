@@ -1,19 +1,60 @@
-"""Forms that train few numbers: factors of low rank, a point in a random subspace, and both."""
+"""How the weights of a model are made from what is trained.
+
+A bound by compression pays for every number that training chose. A form lets training choose few: `lora` a sum of few
+outer products for every matrix, `subspace` a point in a random subspace of all weights, `sublora` a point in a random
+subspace of such sums. Whatever else a form needs comes from the seed of the run.
+"""
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
-from lengthwise.models.forms import forms
-from lengthwise.models.forms.form import Form, Map
+from lengthwise.registry import Registry
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from lengthwise.seeds import Seeds
+
+
+class Map(abc.ABC):
+    """From coordinates to the weights of one model. `shapes` names the coordinates and gives their shapes.
+
+    At coordinates that are all zero the weights are the initial ones, bit for bit, and every coordinate moves some
+    weight. The map is a fixed function: what is random in it was drawn from the seed when it was made.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]]
+
+    @abc.abstractmethod
+    def weights(self, coordinates: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The weights by their names, differentiable in the coordinates."""
+
+
+class Form(abc.ABC):
+    """How weights are made from what is trained. A subclass is a frozen dataclass of settings."""
+
+    @abc.abstractmethod
+    def map_for(self, initial: Mapping[str, Tensor], seeds: Seeds) -> Map | None:
+        """The map of a model with these initial weights; None where the weights themselves are trained."""
+
+
+forms: Registry[Form] = Registry(
+    "form", "lengthwise.models.forms", "lengthwise.forms", base=Form, contract="lengthwise.testing:check_form"
+)
+
+
+@forms.register("full")
+@dataclass(frozen=True)
+class Full(Form):
+    """Every weight is trained; the weights are their own coordinates."""
+
+    def map_for(self, initial: Mapping[str, Tensor], seeds: Seeds) -> None:  # noqa: ARG002
+        return None
 
 
 @forms.register("lora")
