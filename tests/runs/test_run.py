@@ -293,7 +293,7 @@ def test_there_is_no_such_folder(tmp_path: Path) -> None:
 
 
 def test_sizes_of_zero_are_not_taken_for_the_default(tmp_path: Path) -> None:
-    assert refused(lambda: tiny(tmp_path, test_size=0)) == "test-size is at least 1, not 0"
+    assert refused(lambda: tiny(tmp_path, test_size=0)) == "test_size is at least 1, not 0"
     assert refused(lambda: tiny(tmp_path, train_size=0)) == "train-size is at least 1, not 0"
 
 
