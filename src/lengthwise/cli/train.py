@@ -11,7 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lengthwise.cli.figure import check_figure, draw
 from lengthwise.cli.options import add_task_options, at_least, number, task_needed, whole
+from lengthwise.cli.output import narrate, warn, write_field, write_object
+from lengthwise.cli.results import write_curve, write_spread
+from lengthwise.errors import Interrupted, UsageError
+from lengthwise.integrity import RUN
 from lengthwise.models.architecture import Architecture
 from lengthwise.registry import Setting, settings_of
 from lengthwise.training.recipe import Recipe
@@ -55,10 +60,6 @@ def _add_settings(parser: argparse.ArgumentParser, title: str, settings: Mapping
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.figure import check_figure, draw
-    from lengthwise.cli.output import warn, write_object
-    from lengthwise.cli.results import write_curve, write_spread
-    from lengthwise.errors import Interrupted, UsageError
     from lengthwise.measurement.spread import Keep, over_seeds
     from lengthwise.measurement.standard import too_few_items
     from lengthwise.tasks.contract import check_own
@@ -99,9 +100,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _carried_out(plan: Plan, options: argparse.Namespace) -> Run:
     """The run of a plan, done now or found in its folder."""
-    from lengthwise.cli.output import narrate
     from lengthwise.cli.progress import progress
-    from lengthwise.integrity import RUN
     from lengthwise.runs.run import carry_out
 
     folder = _folder(plan, options)
@@ -116,7 +115,8 @@ def _carried_out(plan: Plan, options: argparse.Namespace) -> Run:
 def _summary(run: Run, found: bool) -> str:
     history = run.history
     speed = history.tokens / max(history.seconds, 1e-9) / 1000
-    ended = "" if history.ended == "all steps done" else f"; {history.ended}"
+    usual = history.step == run.plan.recipe.steps and not history.unsettled
+    ended = "" if usual else f"; {history.ended}"
     return (
         f"{'found as trained earlier' if found else 'trained'} in {run.folder}: {history.step} steps, "
         f"{history.seconds:.0f} s, {speed:.0f}k tokens/s, last loss {history.losses[-1][1]:.4f}{ended}"
@@ -150,8 +150,6 @@ def _plan(options: argparse.Namespace, seed: int) -> Plan:
 
 def _show_plans(plans: list[Plan], options: argparse.Namespace) -> int:
     """What would be done: the plans differ in their seeds alone."""
-    from lengthwise.cli.output import write_field, write_object
-
     folders = [str(_folder(plan, options)) for plan in plans]
     if options.json:
         write_object("train", {"dry_run": True, "plans": [plan.plain() for plan in plans], "folders": folders})

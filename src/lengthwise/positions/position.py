@@ -11,8 +11,6 @@ import abc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -57,6 +55,8 @@ class Position(abc.ABC):
 
     def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:  # noqa: ARG002
         """The positions of a batch, [items or 1, length]. `seeds` None asks for the deterministic choice."""
+        import numpy as np
+
         return np.arange(length)[None]
 
     def indices(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Tensor:
