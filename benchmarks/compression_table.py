@@ -22,6 +22,7 @@ from lengthwise.bounds.compression import decode, encode, make_quantiser
 from lengthwise.errors import LengthwiseError
 from lengthwise.probes.curve.evaluate import measure_size
 from lengthwise.subjects.open import open_subject
+from lengthwise.subjects.run import TransformerAnswers
 
 NUMBERS = 100_000
 LEVELS = {"uniform": (8, 16, 32, 64, 128), "kmeans": (4, 8, 16, 32)}

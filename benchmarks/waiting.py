@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lengthwise.inspection.inspect import inspect
 from rows import Row, need, standalone
 
 from lengthwise.analysis.bootstrap import mean_over_seeds
@@ -28,6 +27,7 @@ from lengthwise.geometry import clusters
 from lengthwise.oracle.programs.interpreter import run_tokens
 from lengthwise.oracle.programs.text import parse_program
 from lengthwise.probes.curve.spread import Keep
+from lengthwise.probes.inspection import inspect
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.studies.calibration import calibrate
@@ -72,7 +72,7 @@ def command_seconds(*words: str, cwd: Path) -> float:
 
 
 def small(seed: int = 0, **model: int) -> Plan:
-    return plan_for("sort", "none", seed=seed, train_size=20, items=20, model=model, training={"steps": 30})
+    return plan_for("sort", "none", {**model, "steps": 30}, seed=seed, train_size=20, items=20)
 
 
 def copies(run: RunRecord, tasks_: int, positions: int, seeds: int) -> list[RunRecord]:

@@ -18,11 +18,14 @@ from typing import TYPE_CHECKING, Any
 from lengthwise.version import __version__
 
 if TYPE_CHECKING:
-    from lengthwise.models.transformer import Architecture, Transformer
+    from lengthwise.models.architecture import Architecture
+    from lengthwise.models.attention import Attention
+    from lengthwise.models.transformer import Transformer
     from lengthwise.oracle.check import check
     from lengthwise.oracle.check_own import check_formulation
     from lengthwise.positions import make_position
-    from lengthwise.positions.position import Position
+    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.positions.position import Position, Shape
     from lengthwise.probes.curve.curve import Curve
     from lengthwise.probes.curve.spread import Keep, Spread, over_seeds
     from lengthwise.probes.guarantee import GuaranteeProbe
@@ -31,7 +34,8 @@ if TYPE_CHECKING:
     from lengthwise.probes.inspection import Inspection, inspect
     from lengthwise.probes.recursion.walk import run_chains
     from lengthwise.records import Assumption, Claim, Interval, Reference
-    from lengthwise.runs.run import Run, load_run, measure, train
+    from lengthwise.runs.run import Run, load_run, measure
+    from lengthwise.runs.train import train
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
     from lengthwise.shift.sampling import task_sample
@@ -44,10 +48,12 @@ if TYPE_CHECKING:
     from lengthwise.trust import trusting
 
 _HOMES = {
-    "Architecture": "lengthwise.models.transformer",
+    "Architecture": "lengthwise.models.architecture",
     "Assumption": "lengthwise.records",
+    "Attention": "lengthwise.models.attention",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.probes.curve.curve",
+    "Encoder": "lengthwise.positions.networks.encoder",
     "Guarantee": "lengthwise.probes.guarantee.result",
     "GuaranteeProbe": "lengthwise.probes.guarantee",
     "Inspection": "lengthwise.probes.inspection",
@@ -57,6 +63,7 @@ _HOMES = {
     "Recipe": "lengthwise.training.recipe",
     "Reference": "lengthwise.records",
     "Run": "lengthwise.runs.run",
+    "Shape": "lengthwise.positions.position",
     "Shift": "lengthwise.shift.result",
     "Spread": "lengthwise.probes.curve.spread",
     "Study": "lengthwise.studies.spec",
@@ -78,15 +85,17 @@ _HOMES = {
     "run_chains": "lengthwise.probes.recursion.walk",
     "run_study": "lengthwise.studies.results",
     "task_sample": "lengthwise.shift.sampling",
-    "train": "lengthwise.runs.run",
+    "train": "lengthwise.runs.train",
     "trusting": "lengthwise.trust",
 }
 
 __all__ = [
     "Architecture",
     "Assumption",
+    "Attention",
     "Claim",
     "Curve",
+    "Encoder",
     "Guarantee",
     "GuaranteeProbe",
     "Inspection",
@@ -96,6 +105,7 @@ __all__ = [
     "Recipe",
     "Reference",
     "Run",
+    "Shape",
     "Shift",
     "Spread",
     "Study",

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast
 import pytest
 import torch
 
-from lengthwise.models.attention.window import Window
+from lengthwise.models.attention.softmax import WindowAttention
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.oracle.check import check
 from lengthwise.oracle.locality import trained
@@ -45,7 +45,7 @@ def claims(spec: str, **choice: Any) -> dict[str, Any]:
 def test_what_the_oracle_takes_for_usual_is_what_training_does() -> None:
     usual = Recipe()
     assert (usual.steps, usual.batch) == (preset.STEPS, preset.BATCH)
-    assert (Architecture().depth, Window().size) == (preset.DEPTH, preset.WINDOW)
+    assert (Architecture().depth, WindowAttention().size) == (preset.DEPTH, preset.WINDOW)
     assert preset.planned_items(tasks.make("copy_repeat")) == 3000 * usual.batch
 
 
@@ -142,7 +142,7 @@ def test_an_output_depends_on_the_columns_said_and_on_all_of_them(task: Any, enc
     assert columns is not None
     shape = Architecture(**{k: v for k, v in task.preset.items() if k in ("depth",)}, causal=causal)
     size = int(str(task.preset["attention"]).partition("=")[2])
-    shape = dataclasses.replace(shape, attention=Window(size), position=make_position(encoding))
+    shape = dataclasses.replace(shape, attention=WindowAttention(size), position=make_position(encoding))
     torch.manual_seed(0)
     model = Transformer(shape, Interface(vocabulary=6, outputs=6, rows=32, trained=32)).eval()
     length, place = 21, 10

@@ -12,8 +12,7 @@ import pytest
 
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.positions import make_position, positions, wrappers
-from lengthwise.positions.offset import Offset
-from lengthwise.positions.randomized import Randomized
+from lengthwise.positions.wrapping import Offset, Randomized
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.studies.grid import plans

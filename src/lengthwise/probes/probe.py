@@ -14,7 +14,6 @@ from lengthwise.errors import UsageError
 from lengthwise.progress import Progress, silent
 from lengthwise.records import Record
 from lengthwise.registry import Registry, format_spec, parse_spec
-from lengthwise.tasks.python_file import class_in_file
 
 if TYPE_CHECKING:
     from lengthwise.subjects.subject import Subject
@@ -85,14 +84,14 @@ class Probe(ABC):
 
 
 probes: Registry[Probe] = Registry(
-    "probe", "lengthwise.probes", "lengthwise.probes", "lengthwise measure --list-probes", deep=False
+    "probe",
+    "lengthwise.probes",
+    "lengthwise.probes",
+    "lengthwise measure --list-probes",
+    deep=False,
+    base=Probe,
+    contract="lengthwise.testing:check_probe",
 )
-
-
-@probes.finder
-def probe_in_file(name: str) -> tuple[str, type[Probe]] | None:
-    """`path.py::Class` → its full name and the class."""
-    return class_in_file(name, Probe, "probe")
 
 
 def ask(probe: Probe, subject: Subject, context: Context) -> Record:

@@ -12,7 +12,6 @@ that a finished run lacks is measured alone.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,10 +22,8 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json, sha256, write_json, writing
 from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, digests, read_record, sealed
 from lengthwise.models.folder import load_model, save_model, write_card
-from lengthwise.models.forms.formed import Formed, in_form, save_coordinates
-from lengthwise.models.fresh import fresh_model
-from lengthwise.models.transformer import Transformer
-from lengthwise.positions import Position
+from lengthwise.models.formed import Formed, in_form, save_coordinates
+from lengthwise.models.transformer import Transformer, fresh_model
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.curve.curve import Curve
 from lengthwise.probes.probe import Context, Probe, ask, called, named, slug_of
@@ -35,7 +32,7 @@ from lengthwise.records import Record
 from lengthwise.runs.asking import Failure, answer_of, failures_of
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
-from lengthwise.runs.plan import SCHEMA, Plan, plan_for
+from lengthwise.runs.plan import SCHEMA, Plan, default_folder
 from lengthwise.runs.stored import read_records, write_record
 from lengthwise.subjects.run import OwnSubject, StoredRun
 from lengthwise.tasks import tasks
@@ -108,49 +105,6 @@ class Run:
 
     def _repr_html_(self) -> str:
         return self.curve._repr_html_()
-
-
-def train(
-    task: str | Task,
-    position: str | Position = "none",
-    *,
-    train_size: int | None = None,
-    test_size: int | None = None,
-    items: int = 200,
-    model: Mapping[str, Any] = {},
-    training: Mapping[str, Any] = {},
-    seed: int = 0,
-    probes: Sequence[str | Probe] = (),
-    folder: str | Path | None = None,
-    progress: Progress | None = None,
-) -> Run:
-    """Train a model on sizes up to `train_size` (by default 20, or less for a task that ends before 60) and measure it
-    at every size up to `test_size` (by default three times the training size), on `items` items per size. The run is
-    kept in `folder`. If a finished run with the same plan is there, it is returned; an interrupted one is resumed.
-
-    `model` and `training` take settings by name, the fields of `Architecture` (except the position) and of `Recipe`.
-    They are laid over the task's preset, exactly as `--depth` and `--steps` are on the command line: a setting that
-    you do not give keeps the preset's value. To replace the preset altogether, give every field:
-    `training=vars(Recipe(steps=200))`. `probes` are measured after training, in addition to the curve; `progress` is
-    called with what is being done, and by default draws a bar in a terminal and a notebook.
-
-    >>> run = lw.train("sort", "learned+offset", train_size=20, test_size=60)    # doctest: +SKIP
-    >>> run.reach, run.curve.bins()[-1].exact                                     # doctest: +SKIP
-    >>> lw.train("sort", "rope", train_size=20, model={"depth": 4}, training={"steps": 200})    # doctest: +SKIP
-    """
-    plan = plan_for(
-        task,
-        position,
-        train_size=train_size,
-        test_size=test_size,
-        items=items,
-        seed=seed,
-        model=model,
-        training=training,
-        probes=probes,
-    )
-    with shown(progress) as told:
-        return carry_out(plan, folder, told)
 
 
 def carry_out(plan: Plan, folder: str | Path | None = None, progress: Progress = silent, thread_count: int = 1) -> Run:
@@ -233,12 +187,6 @@ def load_run(folder: str | Path, task: Task | None = None, trust: bool = False) 
         return Run(folder, plan, history, read_records(folder, record), record["environment"])
     except (KeyError, TypeError) as error:
         raise UsageError(f"{folder / RUN} is incomplete: {error} is missing or wrong") from error
-
-
-def default_folder(plan: Plan) -> Path:
-    """runs/<task>-<position>-<digest>: the same plan has the same folder."""
-    slug = re.sub(r"[^A-Za-z0-9_.=+-]+", "-", f"{plan.task_name}-{plan.position_name}").strip("-")[:60]
-    return Path("runs") / f"{slug}-s{plan.seed}-{plan.digest()}"
 
 
 def build_model(plan: Plan) -> Transformer:

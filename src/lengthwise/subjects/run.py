@@ -16,12 +16,11 @@ from lengthwise.files import read_json
 from lengthwise.integrity import MODEL, RUN, check_files, check_run, digests, read_record
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.batches import logits_of
-from lengthwise.models.folder import CONFIG, architecture_config, load_model
-from lengthwise.models.forms import forms
-from lengthwise.models.forms.formed import load_coordinates
-from lengthwise.models.forms.full import Full
+from lengthwise.models.folder import CONFIG, load_model
+from lengthwise.models.formed import load_coordinates
+from lengthwise.models.forms import Full
 from lengthwise.models.transformer import Transformer
-from lengthwise.registry import format_spec
+from lengthwise.registry import format_spec, plain_settings
 from lengthwise.seeds import Seeds
 from lengthwise.subjects.answers import MarkedItems
 from lengthwise.subjects.predictor import FormedPredictor, OurPredictor, Predictor
@@ -30,7 +29,6 @@ from lengthwise.subjects.subject import Subject
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Batch
 from lengthwise.tasks.task import Task
-from lengthwise.training.lengths import schedules
 from lengthwise.training.recipe import Recipe
 
 PLAN = "plan.json"  # of a run that is trained and not yet measured
@@ -108,7 +106,7 @@ class OwnSubject(Subject):
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        config = architecture_config(self.model.architecture)
+        config = plain_settings(self.model.architecture)
         found = [
             ("kind", f"{'run' if self.run else 'model'} of lengthwise, {'decoder' if config['causal'] else 'encoder'}"),
             ("layers", f"{config['depth']} of width {config['width']} with {config['heads']} heads"),

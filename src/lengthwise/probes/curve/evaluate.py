@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from lengthwise.errors import LengthwiseError, OutOfPositions, UsageError
-from lengthwise.models.folder import architecture_config
 from lengthwise.models.transformer import Transformer
+from lengthwise.positions import positions
 from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.probes.probe import Context
 from lengthwise.seeds import Seeds
@@ -28,7 +28,7 @@ def measure_curve(subject: Subject, context: Context) -> Curve:
     assert task is not None
     position = _UNKNOWN
     if subject.offers("transformer"):
-        position = architecture_config(subject.capability("transformer").architecture)["position"]
+        position = positions.text_of(subject.capability("transformer").architecture.position)
     answers, sizes, items = subject.capability("answers"), sorted(set(context.sizes)), context.items
 
     def told(point: Point) -> None:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lengthwise.errors import LengthwiseError, UsageError
-from lengthwise.models.folder import architecture_config
 from lengthwise.models.parts import Anatomy
 from lengthwise.models.transformer import Transformer
+from lengthwise.positions import positions
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.probes.ladder.collapse import look_inside
 from lengthwise.probes.ladder.decoding import Judgement, Written, judge, write_answers
@@ -70,7 +70,7 @@ def climb(probe: LadderProbe, subject: Subject, context: Context) -> Ladder:
         context.progress(said, number, len(drawn))
     return Ladder(
         task=name_of(task),
-        position=architecture_config(model.architecture)["position"],
+        position=positions.text_of(model.architecture.position),
         train_size=context.train_size,
         seed=context.seed,
         settings=probe,

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import UsageError
-from lengthwise.models.folder import architecture_config
 from lengthwise.models.transformer import Transformer
+from lengthwise.positions import positions
 from lengthwise.probes.probe import Context
 from lengthwise.probes.recursion.chains import Letters, Walk, differing, equal, first_error
 from lengthwise.probes.recursion.points import ChainPoint, Injuries, Recursion
@@ -81,7 +81,7 @@ class _Chains:
             point = _point(walker, size, items, seed)
             points.append(point)
             progress(f"size {size}: {point.exact:.0%} exact, chains of {point.steps} steps", number, len(sizes))
-        encoding = architecture_config(self.model.architecture)["position"]
+        encoding = positions.text_of(self.model.architecture.position)
         return Recursion(name_of(self.task), encoding, self.train_size, seed, tuple(points))
 
 
