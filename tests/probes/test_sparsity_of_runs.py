@@ -12,8 +12,8 @@ from lengthwise.probes.sparsity import SparsityProbe, rows_of
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import Run, carry_out, load_run
 
-SMALL = {"model": {"depth": 2, "width": 16, "heads": 1}, "training": {"steps": 3, "batch": 4}}
-PLAN = plan_for("binary_majority", "rope", train_size=3, test_size=7, items=5, **SMALL)
+SMALL = {"depth": 2, "width": 16, "heads": 1, "steps": 3, "batch": 4}
+PLAN = plan_for("binary_majority", "rope", SMALL, train_size=3, test_size=7, items=5)
 LOOKED = replace(PLAN, probes=(CurveProbe(), SparsityProbe()))
 
 

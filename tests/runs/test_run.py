@@ -297,7 +297,7 @@ def test_there_is_no_such_folder(tmp_path: Path) -> None:
 
 def test_sizes_of_zero_are_not_taken_for_the_default(tmp_path: Path) -> None:
     assert refused(lambda: tiny(tmp_path, test_size=0)) == "test_size is at least 1, not 0"
-    assert refused(lambda: tiny(tmp_path, train_size=0)) == "train-size is at least 1, not 0"
+    assert refused(lambda: tiny(tmp_path, train_size=0)) == "train_size is at least 1, not 0"
 
 
 def test_an_encoding_is_a_text_or_an_object_and_none_unless_it_is_given(tmp_path: Path) -> None:
@@ -479,7 +479,7 @@ def test_an_interruption_on_the_ladder_keeps_the_model_and_the_curve(
 
 def test_single_questions(tmp_path: Path) -> None:
     training = {"steps": 150, "batch": 32, "rate": 1e-2}
-    run = tiny(tmp_path, "none", "parity", train_size=2, test_size=4, training=training)
+    run = tiny(tmp_path, "none", "parity", train_size=2, test_size=4, **training)
     wrong = run.failures(4, count=3, items=300)
     task = run.plan.task
     assert len(wrong) == 3 and all(" ".join(task.solve(one.prompt.split())) == one.truth != one.answer for one in wrong)

@@ -20,7 +20,7 @@ from lengthwise.models.folder import CONFIG, load_model
 from lengthwise.models.formed import load_coordinates
 from lengthwise.models.forms import Full
 from lengthwise.models.transformer import Transformer
-from lengthwise.registry import format_spec, plain_settings
+from lengthwise.registry import format_spec, plain_settings, restored_settings
 from lengthwise.seeds import Seeds
 from lengthwise.subjects.answers import MarkedItems
 from lengthwise.subjects.predictor import FormedPredictor, OurPredictor, Predictor
@@ -93,9 +93,7 @@ class StoredRun:
 
     @cached_property
     def recipe(self) -> Recipe:
-        stored = self.stored("plan", "recipe")
-        made = {"sizes": schedules.restore(stored["sizes"]), "form": forms.restore(stored.get("form", "full"))}
-        return Recipe(**{**stored, **made})
+        return restored_settings(Recipe, self.stored("plan", "recipe"))
 
 
 class OwnSubject(Subject):
