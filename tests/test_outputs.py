@@ -230,7 +230,7 @@ IN_THE_WAY = {
     "bound . --figure mine.svg": "mine.svg",
     "report somewhere --output s.toml": "s.toml",
     "report somewhere --output s.html": "s.html",
-    "study export somewhere --output s.csv": "s.csv",
+    "study export somewhere s.csv": "s.csv",
     "study mine.toml --folder .": "mine.toml",
 }
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "check": "say before training which encodings can hold, and why",
     "train": "train a model at short sizes, measure how far it holds",
-    "measure": "put probes to a run or any model: accuracy by size, and more",
+    "measure": "put probes to a model: accuracy by size, and more",
     "ask": "ask a run one question and print its answer",
     "inspect": "look inside a model: norms, constants, attention, tokens",
     "bound": "what a model's own training data guarantee of it",

@@ -121,6 +121,7 @@ def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Rec
     """The records of all probes, of a run or of another subject."""
     from lengthwise.cli.output import warn
     from lengthwise.integrity import RUN
+    from lengthwise.probes.curve import CurveProbe
     from lengthwise.probes.curve.standard import too_few_items
     from lengthwise.probes.probe import Context
     from lengthwise.progress import shown
@@ -135,7 +136,8 @@ def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Rec
     loaded = _load(options.subject, task)
     own = task or loaded.plan.task
     warn(own.warnings(), options.quiet)
-    warn(too_few_items(options.items) if own.certain else [], options.quiet)
+    judged = own.certain and any(isinstance(probe, CurveProbe) for probe in asked)
+    warn(too_few_items(options.items) if judged else [], options.quiet)
     if options.seed is None:
         context = Context(task, None, context.sizes, options.items, loaded.plan.seed)
     with shown(quiet=options.quiet) as progress:
