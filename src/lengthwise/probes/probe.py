@@ -39,11 +39,11 @@ class Context:
 
 
 class Passes(NamedTuple):
-    """Work that a probe does: `items` of `tokens` each, read in `count` forward passes."""
+    """Work that a probe does: `items` of `tokens` each, read in `times` forward passes."""
 
     items: int
     tokens: int
-    count: int = 1
+    times: int = 1
 
 
 class Probe(ABC):

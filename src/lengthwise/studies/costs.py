@@ -76,9 +76,9 @@ def probe_seconds(plan: Plan) -> float:
     except Exception:  # of a user's task, whose run will say how
         return 0.0
     total = 0.0
-    for items, tokens, count in work:
+    for items, tokens, times in work:
         amounts = _pass(plan, items, np.array([float(tokens)]))
-        amounts[:, :2] *= count
+        amounts[:, :2] *= times
         total += float(amounts.sum(axis=0) @ SIZE[:5])
     return total
 
