@@ -64,6 +64,8 @@ def test_in_measure_and_train(cli, own: Path) -> None:
     assert record["claims"][0]["key"] == "mine.norm" and len(record["tables"][0]["rows"]) > 5
     both = cli("train", "binary_majority", *TINY, "--folder", "run", "--probe", "mine.py::EmbeddingNorm", "--json")
     assert [one["source"] for one in json.loads(both.out)["records"]] == ["curve", "EmbeddingNorm"]
+    inspected = cli("inspect", "run", "--probes", "mine.py::EmbeddingNorm", "--json", "--quiet")
+    assert inspected.code == 0 and "mine.norm" in inspected.out
     again = cli("measure", "run", "--trust", "--json", "--quiet")
     assert again.code == 0 and "mine.py may not run" not in again.err
 
@@ -99,3 +101,12 @@ def test_a_probe_that_is_none_is_refused(cli, own: Path) -> None:
     assert answer.code == 2 and "Probe" in answer.err
     with pytest.raises(UsageError, match="unknown probe 'curv'; did you mean 'curve'"):
         probes.make("curv")
+
+
+def test_a_run_is_asked_one_question(cli, sorting_run) -> None:
+    answer = cli("ask", sorting_run, "3 1 2")
+    assert answer.code == 0 and answer.err == ""
+    content = json.loads(cli("ask", sorting_run, "3 1 2", "--json").out)
+    assert content["truth"] == "1 2 3" and answer.out.startswith(content["answer"])
+    wrong = cli("ask", sorting_run, "3 x")
+    assert wrong.code == 2 and "has no symbol 'x'" in wrong.err

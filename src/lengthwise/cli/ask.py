@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 
 from lengthwise.cli.options import Parser, add_trust
+from lengthwise.cli.output import write_object
 
 
 def add_options(parser: Parser) -> None:
@@ -18,9 +19,7 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import write_object
     from lengthwise.runs.run import load_run
-    from lengthwise.tasks.sizes import name_of
 
     found = load_run(options.run)
     task, prompt = found.plan.task, options.prompt.split()
@@ -30,7 +29,9 @@ def run(options: argparse.Namespace) -> int:
     except Exception:  # a prompt that the task itself would not ask
         truth = None
     if options.json:
-        write_object("ask", {"task": name_of(task), "prompt": " ".join(prompt), "answer": answer, "truth": truth})
+        write_object(
+            "ask", {"task": found.plan.task_name, "prompt": " ".join(prompt), "answer": answer, "truth": truth}
+        )
     else:
         print(answer)
         if truth is not None and truth != answer:

@@ -8,10 +8,23 @@ parameters. Extending a model's context is tried this way: train with rope, then
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lengthwise.cli.figure import check_figure, draw
 from lengthwise.cli.options import Parser, add_task_options, add_trust, at_least, task_chosen, whole
+from lengthwise.cli.output import warn, write_object, write_rows
+from lengthwise.cli.results import write_curve
+from lengthwise.errors import UsageError
+from lengthwise.files import read_json
+from lengthwise.integrity import RUN
+from lengthwise.probes import probes
+from lengthwise.probes.curve import CurveProbe
+from lengthwise.probes.curve.curve import Curve
+from lengthwise.probes.curve.standard import too_few_items
+from lengthwise.probes.probe import Context, ask, make_probes
+from lengthwise.progress import shown
 
 if TYPE_CHECKING:
     from lengthwise.probes.probe import Context, Probe
@@ -38,11 +51,7 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.figure import check_figure, draw
-    from lengthwise.cli.output import warn, write_object
-    from lengthwise.errors import UsageError
     from lengthwise.models.attention.settling import unsettled
-    from lengthwise.probes.curve.curve import Curve
 
     if options.list_probes:
         return _list(options.json)
@@ -72,8 +81,6 @@ def run(options: argparse.Namespace) -> int:
 def write_records(records: list[Record]) -> None:
     """Curves as a picture in letters, every other record as the one writer prints it."""
     from lengthwise.cli.records import write_record
-    from lengthwise.cli.results import write_curve
-    from lengthwise.probes.curve.curve import Curve
 
     for record in records:
         if record.source != "curve":
@@ -87,13 +94,11 @@ def write_records(records: list[Record]) -> None:
 
 def probe_lines() -> dict[str, str]:
     """The probes, each with the first line of its description."""
-    from lengthwise.probes import probes
 
     return {name: (probes.maker(name).__doc__ or "").strip().partition("\n")[0] for name in probes.names()}
 
 
 def _list(as_json: bool) -> int:
-    from lengthwise.cli.output import write_object, write_rows
 
     if as_json:
         write_object("measure", {"probes": probe_lines()})
@@ -103,11 +108,6 @@ def _list(as_json: bool) -> int:
 
 
 def _probes(options: argparse.Namespace) -> tuple[Probe, ...]:
-    import dataclasses
-
-    from lengthwise.errors import UsageError
-    from lengthwise.probes.curve import CurveProbe
-    from lengthwise.probes.probe import make_probes
 
     asked = make_probes(options.probe or ["curve"])
     if not options.generate:
@@ -119,12 +119,6 @@ def _probes(options: argparse.Namespace) -> tuple[Probe, ...]:
 
 def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Record]:
     """The records of all probes, of a run or of another subject."""
-    from lengthwise.cli.output import warn
-    from lengthwise.integrity import RUN
-    from lengthwise.probes.curve import CurveProbe
-    from lengthwise.probes.curve.standard import too_few_items
-    from lengthwise.probes.probe import Context
-    from lengthwise.progress import shown
     from lengthwise.runs.run import ask_run
     from lengthwise.tasks import tasks
 
@@ -146,11 +140,7 @@ def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Rec
 
 def _of_stranger(asked: tuple[Probe, ...], context: Context, options: argparse.Namespace) -> list[Record]:
     """The records of something that is no run of ours: sizes are those given, or chosen up to the test size."""
-    import dataclasses
 
-    from lengthwise.errors import UsageError
-    from lengthwise.probes.probe import ask
-    from lengthwise.progress import shown
     from lengthwise.subjects.open import open_subject
     from lengthwise.tasks.sizes import default_test_size, default_train_size
 
@@ -179,7 +169,6 @@ def _about_unsettled(errors: list[float]) -> list[str]:
 
 def _sizes(text: str | None) -> tuple[int, ...]:
     """`10,20,60` → (10, 20, 60); nothing where nothing is given."""
-    from lengthwise.errors import UsageError
 
     if text is None:
         return ()
@@ -193,7 +182,6 @@ def _sizes(text: str | None) -> tuple[int, ...]:
 
 def _load(folder: str, task: Task | None) -> Run:
     """The run in a folder; a task that is given stands in for one whose file is no longer where it was."""
-    from lengthwise.errors import UsageError
     from lengthwise.runs.run import load_run
 
     try:
@@ -210,9 +198,7 @@ def _load(folder: str, task: Task | None) -> Run:
 
 def _task_is_lost(folder: str) -> bool:
     """Whether what the run says about its task leads to no task any more."""
-    from lengthwise.errors import UsageError
-    from lengthwise.files import read_json
-    from lengthwise.integrity import RUN
+
     from lengthwise.tasks import tasks
 
     try:

@@ -6,6 +6,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lengthwise.cli.output import wrapped
+from lengthwise.probes.curve.sentences import learned_sentence, reach_sentence, rounded_percent
+from lengthwise.probes.curve.spread import GROUPS
 
 if TYPE_CHECKING:
     from lengthwise.probes.curve.curve import Curve, Point
@@ -19,7 +21,6 @@ _HEAD = f"{'size':>9}  {'exact':>6}  {'95 % interval':^15}  {'token':>6}  {'chan
 
 def write_curve(curve: Curve) -> None:
     """First that the run has not learned, if so; then accuracy at every size with intervals, bins and the reach."""
-    from lengthwise.probes.curve.sentences import learned_sentence, reach_sentence
 
     if said := learned_sentence(curve):
         print(wrapped(said) + "\n")
@@ -49,15 +50,12 @@ def _row(label: str, point: Point, mark: str = "") -> str:
 
 def percent(share: float) -> str:
     """A share in six columns; 100.0 only for a share that is one, 0.0 only for one that is nought."""
-    from lengthwise.probes.curve.sentences import rounded_percent
 
     return f"{rounded_percent(share):>5}%"
 
 
 def write_spread(spread: Spread) -> None:
     """Several seeds: every seed's reach, then the means with their spread."""
-    from lengthwise.probes.curve.sentences import learned_sentence
-    from lengthwise.probes.curve.spread import GROUPS
 
     curves = sorted((*spread.kept, *spread.discarded), key=lambda curve: curve.seed)
     first = curves[0]

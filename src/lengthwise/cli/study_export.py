@@ -14,6 +14,12 @@ import argparse
 from pathlib import Path
 
 from lengthwise.cli.options import Parser
+from lengthwise.cli.output import narrate, write_object
+from lengthwise.errors import UsageError
+from lengthwise.studies.export import check_output, export, export_claims
+from lengthwise.studies.folders import study_folder
+from lengthwise.studies.store import Store
+from lengthwise.studies.summary import ENDINGS, write_summary
 
 
 def add_options(parser: Parser) -> None:
@@ -29,12 +35,6 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import narrate, write_object
-    from lengthwise.errors import UsageError
-    from lengthwise.studies.export import check_output, export, export_claims
-    from lengthwise.studies.folders import study_folder
-    from lengthwise.studies.store import Store
-    from lengthwise.studies.summary import ENDINGS, write_summary
 
     path, others = Path(options.out), options.probe or options.table or options.claims
     if options.summary:

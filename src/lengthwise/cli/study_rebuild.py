@@ -9,6 +9,10 @@ from __future__ import annotations
 import argparse
 
 from lengthwise.cli.options import Parser
+from lengthwise.cli.output import complain, narrate, write_object
+from lengthwise.errors import RunsFailed
+from lengthwise.studies.folders import study_folder
+from lengthwise.studies.rebuild import rebuild
 
 
 def add_options(parser: Parser) -> None:
@@ -17,10 +21,6 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import complain, narrate, write_object
-    from lengthwise.errors import RunsFailed
-    from lengthwise.studies.folders import study_folder
-    from lengthwise.studies.rebuild import rebuild
 
     folder = study_folder(options.name)
     rebuilt = rebuild(folder)

@@ -11,6 +11,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from lengthwise.cli.options import Parser
+from lengthwise.cli.output import wrapped, write_field, write_object
+from lengthwise.reports.words import duration
+from lengthwise.studies.folders import study_folder
+from lengthwise.studies.lock import holder
+from lengthwise.studies.record import plain_failure, printable, run_title
+from lengthwise.studies.store import RUNS, Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +35,6 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import write_object
-    from lengthwise.studies.folders import study_folder
-    from lengthwise.studies.store import Store
-    from lengthwise.studies.table import plain_failure
 
     folder = study_folder(options.name)
     with Store.open(folder) as store:
@@ -49,7 +51,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _status(store: Store, folder: Path) -> dict[str, Any]:
     """The study as a whole; the time left is told only while somebody works on it."""
-    from lengthwise.studies.lock import holder
 
     counts, coordinator = store.counts(), holder(folder)
     return {
@@ -72,7 +73,6 @@ def _seconds_left(progress: Any) -> float | None:
 
 def _beat(folder: Path, key: str) -> dict[str, Any] | None:
     """The last sign of life of a run; None where there is none, or none that can be read."""
-    from lengthwise.studies.store import RUNS
 
     try:
         content = json.loads((folder / RUNS / key / _BEAT).read_text(encoding="utf-8"))
@@ -100,10 +100,7 @@ def _write(
     beats: list[dict[str, Any] | None],
     failed: list[RunRecord],
 ) -> None:
-    from lengthwise.cli.output import wrapped, write_field
     from lengthwise.cli.study_show import write_failures
-    from lengthwise.reports.words import duration
-    from lengthwise.studies.table import printable, run_title
 
     write_field("study", printable(f"{content['name']} in {content['folder']}"))
     write_field("runs", f"{content['done']} of {content['total']} done, " + _others(content))

@@ -40,8 +40,8 @@ _NO_WORKERS = 120.0  # seconds after which a cluster without a single free place
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Where a study stands. `newest` is the run that has just ended, if that is why the listener hears of it."""
+class StudyProgress:
+    """Where a study stands. `newest` is the run that has just ended, if that is what there is to tell."""
 
     total: int
     done: int
@@ -54,8 +54,11 @@ class Progress:
     def waiting(self) -> int:
         return self.total - self.done - self.running - self.failed
 
+    def __str__(self) -> str:
+        return f"{self.done} of {self.total} runs done, {self.running} running"
 
-Listener = Callable[[Progress], None]
+
+Told = Callable[[StudyProgress], None]
 
 
 def default_folder(study: Study) -> Path:
@@ -66,9 +69,9 @@ def carry_out_study(
     study: Study,
     folder: Path | None = None,
     executor: str | Executor = "local",
-    listener: Listener = lambda _: None,
+    told: Told = lambda _: None,
     command: str = "",
-) -> Progress:
+) -> StudyProgress:
     """Do what is left of a study. Returns where it stands when nothing is left to do or the budget is spent; failed
     runs are counted there. One coordinator at a time works in a folder."""
     todo = plans(study)
@@ -90,7 +93,7 @@ def carry_out_study(
         store.note("command", command)
         store.note("executor", executors.spec_of(workers).get("name", type(workers).__name__))
         store.plan(planned_records(todo))
-        return _Work(study, folder, todo, store, listener).do(workers)
+        return _Work(study, folder, todo, store, told).do(workers)
 
 
 def check_folder(folder: Path, study: Study) -> None:
@@ -118,8 +121,8 @@ def _says(path: Path, study: Study) -> bool:
 class _Work:
     """One sitting of a coordinator."""
 
-    def __init__(self, study: Study, folder: Path, todo: list[Plan], store: Store, listener: Listener) -> None:
-        self.study, self.folder, self.store, self.listener = study, folder, store, listener
+    def __init__(self, study: Study, folder: Path, todo: list[Plan], store: Store, told: Told) -> None:
+        self.study, self.folder, self.store, self.told = study, folder, store, told
         self.plans = {run_key(plan): plan for plan in todo}
         self.costs = {key: _cost(plan) for key, plan in self.plans.items()}
         self.attempts = dict.fromkeys(self.plans, 0)
@@ -156,7 +159,7 @@ class _Work:
         self.store.finish_all(found)
         return sorted(left, key=lambda key: -self.costs[key])
 
-    def do(self, workers: Executor) -> Progress:
+    def do(self, workers: Executor) -> StudyProgress:
         if not self.queue and not self.shifts:
             return self._tell(1)
         minutes = self.study.budget.minutes
@@ -174,7 +177,7 @@ class _Work:
                     raise LengthwiseError(f"no worker was free for {_NO_WORKERS:.0f} s; is the cluster still there?")
                 for outcome in workers.wait(_LOOK):
                     self._settle(outcome, workers.slots)
-                self.listener(self._progress(workers.slots))  # the time that is left goes down meanwhile
+                self.told(self._progress(workers.slots))  # the time that is left goes down meanwhile
                 if stop.asked:
                     self._stop(workers)
             self.store.note("shifts_failed", measure_on(workers, self.folder, self.shifts, lambda: stop.asked))
@@ -240,7 +243,7 @@ class _Work:
     def _place(self, key: str) -> Path:
         return self.folder / RUNS / key
 
-    def _progress(self, workers: int, newest: RunRecord | None = None) -> Progress:
+    def _progress(self, workers: int, newest: RunRecord | None = None) -> StudyProgress:
         counts = self.store.counts()
         rate = self.spent / self.earned if self.earned else None
         now, left = time.monotonic(), None
@@ -248,13 +251,13 @@ class _Work:
             costs = sum(self.costs[key] for key in self.queue) * rate
             costs += sum(max(0.0, self.costs[key] * rate - (now - began)) for key, began in self.active.items())
             left = costs / max(1, min(workers, len(self.queue) + len(self.active)))
-        return Progress(len(self.plans), counts["done"], counts["running"], counts["failed"], left, newest)
+        return StudyProgress(len(self.plans), counts["done"], counts["running"], counts["failed"], left, newest)
 
-    def _tell(self, workers: int, newest: RunRecord | None = None) -> Progress:
+    def _tell(self, workers: int, newest: RunRecord | None = None) -> StudyProgress:
         progress = self._progress(workers, newest)
         self.store.note("progress", {"seconds_left": progress.seconds_left, "at": time.time()})
         self.store.note("seconds", self.before + time.monotonic() - self.began)
-        self.listener(progress)
+        self.told(progress)
         return progress
 
 

@@ -184,6 +184,23 @@ def read_finished(folder: Path) -> RunRecord:
         ) from error
 
 
+def plain_failure(run: RunRecord) -> dict[str, Any]:
+    """A failed run as JSON-ready data."""
+    names = ("key", "task", "position", "variant", "train_size", "seed", "attempts", "reason")
+    return {name: getattr(run, name) for name in names}
+
+
+def run_title(run: RunRecord) -> str:
+    """A run in words, as in `sort, depth 2, position rope, trained to 20, seed 1`."""
+    parts = (run.task, run.variant, f"position {run.position}", f"trained to {run.train_size}", f"seed {run.seed}")
+    return ", ".join(part for part in parts if part)
+
+
+def printable(text: str) -> str:
+    """Text in one line that leaves a terminal alone: names and error messages may hold any characters."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in " ".join(text.split()))
+
+
 def packed(records: Mapping[str, Record]) -> dict[str, str]:
     """Records as text, which is read only when somebody asks for one."""
     return {slug: json.dumps(one.plain(), ensure_ascii=False, allow_nan=False) for slug, one in records.items()}

@@ -10,6 +10,7 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.probes.curve.spread import Keep
+from lengthwise.progress import Progress, shown
 from lengthwise.records import Claim, Record
 from lengthwise.studies.cells import MEASURES, Cell, Measure, cells
 from lengthwise.studies.folders import study_folder
@@ -75,6 +76,7 @@ def run_study(
     executor: Any = "local",
     preset: str | None = None,
     trust: bool = False,
+    progress: Progress | None = None,
 ) -> StudyResults:
     """Carry out a study (a `Study`, a TOML file or the name of a built-in one) or what is left of it. Of a file or a
     built-in one that has presets, `preset` chooses another than the first. Tasks of the study that are Python files
@@ -90,8 +92,8 @@ def run_study(
         raise UsageError(f"a Study has no presets, so {preset!r} chooses nothing; Study.read(source, preset) takes one")
     asked = study if isinstance(study, Study) else Study.read(study, preset)
     place = Path(folder) if folder else default_folder(asked)
-    with trusting(trust):
-        carry_out_study(asked, place, executor)
+    with trusting(trust), shown(progress) as told:
+        carry_out_study(asked, place, executor, lambda now: told(str(now), now.done + now.failed, now.total))
     return StudyResults(place)
 
 
