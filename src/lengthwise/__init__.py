@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any
 from lengthwise.version import __version__
 
 if TYPE_CHECKING:
-    from lengthwise.guarantees.bound import bound
-    from lengthwise.guarantees.guarantee import Guarantee
     from lengthwise.measurement.curve import Curve
     from lengthwise.measurement.recursion import run_chains
     from lengthwise.measurement.spread import Keep, Spread, over_seeds
@@ -28,6 +26,9 @@ if TYPE_CHECKING:
     from lengthwise.oracle.check_own import check_formulation
     from lengthwise.positions import make_position
     from lengthwise.positions.position import Position
+    from lengthwise.probes.guarantee import GuaranteeProbe
+    from lengthwise.probes.guarantee.bound import bound
+    from lengthwise.probes.guarantee.result import Guarantee
     from lengthwise.probes.inspection import Inspection, inspect
     from lengthwise.records import Assumption, Claim, Interval, Reference
     from lengthwise.runs.run import Listener, Run, load_run, measure, train
@@ -47,7 +48,8 @@ _HOMES = {
     "Assumption": "lengthwise.records",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.measurement.curve",
-    "Guarantee": "lengthwise.guarantees.guarantee",
+    "Guarantee": "lengthwise.probes.guarantee.result",
+    "GuaranteeProbe": "lengthwise.probes.guarantee",
     "Inspection": "lengthwise.probes.inspection",
     "Interval": "lengthwise.records",
     "Keep": "lengthwise.measurement.spread",
@@ -62,7 +64,7 @@ _HOMES = {
     "StudyResults": "lengthwise.studies.results",
     "Task": "lengthwise.tasks.task",
     "Transformer": "lengthwise.models.transformer",
-    "bound": "lengthwise.guarantees.bound",
+    "bound": "lengthwise.probes.guarantee.bound",
     "check": "lengthwise.oracle.check",
     "check_formulation": "lengthwise.oracle.check_own",
     "inspect": "lengthwise.probes.inspection",
@@ -87,6 +89,7 @@ __all__ = [
     "Claim",
     "Curve",
     "Guarantee",
+    "GuaranteeProbe",
     "Inspection",
     "Interval",
     "Keep",

@@ -70,13 +70,13 @@ def remove_parts(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def writing(folder: Path, option: str = "--folder") -> Iterator[None]:
-    """Turn the operating system's refusals into one sentence about the folder, and the option that chooses another."""
+def writing(folder: Path) -> Iterator[None]:
+    """Turn the operating system's refusals into one sentence about the folder."""
     try:
         yield
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"cannot write to {folder}: {reason}; give another one with {option}") from error
+        raise UsageError(f"cannot write to {folder}: {reason}; choose another folder") from error
 
 
 def sha256(path: Path) -> str:

@@ -5,54 +5,54 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lengthwise.cli.output import narrate
 from lengthwise.cli.terminal import redraw
-from lengthwise.guarantees.listener import Listener
 
 EVERY = 30.0  # seconds between two lines where there is no terminal
 
 
-@contextlib.contextmanager
-def telling(quiet: bool) -> Iterator[Listener]:
-    """A listener that narrates on stderr; on a terminal the count of tokens is one line that changes."""
-    if quiet:
-        yield Listener()
-        return
-    terminal = sys.stderr.isatty()
-    began = told = time.monotonic()
-    before = 0
+class TokenProgress:
+    """Progress on stderr: one line per kind of work, and on a terminal a line that changes with the steps done."""
 
-    def clear() -> None:
-        if terminal:
-            redraw("")
+    def __init__(self) -> None:
+        self.terminal = sys.stderr.isatty()
+        self.doing, self.before, self.began, self.told = "", 0, 0.0, 0.0
 
-    def said(doing: str) -> None:
-        nonlocal began, told, before
-        began = told = time.monotonic()
-        before = 0
-        clear()
-        narrate(f"{doing} …", False)
-
-    def reached(done: int, total: int | None) -> None:
-        nonlocal told, before, began
+    def __call__(self, done: str, step: int, steps: int) -> None:
         now = time.monotonic()
-        if now - began < 0.5:  # what was on disk already takes no time
-            before = done
-        if now - told < (0.5 if terminal else EVERY):
+        if done != self.doing:
+            self.doing, self.before, self.began, self.told = done, step, now, now
+            self.clear()
+            narrate(f"{done} …", False)
             return
-        told = now
-        speed = (done - before) / max(1e-9, now - began)
-        left = f", {(total - done) / speed / 60:.1f} minutes left" if total and speed and total > done else ""
-        of = f" of about {total:,}" if total else ""
-        line = f"{done:,}{of} tokens, {speed:,.0f} a second{left}"
-        if terminal:
+        if now - self.began < 0.5:  # what was on disk already takes no time
+            self.before = step
+        if now - self.told < (0.5 if self.terminal else EVERY):
+            return
+        self.told = now
+        speed = (step - self.before) / max(1e-9, now - self.began)
+        left = f", {(steps - step) / speed / 60:.1f} minutes left" if speed and steps > step else ""
+        line = f"{step:,} of about {steps:,} tokens, {speed:,.0f} per second{left}"
+        if self.terminal:
             redraw(line)
         else:
             print(line, file=sys.stderr, flush=True)
 
+    def clear(self) -> None:
+        if self.terminal:
+            redraw("")
+
+
+@contextlib.contextmanager
+def telling(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """Progress that narrates on stderr, or that nobody hears of."""
+    if quiet:
+        yield lambda *_: None
+        return
+    progress = TokenProgress()
     try:
-        yield Listener(said, reached)
+        yield progress
     finally:
-        clear()
+        progress.clear()

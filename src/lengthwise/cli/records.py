@@ -47,7 +47,8 @@ def write_table(table: Table, most: int = MOST_ROWS) -> None:
         cells = [*cells[: most // 2], [f"… {left}", *[""] * (len(titles) - 1)], *cells[left + most // 2 :]]
     kept = _fitting(table, titles, cells)
     if table.rows:
-        grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="")
+        headed = any(title.strip() for title in titles)
+        grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="", show_header=headed)
         for column, title in zip(table.columns[:kept], titles, strict=False):
             number = is_number(column.type)
             grid.add_column(title, justify="right" if number else "left", no_wrap=number, overflow="fold")

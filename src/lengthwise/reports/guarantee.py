@@ -1,4 +1,4 @@
-"""The terms of the bounds of a loss as a picture: a waterfall each, chance as a line."""
+"""The terms of the best bounds of a loss as a chart: one waterfall per level, with chance as a line."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from lengthwise.figures.waterfall import waterfall_chart
 
 
 def guarantee_chart(bounds: Sequence[TokenBound]) -> Any:
-    """The terms of each bound, one picture below the other."""
+    """The terms of each bound, one chart below the other."""
     import altair as alt
 
-    return alt.vconcat(*(_chart(one) for one in bounds))
+    return alt.vconcat(*map(_chart, bounds))
 
 
 def _chart(one: TokenBound) -> Any:
     of = "fresh documents" if one.level == "documents" else "tokens in the contexts seen"
     verdict = "vacuous" if one.vacuous else f"{one.chance - one.total:.3g} below chance"
-    title = f"loss of {of}, nats a token: {verdict} (dashed: chance, ln V = {one.chance:.3g})"
+    title = f"loss of {of}, nats per token: {verdict} (dashed: chance, ln V = {one.chance:.3g})"
     terms = [(term.name, max(0.0, term.value)) for term in one.risk.terms]
     return waterfall_chart(terms, title, one.chance, f"bound ({one.inequality})")

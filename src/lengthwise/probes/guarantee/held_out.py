@@ -16,23 +16,33 @@ import numpy as np
 import torch
 
 from lengthwise.bounds.tokens.token_bound import TokenBound, rank_limit
-from lengthwise.guarantees.item_source import ItemSource
-from lengthwise.guarantees.predictor import Predictor
-from lengthwise.guarantees.stretch import TOKENS, Rows
-from lengthwise.guarantees.text_source import Asked
+from lengthwise.messages import explain
+from lengthwise.probes.guarantee import GuaranteeProbe
+from lengthwise.probes.guarantee.item_source import ItemSource
+from lengthwise.probes.guarantee.losses import TOKENS, Rows
 from lengthwise.records import Claim, Interval
-from lengthwise.runs.run import Run
 from lengthwise.seeds import Floats
+from lengthwise.subjects.predictor import Predictor
+from lengthwise.subjects.run import StoredRun
 from lengthwise.tasks.batch import SPECIALS, Batch, rows_of
 
 AT_ONCE = 1 << 16  # tokens of a stretch
 LEVEL = 0.95
 
+explain(
+    {
+        "guarantee.plain_loss": "plain loss of fresh items",
+        "guarantee.on_fresh_items": "{target} ({inequality}): measured on fresh items",
+        "guarantee.in_contexts": "{target} ({inequality}): expected given the contexts seen, from the task's own "
+        "probabilities",
+    }
+)
+
 
 @dataclass(frozen=True)
-class Check:
+class HeldOutCheck:
     """Claims about what was measured, and the bounds that it exceeds, in words. `plain` is the loss on fresh items of
-    the model as it is, without smoothing, of which no bound speaks."""
+    the model as it is, without smoothing, which no bound is about."""
 
     claims: tuple[Claim, ...]
     broken: tuple[str, ...]
@@ -50,11 +60,13 @@ class _Setting:
 _PLAIN = _Setting("loss", 0.0)
 
 
-def held_out_check(run: Run, predictor: Predictor, bounds: tuple[TokenBound, ...], items: int, seed: int) -> Check:
+def held_out_check(
+    run: StoredRun, predictor: Predictor, bounds: tuple[TokenBound, ...], items: int, seed: int
+) -> HeldOutCheck:
     """The quantity of every bound, on `items` fresh items (documents) or on the contexts of as many training items."""
     settings = sorted({_Setting(one.target, one.alpha) for one in bounds}, key=str)
     fresh = _by_item(predictor, _rows(run, items, seed, "held-out"), [*settings, _PLAIN], _loss_of_answers)
-    exact = hasattr(run.plan.task, "log_probabilities") and not getattr(run.plan.task, "certain", True)
+    exact = not run.task.certain
     claims, broken = [], []
     seen: dict[_Setting, tuple[Floats, Floats]] = {}
     if exact:
@@ -65,23 +77,24 @@ def held_out_check(run: Run, predictor: Predictor, bounds: tuple[TokenBound, ...
         if one.level == "documents":
             claim = _of_documents(one, *fresh[setting])
         elif exact:
-            whole = items >= run.plan.recipe.steps * run.plan.recipe.batch
+            whole = items >= run.recipe.steps * run.recipe.batch
             claim = _of_contexts(one, *seen[setting], whole)
         else:
             continue
         claims.append(claim)
         low = claim.interval.low if claim.interval else claim.value
         if isinstance(low, float) and low > one.total:
-            broken.append(f"{one.risk.title}: {claim.value:.4f} was measured, above the bound {one.total:.4f}")
-    return Check(tuple(claims), tuple(broken), _plain_loss(*fresh[_PLAIN]))
+            what = f"{one.target} ({one.inequality}, {one.level})"
+            broken.append(f"{what}: {claim.value:.4f} was measured, above the bound {one.total:.4f}")
+    return HeldOutCheck(tuple(claims), tuple(broken), _plain_loss(*fresh[_PLAIN]))
 
 
 def _plain_loss(sums: Floats, counts: Floats) -> Claim:
     means = sums / counts
     return Claim(
-        key="plain loss of fresh items",
+        key="guarantee.plain_loss",
         value=float(means.mean()),
-        unit="nats a token",
+        unit="nats per token",
         kind="measured",
         interval=_interval(float(means.mean()), float(means.std(ddof=1)), len(means)),
         evidence={"items": len(means), "alpha": 0.0},
@@ -91,22 +104,22 @@ def _plain_loss(sums: Floats, counts: Floats) -> Claim:
 def _of_documents(one: TokenBound, sums: Floats, counts: Floats) -> Claim:
     means = sums / counts
     spread = float(means.std(ddof=1))
-    return _claim(one, "measured on fresh items", _interval(float(means.mean()), spread, len(means)), len(means))
+    return _claim(one, "guarantee.on_fresh_items", _interval(float(means.mean()), spread, len(means)), len(means))
 
 
 def _of_contexts(one: TokenBound, sums: Floats, counts: Floats, whole: bool) -> Claim:
     """The mean over tokens; a ratio of two means over items, whose spread is that of what is left of each item."""
     mean = float(sums.sum() / counts.sum())
     left = (sums - mean * counts) / counts.mean()
-    name = "expected given the contexts seen, from the task's own probabilities"
+    key = "guarantee.in_contexts"
     if whole:
-        return _claim(one, name, Interval(mean, mean, 1.0, "all training items, no draw"), len(sums))
-    return _claim(one, name, _interval(mean, float(left.std(ddof=1)), len(sums)), len(sums))
+        return _claim(one, key, Interval(mean, mean, 1.0, "all training items, no draw"), len(sums))
+    return _claim(one, key, _interval(mean, float(left.std(ddof=1)), len(sums)), len(sums))
 
 
-def _claim(one: TokenBound, name: str, interval: Interval, items: int) -> Claim:
+def _claim(one: TokenBound, key: str, interval: Interval, items: int) -> Claim:
     return Claim(
-        key=f"{one.risk.title}: {name}",
+        key=key,
         value=(interval.low + interval.high) / 2,
         unit=one.unit,
         kind="measured",
@@ -118,7 +131,7 @@ def _claim(one: TokenBound, name: str, interval: Interval, items: int) -> Claim:
             "bound": one.total,
             "items": items,
             "alpha": one.alpha,
-            "below the bound": interval.high <= one.total,
+            "below_bound": interval.high <= one.total,
         },
     )
 
@@ -134,8 +147,8 @@ def _interval(mean: float, spread: float, items: int) -> Interval:
 Measure = Callable[[Rows, slice, torch.Tensor, _Setting], Floats]
 
 
-def _rows(run: Run, items: int, seed: int, role: str) -> Iterator[Rows]:
-    source = ItemSource(run, Asked(sample=items, seed=seed + 1), role, count=False)
+def _rows(run: StoredRun, items: int, seed: int, role: str) -> Iterator[Rows]:
+    source = ItemSource(run, GuaranteeProbe(sample=items), seed + 1, role, count=False)
     for stretch in source.stretches(AT_ONCE):
         yield from stretch.rows
 
@@ -170,11 +183,11 @@ def _loss_of_answers(part: Rows, some: slice, logits: torch.Tensor, setting: _Se
     return _loss_of_all(logits, setting).gather(1, targets)[:, 0].numpy()
 
 
-def _expected_loss(run: Run, part: Rows, some: slice, logits: torch.Tensor, setting: _Setting) -> Floats:
+def _expected_loss(run: StoredRun, part: Rows, some: slice, logits: torch.Tensor, setting: _Setting) -> Floats:
     """Σ P(token | what came before) x loss(token): no token is drawn."""
     batch: Batch = rows_of(part.batch, some)
     answers = np.where(batch.scored, batch.targets - len(SPECIALS), 0)
-    true = np.exp(run.plan.task.log_probabilities(answers))[batch.scored]  # pyright: ignore[reportAttributeAccessIssue]
+    true = np.exp(run.task.log_probabilities(answers))[batch.scored]  # pyright: ignore[reportAttributeAccessIssue]
     losses = _loss_of_all(logits, setting)[:, len(SPECIALS) :].numpy()
     return np.where(true > 0, true * losses, 0.0).sum(axis=1)
 

@@ -1,21 +1,22 @@
-"""The losses of a model on all data, a stretch at a time; what is on disk already is not done again."""
+"""The losses of a model on all data, one stretch at a time; what is on disk already is not computed again."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.errors import Interrupted, UsageError
-from lengthwise.guarantees.listener import Listener
-from lengthwise.guarantees.predictor import Predictor
-from lengthwise.guarantees.source import Source, limited
-from lengthwise.guarantees.store import Store
-from lengthwise.guarantees.stretch import Stretch, losses_on, token_losses
 from lengthwise.interrupts import Stop
+from lengthwise.probes.guarantee.losses import Stretch, TokenStatistics, losses_on, token_losses
+from lengthwise.probes.guarantee.source import TokenSource, limited
+from lengthwise.probes.guarantee.store import BoundFolder
+from lengthwise.seeds import Ints
+from lengthwise.subjects.predictor import Predictor
 
+Progress = Callable[[str, int, int], None]
 WORK = 1 << 40  # weights times tokens of a stretch: some seconds to half a minute
 SMALLEST, LARGEST = 1 << 12, 1 << 18  # predicted tokens of a stretch
 PART = 1 << 13  # tokens of the small part on which quantisers are compared
@@ -27,16 +28,16 @@ def stretch_tokens(predictor: Predictor) -> int:
     return 1 << (wanted.bit_length() - 1)
 
 
-def small_part(source: Source, predictor: Predictor, limit: int | None) -> Stretch:
+def small_part(source: TokenSource, predictor: Predictor, limit: int | None) -> Stretch:
     """The beginning of the data."""
     most = PART if predictor.parameters <= 20_000_000 else 1024
     first = next(limited(source.stretches(most), min(most, limit or most)), None)
     if first is None or not first.tokens:
-        raise UsageError(f"there is no token to predict in {source.described.split(';')[0]}; a document needs two")
+        raise UsageError(f"there is no token to predict; a document needs two tokens ({source.described})")
     return first
 
 
-def expected_tokens(source: Source, part: Stretch, limit: int | None) -> int:
+def expected_tokens(source: TokenSource, part: Stretch, limit: int | None) -> int:
     """About how many tokens there are in all."""
     if source.expected is not None:
         about = source.expected
@@ -47,18 +48,18 @@ def expected_tokens(source: Source, part: Stretch, limit: int | None) -> int:
 
 
 def read_losses(
-    predictor: Predictor, source: Source, limit: int | None, store: Store, total: int, listener: Listener
+    predictor: Predictor, source: TokenSource, limit: int | None, store: BoundFolder, total: int, progress: Progress
 ) -> TokenLosses:
-    """The losses of every token in reading order. Ctrl-C keeps every finished stretch. 56 bytes a token in memory."""
+    """The losses of every token in reading order. Ctrl-C keeps every finished stretch. 56 bytes per token in memory."""
     found, done = [], 0
     with Stop() as stop:
 
         def reached(tokens: int) -> None:
             nonlocal done
             done += tokens
-            listener.reached(done, total)
+            progress("predicting", done, max(done, total))
             if stop.asked:
-                raise Interrupted(f"stopped after {_finished(found):,} tokens; the same command goes on from there")
+                raise Interrupted(f"stopped after {_finished(found):,} tokens; run the same command again to resume")
 
         for number, stretch in enumerate(_stretches(source, predictor, limit)):
             stored = store.losses(number, stretch)
@@ -73,9 +74,9 @@ def read_losses(
     return token_losses(found, predictor.vocabulary)
 
 
-def _stretches(source: Source, predictor: Predictor, limit: int | None) -> Iterator[Stretch]:
+def _stretches(source: TokenSource, predictor: Predictor, limit: int | None) -> Iterator[Stretch]:
     return limited(source.stretches(stretch_tokens(predictor)), limit)
 
 
-def _finished(found: list) -> int:
+def _finished(found: list[tuple[TokenStatistics, Ints]]) -> int:
     return sum(len(statistics.surprise) for statistics, _ in found)

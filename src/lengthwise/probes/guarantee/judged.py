@@ -1,26 +1,36 @@
-"""Bounds of the losses at hand, with what is known here of the data in the place of what the formulas must assume."""
+"""Bounds of given losses, with what is known of the data in place of what the formulas must assume."""
 
 from __future__ import annotations
 
 import dataclasses
 
 import numpy as np
+import torch
 
 from lengthwise.bounds.tokens import assumptions as words
 from lengthwise.bounds.tokens.formulas import count_bits
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.bounds.tokens.make import bounds_for
 from lengthwise.bounds.tokens.token_bound import TokenBound
-from lengthwise.guarantees.source import Standing
+from lengthwise.messages import explain
+from lengthwise.probes.guarantee.losses import Stretch
+from lengthwise.probes.guarantee.source import Standing
 from lengthwise.records import Assumption
+from lengthwise.subjects.predictor import Predictor
 
+TOLERANCE = 1e-3  # of logits in single precision, which change a little with the other rows of a batch
 NUMBER = "number of tokens"
-_PAID = Assumption("any number of documents and tokens is allowed: log2 n(n + 1) bits are paid for it", "checked")
-_UNEQUAL = (
-    "the documents of the sample differ in length, so a uniform sample of them says nothing sure of tokens: only "
-    "bounds of documents are made"
+explain(
+    {
+        "guarantee.count_paid": "any number of documents and tokens is allowed: log2 n(n + 1) bits are paid for it",
+        "guarantee.unequal_documents": "the documents of the sample differ in length, so a uniform sample of them "
+        "says nothing certain about tokens: only bounds of documents are made",
+        "guarantee.limited": "bounds of tokens are about the contexts of the first {tokens:,} tokens, to which they "
+        "were limited",
+        "guarantee.last_document_cut": "every document is whole: the last one was cut",
+    }
 )
-_CUT_SHORT = "bounds of tokens speak of the contexts of the first {:,} tokens, which --limit left to be looked at"
+_PAID = Assumption("guarantee.count_paid", "checked")
 
 
 def bits_for_count(losses: TokenLosses, standing: Standing) -> int:
@@ -30,19 +40,19 @@ def bits_for_count(losses: TokenLosses, standing: Standing) -> int:
 
 def judged_bounds(
     losses: TokenLosses, bits: float, standing: Standing, delta: float, past: Assumption, cut_short: bool = False
-) -> tuple[tuple[TokenBound, ...], tuple[str, ...]]:
+) -> tuple[tuple[TokenBound, ...], tuple[Assumption, ...]]:
     """The bounds, and what a reader should know of them. `past`: whether the model looks only at
     what came before; `cut_short`: the last document is not whole."""
     tokens, documents, notes = standing.tokens, standing.documents, []
     if standing.drawn and documents is not None and documents > len(losses.starts):
         lengths = np.diff(np.append(losses.starts, len(losses)))
         if lengths.min() < lengths.max():
-            tokens, notes = None, [_UNEQUAL]
+            tokens, notes = None, [Assumption("guarantee.unequal_documents")]
     if standing.tokens_alone:  # every token stands for itself: the text is no sample of documents at all
         losses = dataclasses.replace(losses, documents=np.arange(len(losses)))
         documents = None
     if cut_short and standing.tokens is None:
-        notes.append(_CUT_SHORT.format(len(losses)))
+        notes.append(Assumption("guarantee.limited", values={"tokens": len(losses)}))
     made = bounds_for(losses, bits, delta=delta, tokens=tokens, documents=documents)
     if standing.tokens_alone:
         made = tuple(one for one in made if one.level == "tokens")
@@ -64,7 +74,25 @@ def _judged(one: TokenBound, standing: Standing, past: Assumption, cut_short: bo
         sample = "of the sample" in assumption.statement and (standing.drawn or standing.tokens_alone)
         found += [] if sample else known.get(assumption.statement, [assumption])
     if cut_short and one.level == "documents":
-        found.append(Assumption("every document is whole: the last one was cut", "violated"))
+        found.append(Assumption("guarantee.last_document_cut", "violated"))
     violated = any(assumption.check == "violated" for assumption in found)
     kind = "heuristic" if violated else standing.kind
     return dataclasses.replace(one, risk=dataclasses.replace(one.risk, kind=kind, assumptions=tuple(found)))
+
+
+@torch.no_grad()
+def only_the_past(predictor: Predictor, part: Stretch, rows: int = 4) -> Assumption:
+    """Whether a model looks ahead: some rows of the data are read twice, the second time with their later halves
+    reversed, which must not change what it predicts before them."""
+    widest = max(part.rows, key=lambda some: some.batch.inputs.shape[1]).batch
+    inputs = widest.inputs[:rows]
+    half = (inputs.shape[1] + 1) // 2
+    if half == inputs.shape[1]:
+        return Assumption(words.PAST)  # rows of one token cannot tell
+    others = np.concatenate([inputs[:, :half], inputs[:, :half:-1], inputs[:, half : half + 1]], axis=1)
+    others[:, half:] = np.where(others[:, half:] == inputs[:, half:], others[:, :1], others[:, half:])
+    asked = torch.zeros(inputs.shape, dtype=torch.bool)
+    asked[:, half - 1] = True
+    first, second = (predictor.logits(predictor.states(torch.from_numpy(read), asked)) for read in (inputs, others))
+    same = float((first - second).abs().max()) <= TOLERANCE * max(1.0, float(first.abs().max()))
+    return Assumption(words.PAST, "checked" if same else "violated")

@@ -1,9 +1,9 @@
-"""The folder of a bound: what is finished stays finished, and what was changed since is made again.
+"""The folder of a bound: finished work is kept, and what was changed since is computed again.
 
 request.json    what was asked for: the model, the data and the settings; a folder refuses anything else
 message.bin     the model as it is charged (none for a GGUF file, which is its own message)
 message.json    its description; the bits are counted from message.bin whenever it is read
-losses-*.npz    the losses, a stretch of the data each, written whole
+losses-*.npz    the losses, one file per stretch of the data
 bound.json      the bounds, written last
 
 The description and the losses carry a checksum of their content, of the request and of the message, and losses also of
@@ -26,13 +26,11 @@ import numpy as np
 from lengthwise.bounds.compression.message import bits_by_part
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, replace_file, write_json, writing
-from lengthwise.guarantees.description import Description
-from lengthwise.guarantees.statistics import Statistics
-from lengthwise.guarantees.stretch import Stretch
+from lengthwise.probes.guarantee.losses import Stretch, TokenStatistics
+from lengthwise.probes.guarantee.message import ChargedMessage
 from lengthwise.seeds import Ints
 
 REQUEST, MESSAGE, DESCRIPTION, BOUND = "request.json", "message.bin", "message.json", "bound.json"
-OPTION = "--output"  # of the command, which chooses the folder
 
 
 def digest_of(request: Mapping[str, object]) -> str:
@@ -40,25 +38,25 @@ def digest_of(request: Mapping[str, object]) -> str:
     return hashlib.blake2b(_text(request), digest_size=4).hexdigest()
 
 
-class Store:
+class BoundFolder:
     """The folder, made when it is not there."""
 
     def __init__(self, folder: Path, request: Mapping[str, object]) -> None:
         self.folder, self._asked, self._charged = folder, _text(request), _hash()
         plain = json.loads(self._asked)
-        with writing(folder, OPTION):
+        with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             if (folder / REQUEST).exists():
                 stored = read_json(folder / REQUEST)
                 if not isinstance(stored, dict) or stored.get("request") != plain:
                     what = _difference(stored.get("request") if isinstance(stored, dict) else {}, plain)
-                    raise UsageError(f"{folder} holds another bound ({what} differs); give another --output")
+                    raise UsageError(f"{folder} holds another bound ({what} differs); choose another folder")
             elif any(folder.iterdir()):
-                raise UsageError(f"{folder} holds other files; give --output a new or empty folder")
+                raise UsageError(f"{folder} holds other files; choose a new or empty folder")
             else:
                 write_json(folder / REQUEST, {"request": plain})
 
-    def description(self) -> tuple[Description, bytes] | None:
+    def description(self) -> tuple[ChargedMessage, bytes] | None:
         """What was written of the model, and its message; None where they are not there, or not as they were written.
         The bits are those of the message, whatever its description says."""
         try:
@@ -66,41 +64,41 @@ class Store:
             self._charged = _hash(message)
             if plain.pop("sha256") != self._mark(_text(plain)):
                 return None
-            described = Description.from_plain(plain)
+            described = ChargedMessage.from_plain(plain)
             parts = bits_by_part(message)
         except (OSError, UsageError, LookupError, TypeError, AttributeError):
             return None
         return dataclasses.replace(described, bits=sum(parts.values()), parts=parts), message
 
-    def write_description(self, described: Description, message: bytes | None) -> None:
+    def write_description(self, described: ChargedMessage, message: bytes | None) -> None:
         self._charged = _hash(message or b"")
         plain = described.plain()
-        with writing(self.folder, OPTION):
+        with writing(self.folder):
             if message is not None:
                 with replace_file(self.folder / MESSAGE) as part:
                     part.write_bytes(message)
             write_json(self.folder / DESCRIPTION, {**plain, "sha256": self._mark(_text(plain))})
 
-    def losses(self, number: int, stretch: Stretch) -> tuple[Statistics, Ints] | None:
+    def losses(self, number: int, stretch: Stretch) -> tuple[TokenStatistics, Ints] | None:
         """The losses of a stretch; None where they are not there, not whole, or of anything but this stretch."""
         try:
             with np.load(self._place(number), allow_pickle=False) as arrays:
-                found = {name: arrays[name] for name in (*Statistics._fields, "documents")}
+                found = {name: arrays[name] for name in (*TokenStatistics._fields, "documents")}
                 mark = str(arrays["sha256"])
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
         if mark != self._mark_of_losses(number, stretch, found):
             return None
-        return Statistics(*(found[name] for name in Statistics._fields)), found["documents"]
+        return TokenStatistics(*(found[name] for name in TokenStatistics._fields)), found["documents"]
 
-    def write_losses(self, number: int, stretch: Stretch, statistics: Statistics, documents: Ints) -> None:
+    def write_losses(self, number: int, stretch: Stretch, statistics: TokenStatistics, documents: Ints) -> None:
         found = {**statistics._asdict(), "documents": documents}
         mark = self._mark_of_losses(number, stretch, found)
-        with writing(self.folder, OPTION), replace_file(self._place(number)) as part, part.open("wb") as file:
+        with writing(self.folder), replace_file(self._place(number)) as part, part.open("wb") as file:
             np.savez(file, **found, sha256=np.array(mark))
 
     def write_bound(self, content: Mapping[str, Any]) -> None:
-        with writing(self.folder, OPTION):
+        with writing(self.folder):
             write_json(self.folder / BOUND, dict(content))
 
     def _mark_of_losses(self, number: int, stretch: Stretch, arrays: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lengthwise.guarantees.stretch import Rows, Stretch
+from lengthwise.probes.guarantee.losses import Stretch
 from lengthwise.records import Assumption, Kind
 from lengthwise.tasks.batch import Batch
 
@@ -18,11 +18,11 @@ class Standing:
     """What the data are to the model, and so what a bound made from them is.
 
     kind                  certified, predicted or heuristic
-    of_data               what is taken for granted of the data by every bound
-    of_documents          and by a bound that counts documents
+    of_data               what every bound assumes of the data
+    of_documents          and what a bound that counts documents assumes
     tokens, documents     the size of the training set of which the data are a uniform sample; None: they are all of it
     drawn                 whether the sample was drawn here, by chance
-    tokens_alone          whether tokens are taken for a sample one by one, as there are no documents to speak of
+    tokens_alone          whether tokens are a sample one by one, because there are no documents
     """
 
     kind: Kind
@@ -34,7 +34,7 @@ class Standing:
     tokens_alone: bool = False
 
 
-class Source(abc.ABC):
+class TokenSource(abc.ABC):
     """Data in reading order. `described` is for people; `settings` decide what is read, and go into the digest."""
 
     described: str
@@ -45,7 +45,7 @@ class Source(abc.ABC):
 
     @abc.abstractmethod
     def stretches(self, tokens: int) -> Iterator[Stretch]:
-        """The data in stretches of about so many predicted tokens: each time the same."""
+        """The data in stretches of about this many predicted tokens, the same at every call."""
 
 
 def limited(stretches: Iterator[Stretch], limit: int | None) -> Iterator[Stretch]:
@@ -80,6 +80,3 @@ def _cut(stretch: Stretch, most: int) -> Stretch:
             less = Batch(batch.inputs[whole], batch.targets[whole], scored[whole])
             kept.append(replace(rows, batch=less, documents=rows.documents[whole], order=rows.order[whole]))
     return Stretch(tuple(kept))
-
-
-__all__ = ["Rows", "Source", "Standing", "Stretch", "limited"]

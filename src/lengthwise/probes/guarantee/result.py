@@ -1,4 +1,4 @@
-"""What comes out: the model, its message, its losses, the bounds, and what was measured beside them."""
+"""The result: the model, its message, its losses, the bounds, and what was measured to compare them with."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.bounds.tokens.token_bound import TokenBound
-from lengthwise.guarantees.description import Description
-from lengthwise.records import Claim
+from lengthwise.probes.guarantee.message import ChargedMessage
+from lengthwise.records import Assumption, Claim
 
 
 @dataclass(frozen=True)
-class Losses:
-    """Means over the tokens that were looked at, of the decoded model as it is, without smoothing."""
+class MeanLosses:
+    """Means over the tokens that were read, of the decoded model as it is, without smoothing."""
 
     tokens: int
     documents: int
@@ -27,21 +27,21 @@ class Guarantee:
     """A model, what it says of its data, and what follows.
 
     bounds      every bound that could be made, each by itself with probability 1 - delta
-    measured    what was measured on fresh items, or computed exactly, to hold against the bounds
+    measured    what was measured on fresh items, or computed exactly, to compare with the bounds
     plain_loss  what fresh items cost the model as it is, without smoothing, where they were measured
-    broken      bounds that what was measured exceeds, in words: that should never be
+    broken      bounds that what was measured exceeds, in words; there should be none
     """
 
     model: str
     described: str
     vocabulary: int
     data: str
-    description: Description
-    losses: Losses
+    message: ChargedMessage
+    losses: MeanLosses
     bounds: tuple[TokenBound, ...]
     delta: float
     folder: Path | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Assumption, ...] = ()
     measured: tuple[Claim, ...] = ()
     plain_loss: Claim | None = None
     broken: tuple[str, ...] = ()
@@ -69,9 +69,9 @@ class Guarantee:
             "vocabulary": self.vocabulary,
             "data": self.data,
             "delta": self.delta,
-            "message": self.description.plain(),
+            "message": self.message.plain(),
             "losses": {**vars(self.losses), "errors": {f"top{k}": share for k, share in self.losses.errors}},
-            "notes": list(self.notes),
+            "notes": [note.plain() for note in self.notes],
             "bounds": [_plain_bound(one) for one in self.bounds],
             "measured": [claim.plain() for claim in self.measured],
             "plain_loss": None if self.plain_loss is None else self.plain_loss.plain(),

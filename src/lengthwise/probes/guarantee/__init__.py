@@ -1,0 +1,83 @@
+"""The probe `guarantee`: what a model's own training data guarantee of it.
+
+bound          the one entry, and `result`, what it gives
+source         where tokens come from: `text_source` (files, the built-in text), `item_source` (the items of a run)
+message        the model as a message, and which quantiser
+reading        the losses, one stretch at a time, kept in a `store`
+judged         the bounds, with what is known of the data, and whether the model looks ahead
+held_out       the bounded quantities themselves, measured on fresh items or computed exactly
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from lengthwise.bounds.compression.quantisers import quantisers
+from lengthwise.bounds.tokens.token_bound import Level
+from lengthwise.errors import UsageError
+from lengthwise.probes.probe import Context, Probe, probes
+from lengthwise.records import Record
+
+if TYPE_CHECKING:
+    from lengthwise.subjects.subject import Subject
+
+
+@probes.register("guarantee")
+@dataclass(frozen=True)
+class GuaranteeProbe(Probe):
+    """Bounds of what a model loses, from its own training data.
+
+    quantiser           how weights are written down, such as kmeans:levels=16; empty: the best of a few
+    aim                 choose it for the bounds of tokens or of documents
+    delta               how likely a bound may fail
+    tokens, documents   size of the training set that the data are a sample of
+    sample              number of documents (items) to draw from the data
+    limit               number of predicted tokens to read
+    window              number of tokens in a window
+    held_out            number of fresh items of a run to measure and compare with the bounds
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("predictor",)
+
+    quantiser: str = ""
+    aim: Level = "tokens"
+    delta: float = 0.05
+    tokens: int | None = None
+    documents: int | None = None
+    sample: int | None = None
+    limit: int | None = None
+    window: int | None = None
+    held_out: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.quantiser:
+            quantisers.make(self.quantiser)
+        if self.aim not in ("tokens", "documents"):
+            raise UsageError(f"the quantiser is chosen for the bounds of tokens or of documents, not of {self.aim!r}")
+        if not 0 < self.delta < 1:
+            raise UsageError(f"delta is a probability between 0 and 1, such as 0.05, not {self.delta}")
+        for name in ("tokens", "documents", "sample", "limit", "window", "held_out"):
+            value, least = getattr(self, name), 2 if name == "held_out" else 1
+            if value is not None and (type(value) is not int or value < least):
+                raise UsageError(f"{name.replace('_', '-')} is a whole number, at least {least}, not {value!r}")
+        if self.sample is not None and self.limit is not None:
+            raise UsageError("a limit would cut the sample short; give one of them")
+
+    def measure(self, subject: Subject, context: Context) -> Record:
+        """The record of the bounds; nothing is kept on disk."""
+        from lengthwise.probes.guarantee.bound import bound
+        from lengthwise.probes.guarantee.record import guarantee_record
+
+        with tempfile.TemporaryDirectory(prefix="lengthwise-") as folder:
+            found = bound(
+                subject,
+                self,
+                data=context.data,
+                folder=f"{folder}/bound",
+                seed=context.seed,
+                progress=context.progress,
+            )
+        return dataclasses.replace(guarantee_record(found), settings=dataclasses.asdict(self))
