@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from lengthwise.bounds.compression import decode, encode, make_quantiser
 from lengthwise.errors import LengthwiseError
-from lengthwise.guarantees.predictor import OurPredictor
-from lengthwise.guarantees.subject import open_subject
+from lengthwise.probes.guarantee.predictor import OurPredictor
+from lengthwise.subjects.open import open_subject
 from lengthwise.measurement.evaluate import measure_size
 
 NUMBERS = 100_000

@@ -16,9 +16,9 @@ from torch.nn.functional import cross_entropy
 
 from lengthwise.bounds.lipschitz import Region, attention_bound
 from lengthwise.bounds.lipschitz.bound import Norm
-from lengthwise.inspection.attack import Map, attack, in_ball, near
-from lengthwise.inspection.head_numbers import heads_of, sight_of
-from lengthwise.inspection.lipschitz import certify, certify_near
+from lengthwise.probes.lipschitz.attack import Map, attack, in_ball, near
+from lengthwise.probes.lipschitz.heads import heads_of, sight_of
+from lengthwise.probes.lipschitz.certificate import certify, certify_near
 from lengthwise.models.anatomy import Anatomy, anatomy_of
 from lengthwise.models.forward import apply_attention, embed, run_from
 from lengthwise.models.parts import AttentionPart

@@ -194,7 +194,7 @@ def inspection_rows(quick: bool) -> Iterator[Row]:
     config = LlamaConfig(**shape, num_attention_heads=9, num_key_value_heads=3, tie_word_embeddings=True)
     with tempfile.TemporaryDirectory() as place:
         LlamaForCausalLM(config).save_pretrained(place)
-        taken = seconds_of(lambda: inspect(Path(place), sections=["geometry"]), rounds=1)
+        taken = seconds_of(lambda: inspect(Path(place), probes=["geometry"]), rounds=1)
     yield Row("inspect --sections geometry, SmolLM2's shape", taken, "s", most=360.0)
 
 

@@ -26,7 +26,8 @@ OF_THE_USER = {
     "cli/shift.py",
     "cli/shift_ladder.py",
     "cli/tasks.py",
-    "inspection/inputs.py",
+    "probes/inspection.py",
+    "probes/shown/inputs.py",
     "measurement/recursion.py",
     "oracle/check.py",
     "oracle/locality/own.py",
@@ -52,7 +53,7 @@ def test_code_is_run_and_models_are_loaded_in_one_place_each():
     assert holding(r"(?<![.\w])(exec|eval|__import__)\(|torch\.load\(|pickle\.loads?\(|allow_pickle=True") == {
         "tasks/python_file.py"
     }
-    assert holding("from_pretrained") == {"models/huggingface.py", "inspection/texts.py"}
+    assert holding("from_pretrained") == {"models/huggingface.py", "subjects/tokenizer.py"}
 
 
 @pytest.mark.parametrize("task", TASKS_OF_RUNS)

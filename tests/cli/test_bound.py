@@ -101,7 +101,7 @@ def test_readout_numbers_is_refused(cli, tiny):
 COMMAND = """
 import pathlib, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from lengthwise.guarantees import reading
+from lengthwise.probes.guarantee import reading
 reading.SMALLEST = reading.LARGEST = 256
 real = reading.losses_on
 def held(*given):
@@ -129,7 +129,7 @@ def test_stopped_or_killed_it_goes_on(cli, prose_run, how):
     assert not Path("part/bound.json").exists()
     if how == signal.SIGINT:
         assert process.returncode == 130 and err.count("\n") == 1 and "the same command goes on" in err
-    import lengthwise.guarantees.reading as reading
+    import lengthwise.probes.guarantee.reading as reading
 
     kept = Path("part/losses-00000.npz").stat().st_mtime_ns
     usual = reading.SMALLEST, reading.LARGEST

@@ -4,13 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
+from lengthwise.cli.bound_tables import _number
+from lengthwise.cli.bound_text import result, write_guarantee
 
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.bounds.tokens.make import bounds_for
-from lengthwise.cli.bound_tables import _number
-from lengthwise.cli.bound_text import result, write_guarantee
-from lengthwise.guarantees.description import Description
-from lengthwise.guarantees.guarantee import Guarantee, Losses
+from lengthwise.probes.guarantee.message import Description
+from lengthwise.probes.guarantee.result import Guarantee, Losses
 
 
 def made(bits: float, vocabulary: int = 31, tokens: int | None = None, surprise: float = 1.0) -> Guarantee:

@@ -12,9 +12,9 @@ import torch
 import transformers
 
 from lengthwise.errors import UsageError
-from lengthwise.inspection.texts import cutter_beside
 from lengthwise.models.hub_folder import checked_config, weight_files
 from lengthwise.models.huggingface import load_huggingface, read_huggingface, read_text_model
+from lengthwise.subjects.tokenizer import tokenizer_beside
 from planted import without
 from small_hub import WORDS, small_bert, small_gpt2
 
@@ -53,7 +53,7 @@ def test_a_folder_of_the_cache_of_the_hub_is_read(gpt2, tmp_path):
         shutil.copy(path, blobs / str(number))
         (snapshot / path.name).symlink_to(Path("../../blobs") / str(number))
     assert torch.equal(states(read_text_model(snapshot)), states(read_text_model(gpt2)))
-    assert cutter_beside(snapshot, None) is not None
+    assert tokenizer_beside(snapshot, None) is not None
 
 
 def test_attention_is_eager_whatever_the_config_says(copied):
@@ -111,7 +111,7 @@ def test_tokens_are_those_of_transformers(tmp_path):
     made.enable_truncation(4)
     made.enable_padding(length=9)
     made.save(str(folder / "tokenizer.json"))
-    cutter = cutter_beside(folder, None)
+    cutter = tokenizer_beside(folder, None)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
     text = "a b c a b c"
     assert cutter is not None and cutter.cut(text) == tokenizer(text, truncation=False, padding=False)["input_ids"]
@@ -121,7 +121,7 @@ def test_tokens_are_those_of_transformers(tmp_path):
 def test_a_broken_tokenizer_is_one_sentence(copied):
     (copied / "tokenizer.json").write_text('{"model": {"type": "Evil"}}')
     with pytest.raises(UsageError, match="cannot be read as a tokenizer"):
-        cutter_beside(copied, None)
+        tokenizer_beside(copied, None)
 
 
 @pytest.mark.parametrize("kind", ["t5", "evil", "vit", "timm_wrapper"])

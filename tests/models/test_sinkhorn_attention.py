@@ -12,12 +12,12 @@ from torch import Tensor
 import small_transformers
 from lengthwise.errors import UsageError
 from lengthwise.geometry.sinkhorn import sinkhorn
-from lengthwise.inspection.lipschitz import certify
 from lengthwise.models.anatomy import anatomy_of, run
 from lengthwise.models.attention import attentions
 from lengthwise.models.attention.sinkhorn import Sinkhorn
 from lengthwise.models.folder import architecture_config, architecture_from
 from lengthwise.models.transformer import Architecture, Cache, Transformer
+from lengthwise.probes.lipschitz.certificate import certify
 from small_transformers import VOCABULARY, gap
 
 TOKENS = 8  # few, as a decoder takes time with the cube of them

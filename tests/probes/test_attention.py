@@ -1,8 +1,9 @@
-"""The section on attention as transport: weights whose report is known, every rule, and models of others."""
+"""The probe of attention as transport: weights whose report is known, every rule, and models of others."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,15 +12,14 @@ import transformers
 
 import lengthwise as lw
 from lengthwise.geometry.sinkhorn import sinkhorn
-from lengthwise.inspection.attention import BlockAttention, attention, measure_attention
-from lengthwise.inspection.inputs import Inputs
-from lengthwise.inspection.sections import Look
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.attention import attentions
 from lengthwise.models.forward import BlockTrace, run
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
+from lengthwise.probes.attention.spending import BlockAttention, attention_content, measure_attention
+from lengthwise.probes.shown.inputs import Inputs
 from lengthwise.tasks import tasks
 
 TOKENS = 12
@@ -34,13 +34,14 @@ def made(keys: torch.Tensor, causal: bool, rule: str = "softmax") -> AttentionPa
     return AttentionPart(zero, look, zero, out, one, None, None, None, 1.0, causal, rule=rule)
 
 
-def looked_at(part: AttentionPart, tokens: torch.Tensor, names=None) -> tuple[Look, BlockAttention]:
+def looked_at(part: AttentionPart, tokens: torch.Tensor, names=None) -> tuple[dict[str, Any], BlockAttention]:
     n = part.wk.shape[-1]
     flat = torch.zeros(n, n, dtype=torch.float64)
     block = BlockPart("pre", None, part, None, MlpPart("plain", flat, None, None, flat, None, "relu"))
     anatomy = Anatomy("made", torch.eye(n, dtype=torch.float64), None, None, (block,), None, None, None, parameters=1)
     trace = run(anatomy, tokens)
-    return Look(anatomy, Inputs(tokens, "x", names), trace), measure_attention(part, trace.blocks[0])
+    content = attention_content(anatomy, trace, Inputs(tokens, "x", names))
+    return content, measure_attention(part, trace.blocks[0])
 
 
 def in_order(sequences: int = 2) -> torch.Tensor:
@@ -61,20 +62,18 @@ def test_a_token_that_all_look_at_is_a_hub() -> None:
     keys = torch.zeros(TOKENS)
     keys[4] = 60.0
     tokens = torch.stack([torch.arange(TOKENS), torch.arange(TOKENS).roll(2)])  # token 4 stands at 4, and at 6
-    look, found = looked_at(made(keys, causal=False), tokens, lambda token: f"<{token}>")
+    content, found = looked_at(made(keys, causal=False), tokens, lambda token: f"<{token}>")
     assert np.argwhere(found.hubs).tolist() == [[0, 0, 4], [1, 0, 6]]
     assert found.to_hubs == pytest.approx(1) and found.columns_off == pytest.approx(1 - 1 / TOKENS)
     assert found.plan == pytest.approx(1 - 1 / TOKENS, abs=1e-4)  # the plan of equal rows is even
-    section = attention(look)
-    assert section.details[1].rows == (
+    assert content["tables"][2].rows == (
         (0, 4, "<4>", 1, *[pytest.approx(TOKENS)] * 2),
         (0, 6, "<4>", 1, *[pytest.approx(TOKENS)] * 2),
     )
-    to_hubs, entropy, most = section.claims[:3]
+    to_hubs, entropy, most = content["claims"][:3]
     assert (to_hubs.value, entropy.value, most.value) == pytest.approx((1, 0, 1), abs=1e-9)
-    assert most.evidence["token"] == "<4>" and "place 4 (<4>) in block 0 head 0" in most.name
-    assert "1 of 1 heads have one" in section.text[0]
-    assert section.pictures[0].rows == ({"x": 0, "y": 0, "value": pytest.approx(1)},)
+    assert [most.evidence[name] for name in ("token", "place", "block", "head")] == ["<4>", 4, 0, 0]
+    assert content["figures"][0].data["rows"] == [{"x": 0, "y": 0, "value": pytest.approx(1)}]
 
 
 def test_in_a_decoder_the_hub_counts_those_who_see_it() -> None:
@@ -111,16 +110,20 @@ def test_every_rule_has_its_section(rule: str, causal: bool) -> None:
         architecture = Architecture(2, 8, 2, 2, causal, attentions.make(rule), make_position("rope"))
         anatomy = anatomy_of(Transformer(architecture, Interface(9, 9, 40, 12)))
     tokens = torch.randint(9, (3, 10), generator=torch.Generator().manual_seed(0))
-    found = attention(Look(anatomy, Inputs(tokens, "x"), run(anatomy, tokens)))
-    (table,) = found.tables
+    found = attention_content(anatomy, run(anatomy, tokens), Inputs(tokens, "x"))
+    table = found["tables"][0]
     has_plan = not causal and rule != "hardmax"
-    assert table.columns[-1] == ("plan off" if has_plan else "columns off") and len(table.rows) == 2
+    assert table.columns[-1].name == ("plan_off" if has_plan else "columns_off") and len(table.rows) == 2
     for row in table.rows:
         assert 0 <= row[1] <= row[2] * (1 + 1e-12) and all(0 <= part <= 1 for part in row[5:])  # pyright: ignore
     name, value = RULES[rule]
     name = "sinkhorn" if name == "sinkhorn_prefixes" and not causal else name
-    (constant,) = found.claims[3:]  # once, though there are two blocks
-    assert f" of {name} attention weights" in constant.name
+    (constant,) = found["claims"][3:]  # once, though there are two blocks
+    assert (
+        constant.key == "attention.no_constant"
+        if name == "hardmax"
+        else name in str(constant.evidence | {"": constant.key})
+    )
     assert constant.value == (None if value is None else pytest.approx(value))
     assert constant.status == ("holds" if value else "refused")
 
@@ -156,9 +159,9 @@ def test_models_of_others_and_our_runs() -> None:
         vocabulary = len(tasks.make("sort").vocabulary)
         architecture = Architecture(1, 8, 2, 2, position=make_position("rope"))
         ours = Transformer(architecture, Interface(vocabulary, vocabulary, 40, 12))
-    found = lw.inspect(gpt, sections=["attention"]).section("attention")
-    assert not found.failed and len(found.tables[0].rows) == 2 and len(found.pictures[0].rows) == 8
-    assert found.claims[3].value == 0.5 and "temperature 1" in found.claims[3].title
-    own = lw.inspect(ours, task="sort", sections=["attention"]).section("attention")
+    found = lw.inspect(gpt, probes=["attention"]).record("attention")
+    assert not found.failed and len(found.tables[0].rows) == 2 and len(found.figures[0].data["rows"]) == 8
+    assert found.claims[3].value == 0.5
+    own = lw.inspect(ours, task="sort", probes=["attention"]).record("attention")
     symbols = tasks.make("sort").vocabulary
     assert not own.failed and own.claims[2].evidence["token"] in symbols

@@ -1,4 +1,4 @@
-"""The section on bounds: messages that decode to the model whose loss is shown, and silence where nothing is known."""
+"""The probe of descriptions: messages that decode to the model whose loss is shown."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ import transformers
 import lengthwise as lw
 from lengthwise.bounds.compression import decode, encode, make_quantiser
 from lengthwise.bounds.plan_methods import Azuma, TrainingRun
-from lengthwise.inspection.bounds import QUANTISERS, loss_of
-from lengthwise.inspection.description import arrays_of, header_of, with_arrays
-from lengthwise.inspection.inputs import inputs_for
-from lengthwise.inspection.subject import Subject, open_subject
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.batches import logits_of
 from lengthwise.models.batches import loss_of as training_loss
 from lengthwise.models.forward import run
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
+from lengthwise.probes.description.arrays import arrays_of, header_of, with_arrays
+from lengthwise.probes.description.messages import QUANTISERS, loss_of
+from lengthwise.probes.shown.inputs import WantedInputs, inputs_for
+from lengthwise.subjects.open import open_subject
 from lengthwise.tasks import tasks
 
-section_module = sys.modules["lengthwise.inspection.bounds"]
+module = sys.modules["lengthwise.probes.description.messages"]
 
 
 def ours(position: str = "rope", task: str = "sort", **more: object) -> Transformer:
@@ -54,13 +54,13 @@ def theirs(kind: str) -> object:
 @pytest.fixture(scope="module")
 def sorting():
     """What is found of a model of ours that is shown its task."""
-    return lw.inspect(ours(), task="sort", sections=["bounds"]).section("bounds")
+    return lw.inspect(ours(), task="sort", probes=["description"]).record("description")
 
 
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "bert", "rope", "learned"])
 def test_a_model_is_put_together_again_from_the_arrays_of_its_message(kind):
     model = ours(kind) if kind in ("rope", "learned") else theirs(kind)
-    anatomy = open_subject(model).anatomy
+    anatomy = open_subject(model).capability("anatomy")
     header, arrays = header_of(anatomy), arrays_of(anatomy)
     found, back = decode(encode(arrays, header, make_quantiser("exact")).data)
     assert found == header
@@ -78,17 +78,17 @@ def test_a_model_is_put_together_again_from_the_arrays_of_its_message(kind):
 
 
 def test_shared_keys_and_tied_heads_are_charged_once():
-    anatomy = open_subject(theirs("llama")).anatomy
+    anatomy = open_subject(theirs("llama")).capability("anatomy")
     assert arrays_of(anatomy)["blocks.0.attention.wk"].shape == (2, 6, 24)  # four heads, two of keys
     assert sum(array.size for array in arrays_of(anatomy).values()) == anatomy.parameters
-    tied = open_subject(theirs("gpt2")).anatomy
+    tied = open_subject(theirs("gpt2")).capability("anatomy")
     assert "head" not in arrays_of(tied) and sum(a.size for a in arrays_of(tied).values()) == tied.parameters
 
 
 def test_the_loss_is_that_of_training_on_the_places_that_are_asked_for():
     model, task = ours(), tasks.make("sort")
     batch = task.part("test").batch(6, 0, range(8), role="test", causal=True)
-    inputs = inputs_for(Subject(anatomy_of(model), ()), "sort", None, 6, 8, 0)
+    inputs = inputs_for(open_subject(model), WantedInputs(task, size=6), 8)
     assert inputs.targets is not None
     with torch.no_grad():
         logits = run(anatomy_of(model), inputs.tokens).logits
@@ -109,10 +109,10 @@ def test_messages_of_a_small_model_are_compared(sorting):
 
 def test_the_message_that_is_told_is_the_one_that_needs_the_fewest_tokens(monkeypatch):
     losses = iter([0.28, 2.5, 0.4, 0.29, 0.28])  # as it is, then by quantiser: 4 levels are too few
-    monkeypatch.setattr(section_module, "loss_of", lambda *_: next(losses))
-    found = lw.inspect(ours(), task="sort", sections=["bounds"]).section("bounds")
+    monkeypatch.setattr(module, "loss_of", lambda *_: next(losses))
+    found = lw.inspect(ours(), task="sort", probes=["description"]).record("description")
     tokens = [row[5] for row in found.tables[0].rows]
-    assert tokens.index(min(tokens)) == 1 and "kmeans:levels=16" in found.claims[0].title
+    assert tokens.index(min(tokens)) == 1 and found.claims[0].evidence["made"] == "kmeans:levels=16"
     assert found.claims[-1].value == tokens[1] and found.claims[-1].kind == "predicted"
     assert [claim.value for claim in found.claims[1:3]] == [0.28, 0.4]
     _, bits, each, loss, lost, needed = found.tables[0].rows[1]
@@ -121,12 +121,12 @@ def test_the_message_that_is_told_is_the_one_that_needs_the_fewest_tokens(monkey
 
 
 def test_a_model_worse_than_chance_can_have_no_bound_and_a_good_one_can(monkeypatch):
-    monkeypatch.setattr(section_module, "QUANTISERS", ("kmeans:levels=16",))
+    monkeypatch.setattr(module, "QUANTISERS", ("kmeans:levels=16",))
     chance = math.log(len(tasks.make("sort").vocabulary))
 
     def claims(loss: float):
-        monkeypatch.setattr(section_module, "loss_of", lambda *_: loss)
-        return lw.inspect(ours(), task="sort", sections=["bounds"]).claims
+        monkeypatch.setattr(module, "loss_of", lambda *_: loss)
+        return lw.inspect(ours(), task="sort", probes=["description"]).claims
 
     bad = claims(chance + 0.1)
     assert [claim.status for claim in bad] == ["holds", "vacuous", "vacuous", "unknown"]
@@ -135,15 +135,15 @@ def test_a_model_worse_than_chance_can_have_no_bound_and_a_good_one_can(monkeypa
 
 
 def test_weights_that_no_part_holds_are_told():
-    found = lw.inspect(ours("t5"), task="sort", sections=["bounds"]).section("bounds")
+    found = lw.inspect(ours("t5"), task="sort", probes=["description"]).record("description")
     (violated,) = [a for a in found.claims[0].assumptions if a.check == "violated"]
-    assert "are in no part of it" in violated.statement
+    assert violated.key == "description.weights_left_out" and violated.values["left_out"] > 0
 
 
 def test_an_encoder_and_a_model_that_is_shown_no_text_get_a_length_alone():
-    encoder = lw.inspect(theirs("bert"), sections=["bounds"]).section("bounds")
+    encoder = lw.inspect(theirs("bert"), probes=["description"]).record("description")
     assert [claim.unit for claim in encoder.claims] == ["bits"] and "no output head" in encoder.text[1]
-    llama = lw.inspect(theirs("llama"), sections=["bounds"]).section("bounds")
+    llama = lw.inspect(theirs("llama"), probes=["description"]).record("description")
     assert [claim.unit for claim in llama.claims] == ["bits"] and "not shown anything" in llama.text[1]
 
 
@@ -152,15 +152,15 @@ def test_a_decoder_is_asked_for_the_next_token_of_a_file(tmp_path):
     rows = [[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]]
     place.write_text("\n".join(json.dumps({"tokens": row}) for row in rows))
     model = theirs("llama")
-    found = lw.inspect(model, data=place, sections=["bounds"], items=2).section("bounds")
-    loss = next(claim for claim in found.claims if claim.title in ("loss before quantisation", "loss as it is"))
+    found = lw.inspect(model, data=place, probes=["description"], items=2).record("description")
+    loss = next(c for c in found.claims if c.key in ("description.loss_before", "description.loss"))
     tokens = torch.tensor(rows)
     with torch.no_grad():
         expected = float(model(input_ids=tokens, labels=tokens).loss)  # type: ignore[operator]
     assert loss.value == pytest.approx(expected, rel=1e-4) and loss.evidence["tokens"] == 8
-    assert loss.evidence["bits a token"] == pytest.approx(loss.value / math.log(2))
+    assert loss.evidence["bits_per_token"] == pytest.approx(loss.value / math.log(2))
     # A model of ours was trained on a task: what follows in a list of tokens is not what it is asked for.
-    assert lw.inspect(ours(), data=place, sections=["bounds"], items=2).section("bounds").claims[1:] == ()
+    assert lw.inspect(ours(), data=place, probes=["description"], items=2).record("description").claims[1:] == ()
 
 
 def test_the_file_itself_is_what_is_charged_of_a_gguf(tmp_path, monkeypatch):
@@ -172,9 +172,9 @@ def test_the_file_itself_is_what_is_charged_of_a_gguf(tmp_path, monkeypatch):
     for step in (writer.write_header_to_file, writer.write_kv_data_to_file, writer.write_tensors_to_file, writer.close):
         step()
     subject = open_subject(theirs("llama"))
-    monkeypatch.setattr(section_module, "arrays_of", lambda _: pytest.fail("the parts were charged, not the file"))
-    object.__setattr__(subject, "gguf", place)
-    monkeypatch.setattr("lengthwise.inspection.inspect.open_subject", lambda _: subject)
-    found = lw.inspect("tiny.gguf", sections=["bounds"]).section("bounds")
+    monkeypatch.setattr(module, "arrays_of", lambda _: pytest.fail("the parts were charged, not the file"))
+    made = subject.capabilities()
+    monkeypatch.setattr(subject, "capabilities", lambda: {**made, "gguf": lambda: place})
+    found = lw.inspect(subject, probes=["description"]).record("description")
     assert not found.failed and 0 < found.claims[0].value <= 8 * place.stat().st_size + 64
-    assert any("tokenizer" in assumption.statement for assumption in found.claims[0].assumptions)
+    assert any(assumption.key == "description.tokenizer" for assumption in found.claims[0].assumptions)

@@ -4,9 +4,9 @@ import pytest
 import torch
 import transformers
 
-from lengthwise.inspection.layers import matrices, norm_gains, radii, spectral_norms
 from lengthwise.models.anatomy import run
 from lengthwise.models.huggingface import anatomy_of_huggingface
+from lengthwise.probes.layers.matrices import matrices, norm_gains, radii, spectral_norms
 
 SHAPES = [(5, 5), (3, 40), (40, 3), (1, 7)]
 

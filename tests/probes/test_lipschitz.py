@@ -8,16 +8,25 @@ import torch
 
 from lengthwise.bounds.lipschitz import Region, attention_bound
 from lengthwise.errors import UsageError
-from lengthwise.inspection.attack import Found, attack, in_ball, lower_bound, lower_bound_near, quotient, size, steepest
-from lengthwise.inspection.head_numbers import heads_of, sight_of
-from lengthwise.inspection.input_region import input_region, region_of
-from lengthwise.inspection.lipschitz import certify, certify_near
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.attention import attentions
 from lengthwise.models.forward import apply_attention, embed, run, run_from
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart, NormPart
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import positions
+from lengthwise.probes.lipschitz.attack import (
+    FoundPair,
+    attack,
+    in_ball,
+    lower_bound,
+    lower_bound_near,
+    quotient,
+    size,
+    steepest,
+)
+from lengthwise.probes.lipschitz.certificate import certify, certify_near
+from lengthwise.probes.lipschitz.heads import heads_of, sight_of
+from lengthwise.probes.lipschitz.region import input_region, region_of
 
 ENCODINGS = [
     "none",
@@ -146,7 +155,7 @@ def test_regions_hold_what_they_say():
 def test_large_tables_are_bounded_by_their_extremes(monkeypatch):
     anatomy = model_of("learned")
     exact = input_region(anatomy, LENGTH)
-    monkeypatch.setattr("lengthwise.inspection.input_region.FEW", 1)
+    monkeypatch.setattr("lengthwise.probes.lipschitz.region.FEW", 1)
     rough = input_region(anatomy, LENGTH)
     assert rough.reach >= exact.reach and rough.spread <= exact.spread and rough.size <= exact.size
 
@@ -248,7 +257,7 @@ def test_attack_finds_the_constant_of_a_linear_map():
     start = torch.randn(3, 2, 4, generator=generator, dtype=torch.float64)
     for norm in ("token", "frobenius"):
         found = attack(lambda x: x @ matrix.T, in_ball(1.0), start, norm, steps=150)
-        assert isinstance(found, Found)
+        assert isinstance(found, FoundPair)
         assert 0.99 < found.best / float(torch.linalg.matrix_norm(matrix, 2)) <= 1 + 1e-9
         assert float(size(found.x, "token").max()) <= 1 + 1e-12 and float(size(found.y, "token").max()) <= 1 + 1e-12
 

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from lengthwise.inspection.margins import margins
 from lengthwise.models.anatomy import BlockTrace, Trace
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart
+from lengthwise.probes.margins.head_margins import margins
 
 INF = math.inf
 

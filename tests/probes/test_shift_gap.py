@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from lengthwise.errors import UsageError
-from lengthwise.inspection.shift_gap import shift_gap, usual_shifts
 from lengthwise.models.anatomy import anatomy_of, run, run_from
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
+from lengthwise.probes.shift_gap.gap import shift_gap, usual_shifts
 
 VOCABULARY, ROWS, TOKENS = 7, 40, 10
 INVARIANT = ["none", "alibi", "t5", "kerple", "kerple:variant=power", "rope", "rope:scaling=yarn,factor=3"]

@@ -8,8 +8,8 @@ import torch
 
 from climbing import EASY, MAZE, noisy, trained
 from lengthwise.errors import UsageError
-from lengthwise.inspection.attack import attack, in_ball, quotient
-from lengthwise.inspection.input_region import input_region
+from lengthwise.probes.lipschitz.attack import attack, in_ball, quotient
+from lengthwise.probes.lipschitz.region import input_region
 from lengthwise.measurement.ladder import Ladder
 from lengthwise.measurement.level_items import draw_items
 from lengthwise.models.anatomy import anatomy_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.guarantees.bound import bound
+from lengthwise.probes.guarantee.bound import bound
 from lengthwise.runs.run import carry_out
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study

@@ -131,6 +131,7 @@ def inspect(
     facts = [*subject.facts]
     if subject.offers("anatomy"):
         anatomy, look = subject.capability("anatomy"), look_at(subject, context, items, size)
+        assert look.trace  # inputs that the model cannot read are refused here, once for all probes
         facts += [("parameters", f"{anatomy.parameters:,}"), ("inputs", look.inputs.described)]
         facts += [("left out", f"{module}: {reason}") for module, reason in anatomy.skipped]
     records, broken, seconds = [], [], {}

@@ -48,27 +48,36 @@ class StoredRun:
     record: Mapping[str, Any]
     given: Task | None = None
 
+    def stored(self, *names: str) -> Any:
+        """What the record holds under these names, one inside the other; a usage error where it lacks one."""
+        found: Any = self.record
+        for name in names:
+            if not isinstance(found, Mapping) or name not in found:
+                raise UsageError(f"the record of the run in {self.folder} is incomplete: {name!r} is missing")
+            found = found[name]
+        return found
+
     @property
     def plan(self) -> Mapping[str, Any]:
-        return self.record["plan"]
+        return self.stored("plan")
 
     @property
     def digest(self) -> str:
         """The digest of the plan."""
-        return self.record["digest"]
+        return self.stored("digest")
 
     @property
     def train_size(self) -> int:
-        return int(self.plan["train_size"])
+        return int(self.stored("plan", "train_size"))
 
     @property
     def seed(self) -> int:
-        return int(self.plan["seed"])
+        return int(self.stored("plan", "seed"))
 
     @property
     def steps(self) -> int:
         """How many steps training took, which may be fewer than the recipe's."""
-        return int(self.record["history"]["step"])
+        return int(self.stored("history", "step"))
 
     @cached_property
     def task(self) -> Task:
@@ -76,7 +85,7 @@ class StoredRun:
         if self.given is not None:
             return self.given
         try:
-            return tasks.restore(self.plan["task"])
+            return tasks.restore(self.stored("plan", "task"))
         except (KeyError, TypeError, ValueError) as error:  # a UsageError is a ValueError
             raise UsageError(f"the task of the run cannot be had: {error}") from error
 
@@ -86,7 +95,7 @@ class StoredRun:
 
     @cached_property
     def recipe(self) -> Recipe:
-        stored = self.plan["recipe"]
+        stored = self.stored("plan", "recipe")
         made = {"sizes": schedules.restore(stored["sizes"]), "form": forms.restore(stored.get("form", "full"))}
         return Recipe(**{**stored, **made})
 
@@ -107,9 +116,10 @@ class OwnSubject(Subject):
             ("positions", config["position"]),
         ]
         if self.run is not None:
-            task = self.run.plan["task"]
+            task = self.run.stored("plan", "task")
             name = format_spec(task) if isinstance(task, Mapping) else str(task)
-            found.append(("trained", f"{name}, sizes up to {self.run.train_size}, {self.run.steps:,} steps"))
+            steps = f", {self.run.steps:,} steps" if "history" in self.run.record else ""
+            found.append(("trained", f"{name}, sizes up to {self.run.train_size}{steps}"))
         return tuple(found)
 
     def capabilities(self) -> Mapping[str, Callable[[], Any]]:

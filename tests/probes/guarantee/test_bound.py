@@ -6,18 +6,18 @@ import shutil
 
 import numpy as np
 import pytest
+from lengthwise.probes.guarantee.listener import Listener
 
 import lengthwise as lw
 from lengthwise.bounds.compression.message import decode
 from lengthwise.errors import Interrupted, UsageError
-from lengthwise.guarantees import reading
-from lengthwise.guarantees.item_source import ItemSource
-from lengthwise.guarantees.listener import Listener
-from lengthwise.guarantees.subject import open_subject
-from lengthwise.guarantees.text_source import Asked
 from lengthwise.models.batches import logits_of, loss_of
 from lengthwise.models.folder import load_model
+from lengthwise.probes.guarantee import reading
+from lengthwise.probes.guarantee.item_source import ItemSource
+from lengthwise.probes.guarantee.text_source import Asked
 from lengthwise.runs.run import load_run
+from lengthwise.subjects.open import open_subject
 from lengthwise.training.batches import Batches
 from small_runs import trained
 
@@ -78,9 +78,9 @@ def test_what_is_true_stays_below_the_bounds(prose):
 
 
 def test_the_plain_loss_of_fresh_items_is_that_of_the_decoded_model(prose, prose_run):
-    from lengthwise.guarantees.stretch import losses_on
+    from lengthwise.probes.guarantee.losses import losses_on
 
-    predictor, run = open_subject(prose_run).predictor, load_run(prose_run)
+    predictor, run = open_subject(prose_run).capability("predictor"), load_run(prose_run)
     predictor.fill(decode((prose.folder / "message.bin").read_bytes())[1])
     fresh = next(iter(ItemSource(run, Asked(sample=100, seed=1), "held-out").stretches(1 << 20)))
     surprise = losses_on(predictor, fresh)[0].surprise.astype(np.float64)
@@ -91,7 +91,7 @@ def test_the_plain_loss_of_fresh_items_is_that_of_the_decoded_model(prose, prose
 
 def test_items_that_are_all_alike_leave_a_doubt(prose):
     """No spread among a hundred items is not certainty about all the others."""
-    from lengthwise.guarantees.held_out import _of_contexts, _of_documents
+    from lengthwise.probes.guarantee.held_out import _of_contexts, _of_documents
 
     one, sums, counts = prose.bounds[0], np.zeros(100), np.full(100, 12.0)
     assert _of_documents(one, sums, counts).interval.level == 0.95
@@ -101,9 +101,9 @@ def test_items_that_are_all_alike_leave_a_doubt(prose):
 
 def test_exact_risk_is_the_mean_over_many_draws(prose_run):
     """Drawing the next symbol many times from the chain gives the loss that was computed without a draw."""
-    from lengthwise.guarantees import held_out
+    from lengthwise.probes.guarantee import held_out
 
-    run, predictor = load_run(prose_run), open_subject(prose_run).predictor
+    run, predictor = load_run(prose_run), open_subject(prose_run).capability("predictor")
     rows = next(iter(held_out._rows(run, 40, 0, "train")))
     setting = held_out._Setting("loss", 0.1)
     (sums, counts) = held_out._by_item(
@@ -123,12 +123,12 @@ def test_exact_risk_is_the_mean_over_many_draws(prose_run):
 
 
 def test_a_bound_that_is_exceeded_is_said_aloud(prose_run, prose):
-    from lengthwise.guarantees.held_out import held_out_check
+    from lengthwise.probes.guarantee.held_out import held_out_check
 
     lower = tuple(
         dataclasses.replace(one, risk=dataclasses.replace(one.risk, terms=one.risk.terms[:0])) for one in prose.bounds
     )
-    found = held_out_check(load_run(prose_run), open_subject(prose_run).predictor, lower, 20, 0)
+    found = held_out_check(load_run(prose_run), open_subject(prose_run).capability("predictor"), lower, 20, 0)
     assert (
         len(found.broken) >= len([one for one in lower if one.target == "loss"])
         and "above the bound" in found.broken[0]
@@ -194,7 +194,7 @@ def test_a_form_is_charged_for_its_coordinates(tmp_path, form):
     if "dimensions" in form:
         assert sum(tensor.size for tensor in tensors.values()) == int(form.split("dimensions=")[1])
     exact = lw.bound(folder, folder=tmp_path / "exact", quantiser="exact")
-    plain = open_subject(folder).predictor
+    plain = open_subject(folder).capability("predictor")
     assert exact.description.quantised == pytest.approx(exact.description.original, abs=1e-9)
     assert all(np.array_equal(a, b) for a, b in zip(plain.tensors().values(), plain.coordinates.values(), strict=True))
 
@@ -223,7 +223,7 @@ def test_the_size_of_the_training_set_makes_it_a_prediction(llama_folder, texts,
 
 
 def test_the_built_in_text_certifies_nothing(llama_folder, tmp_path, monkeypatch):
-    from lengthwise.guarantees import text_source
+    from lengthwise.probes.guarantee import text_source
 
     monkeypatch.setattr(text_source, "built_in_parts", lambda count: ["a b c d e f g h i j"] * count)
     found = lw.bound(llama_folder, tokens=10**12, folder=tmp_path / "b", **QUICK)

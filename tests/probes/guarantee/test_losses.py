@@ -7,16 +7,15 @@ import pytest
 import torch
 
 from lengthwise.errors import UsageError
-from lengthwise.guarantees import statistics, stretch
-from lengthwise.guarantees.documents import DocumentFile
-from lengthwise.guarantees.item_source import ItemSource
-from lengthwise.guarantees.past import only_the_past
-from lengthwise.guarantees.source import limited
-from lengthwise.guarantees.stretch import losses_on, token_losses
-from lengthwise.guarantees.subject import open_subject
-from lengthwise.guarantees.text_source import Asked
-from lengthwise.guarantees.windows import Window, laid_out, stretches_of, windows_of
+from lengthwise.probes.guarantee import statistics, stretch
+from lengthwise.probes.guarantee.documents import DocumentFile, Window, laid_out, stretches_of, windows_of
+from lengthwise.probes.guarantee.item_source import ItemSource
+from lengthwise.probes.guarantee.judged import only_the_past
+from lengthwise.probes.guarantee.losses import losses_on, token_losses
+from lengthwise.probes.guarantee.source import limited
+from lengthwise.probes.guarantee.text_source import Asked
 from lengthwise.runs.run import load_run
+from lengthwise.subjects.open import open_subject
 
 
 def naive(logits: torch.Tensor, token: int) -> tuple:
@@ -35,7 +34,7 @@ def documents(count: int = 9) -> list[tuple[int, list[int]]]:
 def test_losses_are_those_of_one_window_after_the_other(request, monkeypatch, folder):
     monkeypatch.setattr(statistics, "CELLS", 100)  # a few tokens at a time
     monkeypatch.setattr(stretch, "TOKENS", 40)
-    predictor = open_subject(request.getfixturevalue(folder)).predictor
+    predictor = open_subject(request.getfixturevalue(folder)).capability("predictor")
     given = documents()
     found = token_losses(
         [losses_on(predictor, some) for some in stretches_of(windows_of(given, 7), 50)], predictor.vocabulary
@@ -66,7 +65,7 @@ def test_every_token_but_the_first_is_predicted_once():
 
 
 def test_ties_count_against_the_model(llama_folder):
-    predictor = open_subject(llama_folder).predictor
+    predictor = open_subject(llama_folder).capability("predictor")
     predictor.logits = lambda states: torch.zeros(len(states), 31)
     found = statistics.statistics_of(predictor, torch.zeros(3, 24), torch.tensor([0, 5, 30]))
     assert found.rank.tolist() == [30, 30, 30]
@@ -74,7 +73,7 @@ def test_ties_count_against_the_model(llama_folder):
 
 
 def test_a_limit_keeps_the_first_tokens_in_reading_order(llama_folder):
-    predictor = open_subject(llama_folder).predictor
+    predictor = open_subject(llama_folder).capability("predictor")
     whole = losses_on(predictor, laid_out(list(windows_of(documents(), 7))))[0].surprise
     for most in (1, 10, 33, len(whole), len(whole) + 5):
         parts = limited(stretches_of(windows_of(documents(), 7), 20), most)
@@ -84,7 +83,7 @@ def test_a_limit_keeps_the_first_tokens_in_reading_order(llama_folder):
 
 
 def test_a_model_that_looks_ahead_is_found_out(llama_folder):
-    predictor = open_subject(llama_folder).predictor
+    predictor = open_subject(llama_folder).capability("predictor")
     part = laid_out(list(windows_of(documents(), 7)))
     assert only_the_past(predictor, part).check == "checked"
     honest = predictor.states
@@ -98,7 +97,7 @@ def test_a_model_that_looks_ahead_is_found_out(llama_folder):
 
 def test_weights_can_be_put_back_and_a_copy_stays_as_it_was(llama_folder, prose_run):
     for path in (llama_folder, prose_run):
-        predictor = open_subject(path).predictor
+        predictor = open_subject(path).capability("predictor")
         before = predictor.tensors()
         predictor.fill({name: np.zeros_like(tensor) for name, tensor in before.items()})
         assert any(np.abs(tensor).max() > 0 for tensor in before.values())
@@ -111,7 +110,7 @@ def test_weights_can_be_put_back_and_a_copy_stays_as_it_was(llama_folder, prose_
 
 
 def test_tied_weights_are_written_once(llama_folder):
-    predictor = open_subject(llama_folder).predictor
+    predictor = open_subject(llama_folder).capability("predictor")
     assert not any("lm_head" in name for name in list(predictor.tensors())[1:])
     assert sum(tensor.size for tensor in predictor.tensors().values()) == predictor.parameters
 
@@ -174,7 +173,7 @@ def test_texts_need_a_tokenizer(tmp_path):
 def test_single_precision_moves_a_loss_by_little(request, folder):
     """Mean, largest difference and entropy of single tokens, beside the same weights in double precision."""
     place = request.getfixturevalue(folder)
-    predictor = open_subject(place).predictor
+    predictor = open_subject(place).capability("predictor")
     if folder.endswith("_run"):
         some = next(iter(ItemSource(load_run(place), Asked(sample=64)).stretches(1 << 20)))
     else:

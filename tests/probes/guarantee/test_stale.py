@@ -18,7 +18,7 @@ import lengthwise as lw
 from lengthwise.bounds.compression.message import bits_by_part, encode
 from lengthwise.bounds.compression.quantisers import quantisers
 from lengthwise.errors import UsageError
-from lengthwise.guarantees.guarantee import Guarantee
+from lengthwise.probes.guarantee.result import Guarantee
 
 QUANTISER = "uniform:levels=16"
 
@@ -154,10 +154,10 @@ def test_tokens_that_change_after_the_first_ones_are_read_again(
     model: Path, data: Path, tmp_path: Path, monkeypatch
 ) -> None:
     """A change that the first tokens do not show: the stretch that it is in is computed again."""
-    monkeypatch.setattr("lengthwise.guarantees.reading.PART", 16)
-    monkeypatch.setattr("lengthwise.guarantees.reading.SMALLEST", 32)
-    monkeypatch.setattr("lengthwise.guarantees.reading.LARGEST", 32)
-    monkeypatch.setattr("lengthwise.guarantees.reading.WORK", 1)
+    monkeypatch.setattr("lengthwise.probes.guarantee.reading.PART", 16)
+    monkeypatch.setattr("lengthwise.probes.guarantee.reading.SMALLEST", 32)
+    monkeypatch.setattr("lengthwise.probes.guarantee.reading.LARGEST", 32)
+    monkeypatch.setattr("lengthwise.probes.guarantee.reading.WORK", 1)
     lines = [json.dumps({"text": "a b c d"}) for _ in range(40)] + [json.dumps({"text": f"x y {c} b"}) for c in "klmn"]
     data.write_text("\n".join(lines) + "\n")
     folder = tmp_path / "late"
