@@ -227,7 +227,7 @@ IN_THE_WAY = {
     "inspect . --page mine.html": "mine.html",
     "contexture . --picture mine.svg": "mine.svg",
     "shift a.jsonl b.jsonl --picture mine.svg": "mine.svg",
-    "bound . --picture mine.svg": "mine.svg",
+    "bound . --figure mine.svg": "mine.svg",
     "report somewhere --output s.toml": "s.toml",
     "report somewhere --output s.html": "s.html",
     "study export somewhere --output s.csv": "s.csv",

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-QUICK = ["--sections", "layers,shift,margins"]
+QUICK = ["--probes", "layers,shift_gap,margins"]
 
 
 def test_text_fits_80_columns(cli, sorting_run):
@@ -14,28 +14,28 @@ def test_text_fits_80_columns(cli, sorting_run):
     assert max(map(len, answer.out.splitlines())) <= 80
     for title in ("Layers", "Lipschitz constants", "Shift gap", "Margins of attention"):
         assert f"\n{title}\n" in answer.out
-    assert "an index shift is not a longer input" in " ".join(answer.out.split())
+    facts = answer.out.index("\nkind ")
+    assert "sizes up to" in answer.out[:facts] and "Lipschitz" in answer.out[:facts]  # the answer comes first
 
 
 def test_one_object(cli, learned_run):
     answer = cli("inspect", learned_run, "--json", *QUICK)
     found = json.loads(answer.out)
-    assert found["command"] == "inspect" and [s["name"] for s in found["sections"]] == QUICK[1].split(",")
-    assert found["sections"][1]["claims"][-1]["value"] == "unbounded"
-    assert answer.err.splitlines() == ["reading the model …", "layers …", "shift …", "margins …"]
+    assert found["command"] == "inspect" and [r["source"] for r in found["records"]] == QUICK[1].split(",")
+    assert found["records"][1]["claims"][-1]["value"] == "unbounded" and len(found["headline"]) == 3
+    assert answer.err.splitlines() == ["reading the model …", "layers …", "shift_gap …", "margins …"]
 
 
 def test_the_page_holds_all_it_needs(cli, learned_run, tmp_path):
     answer = cli("inspect", learned_run, "--page", "page.html", "--quiet", *QUICK)
     assert answer.code == 0 and answer.out.endswith("page.html\n")
     page = (tmp_path / "page.html").read_text()
-    assert "<svg" in page and "<script" not in page and " style=" not in page
-    assert "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page
-    for text in ("All matrices", "Margins by head", "unbounded", "an index shift is not a longer input"):
+    assert 'data-figure="0"' in page and page.count("<script") == 3 and "src=" not in page.partition("<main>")[0]
+    for text in ("All matrices", "Margins by head", "unbounded", 'data-key="shift_gap.largest"'):
         assert text in page
 
 
-@pytest.mark.parametrize("wrong", ["nowhere", "empty", "weights", "task", "page", "both", "section"])
+@pytest.mark.parametrize("wrong", ["nowhere", "empty", "weights", "task", "page", "both", "probe", "setting"])
 def test_bad_input_is_one_sentence(cli, sorting_run, tmp_path, wrong):
     (tmp_path / "empty").mkdir()
     shutil.copytree(sorting_run, tmp_path / "weights")
@@ -47,8 +47,16 @@ def test_bad_input_is_one_sentence(cli, sorting_run, tmp_path, wrong):
         "task": ([sorting_run, "--task", "parity"], "another vocabulary"),
         "page": ([sorting_run, "--page", "no/such/page.html"], "a folder that exists"),
         "both": ([sorting_run, "--task", "sort", "--data", "x.jsonl"], "given twice"),
-        "section": ([sorting_run, "--sections", "layer"], "did you mean 'layers'"),
+        "probe": ([sorting_run, "--probes", "layer"], "did you mean 'layers'"),
+        "setting": ([sorting_run, "--probes", "margins:items=0"], "items is a whole number, at least 1"),
     }
     call, sentence = calls[wrong]
     answer = cli("inspect", *call, "--quiet")
     assert answer.code == 2 and answer.out == "" and sentence in answer.err and answer.err.count("\n") == 1
+
+
+def test_probes_take_settings_and_a_failure_is_told_in_its_place(cli, sorting_run):
+    answer = cli("inspect", sorting_run, "--probes", "margins:items=3,size=2, geometry:size=1", "--json", "--quiet")
+    margins, geometry = json.loads(answer.out)["records"]
+    assert margins["settings"] == {"items": 3, "size": 2} and not margins["failed"]
+    assert geometry["settings"]["size"] == 1 and answer.code == 0

@@ -35,10 +35,10 @@ ASKED = [pytest.param("", id="closed"), pytest.param("y\n" * 20, id="yes")]
 WORDS = '{"text": "a b c"}\n{"text": "b a"}\n{"text": "c c a"}\n'
 
 OF_RUN = {
-    "inspect": "inspect RUN --items 1 --sections layers,margins",
+    "inspect": "inspect RUN --items 1 --probes layers,margins",
     "measure": "measure RUN --items 2",
     "measure recursively": "measure RUN --items 2 --recursive",
-    "bound": "bound RUN --sample 4 --output kept",
+    "bound": "bound RUN --sample 4 --out kept",
     "contexture": "contexture RUN --items 8 --twins 1",
     "shift": "shift one.jsonl two.jsonl --metric hidden:model=RUN --resamples 20",
     "train": "train sort --folder RUN --steps 5 --train-size 4 --test-size 6 --items 5",
@@ -61,8 +61,8 @@ OF_STUDY = {
     "study in its folder": "study STUDY/study.toml --folder STUDY",
 }
 OF_MODEL = {
-    "inspect": "inspect MODEL --items 1 --sections layers",
-    "bound": "bound MODEL --data words.jsonl --output kept",
+    "inspect": "inspect MODEL --items 1 --probes layers",
+    "bound": "bound MODEL --data words.jsonl --out kept",
     "shift": "shift one.jsonl two.jsonl --metric hidden:model=MODEL --resamples 20",
 }
 
@@ -194,7 +194,7 @@ def test_a_task_that_the_user_names_runs(sorting_run, tmp_path, cli):
     assert (tmp_path / CANARY).exists()
 
 
-@pytest.mark.parametrize("command", ["inspect RUN --items 1 --sections margins", "measure RUN --items 2"])
+@pytest.mark.parametrize("command", ["inspect RUN --items 1 --probes margins", "measure RUN --items 2"])
 def test_trust_runs_the_file_of_a_run(command, sorting_run, tmp_path, cli):
     run = planted_run(sorting_run, tmp_path, "class")
     cli(*command.replace("RUN", str(run)).split(), "--trust")

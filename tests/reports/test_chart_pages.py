@@ -12,12 +12,13 @@ from lengthwise.cli import main
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import curve_chart
 from lengthwise.figures.plan_chart import plan_chart
+from lengthwise.figures.plots import line_figure
 from lengthwise.figures.spectrum import spectrum_chart
 from lengthwise.figures.waterfall import waterfall_chart
-from lengthwise.inspection.content import Inspection, Picture, Section
 from lengthwise.measurement.curve import Curve, Point
-from lengthwise.reports.inspection import write_inspection
+from lengthwise.records import Record
 from lengthwise.reports.particles.phases import phase_chart
+from lengthwise.reports.record_section import RecordPage, write_record_page
 
 pytestmark = pytest.mark.system
 
@@ -128,16 +129,14 @@ def test_a_chart_follows_the_window(visit: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3, 12])
-def test_the_pictures_of_an_inspection_fit_and_count_layers_once(layers: int, browser: Any, tmp_path: Path) -> None:
-    rows = tuple({"x": x, "y": 1.0 + x, "series": name} for x in range(layers + 1) for name in ("least", "greatest"))
-    pictures = (Picture("lines", "Norms", "words", "blocks passed", "norm", rows),)
-    path = write_inspection(Inspection("m", (), "", (), (Section("s", "S", pictures=pictures),)), tmp_path / "i.html")
+def test_the_figures_of_a_record_fit_and_count_layers_once(layers: int, visit: Any, tmp_path: Path) -> None:
+    series = {name: [(x, 1.0 + x) for x in range(layers + 1)] for name in ("least", "greatest")}
+    figure = line_figure("s.norms", "Norms", "words", ("blocks passed", "norm"), series)
+    path = write_record_page(RecordPage("m", (), (), (Record("s", figures=(figure,)),)), tmp_path / "i.html")
     for width in (PHONE, DESK):
-        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme="dark")
-        page = context.new_page()
-        page.goto(path.as_uri())
-        found = page.evaluate(FOUND)
-        context.close()
+        opened = visit(path, "?all", viewport={"width": width, "height": 800}, color_scheme="dark")
+        opened.wait("document.querySelectorAll('.plot[data-drawn]').length === 1")
+        found = opened.ask(FOUND)
         check(found, width)
         assert {label for labels in found["axes"] for label in labels} >= {"0", str(layers)}
 

@@ -8,13 +8,13 @@ import torch
 
 from climbing import EASY, MAZE, noisy, trained
 from lengthwise.errors import UsageError
-from lengthwise.probes.lipschitz.attack import attack, in_ball, quotient
-from lengthwise.probes.lipschitz.region import input_region
 from lengthwise.measurement.ladder import Ladder
 from lengthwise.measurement.level_items import draw_items
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.forward import embed, run_from
 from lengthwise.models.parts import Anatomy
+from lengthwise.probes.lipschitz.attack import attack, in_ball, quotient
+from lengthwise.probes.lipschitz.region import input_region
 from lengthwise.runs.climb import ITEMS_SEED, certified_constant, climb_run
 from lengthwise.runs.slope import slope_at, steepness
 from lengthwise.tasks.ladder import Level, ladder_of

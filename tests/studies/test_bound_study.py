@@ -20,13 +20,13 @@ def test_the_bound_is_below_chance_and_the_truth_below_the_bound(seed: int, tmp_
     whole = plans(Study.read("bound"))[seed]
     plan = dataclasses.replace(whole, items=2, recipe=dataclasses.replace(whole.recipe, steps=400))
     run = carry_out(plan, tmp_path / "run")
-    found = bound(run.folder, sample=2000, held_out=500, folder=tmp_path / "bound")
+    found = bound(run.folder, "guarantee:sample=2000,held_out=500", folder=tmp_path / "bound")
     best = found.best("loss", "tokens")
     assert best is not None and best.chance == pytest.approx(math.log(31))
     assert best.total < 2.4, "a nat below chance, with a sixth of the data"
     assert not found.broken
-    titles = {claim.title: claim for claim in found.measured}
-    truth = [titles[title] for title in titles if "expected given the contexts" in title and "loss" in title]
+    seen = [claim for claim in found.measured if claim.key == "guarantee.in_contexts"]
+    truth = [claim for claim in seen if claim.evidence["target"] == "loss"]
     assert len(truth) == 3, "one for each inequality"
     for claim in truth:  # each has the smoothing of its own bound, so it is held against that one
         assert isinstance(claim.value, float) and claim.interval is not None

@@ -7,14 +7,12 @@ import pytest
 import torch
 
 from lengthwise.errors import UsageError
-from lengthwise.probes.guarantee import statistics, stretch
+from lengthwise.probes.guarantee import GuaranteeProbe, losses
 from lengthwise.probes.guarantee.documents import DocumentFile, Window, laid_out, stretches_of, windows_of
 from lengthwise.probes.guarantee.item_source import ItemSource
 from lengthwise.probes.guarantee.judged import only_the_past
 from lengthwise.probes.guarantee.losses import losses_on, token_losses
 from lengthwise.probes.guarantee.source import limited
-from lengthwise.probes.guarantee.text_source import Asked
-from lengthwise.runs.run import load_run
 from lengthwise.subjects.open import open_subject
 
 
@@ -32,8 +30,8 @@ def documents(count: int = 9) -> list[tuple[int, list[int]]]:
 
 @pytest.mark.parametrize("folder", ["llama_folder", "gpt2_folder"])
 def test_losses_are_those_of_one_window_after_the_other(request, monkeypatch, folder):
-    monkeypatch.setattr(statistics, "CELLS", 100)  # a few tokens at a time
-    monkeypatch.setattr(stretch, "TOKENS", 40)
+    monkeypatch.setattr(losses, "CELLS", 100)  # a few tokens at a time
+    monkeypatch.setattr(losses, "TOKENS", 40)
     predictor = open_subject(request.getfixturevalue(folder)).capability("predictor")
     given = documents()
     found = token_losses(
@@ -67,7 +65,7 @@ def test_every_token_but_the_first_is_predicted_once():
 def test_ties_count_against_the_model(llama_folder):
     predictor = open_subject(llama_folder).capability("predictor")
     predictor.logits = lambda states: torch.zeros(len(states), 31)
-    found = statistics.statistics_of(predictor, torch.zeros(3, 24), torch.tensor([0, 5, 30]))
+    found = losses._statistics_of(predictor, torch.zeros(3, 24), torch.tensor([0, 5, 30]))
     assert found.rank.tolist() == [30, 30, 30]
     np.testing.assert_allclose(found.surprise, np.log(31), rtol=1e-6)
 
@@ -95,18 +93,16 @@ def test_a_model_that_looks_ahead_is_found_out(llama_folder):
     assert only_the_past(predictor, part).check == "violated"
 
 
-def test_weights_can_be_put_back_and_a_copy_stays_as_it_was(llama_folder, prose_run):
+def test_other_weights_make_another_predictor(llama_folder, prose_run):
     for path in (llama_folder, prose_run):
         predictor = open_subject(path).capability("predictor")
-        before = predictor.tensors()
-        predictor.fill({name: np.zeros_like(tensor) for name, tensor in before.items()})
-        assert any(np.abs(tensor).max() > 0 for tensor in before.values())
-        assert all(np.abs(tensor).max() == 0 for tensor in predictor.tensors().values())
-        predictor.fill(before)
-        after = predictor.tensors()
-        assert all(np.array_equal(after[name], before[name]) for name in before)
+        before = {name: np.array(tensor) for name, tensor in predictor.tensors().items()}
+        zeros = predictor.with_weights({name: np.zeros_like(tensor) for name, tensor in before.items()})
+        assert all(np.abs(tensor).max() == 0 for tensor in zeros.tensors().values())
+        for same in (predictor, zeros.with_weights(before)):
+            assert all(np.array_equal(same.tensors()[name], before[name]) for name in before)
         with pytest.raises(UsageError, match="is in one of them alone"):
-            predictor.fill(dict(list(before.items())[1:]))
+            predictor.with_weights(dict(list(before.items())[1:]))
 
 
 def test_tied_weights_are_written_once(llama_folder):
@@ -175,7 +171,9 @@ def test_single_precision_moves_a_loss_by_little(request, folder):
     place = request.getfixturevalue(folder)
     predictor = open_subject(place).capability("predictor")
     if folder.endswith("_run"):
-        some = next(iter(ItemSource(load_run(place), Asked(sample=64)).stretches(1 << 20)))
+        some = next(
+            iter(ItemSource(open_subject(place).capability("run"), GuaranteeProbe(sample=64)).stretches(1 << 20))
+        )
     else:
         rng = np.random.default_rng(0)
         some = laid_out([Window(number, rng.integers(0, 31, 17).tolist()) for number in range(64)])
@@ -193,6 +191,6 @@ def test_many_small_probabilities_are_summed_up_without_a_bias():
     """In single precision the mean was off by more than 1e-6 here."""
     logits = 3 * torch.randn(64, 49_152, generator=torch.Generator().manual_seed(0))
     targets = torch.arange(64)
-    found = statistics._some(logits, targets)
+    found = losses._some(logits, targets)
     right = (logits.double().logsumexp(dim=1) - logits[targets, targets].double()).numpy()
     assert abs((found.surprise - right).mean()) < 5e-7 and found.surprise.dtype == np.float32

@@ -24,7 +24,7 @@ QUANTISER = "uniform:levels=16"
 
 
 def bounded(model: Path, data: Path, folder: Path) -> Guarantee:
-    return lw.bound(model, data=data, quantiser=QUANTISER, folder=folder)
+    return lw.bound(model, f"guarantee:quantiser={QUANTISER}", data=data, folder=folder)
 
 
 def figures(found: Guarantee) -> dict[str, object]:
@@ -133,9 +133,9 @@ def test_an_edited_folder_never_gives_another_number(model: Path, data: Path, fo
 def test_bits_are_counted_from_the_message(model: Path, data: Path, folder: Path) -> None:
     found = bounded(model, data, folder)
     parts = bits_by_part((folder / "message.bin").read_bytes())
-    assert {name: bits for name, bits in found.description.parts.items() if name in parts} == parts
+    assert {name: bits for name, bits in found.message.parts.items() if name in parts} == parts
     _edit_description(bits=1)(folder)
-    assert bounded(model, data, folder).description.bits == found.description.bits > 1000
+    assert bounded(model, data, folder).message.bits == found.message.bits > 1000
 
 
 def test_another_tokenizer_is_another_bound(model: Path, data: Path, folder: Path) -> None:
