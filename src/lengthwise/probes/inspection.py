@@ -66,11 +66,9 @@ class Inspection:
         facts = {"parameters": "an unknown number of", "positions": "unknown"} | dict(self.facts)
         far = next((name for name in ("trained", "context") if name in facts), "unlimited")
         telling = "; ".join(_telling(self.claims)) or sentence("inspection.nothing")
-        return (
-            sentence("inspection.what", facts),
-            sentence(f"inspection.{far}", facts),
-            telling[:1].upper() + telling[1:] + ".",
-        )
+        lines = sentence("inspection.what", facts), sentence(f"inspection.{far}", facts), f"{telling}."
+        what, trained, told = (line[:1].upper() + line[1:] for line in lines)
+        return what, trained, told
 
     def plain(self) -> dict[str, Any]:
         """The inspection as JSON-ready data; an infinite number becomes the text "infinite"."""
