@@ -117,13 +117,14 @@ def test_plain_claim_is_json_and_keeps_everything():
     )
     plain = json.loads(json.dumps(claim.plain()))
     assert plain == {
-        "name": "reach",
+        "key": "reach",
+        "title": "reach",
         "value": 60,
         "unit": "symbols",
         "kind": "measured",
         "status": "holds",
         "interval": {"low": 50, "high": 70, "level": 0.9, "method": "bootstrap"},
-        "assumptions": [{"statement": "one layer", "check": "checked"}],
+        "assumptions": [{"key": "one layer", "statement": "one layer", "check": "checked"}],
         "reference": {"key": "huang2025", "place": "Figure 1"},
         "evidence": {"seeds": [1, 2], "items": 1000},
     }
