@@ -1,1 +1,1 @@
-"""Tables of the ladder reports."""
+"""What is inside a trained model: its parts, how far they stretch distances, and what an index shift does."""
