@@ -24,10 +24,10 @@ from lengthwise.analysis.bootstrap import mean_over_seeds
 from lengthwise.bounds.compression.kmeans import kmeans_levels
 from lengthwise.errors import LengthwiseError
 from lengthwise.geometry import clusters
-from lengthwise.inspection.inspect import inspect
 from lengthwise.measurement.spread import Keep
 from lengthwise.oracle.programs.interpreter import run_tokens
 from lengthwise.oracle.programs.text import parse_program
+from lengthwise.probes.inspection import inspect
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.studies.calibration import calibrate
@@ -195,7 +195,7 @@ def inspection_rows(quick: bool) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as place:
         LlamaForCausalLM(config).save_pretrained(place)
         taken = seconds_of(lambda: inspect(Path(place), probes=["geometry"]), rounds=1)
-    yield Row("inspect --sections geometry, SmolLM2's shape", taken, "s", most=360.0)
+    yield Row("inspect --probes geometry, SmolLM2's shape", taken, "s", most=360.0)
 
 
 def rows(quick: bool = False) -> list[Row]:
