@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lengthwise.tasks.task import Task
 
 
-def _silent(done: str, step: int, steps: int) -> None:
+def silent(done: str, step: int, steps: int) -> None:
     """Progress that nobody hears of."""
 
 
@@ -34,7 +34,7 @@ class Context:
     items: int | None = None
     seed: int = 0
     data: str | None = None
-    progress: Callable[[str, int, int], None] = field(default=_silent, compare=False)
+    progress: Callable[[str, int, int], None] = field(default=silent, compare=False)
 
 
 class Probe(ABC):

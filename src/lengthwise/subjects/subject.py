@@ -54,7 +54,7 @@ class Subject(ABC):
 
     def capability(self, name: str) -> Any:
         """What is asked for, made once; a usage error that says what the subject lacks."""
-        kept: dict[str, Any] = self.__dict__.setdefault("_kept", {})
+        kept: dict[str, Any] = vars(self).setdefault("_kept", {})
         if name not in kept:
             makers = self.capabilities()
             if name not in makers:

@@ -182,8 +182,8 @@ def _constant(part: AttentionPart, length: int) -> Claim:
 # --- tables and figures ---------------------------------------------------------------------------------------------
 
 _BLOCK, _HEAD = Column("block", "whole"), Column("head", "whole")
-_TO_HUBS, _COLUMNS_OFF = Column("to_hubs", title="to hubs"), Column("columns_off", title="columns off")
-_OVER_SHARE = Column("over_share", title="over share")
+_TO_HUBS, _COLUMNS_OFF = Column("to_hubs"), Column("columns_off")
+_OVER_SHARE = Column("over_share")
 
 
 def _by_block(found: list[BlockAttention]) -> Table:
@@ -195,7 +195,7 @@ def _by_block(found: list[BlockAttention]) -> Table:
         "keys receive and their shares, relative to all attention"
     )
     if plans:
-        columns += (Column("plan_off", title="plan off"),)
+        columns += (Column("plan_off"),)
         note += "; plan off: the part of head 0 that would move for every key to receive 1, with the same logits"
     rows = []
     for number, block in enumerate(found):

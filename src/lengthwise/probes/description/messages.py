@@ -221,9 +221,9 @@ def _table(found: list[MessageOfModel], needed: list[float | None], before: floa
         for one, tokens in zip(found, needed, strict=True)
     )
     columns = (
-        Column("made_by", "text", "made by"),
+        Column("made_by", "text"),
         Column("bits", "whole"),
-        Column("bits_per_weight", title="bits per weight"),
+        Column("bits_per_weight"),
         Column("loss"),
         Column("quantisation"),
         Column("tokens"),

@@ -27,7 +27,7 @@ from lengthwise.probes.guarantee.result import Guarantee, MeanLosses
 from lengthwise.probes.guarantee.source import TokenSource
 from lengthwise.probes.guarantee.store import BoundFolder, digest_of
 from lengthwise.probes.guarantee.text_source import BuiltInSource, FileSource, Reader
-from lengthwise.probes.probe import Context, probes
+from lengthwise.probes.probe import probes, silent
 from lengthwise.records import Assumption
 from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.predictor import Predictor
@@ -70,7 +70,7 @@ def bound(
     asked = settings if isinstance(settings, GuaranteeProbe) else probes.make(settings)
     if not isinstance(asked, GuaranteeProbe):
         raise UsageError(f"a bound is made with the settings of the probe guarantee, not with {settings!r}")
-    tell = Context().progress if progress is None else progress
+    tell = progress or silent
     tell("reading the model", 0, 0)
     subject = model if isinstance(model, Subject) else open_subject(model)
     run = _run(subject, data, asked)

@@ -14,7 +14,7 @@ from lengthwise.bounds.tokens.make import bounds_for
 from lengthwise.bounds.tokens.token_bound import TokenBound
 from lengthwise.messages import explain
 from lengthwise.probes.guarantee.losses import Stretch
-from lengthwise.probes.guarantee.source import Standing
+from lengthwise.probes.guarantee.source import DataStanding
 from lengthwise.records import Assumption
 from lengthwise.subjects.predictor import Predictor
 
@@ -33,13 +33,13 @@ explain(
 _PAID = Assumption("guarantee.count_paid", "checked")
 
 
-def bits_for_count(losses: TokenLosses, standing: Standing) -> int:
+def bits_for_count(losses: TokenLosses, standing: DataStanding) -> int:
     """What is charged so that the bounds hold for every number of tokens, and so of documents, at once."""
     return int(np.ceil(count_bits(standing.tokens or len(losses))))
 
 
 def judged_bounds(
-    losses: TokenLosses, bits: float, standing: Standing, delta: float, past: Assumption, cut_short: bool = False
+    losses: TokenLosses, bits: float, standing: DataStanding, delta: float, past: Assumption, cut_short: bool = False
 ) -> tuple[tuple[TokenBound, ...], tuple[Assumption, ...]]:
     """The bounds, and what a reader should know of them. `past`: whether the model looks only at
     what came before; `cut_short`: the last document is not whole."""
@@ -59,7 +59,7 @@ def judged_bounds(
     return tuple(_judged(one, standing, past, cut_short) for one in made), tuple(notes)
 
 
-def _judged(one: TokenBound, standing: Standing, past: Assumption, cut_short: bool) -> TokenBound:
+def _judged(one: TokenBound, standing: DataStanding, past: Assumption, cut_short: bool) -> TokenBound:
     known = {
         words.DECODED: [Assumption(words.DECODED, "checked")],
         words.PAST: [past],

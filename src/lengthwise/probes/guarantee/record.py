@@ -129,7 +129,7 @@ def _bounds(level: str, bounds: Sequence[TokenBound]) -> Table:
     columns = (
         Column("target", "text"),
         Column("inequality", "text", "by"),
-        *(Column(name.replace(" ", "_"), title=name) for name in names),
+        *(Column(name.replace(" ", "_")) for name in names),
         Column("bound"),
         Column("bits"),
         Column("chance"),

@@ -26,7 +26,7 @@ from lengthwise.messages import explain
 from lengthwise.models.forward import embed
 from lengthwise.models.parts import Anatomy
 from lengthwise.probes.lipschitz.region import input_region, region_of
-from lengthwise.probes.lipschitz.walk import CertifiedPart, Walk
+from lengthwise.probes.lipschitz.walk import CertifiedPart, CertifyingWalk
 from lengthwise.records import Assumption, Claim, Reference
 
 explain(
@@ -76,7 +76,7 @@ def certify(anatomy: Anatomy, length: int, where: Where = "ball") -> LipschitzCe
         region = Region(region.reach)
     kind = "any two sequences of tokens" if where == "tokens" else "any two inputs"
     text = f"{kind} of {length} tokens, {region}"
-    walk = Walk(anatomy, length, region)
+    walk = CertifyingWalk(anatomy, length, region)
     return _certificate(anatomy, walk, text, region, None)
 
 
@@ -97,13 +97,13 @@ def certify_near(
     with torch.no_grad():
         x = embed(anatomy, tokens, at)
         region = region_of(x, widening)
-        walk = Walk(anatomy, tokens.shape[1], region, x, at, widening)
+        walk = CertifyingWalk(anatomy, tokens.shape[1], region, x, at, widening)
     text = f"two inputs within {widening:g} per token of the same one of {len(tokens)} given sequences"
     return _certificate(anatomy, walk, text, region, widening)
 
 
 def _certificate(
-    anatomy: Anatomy, walk: Walk, text: str, region: Region, widening: float | None
+    anatomy: Anatomy, walk: CertifyingWalk, text: str, region: Region, widening: float | None
 ) -> LipschitzCertificate:
     refused = [row for row in walk.rows if row.refused]
     whole = {
@@ -123,7 +123,9 @@ def _certificate(
     )
 
 
-def _whole(anatomy: Anatomy, walk: Walk, norm: str, constant: float, text: str, refused: list[CertifiedPart]) -> Claim:
+def _whole(
+    anatomy: Anatomy, walk: CertifyingWalk, norm: str, constant: float, text: str, refused: list[CertifiedPart]
+) -> Claim:
     assumptions = [Assumption("lipschitz.valid", "checked", {"where": text}), EXACT]
     assumptions += [
         Assumption("lipschitz.no_bound", "violated", {"part": row.part, "reason": row.refused}) for row in refused

@@ -59,7 +59,7 @@ class WhatIsRead:
     constant: float = 1.0
 
 
-class Walk:
+class CertifyingWalk:
     """`token` and `frobenius` are the constants so far, `region` holds the residual stream, `x` is the residual stream
     of the given inputs (None where none are given), `moved` how far a token can be from it by now."""
 
