@@ -127,6 +127,7 @@ class OwnSubject(Subject):
             "transformer": lambda: self.model,
             "answers": lambda: TransformerAnswers(self.model),
             "anatomy": lambda: anatomy_of(self.model, self.name),
+            "weights": lambda: self.capability("predictor"),
             "predictor": self._predictor,
             "states": lambda: states_of_transformer(self.model),
         }

@@ -75,6 +75,8 @@ def bound(
     subject = model if isinstance(model, Subject) else open_subject(model)
     run = _run(subject, data, asked)
     predictor: Predictor = subject.capability("predictor")
+    if not predictor.causal:
+        raise UsageError(f"a bound needs a model that sees only what came before, and {subject.name} is an encoder")
     with _one_thread() if run is not None else contextlib.nullcontext():
         tell("reading the data", 0, 0)
         source = _source(subject, run, data, asked, seed)
