@@ -1,26 +1,68 @@
-"""What to do first, from the verdicts of a card: one piece of advice, as data and in plain words."""
+"""What to do, as data: the changes that a theory recommends, and the one piece of advice that a card begins with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from lengthwise.oracle.opinion import Advice, Verdict
+from lengthwise.messages import explain, sentence
 from lengthwise.records import Kind
 
-NOT_WILL = (
-    "Can hold is not will hold, as training may miss the solution: in published curves of runs that were perfect up to "
-    "length 50, 10 % of 1,298 held at 9 times that length where a solution exists, and none of 4,420 where none does, "
-    "and of six regular languages tried with the default recipe two held with learned+offset at 3 times."
-)
+if TYPE_CHECKING:
+    from lengthwise.oracle.opinion import Verdict
 
-# What is known of a solution, by what the verdict rests on, the strongest first.
-_SOLUTIONS: dict[Kind, str] = {
-    "proved": "a solution exists that works at every length",
-    "certified": "a solution is right on all short inputs, which were all checked",
-    "measured": "a solution fits the sizes that were examined; nothing is known beyond them",
-    "predicted": "a solution exists if the task is what it looks like on short inputs",
-    "heuristic": "a solution is likely to exist",
-}
+explain(
+    {
+        "advice.use": "use {encodings}: {text}",
+        "advice.measure": "measure {encodings}: {text}",
+        "advice.solution": "{known}; run it to see whether training finds it",
+        "advice.solution_proved": "a solution exists that works at every length",
+        "advice.solution_certified": "a solution is right on all short inputs, which were all checked",
+        "advice.solution_measured": "a solution fits the sizes that were examined; nothing is known beyond them",
+        "advice.solution_predicted": "a solution exists if the task is what it looks like on short inputs",
+        "advice.solution_heuristic": "a solution is likely to exist",
+        "advice.change": "no encoding here is known to hold; {change}",
+        "advice.undecided": "theory does not decide here, so measure it",
+        "advice.none": "none of these encodings can hold, and no change that would help is known",
+        "advice.not_will": "Can hold does not mean will hold, because training may miss the solution. In published "
+        "curves of runs that were perfect up to length 50, 10 % of 1,298 held at 9 times that length where a solution "
+        "exists, and none of 4,420 where none does. Of six regular languages tried with the default recipe, two held "
+        "with learned+offset at 3 times the training length.",
+    }
+)
+_KINDS: tuple[Kind, ...] = ("proved", "certified", "measured", "predicted", "heuristic")  # of grounds, strongest first
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do. `key` says which kind of change it is, `reason` is the key of the sentence that says what or why, and
+    `encodings` are those it recommends.
+
+    >>> Advice("encoding", "advice.solution_proved", ("learned+offset",)).sentence
+    'use learned+offset: a solution exists that works at every length'
+    """
+
+    key: str
+    reason: str
+    encodings: tuple[str, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def text(self) -> str:
+        return sentence(self.reason, self.values)
+
+    @property
+    def sentence(self) -> str:
+        if not self.encodings:
+            return self.text
+        *others, last = self.encodings
+        names = f"{', '.join(others)} or {last}" if others else last
+        key = "advice.measure" if self.key == "measure" else "advice.use"
+        return sentence(key, {"encodings": names, "text": self.text})
+
+    def plain(self) -> dict[str, Any]:
+        return {"key": self.key, "encodings": list(self.encodings), "sentence": self.sentence}
 
 
 def first_advice(verdicts: Mapping[str, Verdict], changes: Sequence[Advice]) -> Advice:
@@ -30,18 +72,18 @@ def first_advice(verdicts: Mapping[str, Verdict], changes: Sequence[Advice]) -> 
         tuple(name for name, verdict in verdicts.items() if verdict.outlook == outlook)
         for outlook in ("can hold", "unknown")
     )
-    for kind, known in _SOLUTIONS.items():
+    for kind in _KINDS:
         if best := tuple(name for name in can if _grounds(verdicts[name]) == kind):
-            return Advice("use", f"{known}; a run shows whether training finds it", best)
+            return Advice("use", "advice.solution", best, {"known": sentence(f"advice.solution_{kind}")})
     change = next((one for one in changes if not set(one.encodings) & set(unknown)), None)
     if change is not None and change.encodings:
-        return Advice("change", change.text, change.encodings)
+        return Advice("change", change.reason, change.encodings, change.values)
     if change is not None:
-        return Advice("change", f"no encoding here is known to hold; {change.text}")
+        return Advice("change", "advice.change", values={"change": change.text})
     if unknown:
         better = tuple(name for name in unknown if not _points_elsewhere(verdicts[name]))
-        return Advice("measure", "theory does not decide here; a run does", better or unknown)
-    return Advice("none", "none of these encodings can hold, and no change that would help is known")
+        return Advice("measure", "advice.undecided", better or unknown)
+    return Advice("none", "advice.none")
 
 
 def _grounds(verdict: Verdict) -> Kind:

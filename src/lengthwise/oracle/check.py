@@ -11,16 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.advice import first_advice
-from lengthwise.oracle.opinion import Advice, Opinion, Verdict
-from lengthwise.oracle.theories import communication, guessed, locality, programs, regular, rows, silence
-from lengthwise.oracle.theories.preset import planned_items
-from lengthwise.oracle.theories.question import Question
-from lengthwise.oracle.theories.training import depth_claims_of, limit_claims_of, training_claims
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.advice import Advice, first_advice
+from lengthwise.oracle.depth import depth_claims
+from lengthwise.oracle.limit.theorems import dfa_length, limit_claims
+from lengthwise.oracle.locality.layout import layout_asked
+from lengthwise.oracle.opinion import Opinion, Verdict
+from lengthwise.oracle.programs.find import program_for
+from lengthwise.oracle.programs.measures import locality as look_back
+from lengthwise.oracle.programs.measures import period
+from lengthwise.oracle.question import Question, planned_items, theory
+from lengthwise.oracle.theories import communication, guessed, locality, programs, regular, rows
 from lengthwise.records import Claim
 from lengthwise.tasks import tasks
 from lengthwise.tasks.along import Along
 from lengthwise.tasks.contract import check_own
+from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 
@@ -32,6 +38,18 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     communication.opinions,
     guessed.opinions,
     locality.opinions,
+)
+NO_THEORY = theory("none", "no theory", "no model")
+explain(
+    {
+        "oracle.silent_other": "No theory here says which tasks hold with this encoding. C-RASP covers models without "
+        "an encoding and with learned positions trained with random offsets.",
+        "oracle.silent_table": "No theory here covers learned positions without offsets inside the training range.",
+        "oracle.silent": "The task has no known automaton and no program in the library, and no lower bound was found.",
+        "oracle.another_axis": "The size counts {axis}, and the theories here are about length.",
+        "oracle.automaton_note": "two automata of {states} states that agree on all words up to this length are equal; "
+        "below it, not all are",
+    }
 )
 
 
@@ -54,7 +72,7 @@ class Card:
 
     @property
     def changes(self) -> tuple[Advice, ...]:
-        """What would turn a verdict that is not "can hold", each said once. None recommends an encoding that cannot
+        """What would change a verdict that is not "can hold", each once. None recommends an encoding that cannot
         hold."""
         found = [
             change
@@ -67,7 +85,7 @@ class Card:
 
     @property
     def advice(self) -> Advice:
-        """What to do first, in one line."""
+        """What to do first."""
         return first_advice(self.verdicts, self.changes)
 
     def plain(self) -> dict[str, Any]:
@@ -126,9 +144,9 @@ def check(
         train_size,
         test_size,
         verdicts,
-        tuple(training_claims(questions[0])),
-        tuple(depth_claims_of(questions[0])),
-        tuple(limit_claims_of(questions[0])),
+        tuple(_training_claims(questions[0])),
+        tuple(depth_claims(task)),
+        tuple(_limit_claims(questions[0])),
     )
 
 
@@ -153,12 +171,45 @@ def _sound(change: Advice, question: Question) -> Advice | None:
 def _asked(question: Question) -> Verdict:
     """What the theories say, those that decide first."""
     if isinstance(question.task, Along):
-        return Verdict(question.encoding, (silence.another_axis(question),))
+        why = sentence("oracle.another_axis", {"axis": question.task.axes[0].name})
+        return Verdict(question.encoding, (question.opinion(NO_THEORY, "unknown", why),))
     opinions: list[Opinion] = []
-    for theory in THEORIES:
+    for opinions_of in THEORIES:
         if question.quick and any(opinion.outlook != "unknown" for opinion in opinions):
             break
-        opinions += theory(question)
-    opinions = opinions or [silence.silent(question)]
+        opinions += opinions_of(question)
+    opinions = opinions or [question.opinion(NO_THEORY, "unknown", _silence(question))]
     decided = [opinion for opinion in opinions if opinion.outlook != "unknown"]
     return Verdict(question.encoding, (*decided, *(one for one in opinions if one not in decided)))
+
+
+def _silence(question: Question) -> str:
+    """Why no theory gives an opinion."""
+    keys = {"other": "oracle.silent_other", "table": "oracle.silent_table"}
+    return sentence(keys.get(question.family, "oracle.silent"))
+
+
+def _training_claims(question: Question) -> list[Claim]:
+    """The training size needed and, for reasoning steps, how much of it the planned items show."""
+    if isinstance(question.task, Formulation):
+        layout = layout_asked(question)
+        return layout.claims() if layout else []
+    dfa = regular.automaton_of(question.task)
+    if dfa is None:
+        return []
+    found = dfa_length(len(dfa.transitions), key="limit.training_length")
+    note = sentence("oracle.automaton_note", {"states": len(dfa.transitions)})
+    return [replace(found, evidence={**found.evidence, "note": note})]
+
+
+def _limit_claims(question: Question) -> list[Claim]:
+    """For tasks whose period and locality are known, from the decision or from a program."""
+    task = question.task
+    if regular.automaton_of(task) is not None:
+        decision = regular.decided_with_positions(task)
+        found = decision.found if decision else None
+        needs = found and (found.period, found.locality)
+    else:
+        program = program_for(task, "absolute")
+        needs = program and (period(program), look_back(program).total)
+    return limit_claims(*needs, len(task.symbols), question.train_size, question.test_size) if needs else []

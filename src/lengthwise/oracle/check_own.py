@@ -8,15 +8,14 @@ from dataclasses import replace
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.check import POSITIONS, Card, check
+from lengthwise.oracle.locality.layout import Layout, look
 from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
 from lengthwise.oracle.locality.steps import Steps, kept_steps, remembered
 from lengthwise.oracle.opinion import Verdict
-from lengthwise.oracle.theories.layout import Layout, look
+from lengthwise.oracle.question import BATCH, STEPS, Case
 from lengthwise.oracle.theories.locality import judge, without_end
-from lengthwise.oracle.theories.preset import BATCH, STEPS
-from lengthwise.oracle.theories.question import Asked
 
-STATES = 8_000  # of all sizes looked at together
+STATES = 8_000  # of all sizes together
 _USUAL = 20  # the training size, unless said
 
 
@@ -29,12 +28,12 @@ def check_formulation(
     items: int | None = None,
     seed: int = 0,
     decoder: bool = False,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Card:
     """What is known about the formulation in a file: `layout.py`, `layout.py::Class` or `pairs.jsonl`.
 
-    Of pairs, those up to `train_size` count as training (all of them unless it is given). `progress` is told how many
-    lines were read.
+    Of pairs, those up to `train_size` count as training (all of them unless it is given). `progress` is called
+    with what was read, how many of them, and 0 for the total, which is not known.
     """
     own = load_formulation(path, progress)
     own = replace(own, steps=remembered(own.steps), other=own.other and remembered(own.other))
@@ -42,16 +41,16 @@ def check_formulation(
         choice = {"test_size": test_size, "items": items, "seed": seed, "name": path, "decoder": decoder}
         return check(own.formulation, positions, train_size=train_size, **choice)
     if decoder:
-        raise UsageError(f"a decoder writes out the states of a class, as in layout.py::Class, and {path} names none")
+        raise UsageError(f"a decoder writes out the states of a class, as in layout.py::Class, but {path} names none")
     if own.sizes and items is not None:
-        raise UsageError(f"the pairs in {path} are the training data, so that no number of items is planned")
+        raise UsageError(f"the pairs in {path} are the training data, so no number of items can be planned")
     train_size = train_size or (max(own.sizes) if own.sizes else _USUAL)
     test_size = test_size or 3 * train_size
     layout = _layout(own, train_size, items or STEPS * BATCH, seed)
     endless = own.endless(layout.sizes)
     verdicts = {}
     for encoding in positions:
-        asked = Asked(path, encoding, train_size, test_size)
+        asked = Case(path, encoding, train_size, test_size)
         opinion = without_end(asked, endless) if endless else judge(asked, layout)
         verdicts[encoding] = Verdict(encoding, (opinion,))
     return Card(path, train_size, test_size, verdicts, tuple(layout.claims()), notes=own.notes)

@@ -1,40 +1,48 @@
-"""How wide a network must be for an error: Barron's bound, an explicit network that attains it, and rates with depth.
+"""How wide a network must be for an error: Barron's bound, a network that attains it, and rates with depth.
 
 Barron 1993: if f has a Fourier representation with C = integral of |w| |f^(w)| dw, then for each n, each radius r and
 each probability law on the ball of radius r, some network f(0) + sum of n step units has a root mean square error of at
 most 2 r C / sqrt(n). The proof in docs/limit.md draws the units at random; `sampled_gaussian` does so for exp(-|x|²/2),
-whose C is known, so the bound can be watched at work.
+whose C is known, so that the bound can be compared with a measured error.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Floats, Seeds
 
 BARRON = Reference("barron1993", "root mean square error 2 r C / sqrt(n); proof in docs/limit.md")
-MEMORY = Assumption("exponents are partly recalled from an abstract (arXiv:2507.06789); the proof was not checked here")
+explain(
+    {
+        "width.enough": "width that is enough, one hidden layer",
+        "width.deep": "width needed with {layers} hidden layers",
+        "width.fourier": "f has a Fourier representation with this first moment C, which must be known",
+        "width.ball": "inputs lie in the ball of this radius; the error is a root mean square, not a maximum",
+        "width.exists": "such weights exist; training may not find them",
+        "width.range": "smoothness times layers is at most 1/2 and the error below 1",
+        "width.constant": "the constant is unknown: exponents and ratios between depths are meaningful",
+        "width.recalled": "exponents are partly recalled from an abstract (arXiv:2507.06789); the proof was not "
+        "checked here",
+    }
+)
 
 
 def barron_width(error: float, constant: float, radius: float = 1.0) -> Claim:
     """Units that are enough for a root mean square error: ceil((2 r C / error)²), one hidden layer of steps."""
     _positive(error=error, constant=constant, radius=radius)
     return Claim(
-        "width that is enough, one hidden layer",
+        "width.enough",
         math.ceil((2 * radius * constant / error) ** 2),
         "units",
         "proved",
-        assumptions=(
-            Assumption("f has a Fourier representation with this first moment C, which must be known"),
-            Assumption("inputs lie in the ball of this radius; the error is a root mean square, not a maximum"),
-            Assumption("such weights exist; training may not find them"),
-        ),
+        assumptions=tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists"))),
         reference=BARRON,
         evidence={"error": error, "constant": constant, "radius": radius, "formula": "ceil((2 r C / error)²)"},
     )
@@ -46,17 +54,15 @@ def deep_width(error: float, smoothness: float, layers: int) -> Claim:
     applies = smoothness * layers <= 0.5 and error < 1
     power = 1 / (smoothness * layers)
     return Claim(
-        f"width needed with {layers} hidden layers",
+        "width.deep",
         f"C · error^-{power:.4g} = C · {error**-power:.3g}, C unknown" if applies else None,
         "units",
         "heuristic",
         "holds" if applies else "refused",
         assumptions=(
-            Assumption(
-                "smoothness times layers is at most 1/2 and the error below 1", "checked" if applies else "violated"
-            ),
-            Assumption("the constant is unknown: exponents and ratios between depths have a meaning"),
-            MEMORY,
+            Assumption("width.range", "checked" if applies else "violated"),
+            Assumption("width.constant"),
+            Assumption("width.recalled"),
         ),
         reference=Reference("spectralbarron2025", "rate N^(-s L) for L hidden layers, N^(-s) for one"),
         evidence={"error": error, "smoothness": smoothness, "layers": layers, "exponent": power},
@@ -64,7 +70,7 @@ def deep_width(error: float, smoothness: float, layers: int) -> Claim:
 
 
 def gaussian_constant(dimension: int) -> float:
-    """C of exp(-|x|²/2) in so many dimensions: the mean length of a standard normal vector."""
+    """C of exp(-|x|²/2) in this many dimensions: the mean length of a standard normal vector."""
     return math.sqrt(2) * math.exp(math.lgamma((dimension + 1) / 2) - math.lgamma(dimension / 2))
 
 
@@ -84,37 +90,12 @@ class StepNetwork:
 class BarronCheck:
     """Root mean square errors of networks drawn at random, their root mean square, and Barron's bound."""
 
-    dimension: int
-    units: int
-    radius: float
     errors: tuple[float, ...]
     bound: float
 
     @property
     def error(self) -> float:
         return math.sqrt(sum(error**2 for error in self.errors) / len(self.errors))
-
-    def claim(self) -> Claim:
-        return Claim(
-            "error of a drawn network beside Barron's bound",
-            self.error,
-            "",
-            "measured",
-            "holds" if min(self.errors) <= self.bound else "refuted",
-            assumptions=(Assumption("points are uniform in the ball; their sample stands for its law", "checked"),),
-            reference=BARRON,
-            evidence=self.plain(),
-        )
-
-    def explain(self) -> list[str]:
-        drawn = (
-            f"{len(self.errors)} networks of {self.units} steps drawn for exp(-|x|²/2) in {self.dimension} dimensions"
-        )
-        return [f"{drawn}: error {self.error:.4g}, bound 2 r C / sqrt(n) = {self.bound:.4g}"]
-
-    def plain(self) -> dict[str, Any]:
-        fields = {"dimension": self.dimension, "units": self.units, "radius": self.radius, "bound": self.bound}
-        return {**fields, "errors": list(self.errors)}
 
 
 def check_barron(dimension: int, units: int, radius: float = 1.0, draws: int = 8, points: int = 2000) -> BarronCheck:
@@ -132,7 +113,7 @@ def check_barron(dimension: int, units: int, radius: float = 1.0, draws: int = 8
         for seed in range(draws)
     ]
     bound = 2 * radius * gaussian_constant(dimension) / math.sqrt(units)
-    return BarronCheck(dimension, units, radius, tuple(errors), bound)
+    return BarronCheck(tuple(errors), bound)
 
 
 def sampled_gaussian(dimension: int, units: int, radius: float, seed: int = 0) -> StepNetwork:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.exact import ExactLayer
+from lengthwise.oracle.limit.equivalence import ExactLayer
 from lengthwise.oracle.limit.examples import (
     EXAMPLES,
     bigram,
@@ -24,9 +24,7 @@ from lengthwise.oracle.limit.examples import (
     wave,
 )
 from lengthwise.oracle.limit.numbers import vector
-from lengthwise.oracle.limit.parts import Head, Layer
-from lengthwise.oracle.limit.run_lengths import noisy_cycle
-from lengthwise.oracle.limit.transformer import LimitTransformer
+from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer
 from lengthwise.tasks.izzo.modp_task import ModPTask
 from lengthwise.tasks.izzo.simple_task import SimpleTask
 from lengthwise.tasks.retrieval.chain import follower_counts
@@ -130,7 +128,8 @@ def test_examples_compute_what_the_tasks_ask() -> None:
 
 
 def test_bigram_approaches_the_empirical_law() -> None:
-    word = noisy_cycle(600, 3, 0.3, seed=0)
+    random_step = np.random.default_rng(0)
+    word = np.where(random_step.random(600) < 0.3, random_step.integers(0, 3, 600), 1).cumsum() % 3
     counts = follower_counts(word[None], 1, 3)[0]
     off = [np.abs(bigram(3, strength).answers(word[None])[0] - counts / counts.sum()).max() for strength in (2.0, 12.0)]
     assert off[0] > 0.05 and off[1] < 0.01
@@ -143,7 +142,7 @@ def test_rounding_to_zero_begins_exactly_where_it_should() -> None:
         model.symbols,
         model.embeddings,
         model.positions,
-        (Layer((Head(model.layers[0].heads[0].match, vector([0, "1/2"], "x"), model.layers[0].heads[0].value),)),),
+        (Layer((LimitHead(model.layers[0].heads[0].match, vector([0, "1/2"], "x"), model.layers[0].heads[0].value),)),),
         model.readout,
         "finite",
         3,

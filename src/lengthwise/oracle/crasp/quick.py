@@ -8,16 +8,23 @@ Failing proves that the language is outside C-RASP[]; passing shows nothing: (ab
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from lengthwise.oracle.crasp.components import component_numbers
-from lengthwise.oracle.crasp.decision import YANG
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.crasp.automata import Word, component_numbers, spelled
 from lengthwise.oracle.crasp.monoid import MOST_ELEMENTS, Monoid, transition_monoid
-from lengthwise.oracle.crasp.words import Word, spelled
-from lengthwise.records import Assumption, Claim
 from lengthwise.tasks.languages.dfa import Dfa
 
-NECESSARY = Assumption("the published inclusion holds: C-RASP[] with regular languages lies in R^omega")
+explain(
+    {
+        "crasp.quick_skipped": "The quick test was not made: words act in more than {most:,} ways.",
+        "crasp.quick_passed": "The quick test is passed, which is necessary for a C-RASP[] program but not sufficient.",
+        "crasp.quick_failed": "The quick test fails, so no C-RASP[] program exists.",
+        "crasp.repetition": "{word} takes the automaton from state {around}: it counts modulo {modulus}.",
+        "crasp.idempotents": "Reading {left} or {right} twice has the same effect as reading it once, and {left} "
+        "followed by {right} acts as {right} alone, and the other way round; yet from state {state} they lead to "
+        "different states, so the last word decides.",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -28,55 +35,43 @@ class Repetition:
     word: Word
     cycle: tuple[int, ...]
 
-    def sentence(self) -> str:
+    def explain(self) -> str:
         around = " to ".join(map(str, (*self.cycle, self.cycle[0])))
-        return f"{spelled(self.word)} leads the automaton from state {around}: it counts modulo {len(self.cycle)}."
+        values = {"word": spelled(self.word), "around": around, "modulus": len(self.cycle)}
+        return sentence("crasp.repetition", values)
 
 
 @dataclass(frozen=True)
 class TwoIdempotents:
-    """Two words that do once what they do twice, do different things, and each followed by the other is the other."""
+    """Two words that do once what they do twice and act differently; each followed by the other acts as the other."""
 
     left: Word
     right: Word
     state: int
 
-    def sentence(self) -> str:
-        left, right = spelled(self.left), spelled(self.right)
-        return (
-            f"{left} and {right} each do once what they do twice, {left} and then {right} is {right} alone and the "
-            f"other way round, yet from state {self.state} they lead to different states: the last word decides."
-        )
+    def explain(self) -> str:
+        values = {"left": spelled(self.left), "right": spelled(self.right), "state": self.state}
+        return sentence("crasp.idempotents", values)
 
 
 @dataclass(frozen=True)
 class QuickTest:
-    """`passes` is None when the monoid is too large to look at."""
+    """`passes` is None when the monoid is too large to examine."""
 
     passes: bool | None
     elements: int | None
     witness: Repetition | TwoIdempotents | None
 
-    def claim(self) -> Claim:
-        name, evidence = "the language passes the quick test for C-RASP[]", {"elements": self.elements}
-        if self.passes is None:
-            return Claim(name, None, "", "proved", "unknown", reference=YANG)
-        status = "holds" if self.passes else "refuted"
-        return Claim(name, self.passes, "", "proved", status, None, (NECESSARY,), YANG, evidence)
-
     def explain(self) -> list[str]:
         if self.passes is None:
-            return [f"The quick test was not made: words act in more than {MOST_ELEMENTS:,} ways."]
+            return [sentence("crasp.quick_skipped", {"most": MOST_ELEMENTS})]
         if self.witness is None:
-            return ["The quick test is passed, which is necessary for a C-RASP[] program and not sufficient."]
-        return ["The quick test fails, so no C-RASP[] program exists.", self.witness.sentence()]
-
-    def plain(self) -> dict[str, Any]:
-        return {"passes": self.passes, "elements": self.elements, "explanation": self.explain()}
+            return [sentence("crasp.quick_passed")]
+        return [sentence("crasp.quick_failed"), self.witness.explain()]
 
 
 def quick_test(dfa: Dfa, most: int = MOST_ELEMENTS) -> QuickTest:
-    """O(elements x (letters + states)); at most `most` elements are looked at."""
+    """O(elements x (letters + states)); at most `most` elements are examined."""
     minimal = dfa.minimised()
     monoid = transition_monoid(minimal, most)
     if monoid is None:

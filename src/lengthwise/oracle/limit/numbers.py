@@ -14,7 +14,7 @@ from lengthwise.errors import UsageError
 
 Number = Fraction | float
 Array = NDArray[Any]
-TIE = 1e-9  # two floating logits this close are called equal; exact numbers need no such rule
+TIE = 1e-9  # two floating-point logits this close count as equal; exact numbers need no such rule
 
 
 def number(value: Any, what: str) -> Number:
@@ -39,16 +39,15 @@ def vector(values: Any, what: str) -> Array:
     return _packed(entries, (len(entries),))
 
 
-def matrix(rows: Any, what: str, width: int | None = None) -> Array:
+def matrix(rows: Any, what: str) -> Array:
     """A list of rows of equal width, exact if all entries are."""
     if not isinstance(rows, Sequence | np.ndarray) or isinstance(rows, str) or not len(rows):
         raise UsageError(f"{what} is a list of rows of numbers, not {rows!r}")
     lines = [vector(row, f"{what}, row {index + 1}") for index, row in enumerate(rows)]
-    wide = len(lines[0]) if width is None else width
     for index, line in enumerate(lines):
-        if len(line) != wide:
-            raise UsageError(f"{what}, row {index + 1}, has {len(line)} numbers where {wide} are needed")
-    return _packed([entry for line in lines for entry in line], (len(lines), wide))
+        if len(line) != len(lines[0]):
+            raise UsageError(f"{what}, row {index + 1}, has {len(line)} numbers where {len(lines[0])} are needed")
+    return _packed([entry for line in lines for entry in line], (len(lines), len(lines[0])))
 
 
 def is_exact(array: Array) -> bool:
@@ -59,35 +58,13 @@ def as_floats(array: Array) -> Array:
     return array.astype(np.float64)
 
 
-def zeros_like(array: Array) -> Array:
-    """A single 0 of the array's kind, which broadcasts."""
-    return _single(Fraction(0)) if is_exact(array) else np.zeros(())
-
-
-def ones_like(array: Array) -> Array:
-    """A single 1 of the array's kind, which broadcasts."""
-    return _single(Fraction(1)) if is_exact(array) else np.ones(())
-
-
-def distinct(values: Sequence[Number]) -> list[Number]:
-    """The different values in rising order; floats within the tolerance of the one before count as the same."""
-    kept: list[Number] = []
-    for value in sorted(values):
-        slack = 0 if not kept or (isinstance(value, Fraction) and isinstance(kept[-1], Fraction)) else TIE
-        if not kept or value - kept[-1] > slack:
-            kept.append(value)
-    return kept
-
-
-def written(value: Number) -> int | float | str:
-    """A number as JSON holds it: whole numbers and floats as they are, other fractions as text."""
-    if isinstance(value, Fraction):
-        return int(value) if value.denominator == 1 else str(value)
-    return float(value)
-
-
-def written_rows(array: Array) -> list[Any]:
-    return [written_rows(row) if isinstance(row, np.ndarray) else written(row) for row in array]
+def single(value: int, like: Array) -> Array:
+    """One number of the array's kind, which broadcasts."""
+    if not is_exact(like):
+        return np.array(float(value))
+    array = np.empty((), dtype=object)
+    array[()] = Fraction(value)
+    return array
 
 
 def _packed(entries: list[Number], shape: tuple[int, ...]) -> Array:
@@ -96,9 +73,3 @@ def _packed(entries: list[Number], shape: tuple[int, ...]) -> Array:
         packed[:] = entries
         return packed.reshape(shape)
     return np.array([float(entry) for entry in entries]).reshape(shape)
-
-
-def _single(value: Fraction) -> Array:
-    array = np.empty((), dtype=object)
-    array[()] = value
-    return array

@@ -85,7 +85,7 @@ class Place:
 
 
 @dataclass
-class Table:
+class WindowTable:
     """What was asked of each anchor window: anchor → label → set of windows of the state (as bits) → one such place.
 
     Equal triples (anchor, label, set) are kept once, so the table grows with the variety of states and not with their

@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import functools
 
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.advice import Advice
 from lengthwise.oracle.crasp.guess import Guess, GuessedDecision, guess_automaton
-from lengthwise.oracle.opinion import Advice, Opinion, Theory
-from lengthwise.oracle.theories.question import DECODERS, HUANG, Question
+from lengthwise.oracle.opinion import Opinion
+from lengthwise.oracle.question import HUANG, Question, decoder_theory
 from lengthwise.oracle.theories.regular import OUTLOOKS, STEPS, assumed, automaton_of, short
 from lengthwise.tasks.task import Task
 
-THEORY = Theory("C-RASP, by a guessed automaton", DECODERS, frozenset({"none", "absolute"}))
+THEORY = decoder_theory("guessed", "C-RASP, by a guessed automaton")
+explain(
+    {
+        "crasp.about_answer": "{decision} This concerns the words with the answer `{answer}` and assumes that {guess}.",
+        "advice.guessed_positions": "positions are enough for the automaton that was found",
+    }
+)
 
 
 def opinions(question: Question) -> list[Opinion]:
@@ -23,11 +31,13 @@ def opinions(question: Question) -> list[Opinion]:
     found = _decided(question.task, question.family == "absolute", _seconds(question))
     if found is None:
         return []
+    answer, part = found.deciding
+    values = {"decision": short(part.explain()), "answer": answer, "guess": found.guess.assumption().statement}
     return [
         question.opinion(
             THEORY,
             OUTLOOKS[found.member],
-            _why(found),
+            sentence("crasp.about_answer", values),
             found.claim(),
             assumptions=assumed(found.member),
             reference=HUANG,
@@ -42,18 +52,12 @@ def _changes(question: Question) -> tuple[Advice, ...]:
     if question.family == "none":
         found = _decided(question.task, True, _seconds(question))
         if found is not None and found.member:
-            return (Advice("encoding", "positions are enough for the automaton that was found", ("learned+offset",)),)
+            return (Advice("encoding", "advice.guessed_positions", ("learned+offset",)),)
     return (STEPS,)
 
 
 def _seconds(question: Question) -> float:
     return 1.0 if question.quick else 5.0
-
-
-def _why(found: GuessedDecision) -> str:
-    answer, part = found.deciding
-    taken = found.guess.assumption().statement
-    return f"{short(part.explain())} This is about the words with the answer `{answer}`; {taken}."
 
 
 @functools.lru_cache(maxsize=256)

@@ -9,13 +9,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lengthwise.oracle.crasp.components import component_numbers
-from lengthwise.oracle.crasp.decision import Decision
-from lengthwise.oracle.crasp.refine import Refinement, Round, Term
-from lengthwise.oracle.programs.build import (
+from lengthwise.oracle.crasp.automata import component_numbers
+from lengthwise.oracle.crasp.decide import Decision
+from lengthwise.oracle.crasp.refine import CountTerm, Refinement, Round
+from lengthwise.oracle.programs.prompts import BOS
+from lengthwise.oracle.programs.syntax import (
     FALSE,
     TRUE,
+    Boolean,
+    Count,
+    Difference,
     Draft,
+    Letter,
+    Multiple,
+    Name,
+    Number,
+    Phase,
     all_of,
     any_of,
     at_back,
@@ -25,9 +34,7 @@ from lengthwise.oracle.programs.build import (
     one_if,
     total,
 )
-from lengthwise.oracle.programs.build import some as ever
-from lengthwise.oracle.programs.prompts import BOS
-from lengthwise.oracle.programs.syntax import Boolean, Count, Difference, Letter, Multiple, Name, Number, Phase
+from lengthwise.oracle.programs.syntax import some as ever
 
 _Move = tuple[int, str, int]  # state of the product, letter, state
 
@@ -117,7 +124,7 @@ class _Component:
         self.at, self.before, self.rounds = at, before, self.rounds + 1
         self.blocks = dict(zip(self.states, step.after, strict=True))
 
-    def _follow(self, term: Term, name: str) -> tuple[Number, Number]:
+    def _follow(self, term: CountTerm, name: str) -> tuple[Number, Number]:
         """The value of a term after the symbol here and before it: entering sets it, every kind of move changes it."""
         entries: dict[int, list[Boolean]] = {}
         for state, value in zip(self.states, term.values, strict=True):

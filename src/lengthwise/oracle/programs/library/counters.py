@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lengthwise.oracle.programs.build import Draft, all_of, any_of, compare, total
-from lengthwise.oracle.programs.syntax import And, Count, Difference, Letter, Program
+from lengthwise.oracle.programs.syntax import (
+    And,
+    Count,
+    Difference,
+    Draft,
+    Letter,
+    Program,
+    all_of,
+    any_of,
+    compare,
+    total,
+)
 from lengthwise.oracle.programs.text import parse_program
 
 

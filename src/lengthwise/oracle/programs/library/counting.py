@@ -5,9 +5,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from lengthwise.oracle.programs.build import TRUE, Draft, all_of, any_of, at_back, compare, letters, some
 from lengthwise.oracle.programs.prompts import EOS, SEP
-from lengthwise.oracle.programs.syntax import And, Count, Letter, Not, Phase, Program
+from lengthwise.oracle.programs.syntax import (
+    TRUE,
+    And,
+    Count,
+    Draft,
+    Letter,
+    Not,
+    Phase,
+    Program,
+    all_of,
+    any_of,
+    at_back,
+    compare,
+    letters,
+    some,
+)
 
 
 def majority(symbols: Sequence[str]) -> Program:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lengthwise.oracle.crasp.absolute import decide_absolute
-from lengthwise.oracle.crasp.decision import Decision
+from lengthwise.oracle.crasp.decide import Decision
 from lengthwise.oracle.crasp.promise import Promise, everything, prefixes
 from lengthwise.oracle.crasp.promised import decide_promised
-from lengthwise.oracle.programs.build import Draft, all_of, any_of, letters
 from lengthwise.oracle.programs.library.automata import States, read_states, readable_parts
 from lengthwise.oracle.programs.measures import EncodingClass
 from lengthwise.oracle.programs.prompts import BOS, EOS, SEP
-from lengthwise.oracle.programs.syntax import Boolean, Letter, Program
+from lengthwise.oracle.programs.syntax import Boolean, Draft, Letter, Program, all_of, any_of, letters
 from lengthwise.tasks.languages.dfa import Dfa
 
 _LARGEST = 150  # states of a product: a larger one makes a program nobody wants to read or run

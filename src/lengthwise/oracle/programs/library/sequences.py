@@ -1,12 +1,27 @@
-"""Copying distinct symbols: what follows the symbol written last, in the prompt."""
+"""Programs that write a sequence: copying distinct symbols, looking up what followed a symbol, sorting."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lengthwise.oracle.programs.build import Draft, any_of, at_back, compare, some
 from lengthwise.oracle.programs.prompts import BOS, EOS, SEP
-from lengthwise.oracle.programs.syntax import And, Boolean, Count, Letter, Not, Program
+from lengthwise.oracle.programs.syntax import (
+    And,
+    Boolean,
+    Count,
+    Difference,
+    Draft,
+    Letter,
+    Not,
+    Number,
+    Program,
+    Sum,
+    any_of,
+    at_back,
+    compare,
+    letters,
+    some,
+)
 
 
 def copy_unique(symbols: Sequence[str]) -> Program:
@@ -47,4 +62,38 @@ def _successors(draft: Draft, symbols: Sequence[str], answering: Boolean, after:
             for here, right_after in after.items()
         )
         draft.output(symbol, And((answering, any_of(pairs))))
+    return draft.program()
+
+
+def successor(keys: Sequence[str], values: Sequence[str]) -> Program:
+    """The value that came right after the key that stands before `<sep>`; the key occurs once before."""
+    draft = Draft()
+    after = [draft.define(f"after{number}", at_back(Letter(key), 1)) for number, key in enumerate(keys)]
+    for value in values:
+        # At <sep> `asked` says which key is asked for; in the prompt the same predicate says which key a value follows.
+        found = (And((asked, some(And((Letter(value), asked))))) for asked in after)
+        draft.output(value, And((Letter(SEP), any_of(found))))
+    draft.output(EOS, letters(values))
+    return draft.program()
+
+
+def sort(symbols: Sequence[str]) -> Program:
+    """Numbers in increasing order, repeats included; `symbols` come in that order.
+
+    `rest` of a symbol: its copies in the prompt less those in the answer. `below` adds the rests of all smaller
+    symbols; a symbol is next when there is nothing below it and something left of it.
+    """
+    draft = Draft()
+    answering = draft.define("answering", some(Letter(SEP)))
+    below: Number | None = None
+    for number, symbol in enumerate(symbols):
+        given = Count(And((Letter(symbol), Not(answering))))
+        written = Count(And((Letter(symbol), answering)))
+        rest = draft.define(f"rest{number}", Difference(given, written))
+        due = [answering, compare(rest, ">=", 1)] + ([compare(below, "==", 0)] if below is not None else [])
+        draft.output(symbol, And(tuple(due)))
+        below = draft.define(f"below{number + 1}", rest if below is None else Sum(below, rest))
+    if below is None:
+        raise ValueError("there is nothing to sort without symbols")
+    draft.output(EOS, And((answering, compare(below, "==", 0))))
     return draft.program()
