@@ -24,8 +24,8 @@ from lengthwise.measurement.chain_points import ChainPoint
 from lengthwise.measurement.recursion import run_chains
 from lengthwise.oracle.check import check
 from lengthwise.oracle.locality import trained
-from lengthwise.oracle.locality.trained import TIMES, LayoutOutcome
 from lengthwise.oracle.locality.layout import Layout, layout_of
+from lengthwise.oracle.locality.trained import TIMES, LayoutOutcome
 from lengthwise.runs.plan import plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.tasks import tasks

@@ -6,8 +6,7 @@ import random
 from fractions import Fraction
 from typing import Any
 
-from lengthwise.oracle.limit.numbers import matrix, vector
-from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, Mlp
+from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, Mlp, matrix, vector
 
 
 def random_limit(seed: int, layers: int = 1, mode: str = "hardmax", bits: int = 4, denominator: int = 2):

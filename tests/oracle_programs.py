@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from lengthwise.oracle.programs.syntax import (
     And,
-    Conditional,
     Compare,
+    Conditional,
     Constant,
     Count,
     Difference,

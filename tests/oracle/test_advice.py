@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lengthwise.oracle.advice import Advice, first_advice
 from lengthwise.oracle.check import Card, check
-from lengthwise.oracle.opinion import Opinion, Outlook, Verdict
+from lengthwise.oracle.opinion import Advice, Opinion, Outlook, Verdict, first_advice
 from lengthwise.oracle.question import Case
 from lengthwise.oracle.theories.communication import THEORY
 from lengthwise.positions import positions

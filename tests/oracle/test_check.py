@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.check import check
-from lengthwise.oracle.check_own import check_formulation
+from lengthwise.oracle.check import check, check_formulation
 from lengthwise.oracle.opinion import Verdict
 from lengthwise.oracle.question import Case, Theory, family
 from lengthwise.tasks import tasks

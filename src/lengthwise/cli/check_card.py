@@ -9,10 +9,8 @@ from lengthwise.cli.line_progress import line_shown
 from lengthwise.cli.output import wrapped, write_object
 from lengthwise.errors import CertificateRefused, UsageError
 from lengthwise.messages import sentence
-from lengthwise.oracle.advice import Advice
-from lengthwise.oracle.check import POSITIONS, Card, check
-from lengthwise.oracle.check_own import check_formulation
-from lengthwise.oracle.opinion import Opinion, Verdict, outlook_words
+from lengthwise.oracle.check import POSITIONS, Card, check, check_formulation
+from lengthwise.oracle.opinion import Advice, Opinion, Verdict, outlook_words
 from lengthwise.oracle.programs.text import load_program
 from lengthwise.oracle.programs.verify import verify_program
 from lengthwise.oracle.question import encoding_names

@@ -1,9 +1,13 @@
-"""How many layers a trace with backtracking needs: thresholds, each for the class of models it holds for.
+"""How many layers a trace with backtracking needs, and how wide a network must be for an error: known thresholds.
 
 A search that pushes a choice and takes it back is a word of brackets: a push of choice c opens a bracket of kind c,
-taking it back closes it, and a path that succeeds stays open at the end. k is the number of kinds, D the depth. There
-is no bound that grows with D for all Transformers: Dyck languages are in TC0, and two soft layers generate bounded
-depth.
+taking it back closes it, and a path that succeeds stays open at the end. k is the number of kinds, D the depth. Each
+threshold holds for a class of models. No bound that grows with D holds for all Transformers: Dyck languages are in TC0,
+and two soft layers generate bounded depth.
+
+Barron 1993: if f has a Fourier representation with C = integral of |w| |f^(w)| dw, then for each n, each radius r and
+each probability law on the ball of radius r, some network f(0) + sum of n step units has a root mean square error of at
+most 2 r C / sqrt(n). The proof is in docs/limit.md; a test draws such networks and compares their error with the bound.
 """
 
 from __future__ import annotations
@@ -180,3 +184,60 @@ def _open_at_end(tokens: Sequence[str]) -> list[str]:
             expected = f"{stack[-1]!r} or an opening bracket" if stack else "an opening bracket"
             raise UsageError(f"token {place} of the trace is {token!r} where {expected} is needed")
     return stack[::-1]
+
+
+BARRON = Reference("barron1993", "root mean square error 2 r C / sqrt(n); proof in docs/limit.md")
+explain(
+    {
+        "width.enough": "width that is enough, one hidden layer",
+        "width.deep": "width needed with {layers} hidden layers",
+        "width.fourier": "f has a Fourier representation with this first moment C, which must be known",
+        "width.ball": "inputs lie in the ball of this radius; the error is a root mean square, not a maximum",
+        "width.exists": "such weights exist; training may not find them",
+        "width.range": "smoothness times layers is at most 1/2 and the error below 1",
+        "width.constant": "the constant is unknown: exponents and ratios between depths are meaningful",
+        "width.recalled": "exponents are partly recalled from an abstract (arXiv:2507.06789); the proof was not "
+        "checked here",
+    }
+)
+
+
+def barron_width(error: float, constant: float, radius: float = 1.0) -> Claim:
+    """Units that are enough for a root mean square error: ceil((2 r C / error)²), one hidden layer of steps."""
+    _positive(error=error, constant=constant, radius=radius)
+    return Claim(
+        "width.enough",
+        math.ceil((2 * radius * constant / error) ** 2),
+        "units",
+        "proved",
+        assumptions=tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists"))),
+        reference=BARRON,
+        evidence={"error": error, "constant": constant, "radius": radius, "formula": "ceil((2 r C / error)²)"},
+    )
+
+
+def deep_width(error: float, smoothness: float, layers: int) -> Claim:
+    """The order of width at a depth: error^(-1/(s L)) for a target of spectral smoothness s, if s L <= 1/2."""
+    _positive(error=error, smoothness=smoothness, layers=layers)
+    applies = smoothness * layers <= 0.5 and error < 1
+    power = 1 / (smoothness * layers)
+    return Claim(
+        "width.deep",
+        f"C · error^-{power:.4g} = C · {error**-power:.3g}, C unknown" if applies else None,
+        "units",
+        "heuristic",
+        "holds" if applies else "refused",
+        assumptions=(
+            Assumption("width.range", "checked" if applies else "violated"),
+            Assumption("width.constant"),
+            Assumption("width.recalled"),
+        ),
+        reference=Reference("spectralbarron2025", "rate N^(-s L) for L hidden layers, N^(-s) for one"),
+        evidence={"error": error, "smoothness": smoothness, "layers": layers, "exponent": power},
+    )
+
+
+def _positive(**values: float) -> None:
+    for name, value in values.items():
+        if not 0 < value < math.inf:
+            raise UsageError(f"{name} is above 0 and finite, not {value}")

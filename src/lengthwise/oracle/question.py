@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.advice import Advice
-from lengthwise.oracle.opinion import Opinion, Outlook
+from lengthwise.oracle.opinion import Advice, Opinion, Outlook
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.registry import parse_spec
 from lengthwise.tasks.task import Task

@@ -17,8 +17,7 @@ from lengthwise.oracle.limit.margins import (
     positional_margin,
     smallest_length,
 )
-from lengthwise.oracle.limit.numbers import matrix, vector
-from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, head_weights
+from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, head_weights, matrix, vector
 from limit_models import random_limit
 
 FEW_OR_MANY = pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 150), marks=pytest.mark.slow)])

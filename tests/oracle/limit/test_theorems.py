@@ -3,43 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
 import random
 
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.theorems import dfa_length, limit_claims, size, theorem_4_1, two_layer_bound
+from lengthwise.oracle.limit.theorems import dfa_length, limit_claims, two_layer_bound
 from lengthwise.tasks.languages.dfa import Dfa
-
-BASE = {"lipschitz": 2.0, "period": 3, "alphabet": 4, "locality": 2, "error": 0.1, "bits": 4, "margin": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("change", "factor"),
-    [
-        ({"lipschitz": 4.0}, 4),
-        ({"period": 6}, 2**7),
-        ({"alphabet": 8}, 2**6),
-        ({"locality": 4}, 4),
-        ({"error": 0.05}, 4),
-        ({"bits": 5}, 1),  # the counting term is the larger
-    ],
-)
-def test_ratios_of_theorem_4_1(change: dict, factor: float) -> None:
-    assert theorem_4_1(**{**BASE, **change}) - theorem_4_1(**BASE) == pytest.approx(math.log2(factor))
-
-
-def test_the_hardmax_term_takes_over() -> None:
-    soft = theorem_4_1(**{**BASE, "bits": 16, "margin": 0.1})
-    assert soft == pytest.approx(160) and size(soft) == "2^160"  # 2^(p/gamma), not 2^p/gamma
-    assert theorem_4_1(**{**BASE, "margin": None}) == theorem_4_1(**BASE)
-
-
-@pytest.mark.parametrize("change", [{"error": 0}, {"lipschitz": 0}, {"locality": -1}, {"margin": 0}, {"period": 0}])
-def test_bad_settings(change: dict) -> None:
-    with pytest.raises(UsageError):
-        theorem_4_1(**{**BASE, **change})
 
 
 def first_difference(one: Dfa, other: Dfa) -> int | None:

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.certificates import Refuted, certificates
 from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.settle import settle
 from lengthwise.oracle.locality.steps import Steps, formulation_steps
-from lengthwise.oracle.locality.windows import Numbering, numbers_in, windows_of
+from lengthwise.oracle.locality.windows import Numbering, Refuted, certificates, numbers_in, windows_of
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.formulation import Formulation, Move, State
 from naive_locality import least_windows, windows

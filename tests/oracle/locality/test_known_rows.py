@@ -10,12 +10,38 @@ import pytest
 
 from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.distance import distance
-from lengthwise.oracle.locality.steps import Steps, decoder_form, formulation_steps, task_steps, with_room
+from lengthwise.oracle.locality.steps import Steps, decoder_form, formulation_steps, task_steps
 from lengthwise.oracle.locality.windows import windows_of
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation, Move
 from lengthwise.tasks.formulations.multiplication import MultiplicationMarked
+
+BLANK = ("_",)
+
+
+def with_room(formulation: Appending, items: int | None = None, seed: int = 0) -> Steps:
+    """An appending formulation with the room for the rest of the answer shown as blanks, and no end to find.
+
+    The label stands on the first blank. It is the layout of a model that maps a state to one of equal length.
+    """
+    steps = formulation_steps(formulation, items, seed)
+
+    def chains(size: int) -> Iterator[Iterator[Move]]:
+        return (_with_blanks(list(moves)[:-1]) for moves in steps.chains(size))
+
+    return Steps(f"{steps.name} with the room for the answer shown", chains, steps.exhaustive)
+
+
+def _with_blanks(moves: Sequence[Move]) -> Iterator[Move]:
+    for left, move in zip(range(len(moves), 0, -1), moves, strict=True):
+        labels = (*(None for _ in move.state), move.labels[-1], *(None,) * (left - 1))
+        after = (*move.after, *(BLANK,) * (left - 1))
+        place = len(move.state)
+        carried = tuple((at,) for at in range(len(after)))
+        # The step is taken on the blank; where the appending form reads its last position, it reads that and the blank.
+        sources = tuple(sorted({*move.sources[-1], place}))
+        yield Move((*move.state, *(BLANK,) * left), after, labels, (*carried[:place], sources, *carried[place + 1 :]))
 
 
 def make(spec: str) -> Formulation:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lengthwise.messages import sentence
-from lengthwise.oracle.check_own import check_formulation
+from lengthwise.oracle.check import check_formulation
 from lengthwise.oracle.locality.own import load_formulation, settle_own
 from lengthwise.oracle.locality.settle import stopping
 from lengthwise.oracle.locality.steps import is_end

@@ -23,8 +23,8 @@ import numpy as np
 
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.crasp.automata import Component, Edge, Word, components, spelled
-from lengthwise.oracle.crasp.monoid import Maps, Stable, stable_semigroup, transition_monoid
 from lengthwise.oracle.crasp.promise import AnswerClash, Promise, first_clash, written
+from lengthwise.oracle.crasp.quick import Maps, Stable, stable_semigroup, transition_monoid
 from lengthwise.oracle.crasp.refine import Forced, Refinement, forced, refine, same_block
 from lengthwise.tasks.languages.dfa import Dfa
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.numbers import matrix, vector
-from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, Mlp
+from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, Mlp, matrix, vector
 from lengthwise.registry import nearest
 
 

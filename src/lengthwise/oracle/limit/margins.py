@@ -23,8 +23,7 @@ from fractions import Fraction
 from typing import Literal
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.numbers import TIE, Number, is_exact
-from lengthwise.oracle.limit.transformer import LimitHead, LimitTransformer
+from lengthwise.oracle.limit.transformer import TIE, LimitHead, LimitTransformer, Number, is_exact
 
 Regime = Literal["token-dominated", "balanced", "position-dominated"]
 

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.numbers import Array
-from lengthwise.oracle.limit.transformer import LimitTransformer
+from lengthwise.oracle.limit.transformer import Array, LimitTransformer
 from lengthwise.seeds import Ints, Seeds
 
 LISTED = 4000  # up to this many vectors of counts are all tried; beyond that, steps downhill from two starts

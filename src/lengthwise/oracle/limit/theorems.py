@@ -122,22 +122,6 @@ def dfa_length(states: int, other: int | None = None, key: str = "limit.automata
     )
 
 
-def theorem_4_1(
-    *, lipschitz: float, period: int, alphabet: int, locality: int, error: float, bits: int, margin: float | None
-) -> float:
-    """log2 of max(2^(p/gamma), L² Δ⁷ |Σ|⁶ τ² / eps²): the difference of two settings is log2 of how many times longer N
-    is, as the unknown constant drops out. A locality of 0 is read as 1; margin None: attention is always hard."""
-    if not 0 < error < 1:
-        raise UsageError(f"an error lies between 0 and 1, not at {error}")
-    for name, value in {"lipschitz": lipschitz, "period": period, "alphabet": alphabet, "bits": bits}.items():
-        if not 0 < value < math.inf:
-            raise UsageError(f"{name} is above 0 and finite, not {value}")
-    if locality < 0 or (margin is not None and not margin > 0):
-        raise UsageError(f"a locality is 0 or more and a margin above 0, not {locality} and {margin}")
-    counting = 2 * math.log2(lipschitz) + _counting(period, alphabet, locality) - 2 * math.log2(error)
-    return max(0.0 if margin is None else bits / margin, counting)
-
-
 def size(log2: float) -> str:
     """A number that may be too large to write, from its binary logarithm."""
     return f"{2**log2:.3g}" if log2 < 100 else f"2^{log2:.4g}"

@@ -13,10 +13,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.locality.certificates import Refuted, certificates
 from lengthwise.oracle.locality.own_states import is_guess
 from lengthwise.oracle.locality.steps import Steps, check_width, written
-from lengthwise.oracle.locality.windows import Numbering, Place, WindowTable, recurring, windows_of
+from lengthwise.oracle.locality.windows import (
+    Numbering,
+    Place,
+    Refuted,
+    WindowTable,
+    certificates,
+    recurring,
+    windows_of,
+)
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.formulation import State
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.locality.certificates import Refuted, certificates
 from lengthwise.oracle.locality.steps import Steps, drawn_steps, written
-from lengthwise.oracle.locality.windows import Numbering, WindowTable, bits_of, numbers_in
+from lengthwise.oracle.locality.windows import Numbering, Refuted, WindowTable, bits_of, certificates, numbers_in
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.formulation import Formulation, Move, State
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.programs.library import counters, counting, languages, sequences
+from lengthwise.oracle.programs import automata, library
 from lengthwise.oracle.programs.measures import EncodingClass
 from lengthwise.oracle.programs.syntax import Program
 from lengthwise.oracle.programs.verify import Verified, symbols, verify_program
@@ -102,10 +102,10 @@ def program_for(task: Task, encoding_class: EncodingClass) -> Program | None:
     if encoding_class not in get_args(EncodingClass):
         raise UsageError(f"the encoding class is one of {', '.join(get_args(EncodingClass))}, not {encoding_class!r}")
     if isinstance(task, RegularLanguage):
-        return languages.tags_program(task.automaton, end_mark(task), encoding_class)
+        return automata.tags_program(task.automaton, end_mark(task), encoding_class)
     if isinstance(task, RegularMembership):
         yes, no = task.symbols[-2:]
-        return languages.member_program(task.automaton, (yes, no), encoding_class)
+        return automata.member_program(task.automaton, (yes, no), encoding_class)
     program = _without_positions(task)
     return program if program or encoding_class == "none" else _with_positions(task)
 
@@ -121,32 +121,32 @@ def end_mark(task: RegularLanguage) -> str:
 def _without_positions(task: Task) -> Program | None:
     match task:
         case BinaryMajority() | Majority() | InterleavedMajority(period=1):
-            return counting.majority(task.symbols)
+            return library.majority(task.symbols)
         case Sort() | BucketSort():
-            return sequences.sort(task.symbols)
+            return library.sort(task.symbols)
         case DyckOne():
-            return counters.dyck_one()
+            return library.dyck_one()
         case ShuffleTwo():
-            return counters.shuffle_two()
+            return library.shuffle_two()
         case EqualBlocks():
-            return counters.equal_blocks(task.letters, END)
+            return library.equal_blocks(task.letters, END)
         case BoundedDyckK():
-            return counters.bounded_brackets(task.pairs, task.depth, END)
+            return library.bounded_brackets(task.pairs, task.depth, END)
     return None
 
 
 def _with_positions(task: Task) -> Program | None:
     match task:
         case InterleavedMajority():
-            return counting.interleaved_majority(task.period)
+            return library.interleaved_majority(task.period)
         case EvenPairs():
-            return counting.even_pairs()
+            return library.even_pairs()
         case CopyUnique() if task.alphabet**2 <= _PAIRS:
-            return sequences.copy_unique(task.symbols)
+            return library.copy_unique(task.symbols)
         case AssociativeRecall() if task.keys * task.values <= _PAIRS:
-            return sequences.successor(task.symbols[: task.keys], task.symbols[task.keys :])
+            return library.successor(task.symbols[: task.keys], task.symbols[task.keys :])
         case Induction():
-            return sequences.successor(task.symbols, task.symbols)
+            return library.successor(task.symbols, task.symbols)
         case Kgram() if task.letters ** (task.k + 1) <= 1000:
-            return counting.kgram(task.symbols, task.k)
+            return library.kgram(task.symbols, task.k)
     return None

@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 
 from lengthwise.messages import explain
-from lengthwise.oracle.advice import Advice
 from lengthwise.oracle.communication import CutGrowth, cut_growth
-from lengthwise.oracle.opinion import Opinion
+from lengthwise.oracle.opinion import Advice, Opinion
 from lengthwise.oracle.question import HUANG, MET, Question, decoder_theory
 from lengthwise.oracle.theories.regular import automaton_of
 from lengthwise.tasks.formulations.appending import Appending

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.advice import Advice
 from lengthwise.oracle.locality.layout import Layout, layout_asked
 from lengthwise.oracle.locality.trained import outcomes
-from lengthwise.oracle.opinion import Opinion
+from lengthwise.oracle.opinion import Advice, Opinion
 from lengthwise.oracle.question import Case, Question, columns_seen, theory
 from lengthwise.oracle.theories.sight import XIAO, obstruction
 from lengthwise.records import Assumption, Claim, Reference

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.advice import Advice
-from lengthwise.oracle.opinion import Opinion
+from lengthwise.oracle.opinion import Advice, Opinion
 from lengthwise.oracle.programs.find import find_program
 from lengthwise.oracle.programs.syntax import Program
 from lengthwise.oracle.programs.text import print_program

@@ -1,7 +1,8 @@
 """Regular tasks: the decision whether a C-RASP program answers all that is asked, without positions and with them.
 
 Languages bring their automaton. What is asked depends on the task: after prefixes of words which symbols may come next,
-or after words of the lengths that have both answers whether they belong.
+or after words of the lengths that have both answers whether they belong. For other tasks with answers of one symbol an
+automaton is guessed; that the task is this automaton is then an assumption.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 import functools
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.advice import Advice
 from lengthwise.oracle.crasp.absolute import AbsoluteDecision, decide_absolute
 from lengthwise.oracle.crasp.decide import Decision, decide
+from lengthwise.oracle.crasp.guess import Guess, GuessedDecision, guess_automaton
 from lengthwise.oracle.crasp.promise import Promise, mixed_lengths, prefixes
 from lengthwise.oracle.crasp.promised import PromisedDecision, decide_promised
 from lengthwise.oracle.crasp.quick import quick_test
-from lengthwise.oracle.opinion import Opinion, Outlook
+from lengthwise.oracle.opinion import Advice, Opinion, Outlook
 from lengthwise.oracle.programs.find import find_program
 from lengthwise.oracle.programs.verify import symbols
 from lengthwise.oracle.question import EXPRESSED, HUANG, MET, Question, decoder_theory
@@ -26,6 +27,7 @@ from lengthwise.tasks.languages.regular import RegularLanguage
 from lengthwise.tasks.task import Task
 
 THEORY = decoder_theory("crasp", "C-RASP")
+GUESSED = decoder_theory("guessed", "C-RASP, by a guessed automaton")
 STEPS = Advice("steps", "advice.local_steps")
 explain(
     {
@@ -35,6 +37,8 @@ explain(
         "crasp.needs_window": "a window of {symbols}",
         "crasp.needs_both": "a period of {period} and a window of {symbols}",
         "crasp.program_run": "its program was run against the solver on all prompts of up to {length} symbols",
+        "crasp.about_answer": "{decision} This concerns the words with the answer `{answer}` and assumes that {guess}.",
+        "advice.guessed_positions": "positions are enough for the automaton that was found",
         "advice.local_steps": "write the task as reasoning steps (a chain of thought), each of which is local",
         "advice.positions": "{needs} is enough",
     }
@@ -161,3 +165,52 @@ def short(sentences: list[str]) -> str:
             break
         text += " " + another
     return text
+
+
+def guessed_opinions(question: Question) -> list[Opinion]:
+    """The decision for a guessed automaton, where one is found."""
+    if question.family not in GUESSED.families or automaton_of(question.task) is not None:
+        return []
+    found = _decided(question.task, question.family == "absolute", _seconds(question))
+    if found is None:
+        return []
+    answer, part = found.deciding
+    values = {"decision": short(part.explain()), "answer": answer, "guess": found.guess.assumption().statement}
+    return [
+        question.opinion(
+            GUESSED,
+            OUTLOOKS[found.member],
+            sentence("crasp.about_answer", values),
+            found.claim(),
+            assumptions=assumed(found.member),
+            reference=HUANG,
+            details=tuple(found.explain()),
+            changes=() if found.member else _changes(question),
+        )
+    ]
+
+
+def _changes(question: Question) -> tuple[Advice, ...]:
+    """Positions, where they are enough; else another task."""
+    if question.family == "none":
+        found = _decided(question.task, True, _seconds(question))
+        if found is not None and found.member:
+            return (Advice("encoding", "advice.guessed_positions", ("learned+offset",)),)
+    return (STEPS,)
+
+
+def _seconds(question: Question) -> float:
+    return 1.0 if question.quick else 5.0
+
+
+@functools.lru_cache(maxsize=256)
+def _decided(task: Task, with_positions: bool, seconds: float) -> GuessedDecision | None:
+    guess = _guess(task, seconds)
+    if guess is None:
+        return None
+    return guess.decide_absolute() if with_positions else guess.decide()
+
+
+@functools.lru_cache(maxsize=256)
+def _guess(task: Task, seconds: float) -> Guess | None:
+    return guess_automaton(task, seconds=seconds)

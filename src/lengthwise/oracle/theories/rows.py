@@ -7,8 +7,7 @@ that the letters alone settle held at three times the training length with such 
 from __future__ import annotations
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.advice import Advice
-from lengthwise.oracle.opinion import Opinion
+from lengthwise.oracle.opinion import Advice, Opinion
 from lengthwise.oracle.question import Question, theory
 from lengthwise.records import Assumption, Claim
 

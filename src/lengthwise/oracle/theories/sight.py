@@ -9,11 +9,10 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.advice import Advice
 from lengthwise.oracle.locality.layout import Layout
 from lengthwise.oracle.locality.steps import Steps, written
 from lengthwise.oracle.locality.windows import windows_of
-from lengthwise.oracle.opinion import Opinion
+from lengthwise.oracle.opinion import Advice, Opinion
 from lengthwise.oracle.question import Question, Theory, encoding_names, theory
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.formulation import Move
