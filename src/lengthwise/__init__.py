@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lengthwise.measurement.spread import Keep, Spread, over_seeds
     from lengthwise.models.transformer import Architecture, Transformer
     from lengthwise.oracle.check import check
-    from lengthwise.oracle.check_own import check_formulation
+    from lengthwise.oracle.check import check_formulation
     from lengthwise.positions import make_position
     from lengthwise.positions.position import Position
     from lengthwise.records import Assumption, Claim, Interval, Reference
@@ -62,7 +62,7 @@ _HOMES = {
     "Transformer": "lengthwise.models.transformer",
     "bound": "lengthwise.guarantees.bound",
     "check": "lengthwise.oracle.check",
-    "check_formulation": "lengthwise.oracle.check_own",
+    "check_formulation": "lengthwise.oracle.check",
     "inspect": "lengthwise.inspection.inspect",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",

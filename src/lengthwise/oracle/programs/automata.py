@@ -1,4 +1,4 @@
-"""Programs made from a decision that counting tells the states of an automaton apart.
+"""Programs of regular languages, tagged or decided, made from the decision that counting distinguishes their states.
 
 A word enters the components of an automaton one after another and never comes back to one, so "entered" and "left" are
 events that counts can date. Inside a component the terms of the decision, written as counts, say where the automaton
@@ -7,27 +7,42 @@ is. Where the terms come from and why they suffice is in docs/crasp.md; what the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lengthwise.oracle.crasp.components import component_numbers
-from lengthwise.oracle.crasp.decision import Decision
-from lengthwise.oracle.crasp.refine import Refinement, Round, Term
-from lengthwise.oracle.programs.build import (
+from lengthwise.oracle.crasp.absolute import decide_absolute
+from lengthwise.oracle.crasp.automata import component_numbers
+from lengthwise.oracle.crasp.decide import Decision
+from lengthwise.oracle.crasp.promise import Promise, everything, prefixes
+from lengthwise.oracle.crasp.promised import decide_promised
+from lengthwise.oracle.crasp.refine import CountTerm, Refinement, Round
+from lengthwise.oracle.programs.measures import EncodingClass
+from lengthwise.oracle.programs.prompts import BOS, EOS, SEP
+from lengthwise.oracle.programs.syntax import (
     FALSE,
     TRUE,
+    Boolean,
+    Count,
+    Difference,
     Draft,
+    Letter,
+    Multiple,
+    Name,
+    Number,
+    Phase,
+    Program,
     all_of,
     any_of,
     at_back,
     compare,
+    letters,
     never,
     none_of,
     one_if,
     total,
 )
-from lengthwise.oracle.programs.build import some as ever
-from lengthwise.oracle.programs.prompts import BOS
-from lengthwise.oracle.programs.syntax import Boolean, Count, Difference, Letter, Multiple, Name, Number, Phase
+from lengthwise.oracle.programs.syntax import some as ever
+from lengthwise.tasks.languages.dfa import Dfa
 
 _Move = tuple[int, str, int]  # state of the product, letter, state
 
@@ -117,7 +132,7 @@ class _Component:
         self.at, self.before, self.rounds = at, before, self.rounds + 1
         self.blocks = dict(zip(self.states, step.after, strict=True))
 
-    def _follow(self, term: Term, name: str) -> tuple[Number, Number]:
+    def _follow(self, term: CountTerm, name: str) -> tuple[Number, Number]:
         """The value of a term after the symbol here and before it: entering sets it, every kind of move changes it."""
         entries: dict[int, list[Boolean]] = {}
         for state, value in zip(self.states, term.values, strict=True):
@@ -163,3 +178,67 @@ def _observed(decision: Decision, state: int, shift: int) -> Boolean:
     position = Phase(decision.period, (phase + shift) % decision.period) if decision.period > 1 else TRUE
     letters = [decision.product.alphabet[letter] for letter in reversed(window)]
     return all_of([position, *(at_back(Letter(letter), step + shift) for step, letter in enumerate(letters))])
+
+
+_LARGEST = 150  # states of a product: a larger one makes a program nobody wants to read or run
+
+
+def tags_program(dfa: Dfa, end: str, encoding_class: EncodingClass) -> Program | None:
+    """Which letters may come next, and whether the word may end. Only prefixes of words are ever asked about, so that
+    states which need no different answers there may be one in the automaton that the program follows."""
+    promise = prefixes(dfa)
+    decision = _found(promise, encoding_class, dead=False)
+    if decision is None:
+        return None
+    draft = Draft()
+    states = read_states(draft, decision, dead=False)
+    for place, letter in enumerate((*promise.dfa.alphabet, end)):
+        ways: list[Boolean] = [Letter(BOS)] if _allows(promise.dfa, promise.dfa.start, place) else []
+        draft.output(letter, any_of([*ways, *_after(promise, decision, states, place)]))
+    return draft.program()
+
+
+def _after(promise: Promise, decision: Decision, states: States, place: int) -> Iterator[Boolean]:
+    """The states before a letter, each with the letter, behind which the symbol of this place may come."""
+    dfa, wanted = promise.dfa, {}
+    seen = {(dfa.start, decision.dfa.start)}
+    for state, follower in (queue := list(seen)):  # both automata on all prefixes, side by side
+        for letter, (to,) in promise.moves(state):
+            if _allows(dfa, to, place):
+                wanted.setdefault(letter, {})[follower] = None
+            target = (to, decision.dfa.transitions[follower][letter])
+            if target not in seen:
+                seen.add(target)
+                queue.append(target)
+    for letter, followers in sorted(wanted.items()):
+        yield all_of([Letter(dfa.alphabet[letter]), any_of(states.before[follower] for follower in followers)])
+
+
+def _allows(dfa: Dfa, state: int, place: int) -> bool:
+    """Whether the letter of this place may come next in a state; behind the letters, whether the word may end."""
+    return state in dfa.accepting if place == len(dfa.alphabet) else dfa.transitions[state][place] in dfa.live
+
+
+def member_program(dfa: Dfa, answers: tuple[str, str], encoding_class: EncodingClass) -> Program | None:
+    """Whether the word before `<sep>` belongs to the language, for words of every length."""
+    decision = _found(everything(dfa), encoding_class, dead=True)
+    if decision is None:
+        return None
+    draft = Draft()
+    states = read_states(draft, decision, dead=True)
+    for answer, wanted in zip(answers, (True, False), strict=True):
+        here = (before for state, before in states.before.items() if (state in decision.dfa.accepting) == wanted)
+        draft.output(answer, all_of([Letter(SEP), any_of(here)]))
+    draft.output(EOS, letters(answers))
+    return draft.program()
+
+
+def _found(promise: Promise, encoding_class: EncodingClass, dead: bool) -> Decision | None:
+    """The decision that counting is enough, if it is and if its program is not too large."""
+    if len(promise.dfa.transitions) > _LARGEST + 1:  # with a dead state that may be left out
+        return None
+    decision = decide_absolute(promise).found if encoding_class == "absolute" else decide_promised(promise).found
+    if decision is None:
+        return None
+    size = sum(len(part.component.states) for part in readable_parts(decision, dead))
+    return decision if size <= _LARGEST else None

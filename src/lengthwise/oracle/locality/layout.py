@@ -1,4 +1,4 @@
-"""All that is found about the locality of one layout: its windows, the training size, and what training shows."""
+"""Everything found about the locality of one layout: its windows, the training size, and what training shows."""
 
 from __future__ import annotations
 
@@ -9,33 +9,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.coverage import Coverage, Seen, coverage, seen_in, seen_in_items
-from lengthwise.oracle.locality.exact import least_training_size
-from lengthwise.oracle.locality.forms import decoder_form, task_steps
+from lengthwise.oracle.locality.coverage import (
+    Coverage,
+    SeenWindows,
+    Unshown,
+    coverage,
+    seen_in,
+    seen_in_items,
+    unshown,
+)
 from lengthwise.oracle.locality.machines import machine_of
-from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
-from lengthwise.oracle.locality.steps import Steps, formulation_steps, remembered
-from lengthwise.oracle.locality.stopping import Stopping, stopping
-from lengthwise.oracle.locality.unshown import Unshown, unshown
-from lengthwise.oracle.theories.question import Question
+from lengthwise.oracle.locality.proof import least_training_size
+from lengthwise.oracle.locality.settle import WIDTHS, Locality, Stopping, settle, stopping
+from lengthwise.oracle.locality.steps import Steps, decoder_form, formulation_steps, remembered, task_steps
+from lengthwise.oracle.question import Question
 from lengthwise.records import Claim
 from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.task import Task
 
-_TESTED = 10  # instances at the size of use that are looked through for windows not shown
+_TESTED = 10  # instances at the size of use that are searched for windows not shown
 _FEWEST = 30  # instances of a size that a sample has at least
 _MOST_SIZES = 10
 _DRAWN = 100  # instances of a size that a decoder is trained on
-_QUICK = 5_000  # planned items that are looked at where time is short
-_FURTHER = 8  # times the budget may be spent on all states of the size beyond those looked at
+_QUICK = 5_000  # planned items that are examined where time is short
+_FURTHER = 8  # times the budget may be spent on all states of the size beyond those examined
 
 
 @dataclass(frozen=True)
 class Layout:
     """`needed` are the windows that were found, `seen` those of them that the planned training items show, and
     `lacking` the share of items at the size of use with a step that nothing seen settles; None where no windows settle
-    a step. `sampled`: the states were too many to look at all of them, even of small sizes."""
+    a step. `sampled`: there were too many states to examine all of them, even of small sizes."""
 
     steps: Steps
     sizes: tuple[int, ...]
@@ -43,7 +48,7 @@ class Layout:
     stopping: Stopping
     exact_size: int | None = None
     needed: Coverage | None = None
-    seen: Seen | None = None
+    seen: SeenWindows | None = None
     lacking: Unshown | None = None
     sampled: bool = False
 
@@ -104,7 +109,7 @@ def layout_of(task: Task, train_size: int, test_size: int, items: int, seed: int
 @functools.lru_cache(maxsize=64)
 def decoder_layout_of(task: Formulation, train_size: int, seed: int, quick: bool) -> Layout:
     """The same steps written by a causal decoder, which sees all earlier states: its text grows with every step, so
-    only small sizes and a sample of instances are looked at."""
+    only small sizes and a sample of instances are examined."""
     *sizes, further = [size for size in range(1, 65) if task.has(size)][: 5 if quick else 7]
     steps = remembered(decoder_form(task, 30 if quick else 60, seed))
     found = settle(steps, sizes, WIDTHS[1:4], most=3, further=[further])
@@ -149,7 +154,7 @@ def _covered(layout: Layout) -> Layout:
 
 
 def _sizes(task: Formulation, budget: int) -> tuple[list[int], int | None]:
-    """The sizes to look at, and how many instances of each: None, which is all of them, where that fits into the budget
+    """The sizes to examine, and how many instances of each: None, which is all of them, where that fits into the budget
     of columns for at least four sizes."""
     known = [size for size in range(1, 65) if task.has(size)][:_MOST_SIZES]
     columns = {size: _columns(task, size) for size in known}
@@ -166,7 +171,7 @@ def _further(
     task: Formulation, sizes: Sequence[int], instances: int | None, budget: int, seed: int
 ) -> tuple[list[int], Steps]:
     """The next size, at which what was found must hold as well, and the steps with those of that size: all of them if
-    all of the others are looked at and they are not too many, else a sample."""
+    all of the others are examined and they are not too many, else a sample."""
     further = [size for size in range(sizes[-1] + 1, sizes[-1] + 65) if task.has(size)][:1]
     steps = formulation_steps(task, instances, seed, finished=True)
     if instances is None and further and _instances(task, further[0]) * _columns(task, further[0]) > _FURTHER * budget:
