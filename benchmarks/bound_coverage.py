@@ -18,7 +18,7 @@ from scipy.stats import binom
 
 from lengthwise.bounds.tokens import TokenBound, TokenLosses, document_bound, freedman_bound, martingale_bound
 from lengthwise.bounds.tokens.formulas import complexity
-from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Product
+from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, ProductInequality
 from lengthwise.bounds.tokens.token_bound import Target
 
 DELTA, DRAWS, QUICK, TOKENS, LENGTH = 0.05, 2000, 20, 200, 2
@@ -28,9 +28,11 @@ Maker = Callable[[TokenLosses, float, Target, int | None], TokenBound]
 
 MAKERS: dict[str, Maker] = {
     "documents, hoeffding": lambda x, b, t, n: document_bound(x, b, target=t, documents=n, inequality=Hoeffding()),
-    "documents, product": lambda x, b, t, n: document_bound(x, b, target=t, documents=n, inequality=Product()),
+    "documents, product": lambda x, b, t, n: document_bound(
+        x, b, target=t, documents=n, inequality=ProductInequality()
+    ),
     "tokens, hoeffding": lambda x, b, t, n: martingale_bound(x, b, target=t, tokens=n, inequality=Hoeffding()),
-    "tokens, product": lambda x, b, t, n: martingale_bound(x, b, target=t, tokens=n, inequality=Product()),
+    "tokens, product": lambda x, b, t, n: martingale_bound(x, b, target=t, tokens=n, inequality=ProductInequality()),
     "tokens, freedman": lambda x, b, t, n: freedman_bound(x, b, target=t, tokens=n),
 }
 

@@ -6,7 +6,7 @@ import pytest
 from lengthwise.shift.ground import ground
 from lengthwise.shift.sampling_error import deviation, distribution_distance, expected_distance
 from lengthwise.transport.metrics import metrics
-from lengthwise.transport.problem import MatrixCost, Problem
+from lengthwise.transport.problem import MatrixCost, TransportProblem
 from lengthwise.transport.solve import solve
 from lengthwise.transport.trajectories import Sample, Trajectory
 
@@ -21,7 +21,7 @@ def truth(q: np.ndarray) -> float:
     words = Sample.of(WORDS)
     table = EDIT.fit(words).distances(words, words)
     rows, columns = np.flatnonzero(P), np.flatnonzero(q)
-    return solve(Problem(MatrixCost(table[np.ix_(rows, columns)]), P[rows], q[columns])).certificate.primal
+    return solve(TransportProblem(MatrixCost(table[np.ix_(rows, columns)]), P[rows], q[columns])).certificate.primal
 
 
 def drawn(weights: np.ndarray, items: int, rng: np.random.Generator) -> Sample:

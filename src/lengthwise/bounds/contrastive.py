@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 import scipy.special
 
-from lengthwise.bounds.risk import RiskBound, Term
+from lengthwise.bounds.risk import BoundTerm, RiskBound
 from lengthwise.errors import UsageError
 from lengthwise.records import Assumption, Claim
 from lengthwise.seeds import Floats, Ints
@@ -155,7 +155,7 @@ def contrastive_bound(
         encoder = f"the encoder has {bits:g} bits in a prefix-free code that was fixed before the pairs were drawn"
     risk = RiskBound(
         name=f"expected InfoNCE loss with {negatives} negatives",
-        terms=(Term("loss on the sample", loss, "as measured"), Term("sampling", gap, how)),
+        terms=(BoundTerm("loss on the sample", loss, "as measured"), BoundTerm("sampling", gap, how)),
         ceiling=math.log(1 + negatives),
         kind="certified" if checked else "proved",
         assumptions=(

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lengthwise.bounds.plan_methods import Freedman, Method, TrainingRun
-from lengthwise.bounds.risk import Term
+from lengthwise.bounds.plan_methods import FreedmanMethod, PlanMethod, TrainingRun
+from lengthwise.bounds.risk import BoundTerm
 from lengthwise.errors import UsageError
 from lengthwise.records import Assumption, Claim, Status
 
@@ -26,14 +26,14 @@ LINE = (7e7, 4.1e8, 1e9, 2.8e9, 6.9e9, 1.2e10, 7e10, 1e12)  # params along a lin
 
 
 @dataclass(frozen=True)
-class Plan:
+class GuaranteePlan:
     """The gap of a run by a method, and the bound where a loss is given; all in nats.
 
     `loss` is that of the model on its training data before it is quantised, `quantisation` what quantising adds to it.
     """
 
     run: TrainingRun
-    method: Method
+    method: PlanMethod
     loss: float | None = None
     quantisation: float = 0.0
 
@@ -43,9 +43,9 @@ class Plan:
                 raise UsageError(f"{name} is a number of nats of 0 or more, not {value:g}")
 
     @property
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> tuple[BoundTerm, ...]:
         """What the gap is made of."""
-        quantising = Term("quantisation", self.quantisation, "as given" if self.quantisation else "none was given")
+        quantising = BoundTerm("quantisation", self.quantisation, "as given" if self.quantisation else "none was given")
         return (*self.method.terms(self.run), quantising)
 
     @property
@@ -90,7 +90,7 @@ class Plan:
         )
 
 
-def _given(plan: Plan) -> tuple[Assumption, ...]:
+def _given(plan: GuaranteePlan) -> tuple[Assumption, ...]:
     run = plan.run
     loss = () if plan.loss is None else (Assumption(f"the loss on the training data will be {plan.loss:g} nats"),)
     return (
@@ -107,7 +107,7 @@ def _given(plan: Plan) -> tuple[Assumption, ...]:
 # --- what a goal takes ----------------------------------------------------------------------------------------------
 
 
-def tokens_for(plan: Plan, goal: float) -> float | None:
+def tokens_for(plan: GuaranteePlan, goal: float) -> float | None:
     """The fewest tokens at which the gap is below `goal`; None where no number of them is enough."""
 
     def reached(tokens: float) -> bool:
@@ -120,18 +120,18 @@ def tokens_for(plan: Plan, goal: float) -> float | None:
     return float(math.ceil(found)) if found < 2**53 else found
 
 
-def params_for(plan: Plan, goal: float) -> float | None:
+def params_for(plan: GuaranteePlan, goal: float) -> float | None:
     """The largest model whose gap is below `goal`; None where not even the smallest that the method can judge is."""
     found = _largest(lambda params: _with(plan, params=params).gap < goal, plan.method.least_params)
     return float(math.floor(found)) if found is not None and found < 2**53 else found
 
 
-def bits_for(plan: Plan, goal: float) -> float | None:
+def bits_for(plan: GuaranteePlan, goal: float) -> float | None:
     """The most bits a parameter at which the gap is below `goal`, at the same loss; None where there is no room."""
     return _largest(lambda bits: _with(plan, bits=bits).gap < goal, 1e-9)
 
 
-def _with(plan: Plan, **changed: float) -> Plan:
+def _with(plan: GuaranteePlan, **changed: float) -> GuaranteePlan:
     return replace(plan, run=replace(plan.run, **changed))
 
 
@@ -153,7 +153,7 @@ def _edge(reached: Callable[[float], bool], good: float, bad: float) -> float:
         good, bad = (middle, bad) if reached(middle) else (good, middle)
 
 
-def solved(plan: Plan, missing: str, goal: float) -> Plan:
+def solved(plan: GuaranteePlan, missing: str, goal: float) -> GuaranteePlan:
     """The plan with `missing`, "tokens" or "params", set to what just reaches the goal."""
     found = tokens_for(plan, goal) if missing == "tokens" else params_for(plan, goal)
     if found is None:
@@ -170,14 +170,14 @@ def solved(plan: Plan, missing: str, goal: float) -> Plan:
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def goals(plan: Plan) -> list[tuple[str, float]]:
+def goals(plan: GuaranteePlan) -> list[tuple[str, float]]:
     """What is asked of a run: to beat chance where a loss is given, and gaps of 1 and of half a nat."""
     even = plan.break_even
     first = [("below chance", even)] if even is not None and even > 0 else []
     return [*first, ("gap of 1 nat", 1.0), ("gap of 0.5 nats", 0.5)]
 
 
-def needs(plan: Plan) -> list[dict[str, Any]]:
+def needs(plan: GuaranteePlan) -> list[dict[str, Any]]:
     """For each goal, with the rest as it is: the tokens it takes, the largest model and the most bits it allows."""
     return [
         {
@@ -191,7 +191,7 @@ def needs(plan: Plan) -> list[dict[str, Any]]:
     ]
 
 
-def along_line(plan: Plan, ratio: float = 20.0, sizes: Sequence[float] = LINE) -> list[dict[str, Any]]:
+def along_line(plan: GuaranteePlan, ratio: float = 20.0, sizes: Sequence[float] = LINE) -> list[dict[str, Any]]:
     """The gap of models of several sizes, each trained on `ratio` tokens a parameter; 20 is about compute-optimal.
 
     Where the method is Freedman's, `published` is the gap with the paper's looser smoothing term.
@@ -203,13 +203,13 @@ def along_line(plan: Plan, ratio: float = 20.0, sizes: Sequence[float] = LINE) -
         here = _with(plan, params=params, tokens=ratio * params)
         row: dict[str, Any] = {"params": params, "tokens": ratio * params, "gap": here.gap, "status": here.status}
         row |= {term.name: term.value for term in here.terms}
-        if isinstance(plan.method, Freedman):
+        if isinstance(plan.method, FreedmanMethod):
             row["published"] = replace(here, method=replace(plan.method, published=True)).gap
         rows.append(row)
     return rows
 
 
-def edges(plan: Plan, levels: Sequence[float], sizes: Sequence[float]) -> list[dict[str, Any]]:
+def edges(plan: GuaranteePlan, levels: Sequence[float], sizes: Sequence[float]) -> list[dict[str, Any]]:
     """How many tokens a parameter it takes to bring the gap below each level, by size; None where none are enough."""
     rows = []
     for params in sizes:

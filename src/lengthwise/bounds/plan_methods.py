@@ -13,7 +13,7 @@ import abc
 import math
 from dataclasses import dataclass
 
-from lengthwise.bounds.risk import Term
+from lengthwise.bounds.risk import BoundTerm
 from lengthwise.bounds.tokens.formulas import complexity, hoeffding_gap, loss_range, smoothing_cost, split_delta
 from lengthwise.errors import UsageError
 from lengthwise.records import Assumption, Reference
@@ -58,7 +58,7 @@ class TrainingRun:
         return math.log(self.vocabulary)
 
 
-class Method(abc.ABC):
+class PlanMethod(abc.ABC):
     """How a gap is computed. The sum of `terms` falls as tokens grow and rises with bits; from `least_params` on it
     rises with params too. `docs/plan.md` proves it, so what a goal needs is found by bisection."""
 
@@ -70,7 +70,7 @@ class Method(abc.ABC):
         return 1.0
 
     @abc.abstractmethod
-    def terms(self, run: TrainingRun) -> tuple[Term, ...]:
+    def terms(self, run: TrainingRun) -> tuple[BoundTerm, ...]:
         """What is added to the loss, in nats."""
 
     @abc.abstractmethod
@@ -87,7 +87,7 @@ def fitted_variation(params: float) -> float:
 
 
 @dataclass(frozen=True)
-class Freedman(Method):
+class FreedmanMethod(PlanMethod):
     """gap = C ln V + Σ √C + smoothing, C = (N b ln 2 + ln(|K| / δ)) / D (finzi2025, theorem and corollary on tokens).
 
     Smoothing at the best weight α = C / (1 + C) costs ln(1 + C) + C ln((1 + C) / C) exactly; `published` takes the
@@ -118,14 +118,14 @@ class Freedman(Method):
     def sigma(self, run: TrainingRun) -> float:
         return fitted_variation(run.params) if self.variation is None else self.variation
 
-    def terms(self, run: TrainingRun) -> tuple[Term, ...]:
+    def terms(self, run: TrainingRun) -> tuple[BoundTerm, ...]:
         c, sigma = self.complexity(run), self.sigma(run)
         smoothing = math.sqrt(2 * c) if self.published else smoothing_cost(c)
         how = "√(2C), as published" if self.published else "ln(1 + C) + C ln((1 + C) / C)"
         return (
-            Term("description", c * run.chance, f"C ln V, C = {c:.4g}"),
-            Term("variation", sigma * math.sqrt(c), f"Σ √C, Σ = {sigma:.4g}"),
-            Term("smoothing", smoothing, how),
+            BoundTerm("description", c * run.chance, f"C ln V, C = {c:.4g}"),
+            BoundTerm("variation", sigma * math.sqrt(c), f"Σ √C, Σ = {sigma:.4g}"),
+            BoundTerm("smoothing", smoothing, how),
         )
 
     def assumptions(self, run: TrainingRun) -> tuple[Assumption, ...]:
@@ -141,7 +141,7 @@ class Freedman(Method):
 
 
 @dataclass(frozen=True)
-class Azuma(Method):
+class AzumaMethod(PlanMethod):
     """gap = Δ √((N b ln 2 + ln(1/δ₁)) / 2D) + Δ √(ln(1/δ₂) / 2m) + ln(1 / (1 - α)), Δ = ln(1 + (1 - α) V / α).
 
     `sample`: the loss was measured on m tokens drawn from all; δ is then split as in the published code, δ₁ = m δ /
@@ -182,14 +182,14 @@ class Azuma(Method):
         least = 2 * rate * v / (middle + math.sqrt((v * (1 - rate)) ** 2 + 4 * rate * v))
         return min(least, 1 - 1e-12)
 
-    def terms(self, run: TrainingRun) -> tuple[Term, ...]:
+    def terms(self, run: TrainingRun) -> tuple[BoundTerm, ...]:
         alpha, (told, drawn) = self.weight(run), self.rates(run)
         wide = loss_range(alpha, run.vocabulary)
         cost = 0.0 if self.smoothed else -math.log1p(-alpha)
-        smoothing = Term("smoothing", cost, "the loss is smoothed already" if self.smoothed else "ln(1 / (1 - α))")
+        smoothing = BoundTerm("smoothing", cost, "the loss is smoothed already" if self.smoothed else "ln(1 / (1 - α))")
         return (
-            Term("description", wide * told, f"Δ times {told:.4g}, Δ = {wide:.4g} at α = {alpha:.4g}"),
-            Term("sample", wide * drawn, f"Δ times {drawn:.4g}" if drawn else "none: all tokens were read"),
+            BoundTerm("description", wide * told, f"Δ times {told:.4g}, Δ = {wide:.4g} at α = {alpha:.4g}"),
+            BoundTerm("sample", wide * drawn, f"Δ times {drawn:.4g}" if drawn else "none: all tokens were read"),
             smoothing,
         )
 

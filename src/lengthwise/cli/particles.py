@@ -17,7 +17,7 @@ from lengthwise.cli.options import Parser, number, whole
 from lengthwise.cli.output import narrate, wrapped, write_field, write_object
 
 if TYPE_CHECKING:
-    from lengthwise.geometry.particles.trajectory import Trajectory
+    from lengthwise.geometry.particles.trajectory import ParticleTrajectory
     from lengthwise.records import Claim
     from lengthwise.reports.particles.simulation import Simulation
 
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _plain(simulation: Simulation, trajectory: Trajectory) -> dict[str, Any]:
+def _plain(simulation: Simulation, trajectory: ParticleTrajectory) -> dict[str, Any]:
     measures = simulation.measures
     return {
         "title": simulation.title,

@@ -11,14 +11,14 @@ from lengthwise.cli.output import narrate
 
 if TYPE_CHECKING:
     from lengthwise.cli.particles_inputs import Setting
-    from lengthwise.geometry.particles.trajectory import Trajectory
+    from lengthwise.geometry.particles.trajectory import ParticleTrajectory
     from lengthwise.records import Claim
     from lengthwise.reports.particles.simulation import Mark, Simulation
 
 _NAMES = {"caps have shrunk by": "T1: caps have shrunk", "caps persist until": "T2: caps still persist"}
 
 
-def simulated(setting: Setting, quiet: bool) -> tuple[Simulation, Trajectory]:
+def simulated(setting: Setting, quiet: bool) -> tuple[Simulation, ParticleTrajectory]:
     """Simulate, measure, and set theory beside it."""
     from lengthwise.geometry.particles.integrate import simulate
     from lengthwise.geometry.particles.theorems import check
@@ -52,7 +52,7 @@ def simulated(setting: Setting, quiet: bool) -> tuple[Simulation, Trajectory]:
     return simulation, trajectory
 
 
-def _beside(theory: tuple[Claim, ...], trajectory: Trajectory) -> tuple[Claim, ...]:
+def _beside(theory: tuple[Claim, ...], trajectory: ParticleTrajectory) -> tuple[Claim, ...]:
     """What became of each claim of theory in this simulation."""
     from lengthwise.geometry.particles.comparison import compare
 

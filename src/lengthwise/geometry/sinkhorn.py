@@ -59,7 +59,7 @@ class Coupling:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class SinkhornSolution:
     """Logarithmic potentials of a family: F [N, P, n], G [N, P, m] with largest entry 0, -inf for keys nobody sees."""
 
     kernel: Kernel
@@ -126,7 +126,7 @@ def _coupling(scores: Tensor, epsilon: float, tau: float, tolerance: float, most
     return Coupling(weights, found.iterations, found.error, found.error <= tolerance)
 
 
-def solve(logits: Tensor, active: Tensor, kappa: float, tolerance: float, most: int) -> Solution:
+def solve(logits: Tensor, active: Tensor, kappa: float, tolerance: float, most: int) -> SinkhornSolution:
     """The potentials of a family of problems over logits [N, n, m] (scores over ε), by products where they are safe."""
     logits = logits - logits.amax(dim=-1, keepdim=True)
     seen = active @ logits.isfinite().double() > 0  # [N, P, m]: an active row sees the key
@@ -137,7 +137,7 @@ def solve(logits: Tensor, active: Tensor, kappa: float, tolerance: float, most: 
     return _iterate(Logarithms(logits, active), seen, kappa, tolerance, most)
 
 
-def _iterate(kernel: Kernel, seen: Tensor, kappa: float, tolerance: float, most: int) -> Solution:
+def _iterate(kernel: Kernel, seen: Tensor, kappa: float, tolerance: float, most: int) -> SinkhornSolution:
     """Sinkhorn's iteration, in which every problem stops by itself, at a number of steps that is its own.
 
     G = -κ A + constant, A the logarithmic column sums of the step before. So exp(-ε G / τ) is ∝ exp(G + A): the columns
@@ -160,7 +160,7 @@ def _iterate(kernel: Kernel, seen: Tensor, kappa: float, tolerance: float, most:
         columns = columns.where(~going, new - new.amax(dim=-1, keepdim=True))
         before = before.where(~going, after)
         steps += 1
-    return Solution(kernel, kernel.rows(columns), columns, steps, float(error.max()), tolerance)
+    return SinkhornSolution(kernel, kernel.rows(columns), columns, steps, float(error.max()), tolerance)
 
 
 def _check(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int) -> None:

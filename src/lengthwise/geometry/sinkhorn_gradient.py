@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from lengthwise.geometry.sinkhorn import Solution
+    from lengthwise.geometry.sinkhorn import SinkhornSolution
 
 FINEST, MOST = 1e-13, 1000  # of the conjugate gradients: the least relative residual to ask for, iterations
 EMPTY = 1e-200  # a column that receives less than this has no part in any gradient
 
 
-def attached(logits: Tensor, found: Solution, kappa: float) -> Tensor:
+def attached(logits: Tensor, found: SinkhornSolution, kappa: float) -> Tensor:
     """The weights [N, n, m] of a solution as a function of the logits: row i belongs to the one problem, or to problem
     i where there is one a row."""
     return _plan_function().apply(logits, found, kappa)
@@ -44,9 +44,9 @@ def _plan_function() -> Any:
     import torch
     from torch.autograd.function import once_differentiable
 
-    class Plan(torch.autograd.Function):
+    class AttentionPlan(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, logits: Tensor, found: Solution, kappa: float) -> Tensor:  # noqa: ARG004
+        def forward(ctx: Any, logits: Tensor, found: SinkhornSolution, kappa: float) -> Tensor:  # noqa: ARG004
             weights = (found.kernel.scores + found.columns).softmax(dim=-1)
             ctx.found, ctx.kappa = found, kappa
             ctx.save_for_backward(weights)
@@ -58,10 +58,10 @@ def _plan_function() -> Any:
             (weights,) = ctx.saved_tensors
             return plan_gradient(ctx.found, weights, gradient, ctx.kappa), None, None
 
-    return Plan
+    return AttentionPlan
 
 
-def plan_gradient(found: Solution, weights: Tensor, gradient: Tensor, kappa: float) -> Tensor:
+def plan_gradient(found: SinkhornSolution, weights: Tensor, gradient: Tensor, kappa: float) -> Tensor:
     """The gradient with respect to the logits [N, n, m] from that with respect to the weights."""
     direct = weights * (gradient - (weights * gradient).sum(dim=-1, keepdim=True))
     pull = direct.sum(dim=1, keepdim=True) if len(found.kernel.active) == 1 else direct  # r [N, P, m]
@@ -70,7 +70,7 @@ def plan_gradient(found: Solution, weights: Tensor, gradient: Tensor, kappa: flo
     return direct - found.kernel.deviation(found.rows, found.columns, prices, means)
 
 
-def _adjoint(found: Solution, pull: Tensor, kappa: float) -> Tensor:
+def _adjoint(found: SinkhornSolution, pull: Tensor, kappa: float) -> Tensor:
     """u [N, P, m] by conjugate gradients, in which every problem stops by itself."""
     kernel, rows, columns = found.kernel, found.rows, found.columns
     received = kernel.collect(rows, columns, rows.new_ones(rows.shape))

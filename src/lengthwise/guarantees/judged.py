@@ -61,8 +61,8 @@ def _judged(one: TokenBound, standing: Standing, past: Assumption, cut_short: bo
     }
     found: list[Assumption] = []
     for assumption in one.risk.assumptions:
-        sample = "of the sample" in assumption.statement and (standing.drawn or standing.tokens_alone)
-        found += [] if sample else known.get(assumption.statement, [assumption])
+        sample = assumption.key in words.OF_SAMPLE and (standing.drawn or standing.tokens_alone)
+        found += [] if sample else known.get(assumption.key, [assumption])
     if cut_short and one.level == "documents":
         found.append(Assumption("every document is whole: the last one was cut", "violated"))
     violated = any(assumption.check == "violated" for assumption in found)

@@ -15,7 +15,7 @@ from lengthwise.records import Assumption, Claim
 from lengthwise.seeds import Floats
 from lengthwise.shift.ground import Ground, Points
 from lengthwise.transport.metrics.statistics import STATISTICS, table
-from lengthwise.transport.problem import Problem, VectorCost
+from lengthwise.transport.problem import TransportProblem, VectorCost
 from lengthwise.transport.solve import Transported, solve
 
 _NOTHING = 1e-12
@@ -48,7 +48,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Example:
+class MovedExample:
     """A trajectory and its potential: high where the first sample is and the second is not, low the other way round."""
 
     text: str
@@ -81,7 +81,7 @@ def _on_line(x: Floats, y: Floats, a: Floats, b: Floats) -> float:
     """The W1 of one number alone."""
     one, two = (np.unique(values, return_inverse=True) for values in (x, y))
     weights = (np.bincount(place, mass) for (_, place), mass in ((one, a), (two, b)))
-    return solve(Problem(VectorCost(one[0], two[0]), *weights)).certificate.primal
+    return solve(TransportProblem(VectorCost(one[0], two[0]), *weights)).certificate.primal
 
 
 def _rank(number: Number) -> float:
@@ -148,7 +148,7 @@ def pairs(ground: Ground, found: Transported, most: int = 3) -> list[Pair]:
     ]
 
 
-def extremes(ground: Ground, found: Transported, most: int = 2) -> list[Example]:
+def extremes(ground: Ground, found: Transported, most: int = 2) -> list[MovedExample]:
     """The trajectories with the highest potential in the first sample, and those with the lowest in the second.
 
     The potential is f on the first sample, where it is 0 on average, and -g on the second. It falls along every pair of
@@ -164,9 +164,9 @@ def potentials(ground: Ground, found: Transported) -> tuple[Floats, Floats]:
     return found.solution.f - middle + 0.0, -found.solution.g - middle + 0.0  # no -0
 
 
-def _examples(points: Points, potential: Floats, which: str, most: int) -> list[Example]:
+def _examples(points: Points, potential: Floats, which: str, most: int) -> list[MovedExample]:
     order = np.argsort(-potential if which == "first" else potential, kind="stable")[:most]
-    return [Example(_text(points, int(p)), which, float(potential[p]), float(points.weights[p])) for p in order]
+    return [MovedExample(_text(points, int(p)), which, float(potential[p]), float(points.weights[p])) for p in order]
 
 
 def _text(points: Points, point: int) -> str:

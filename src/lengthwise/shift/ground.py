@@ -13,7 +13,7 @@ from lengthwise.registry import format_spec
 from lengthwise.seeds import Floats, Ints, Seeds
 from lengthwise.transport.metrics import Fitted, FittedVectors, Metric, Vectors, metrics
 from lengthwise.transport.metrics.axioms import broken_axiom
-from lengthwise.transport.problem import Cost, MatrixCost, Problem, VectorCost
+from lengthwise.transport.problem import Cost, MatrixCost, TransportProblem, VectorCost
 from lengthwise.transport.trajectories import Sample
 
 _AXIOM_POINTS = 60  # of each sample; every triple of them is looked at
@@ -42,8 +42,8 @@ class Ground:
     vectors: Vectors | None
 
     @property
-    def problem(self) -> Problem:
-        return Problem(self.cost, self.first.weights, self.second.weights)
+    def problem(self) -> TransportProblem:
+        return TransportProblem(self.cost, self.first.weights, self.second.weights)
 
     @functools.cached_property
     def spec(self) -> str:

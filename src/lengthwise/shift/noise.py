@@ -24,7 +24,7 @@ import numpy as np
 from lengthwise.records import Assumption, Claim
 from lengthwise.seeds import Floats, Ints, Seeds
 from lengthwise.shift.ground import Ground, pooled_distances
-from lengthwise.transport.problem import MatrixCost, Problem
+from lengthwise.transport.problem import MatrixCost, TransportProblem
 from lengthwise.transport.solve import solve
 from lengthwise.transport.trajectories import Sample
 
@@ -122,7 +122,7 @@ class _Parts:
         costs, a, b = self.distances[np.ix_(rows, columns)], a[rows] / a.sum(), b[columns] / b.sum()
         if len(rows) == 1 or len(columns) == 1:
             return float(a @ costs @ b)  # there is one plan only
-        found = solve(Problem(MatrixCost(costs), a, b))
+        found = solve(TransportProblem(MatrixCost(costs), a, b))
         self.refused += found.certificate.status == "refused"
         return found.certificate.primal
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lengthwise.records import Claim
-from lengthwise.shift.explanation import Example, Number, Pair
+from lengthwise.shift.explanation import MovedExample, Number, Pair
 from lengthwise.shift.ground import Ground
 from lengthwise.transport.solve import Transported
 
@@ -41,7 +41,7 @@ class Shift:
     shares: Mapping[str, float]
     numbers: tuple[Number, ...]
     pairs: tuple[Pair, ...]
-    extremes: tuple[Example, ...]
+    extremes: tuple[MovedExample, ...]
     unseen: float  # share of the second sample's tokens that the first never has
     ground: Ground
     transported: Transported

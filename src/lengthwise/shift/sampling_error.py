@@ -39,7 +39,7 @@ import numpy as np
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Seeds
 from lengthwise.shift.ground import Ground
-from lengthwise.transport.problem import Problem
+from lengthwise.transport.problem import TransportProblem
 from lengthwise.transport.solve import Transported, solve
 from lengthwise.transport.trajectories import Sample
 
@@ -165,7 +165,7 @@ def deviation(n: int, m: int, diameter: float, delta: float) -> float:
 def held_out_difference(ground: Ground, one: Sample, two: Sample, held_one: Sample, held_two: Sample) -> float:
     """The difference of the means, over held-out items, of the potential found on `one` and `two`."""
     fitted = ground.fitted
-    solution = solve(Problem(fitted.cost(one, two), one.weights, two.weights)).solution
+    solution = solve(TransportProblem(fitted.cost(one, two), one.weights, two.weights)).solution
     means = []
     for sample in (held_one, held_two):
         potential = (fitted.distances(sample, two) - solution.g).min(axis=1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lengthwise.errors import UsageError
 from lengthwise.records import Assumption, Claim, Interval, Reference
-from lengthwise.transport.problem import Cost, Problem, Solution, VectorCost
+from lengthwise.transport.problem import Cost, Solution, TransportProblem, VectorCost
 from lengthwise.transport.solvers.dense import solve_dense
 from lengthwise.transport.solvers.engine import INSTALL, compiled
 from lengthwise.transport.solvers.entropic import solve_entropic
@@ -72,7 +72,9 @@ class Transported:
         )
 
 
-def solve(problem: Problem, method: str = "auto", tolerance: float = 1e-7, limit: int | None = None) -> Transported:
+def solve(
+    problem: TransportProblem, method: str = "auto", tolerance: float = 1e-7, limit: int | None = None
+) -> Transported:
     """The distance with its certificate.
 
     `method` is 'auto', which is always exact, or one of 'line', 'dense', 'sparse' (exact), 'sliced' and 'entropic'

@@ -8,7 +8,7 @@ import pytest
 from lengthwise.bounds.tokens import TokenLosses, bounds_for, document_bound, freedman_bound, joined, martingale_bound
 from lengthwise.bounds.tokens import means as means_file
 from lengthwise.bounds.tokens.formulas import complexity, loss_range
-from lengthwise.bounds.tokens.inequalities import Freedman, Product
+from lengthwise.bounds.tokens.inequalities import Freedman, ProductInequality
 from lengthwise.bounds.tokens.make import foreseen_bound
 from lengthwise.errors import UsageError
 from lengthwise.records import Assumption
@@ -105,7 +105,7 @@ def test_what_is_foreseen_for_the_data_at_hand_is_the_bound():
     losses = drawn()
     whole = freedman_bound(losses, 500).total
     assert foreseen_bound(losses, 500, len(losses)) == pytest.approx(whole, rel=1e-9)
-    texts = document_bound(losses, 500, inequality=Product()).total
+    texts = document_bound(losses, 500, inequality=ProductInequality()).total
     assert foreseen_bound(losses, 500, len(losses.starts), level="documents") == pytest.approx(texts, rel=1e-9)
     assert foreseen_bound(losses, 500, 100 * len(losses)) < whole  # and more of the same lets expect less
 

@@ -13,7 +13,7 @@ from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.starts import caps, orthogonal, uniform
 from lengthwise.geometry.particles.system import System, kuramoto
-from lengthwise.geometry.particles.trajectory import Trajectory
+from lengthwise.geometry.particles.trajectory import ParticleTrajectory
 
 
 def angle(one: np.ndarray, other: np.ndarray) -> float:
@@ -125,7 +125,7 @@ def test_tokens_at_rest_stay() -> None:
     start = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
     path = simulate(System("SA", 3.0), start, [0.0, 100.0])
     assert angle(path.final, start.numpy()) < 1e-12 and path.steps < 40
-    assert isinstance(simulate(System("SA", 3.0), start[:1], [0.0, 5.0]), Trajectory)  # one token alone
+    assert isinstance(simulate(System("SA", 3.0), start[:1], [0.0, 5.0]), ParticleTrajectory)  # one token alone
 
 
 def test_the_listener_hears_times_that_rise_to_the_end_and_may_stop_the_work() -> None:

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengthwise.bounds.lipschitz.bound import Norm, PartBound, Region
-from lengthwise.bounds.lipschitz.heads import Head, HeadNorms
+from lengthwise.bounds.lipschitz.heads import AttentionHead, HeadNorms
 from lengthwise.bounds.lipschitz.rounding import spectral_norm, up, vector_norm
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Floats
 
 
 @dataclass(frozen=True)
-class Sight:
+class Visibility:
     """Who sees whom. `length`: tokens in a sequence; `window`: how many places a query sees, itself included (to each
     side in an encoder); `biased`: whether positions add to the logits."""
 
@@ -52,7 +52,7 @@ class Sight:
         return min(float(seen_by), up(math.exp(logit_range) * harmonic))
 
 
-def head_factor(norms: HeadNorms, radius: float, norm: Norm, sight: Sight | None) -> float:
+def head_factor(norms: HeadNorms, radius: float, norm: Norm, sight: Visibility | None) -> float:
     """The bound of a head on the ball of this radius, divided by ‖OV‖."""
     by_query = radius * (norms.logit * radius + norms.key_offset)  # a query that moves
     slope = norms.logit * radius + norms.query_offset
@@ -67,10 +67,10 @@ def head_factor(norms: HeadNorms, radius: float, norm: Norm, sight: Sight | None
 
 
 def attention_bound(
-    heads: Sequence[Head],
+    heads: Sequence[AttentionHead],
     region: Region,
     norm: Norm = "token",
-    sight: Sight | None = None,
+    sight: Visibility | None = None,
     out_bias: Floats | None = None,
     part: str = "attention",
 ) -> PartBound:

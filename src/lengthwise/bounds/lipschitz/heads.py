@@ -22,7 +22,7 @@ from lengthwise.seeds import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Head:
+class AttentionHead:
     """The matrices of a head: query, key and value [D, W], out [W, D]; biases [D] or None.
 
     `scale` holds all that multiplies q·k: 1/√D, the square of YaRN's factor, and the largest sharpness (ln n for
@@ -53,7 +53,7 @@ class Head:
         """The norms that count, computed once."""
         return HeadNorms.of(self)
 
-    def behind_norm(self, weight: Any = None, bias: Any = None, centred: bool = False) -> Head:
+    def behind_norm(self, weight: Any = None, bias: Any = None, centred: bool = False) -> AttentionHead:
         """This head as a function of z where it reads weight * z + bias, and z sums to zero if `centred`."""
         query, key, value = (behind_norm(m, weight, centred) for m in (self.query, self.key, self.value))
         shifted = [
@@ -64,7 +64,7 @@ class Head:
                 (self.value_bias, self.value),
             )
         ]
-        return Head(query, key, value, self.out, *shifted, scale=self.scale, rotary=self.rotary)
+        return AttentionHead(query, key, value, self.out, *shifted, scale=self.scale, rotary=self.rotary)
 
 
 def behind_norm(matrix: Any, weight: Any = None, centred: bool = False) -> Floats:
@@ -99,7 +99,7 @@ class HeadNorms:
     rotary: bool
 
     @classmethod
-    def of(cls, head: Head) -> HeadNorms:
+    def of(cls, head: AttentionHead) -> HeadNorms:
         scale = abs(head.scale)
         if head.rotary:
             query, key = spectral_norm(head.query), spectral_norm(head.key)

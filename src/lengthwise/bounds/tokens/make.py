@@ -1,4 +1,4 @@
-"""The bounds: of fresh documents, and of tokens given what came before them.
+"""Bounds on the loss in fresh documents, and on that of tokens given what came before them.
 
     document_bound      documents are independent; Hoeffding, or the product inequality
     martingale_bound    tokens depend on each other in any way; Azuma, or the product inequality
@@ -15,14 +15,15 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from lengthwise.bounds.risk import RiskBound, Term
+from lengthwise.bounds.risk import BoundTerm, RiskBound
 from lengthwise.bounds.tokens.assumptions import assumptions_of, quantity_of
-from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Inequality, Product
+from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Inequality, ProductInequality
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.bounds.tokens.means import thinned
-from lengthwise.bounds.tokens.problem import Problem, make_problem
+from lengthwise.bounds.tokens.problem import BoundProblem, make_problem
 from lengthwise.bounds.tokens.token_bound import TARGETS, Level, Target, TokenBound, chance_level
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption
 
 CHOOSE_ON = 10_000  # tokens on which settings are chosen; whatever is chosen is paid for, so this only saves time
@@ -33,6 +34,16 @@ STATEMENTS = {
     ("tokens", "product"): "G5",
     ("tokens", "freedman"): "G6, after finzi2025",
 }
+_PLACES = {"documents": "fresh documents", "tokens": "tokens in contexts seen"}
+
+explain({"term.data": "on the data", "term.sampling": "sampling"})
+explain(
+    {
+        f"tokens.{target}.{level}.{inequality}": f"{target} of {_PLACES[level]}, {inequality}"
+        for target in TARGETS
+        for level, inequality in STATEMENTS
+    }
+)
 
 
 def document_bound(
@@ -99,15 +110,15 @@ def bounds_for(
     """All bounds that can be made of the loss and of the top-k errors; those of documents need two documents.
 
     Each holds with probability 1 - delta. To pick the smallest of j, pay for it: make them with delta / j, or read the
-    `all together` of their evidence. A sample of tokens is a sample of documents only if `documents` is given too.
+    `probability_of_all` in their evidence. A sample of tokens is a sample of documents only if `documents` is given too.
     """
     ways: list[tuple[Level, Inequality, int | None]] = [
         ("tokens", Hoeffding(), tokens),
-        ("tokens", Product(), tokens),
+        ("tokens", ProductInequality(), tokens),
         ("tokens", Freedman(), tokens),
     ]
     if len(losses.starts) > 1 and (tokens is None or documents is not None):
-        ways[:0] = [("documents", Hoeffding(), documents), ("documents", Product(), documents)]
+        ways[:0] = [("documents", Hoeffding(), documents), ("documents", ProductInequality(), documents)]
     if documents is not None and documents > len(losses.starts) and tokens is None:
         ways = ways[:2]  # how many tokens there are in all is not known
     made = [
@@ -116,7 +127,7 @@ def bounds_for(
         if chance_level(target, losses.vocabulary) > 0
         for level, inequality, population in ways
     ]
-    note = {"all together": f"all {len(made)} bounds hold at once with probability {max(0, 1 - len(made) * delta):.3g}"}
+    note = {"bounds": len(made), "probability_of_all": max(0.0, 1 - len(made) * delta)}
     return tuple(
         dataclasses.replace(one, risk=dataclasses.replace(one.risk, evidence=one.risk.evidence | note)) for one in made
     )
@@ -132,7 +143,7 @@ def foreseen_bound(
         message_bits,
         target="loss",
         level=level,
-        inequality=Freedman() if level == "tokens" else Product(),
+        inequality=Freedman() if level == "tokens" else ProductInequality(),
         delta=delta,
         population=max(count, len(losses) if level == "tokens" else len(losses.starts)),
     )
@@ -158,16 +169,15 @@ def _bound(
     mean = problem.mean_loss(losses, alpha)
     whole, total = problem.totals(losses, alpha, step)
     terms = [
-        Term("on the data", mean, "errors" if alpha is None else f"smoothed with α = {alpha:.3g}"),
+        BoundTerm("data", mean, "errors" if alpha is None else f"smoothed with α = {alpha:.3g}"),
         *inequality.terms(mean, whole, problem.ends(alpha), problem.complexity),
     ]
     if problem.price is not None:
-        terms.append(Term("sampling", total - whole, f"{len(losses.starts)} units were looked at"))
+        terms.append(BoundTerm("sampling", total - whole, f"{len(losses.starts)} units were read"))
     chance = chance_level(target, losses.vocabulary)
     assumptions = (*assumptions_of(problem, losses), *own)
-    where = "fresh documents" if level == "documents" else "tokens in contexts seen"
     risk = RiskBound(
-        name=f"{target} of {where}, {inequality.name}",
+        key=f"tokens.{target}.{level}.{inequality.name}",
         terms=tuple(terms),
         ceiling=chance,
         kind="heuristic" if any(one.check == "violated" for one in assumptions) else "certified",
@@ -181,12 +191,12 @@ def _bound(
     )
 
 
-def _facts(problem: Problem, losses: TokenLosses, message_bits: float) -> dict[str, object]:
+def _facts(problem: BoundProblem, losses: TokenLosses, message_bits: float) -> dict[str, object]:
     return {
-        "message bits": message_bits,
-        "trained on": {"count": problem.count, "of": problem.level},
-        "looked at": {"tokens": len(losses), "documents": len(losses.starts)},
-        "settings paid for": len(problem.alphas) * len(problem.steps),
+        "message_bits": message_bits,
+        "trained_on": {"count": problem.count, "of": problem.level},
+        "read": {"tokens": len(losses), "documents": len(losses.starts)},
+        "settings_paid_for": len(problem.alphas) * len(problem.steps),
         "vocabulary": losses.vocabulary,
-        "ln V": math.log(losses.vocabulary),
+        "ln_vocabulary": math.log(losses.vocabulary),
     }

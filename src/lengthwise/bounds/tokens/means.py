@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from lengthwise.bounds.tokens.inequalities.inequality import Ends, step_grid
+from lengthwise.bounds.tokens.inequalities import Ends, step_grid
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.seeds import Floats
 

@@ -1,4 +1,4 @@
-"""What is to be bounded: a target on tokens or on documents, all of which are at hand or only a sample."""
+"""What is to be bounded: a target on tokens or on documents, all of which are available or only a sample."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengthwise.bounds.tokens.formulas import best_alpha, complexity, loss_ceiling, loss_floor, split_delta
-from lengthwise.bounds.tokens.inequalities import Inequality
-from lengthwise.bounds.tokens.inequalities.inequality import Ends
+from lengthwise.bounds.tokens.inequalities import Ends, Inequality
 from lengthwise.bounds.tokens.losses import KS, TokenLosses
 from lengthwise.bounds.tokens.means import document_means, sample_price, sampled_mean, token_mean
 from lengthwise.bounds.tokens.token_bound import Level, Target, rank_limit
@@ -21,7 +20,7 @@ ALPHAS = (1e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.25, 0.5)
 
 
 @dataclass(frozen=True)
-class Problem:
+class BoundProblem:
     """The prices of one bound, from counts alone: nothing here depends on a loss.
 
     count        how many documents, or tokens, the model was trained on
@@ -121,7 +120,7 @@ def make_problem(
     inequality: Inequality,
     delta: float,
     population: int | None,
-) -> Problem:
+) -> BoundProblem:
     """The counts and the prices. `population` is the number of documents or tokens of which `losses` are a sample."""
     if target != "loss":
         rank_limit(target)
@@ -141,4 +140,6 @@ def make_problem(
         nats = complexity(message_bits, count, whole, settings)
         price = sample_price(units, part, settings)
     alphas = (*ALPHAS, best_alpha(nats)) if target == "loss" else (None,)
-    return Problem(target, level, inequality, losses.vocabulary, count, nats, price, alphas, inequality.steps(nats))
+    return BoundProblem(
+        target, level, inequality, losses.vocabulary, count, nats, price, alphas, inequality.steps(nats)
+    )

@@ -1,4 +1,4 @@
-"""A bound of what a model of tokens loses, with what was chosen to make it and what it is to be compared with."""
+"""A bound on the loss of a model of tokens, with the settings chosen for it and the chance level to compare it with."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TokenBound:
     level        what is counted: documents, or tokens
     inequality   the inequality: hoeffding, product or freedman
     chance       what a uniform guess loses: ln V, or 1 - k / V
-    complexity   C: nats of description (and of everything chosen) a unit of data
+    complexity   C: nats of description (and of everything chosen) per unit of data
     alpha        the smoothing, for the loss
     s            the step of the inequality, where it has one
     """
@@ -53,11 +53,11 @@ class TokenBound:
 
     @property
     def unit(self) -> str:
-        return "nats a token" if self.target == "loss" else "share of tokens"
+        return "nats per token" if self.target == "loss" else "share of tokens"
 
     @property
     def total_bits(self) -> float | None:
-        """The total in bits a token; None for errors, which have no unit."""
+        """The total in bits per token; None for errors, which have no unit."""
         return self.total / LN2 if self.target == "loss" else None
 
     def claim(self) -> Claim:
@@ -66,14 +66,14 @@ class TokenBound:
         evidence |= {
             "quantity": self.quantity,
             "chance": self.chance,
-            "below chance by": self.chance - self.total,
+            "below_chance_by": self.chance - self.total,
             "probability": 1 - self.delta,
             "complexity": self.complexity,
             "alpha": self.alpha,
             "s": self.s,
         }
         if self.target == "loss":
-            bits = {term.name: term.value / LN2 for term in self.risk.terms}
+            bits = {term.key: term.value / LN2 for term in self.risk.terms}
             evidence["bits"] = {"total": self.total / LN2, "chance": self.chance / LN2, "terms": bits}
         return dataclasses.replace(claim, unit=self.unit, evidence=evidence)
 

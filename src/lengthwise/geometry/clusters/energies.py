@@ -20,7 +20,7 @@ LARGEST_BETA = 700.0  # e^β must be a number
 
 
 @dataclass(frozen=True)
-class Course:
+class EnergyCourse:
     """How energies change along a sequence: how many steps rise, fall or stay, and the deepest fall."""
 
     rises: int
@@ -45,7 +45,7 @@ def energy(points: ArrayLike, beta: float) -> float | Floats:
     return over_leading(on_sphere(points), one)
 
 
-def energy_course(energies: ArrayLike, tolerance: float = 1e-12) -> Course:
+def energy_course(energies: ArrayLike, tolerance: float = 1e-12) -> EnergyCourse:
     """Whether energies [steps] climb. A change of no more than `tolerance` of the larger size is rounding."""
     found = np.asarray(energies, dtype=np.float64)
     if found.ndim != 1 or not np.isfinite(found).all():
@@ -53,4 +53,4 @@ def energy_course(energies: ArrayLike, tolerance: float = 1e-12) -> Course:
     change = np.diff(found)
     rounding = tolerance * np.maximum(np.abs(found[1:]), np.abs(found[:-1]))
     deepest = float(max(0.0, (-change).max())) if len(change) else 0.0
-    return Course(int((change > rounding).sum()), int((change < -rounding).sum()), deepest)
+    return EnergyCourse(int((change > rounding).sum()), int((change < -rounding).sum()), deepest)

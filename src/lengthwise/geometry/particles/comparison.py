@@ -12,11 +12,11 @@ from lengthwise.errors import UsageError
 from lengthwise.geometry.clusters.points import Floats
 from lengthwise.geometry.particles import theorems
 from lengthwise.geometry.particles.equal_angles import gamma
-from lengthwise.geometry.particles.trajectory import Trajectory
+from lengthwise.geometry.particles.trajectory import ParticleTrajectory
 from lengthwise.records import Claim, Status
 
 
-def compare(claims: Sequence[Claim], trajectory: Trajectory, near: float = 1e-3) -> tuple[Claim, ...]:
+def compare(claims: Sequence[Claim], trajectory: ParticleTrajectory, near: float = 1e-3) -> tuple[Claim, ...]:
     """For each claim of `theorems.check` that a trajectory can bear on, what that trajectory shows.
 
     'holds' and 'refuted' are said where the trajectory decides; 'unknown' where it ends too early. Tokens are in one
@@ -36,13 +36,18 @@ def compare(claims: Sequence[Claim], trajectory: Trajectory, near: float = 1e-3)
 
 
 def _measured(
-    claim: Claim, value: float | None, unit: str, status: Status, trajectory: Trajectory, evidence: dict[str, Any]
+    claim: Claim,
+    value: float | None,
+    unit: str,
+    status: Status,
+    trajectory: ParticleTrajectory,
+    evidence: dict[str, Any],
 ) -> Claim:
     seen = {"until": float(trajectory.times[-1]), "error": trajectory.error, **evidence}
     return Claim(f"{claim.title}: simulated", value, unit, "measured", status, reference=claim.reference, evidence=seen)
 
 
-def _gathering(claim: Claim, trajectory: Trajectory, near: float) -> Claim:
+def _gathering(claim: Claim, trajectory: ParticleTrajectory, near: float) -> Claim:
     """When the tokens were first in one cluster."""
     spread = np.array([_widest(points) for points in trajectory.points])  # 1 - the least inner product
     inside = np.flatnonzero(spread <= near)
@@ -55,7 +60,7 @@ def _gathering(claim: Claim, trajectory: Trajectory, near: float) -> Claim:
     return _measured(claim, float(trajectory.times[inside[0]]), theorems.TIME, status, trajectory, evidence)
 
 
-def _staying(claim: Claim, trajectory: Trajectory) -> Claim:
+def _staying(claim: Claim, trajectory: ParticleTrajectory) -> Claim:
     """The least <x_i, w_q> of a token and the centre of its cap, over the times for which persistence is proved."""
     labels, centres = np.array(claim.evidence["labels"]), np.array(claim.evidence["centres"])
     floor = 1 - 2 * claim.evidence["epsilon"]
@@ -69,7 +74,7 @@ def _staying(claim: Claim, trajectory: Trajectory) -> Claim:
     return _measured(claim, least, unit, status, trajectory, {"floor": floor, "first left at": left})
 
 
-def _shrinking(claim: Claim, trajectory: Trajectory) -> Claim:
+def _shrinking(claim: Claim, trajectory: ParticleTrajectory) -> Claim:
     """The greatest squared distance inside a cap between T1 and the published T2, against 2 e^(-lambda beta)."""
     since = trajectory.times - trajectory.times[0]
     window = (since >= _number(claim)) & (since <= claim.evidence["published time"])
@@ -85,7 +90,7 @@ def _shrinking(claim: Claim, trajectory: Trajectory) -> Claim:
     return _measured(claim, widest, unit, status, trajectory, {"ceiling": ceiling})
 
 
-def _falling(claim: Claim, trajectory: Trajectory) -> Claim:
+def _falling(claim: Claim, trajectory: ParticleTrajectory) -> Claim:
     """The least rate at which 1 - min <x_i, x*> fell between two kept times, from 1/2 on."""
     times, gap = _gaps(trajectory)
     usable = gap <= 0.5
@@ -97,7 +102,7 @@ def _falling(claim: Claim, trajectory: Trajectory) -> Claim:
     return _measured(claim, least, claim.unit, status, trajectory, {"bound": claim.value, "intervals": len(rates)})
 
 
-def _late_falling(claim: Claim, trajectory: Trajectory) -> Claim:
+def _late_falling(claim: Claim, trajectory: ParticleTrajectory) -> Claim:
     """The rate over the last kept times at which 1 - min <x_i, x*> was below 0.001; within a tenth it agrees."""
     times, gap = _gaps(trajectory)
     usable = gap <= 1e-3
@@ -108,7 +113,7 @@ def _late_falling(claim: Claim, trajectory: Trajectory) -> Claim:
     return _measured(claim, rate, claim.unit, status, trajectory, {"predicted": claim.value})
 
 
-def _following(claim: Claim, trajectory: Trajectory) -> Claim:
+def _following(claim: Claim, trajectory: ParticleTrajectory) -> Claim:
     """The greatest distance of an inner product from gamma(t)."""
     seen = claim.evidence
     since = trajectory.times - trajectory.times[0]
@@ -136,7 +141,7 @@ _LOOKS = {
 }
 
 
-def _gaps(trajectory: Trajectory) -> tuple[Floats, Floats]:
+def _gaps(trajectory: ParticleTrajectory) -> tuple[Floats, Floats]:
     """1 - min_i <x_i, x*> at the times where it is trusted, x* being the mean direction at the end.
 
     A distance |x - x*|^2 / 2 is exact where 1 - <x, x*> would cancel. Times are left out at which the gap is not far

@@ -24,7 +24,7 @@ import numpy as np
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.geometry.particles.runge_kutta import ORDER, field, step, unit
 from lengthwise.geometry.particles.system import System
-from lengthwise.geometry.particles.trajectory import Trajectory
+from lengthwise.geometry.particles.trajectory import ParticleTrajectory
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -41,7 +41,7 @@ def simulate(
     tolerance: float = 1e-8,
     listener: Callable[[float], None] | None = None,
     most_steps: int = 1_000_000,
-) -> Trajectory:
+) -> ParticleTrajectory:
     """The positions at `times` of tokens that begin at `start` [..., n, d], unit vectors, at times[0].
 
     `tolerance` bounds the estimated error that a step adds, in radians; the trajectory's `error` says what came of it.
@@ -63,7 +63,7 @@ def simulate(
             kept.append(pair.fine.numpy().copy())
             error = max(error, pair.error())
     steps, rejected = int(pair.steps.sum()), int(pair.rejected.sum())
-    return Trajectory(moments, np.stack(kept).reshape(len(moments), *shape), steps, rejected, error)
+    return ParticleTrajectory(moments, np.stack(kept).reshape(len(moments), *shape), steps, rejected, error)
 
 
 class _Pair:

@@ -31,7 +31,7 @@ ORDER = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class RungeKuttaStep:
     """Where a step ends: unit vectors [systems, n, d], their velocities, and the local error in radians [systems]."""
 
     points: Tensor
@@ -48,7 +48,7 @@ def unit(points: Tensor) -> Tensor:
     return points / points.norm(dim=-1, keepdim=True)
 
 
-def step(system: System, points: Tensor, slope: Tensor, size: Tensor) -> Step:
+def step(system: System, points: Tensor, slope: Tensor, size: Tensor) -> RungeKuttaStep:
     """One step of `size` [systems] from unit vectors [systems, n, d] whose velocity `slope` is known: six evaluations.
 
     The error is the greatest length, over the tokens, of the difference between the steps of order 5 and 4. It
@@ -64,7 +64,7 @@ def step(system: System, points: Tensor, slope: Tensor, size: Tensor) -> Step:
         ahead = points + width * _combined(weights, slopes)
         slopes[stage] = field(system, ahead)
     wrong = width * _combined(DIFFERENCE, slopes)
-    return Step(unit(ahead), slopes[-1], wrong.norm(dim=-1).amax(-1))
+    return RungeKuttaStep(unit(ahead), slopes[-1], wrong.norm(dim=-1).amax(-1))
 
 
 def _combined(weights: tuple[float, ...], slopes: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class ParticleTrajectory:
     """The positions of tokens at chosen times.
 
     `error` estimates the greatest angle, in radians, between a point given here and the true solution from the same

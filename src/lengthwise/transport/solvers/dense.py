@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from lengthwise.transport.problem import Problem, Solution
+from lengthwise.transport.problem import Solution, TransportProblem
 from lengthwise.transport.solvers.basis import integer_masses
-from lengthwise.transport.solvers.optimum import Budget, Optimum, all_pairs
+from lengthwise.transport.solvers.optimum import Optimum, SolverBudget, all_pairs
 
 
-def solve_dense(problem: Problem, limit: int | None = None) -> Solution:
+def solve_dense(problem: TransportProblem, limit: int | None = None) -> Solution:
     """The optimum by the network simplex method; `limit` cuts its pivots. Memory O(n m)."""
-    budget = Budget(most_pivots(sum(problem.cost.shape)) if limit is None else limit)
+    budget = SolverBudget(most_pivots(sum(problem.cost.shape)) if limit is None else limit)
     found = all_pairs(problem.cost, *integer_masses(problem.a, problem.b), budget)
     return as_solution(found, "dense", (f"{budget.made:,} pivots",))
 

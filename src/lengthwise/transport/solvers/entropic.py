@@ -13,14 +13,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from lengthwise.errors import UsageError
-from lengthwise.transport.problem import Floats, Problem, Solution
+from lengthwise.transport.problem import Floats, Solution, TransportProblem
 
 MOST_PAIRS = 10_000_000
 ITERATIONS = 200
 STEPS = (1.0, 0.3, 0.1, 0.03, 0.01)  # regularisation in units of the mean cost
 
 
-def solve_entropic(problem: Problem, limit: int | None = None) -> Solution:
+def solve_entropic(problem: TransportProblem, limit: int | None = None) -> Solution:
     """A plan and potentials after `limit` iterations (200). Time O(iterations n m), memory O(n m)."""
     n, m = problem.cost.shape
     if n * m > MOST_PAIRS:

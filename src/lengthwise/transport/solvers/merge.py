@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from lengthwise.transport.problem import Floats, Ints, Problem, Solution, VectorCost
+from lengthwise.transport.problem import Floats, Ints, Solution, TransportProblem, VectorCost
 from lengthwise.transport.solvers.line import overlaps
 
 
@@ -14,8 +14,8 @@ from lengthwise.transport.solvers.line import overlaps
 class Merged:
     """A problem without equal vectors, and the place of every item of the original in it."""
 
-    original: Problem
-    problem: Problem
+    original: TransportProblem
+    problem: TransportProblem
     row_of: Ints
     column_of: Ints
 
@@ -37,7 +37,7 @@ class Merged:
         )
 
 
-def merged(problem: Problem) -> Merged:
+def merged(problem: TransportProblem) -> Merged:
     """The problem with equal vectors merged; costs that are not vectors stay as they are. O(n log n)."""
     cost = problem.cost
     if not isinstance(cost, VectorCost):
@@ -48,7 +48,7 @@ def merged(problem: Problem) -> Merged:
         return Merged(problem, problem, np.arange(0), np.arange(0))
     row_of, column_of = row_of.ravel(), column_of.ravel()
     a, b = np.bincount(row_of, weights=problem.a), np.bincount(column_of, weights=problem.b)
-    return Merged(problem, Problem(VectorCost(x, y, cost.norm), a, b), row_of, column_of)
+    return Merged(problem, TransportProblem(VectorCost(x, y, cost.norm), a, b), row_of, column_of)
 
 
 def _share(points: Ints, mass: Floats, point_of: Ints, weights: Floats) -> tuple[Ints, Ints, Floats]:

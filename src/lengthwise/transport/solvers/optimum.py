@@ -24,7 +24,7 @@ WORST = 8  # broken constraints of a row that become arcs in a round
 
 
 @dataclass
-class Budget:
+class SolverBudget:
     """The pivots that were made, and how many may be."""
 
     most: int
@@ -44,7 +44,7 @@ class Optimum:
     finished: bool
 
 
-def all_pairs(cost: Cost, supply: Ints, demand: Ints, budget: Budget) -> Optimum:
+def all_pairs(cost: Cost, supply: Ints, demand: Ints, budget: SolverBudget) -> Optimum:
     """The optimum with every pair an arc. Memory O(n m)."""
     n, m = cost.shape
     rows, columns = (part.ravel() for part in np.indices((n, m)))
@@ -59,7 +59,7 @@ def all_pairs(cost: Cost, supply: Ints, demand: Ints, budget: Budget) -> Optimum
     return Optimum(basis, 1, ended)
 
 
-def candidate_pairs(cost: Cost, supply: Ints, demand: Ints, g: Floats, budget: Budget) -> Optimum:
+def candidate_pairs(cost: Cost, supply: Ints, demand: Ints, g: Floats, budget: SolverBudget) -> Optimum:
     """The optimum from candidates that are good at the potentials g; any g will do, a near-optimal one is quick."""
     basis, watch = _first(cost, supply, demand, g), Watch(cost, WORST)
     rounds = 0

@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from lengthwise.errors import UsageError
-from lengthwise.transport.problem import Floats, Problem, Solution, VectorCost
+from lengthwise.transport.problem import Floats, Solution, TransportProblem, VectorCost
 from lengthwise.transport.solvers.line import line_potentials, monotone_plan
 
 DIRECTIONS = 100
 
 
-def solve_sliced(problem: Problem, limit: int | None = None) -> Solution:
+def solve_sliced(problem: TransportProblem, limit: int | None = None) -> Solution:
     """The best bounds of `limit` directions (100). Time O(directions (n + m) (d + log(n + m))), memory O((n + m) d)."""
     cost, count = problem.cost, DIRECTIONS if limit is None else limit
     if not isinstance(cost, VectorCost):
@@ -42,7 +42,7 @@ def solve_sliced(problem: Problem, limit: int | None = None) -> Solution:
     return Solution(*plan, *potentials, "sliced", False, True, notes)
 
 
-def _directions(problem: Problem, cost: VectorCost, count: int) -> Floats:
+def _directions(problem: TransportProblem, cost: VectorCost, count: int) -> Floats:
     """The direction between the means, and random ones; [count, d]."""
     between = problem.a @ cost.x - problem.b @ cost.y
     drawn = np.random.default_rng(0).normal(size=(count, cost.dimension))

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from lengthwise.transport.problem import Cost, Floats, Problem, Solution
+from lengthwise.transport.problem import Cost, Floats, Solution, TransportProblem
 from lengthwise.transport.solvers.basis import integer_masses
 from lengthwise.transport.solvers.dense import as_solution, most_pivots
-from lengthwise.transport.solvers.optimum import Budget, Optimum, all_pairs, candidate_pairs
+from lengthwise.transport.solvers.optimum import Optimum, SolverBudget, all_pairs, candidate_pairs
 from lengthwise.transport.solvers.scan import transform
 
 RATIO = 4
@@ -20,10 +20,10 @@ ALL_PAIRS = 1 << 15  # pairs up to which all of them are edges
 _LEAST = 64  # a side is not thinned below this
 
 
-def solve_sparse(problem: Problem, limit: int | None = None) -> Solution:
+def solve_sparse(problem: TransportProblem, limit: int | None = None) -> Solution:
     """The optimum; `limit` cuts the pivots of all levels together. Memory O(n + m), time O(n m d) and the pivots'."""
     n, m = problem.cost.shape
-    budget = Budget(most_pivots(n + m) if limit is None else limit)
+    budget = SolverBudget(most_pivots(n + m) if limit is None else limit)
     found, points = _level(problem.cost, problem.a, problem.b, budget, np.random.default_rng(0))
     notes = (
         f"points per level: {', '.join(map(str, points))}",
@@ -35,7 +35,7 @@ def solve_sparse(problem: Problem, limit: int | None = None) -> Solution:
 
 
 def _level(
-    cost: Cost, a: Floats, b: Floats, budget: Budget, generator: np.random.Generator
+    cost: Cost, a: Floats, b: Floats, budget: SolverBudget, generator: np.random.Generator
 ) -> tuple[Optimum, tuple[int, ...]]:
     n, m = cost.shape
     supply, demand = integer_masses(a, b)

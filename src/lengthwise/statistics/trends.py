@@ -1,7 +1,8 @@
 """Does a number rise or fall along an order? Spearman for one row of points, Page for several blocks.
 
-Both p-values come from permuting the values seen, so ties need no correction: for up to eight values every order is
-counted, beyond that 20,000 are drawn and the order seen is counted among them.
+Both p-values come from permuting the observed values, so ties need no correction (`scipy.stats.page_trend_test` has
+exact p-values without ties only): for up to eight values all orders are enumerated, beyond that 20,000 are drawn and
+the observed order is counted among them.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthwise.analysis.bootstrap import (
+from lengthwise.errors import UsageError
+from lengthwise.messages import explain
+from lengthwise.records import Assumption, Claim, Interval, Reference
+from lengthwise.seeds import Floats, Seeds
+from lengthwise.statistics.bootstrap import (
     check_level,
     finite,
     mean_interval,
@@ -26,15 +31,24 @@ from lengthwise.analysis.bootstrap import (
     spread_assumptions,
     spread_evidence,
 )
-from lengthwise.errors import UsageError
-from lengthwise.records import Assumption, Claim, Interval, Reference
-from lengthwise.seeds import Floats, Seeds
 
 EXACT_UP_TO = 8
 ORDERS = 20000
 SPEARMAN = Reference("spearman1904")
 PAGE = Reference("page1963")
 _ROUNDING = 1e-9
+
+explain(
+    {
+        "trend.few_points": "a trend needs three points",
+        "trend.constant": "{row} never changes",
+        "trend.exchangeable_points": "without a trend, the points would be exchangeable",
+        "trend.insignificant": "{n} points cannot be significant",
+        "trend.constant_blocks": "every block is the same in all conditions",
+        "trend.independent_blocks": "blocks are independent",
+        "trend.exchangeable_conditions": "without a trend, the conditions would be exchangeable within a block",
+    }
+)
 
 
 def ranks(values: Floats) -> Floats:
@@ -45,10 +59,11 @@ def ranks(values: Floats) -> Floats:
 
 
 def spearman_trend(
-    name: str,
+    key: str,
     x: Sequence[float],
     y: Sequence[float],
     *,
+    about: Mapping[str, Any] = {},
     seeds: Sequence[int] = (),
     discarded: Sequence[int] = (),
     rule: str = "",
@@ -64,15 +79,15 @@ def spearman_trend(
     first, second = finite(x, "x"), finite(y, "y")
     n = len(first)
     if len(second) != n:
-        raise UsageError(f"x and y have one value a point each, not {n} and {len(second)}")
-    evidence: dict[str, Any] = {**seed_evidence(seeds, discarded, rule), "n": n, "level": level}
-    reason = "three points are needed for a trend" if n < 3 else ""
+        raise UsageError(f"x and y have one value per point each, not {n} and {len(second)}")
+    evidence: dict[str, Any] = {**about, **seed_evidence(seeds, discarded, rule), "n": n, "level": level}
+    reasons = [Assumption("trend.few_points", "violated")] if n < 3 else []
     for row, what in ((first, "x"), (second, "y")):
         if n >= 3 and row.min() == row.max():
-            reason = f"{what} never changes"
-    if reason:
-        violated = (Assumption(reason, "violated"),)
-        return Claim(name, None, "", "measured", "unknown", None, violated, SPEARMAN, evidence)
+            reasons = [Assumption("trend.constant", "violated", {"row": what})]
+    if reasons:
+        violated = tuple(reasons)
+        return Claim(key, None, "", "measured", "unknown", None, violated, SPEARMAN, evidence)
     one, two = _standard(ranks(first)), _standard(ranks(second))
     rho = float(np.clip(one @ two, -1, 1))
     p_value, orders = _permutation_p(one, two)
@@ -83,25 +98,26 @@ def spearman_trend(
         "ties_x": n - len(np.unique(first)),
         "ties_y": n - len(np.unique(second)),
     }
-    assumptions = [Assumption("were there no trend, the points could be exchanged")]
+    assumptions = [Assumption("trend.exchangeable_points")]
     interval, evidence["resamples"] = _rho_interval(first, second, rho, level)
     if evidence["smallest_p"] > 1 - level:
-        assumptions.append(Assumption(f"{n} points cannot be significant", "violated"))
-    return Claim(name, rho, "", "measured", "holds", interval, tuple(assumptions), SPEARMAN, evidence)
+        assumptions.append(Assumption("trend.insignificant", "violated", {"n": n}))
+    return Claim(key, rho, "", "measured", "holds", interval, tuple(assumptions), SPEARMAN, evidence)
 
 
 def page_trend(
-    name: str,
+    key: str,
     table: Sequence[Sequence[float]],
     *,
+    about: Mapping[str, Any] = {},
     conditions: Sequence[str] = (),
     blocks: Sequence[int] | Sequence[str] = (),
     discarded: Sequence[int] = (),
     rule: str = "",
     level: float = 0.95,
 ) -> Claim:
-    """Page's test that values rise along the columns of a table: a row is a block (a seed or a task), the columns are
-    conditions in the order in which the values are expected to rise.
+    """Page's test that values rise along the columns of a table: each row is a block (a seed or a task), the columns
+    are conditions in the order in which the values are expected to rise.
 
     With R_bj the rank of column j within block b, Page's statistic is L = sum_j j sum_b R_bj. The value given is the
     mean over the m blocks of the rank correlation with the order, 12 L / (m k (k^2 - 1)) - 3 (k + 1) / (k - 1), from
@@ -113,11 +129,11 @@ def page_trend(
     m, k = rows.shape
     names = list(blocks) or list(range(m))
     seeds: list[int] = [int(block) for block in blocks if not isinstance(block, str)]
-    evidence: dict[str, Any] = {**seed_evidence(seeds, discarded, rule), "n": m, "blocks": names, "level": level}
-    evidence["conditions"] = list(conditions) or k
+    evidence: dict[str, Any] = {**about, **seed_evidence(seeds, discarded, rule), "n": m, "level": level}
+    evidence |= {"blocks": names, "conditions": list(conditions) or k}
     if (rows.min(axis=1) == rows.max(axis=1)).all():
-        violated = (Assumption("every block is the same in all conditions", "violated"),)
-        return Claim(name, None, "", "measured", "unknown", None, violated, PAGE, evidence)
+        violated = (Assumption("trend.constant_blocks", "violated"),)
+        return Claim(key, None, "", "measured", "unknown", None, violated, PAGE, evidence)
     ranked = np.array([ranks(row) for row in rows])
     each = ranked @ np.arange(1, k + 1)
     correlations = 12 * each / (k * (k**2 - 1)) - 3 * (k + 1) / (k - 1)
@@ -126,12 +142,12 @@ def page_trend(
     evidence |= {"L": float(each.sum()), "p_value": p_value, "p_method": f"{method}, one-sided"}
     evidence |= {"smallest_p": math.factorial(k) ** -float(m), "interval_reference": "efron1993, chapter 13"}
     assumptions = (
-        Assumption("blocks are independent"),
-        Assumption("were there no trend, the conditions could be exchanged within a block"),
+        Assumption("trend.independent_blocks"),
+        Assumption("trend.exchangeable_conditions"),
         *spread_assumptions(correlations, level, "block"),
     )
     interval = mean_interval(correlations, level)
-    return Claim(name, mean_of(correlations), "", "measured", "holds", interval, assumptions, PAGE, evidence)
+    return Claim(key, mean_of(correlations), "", "measured", "holds", interval, assumptions, PAGE, evidence)
 
 
 @functools.lru_cache(maxsize=EXACT_UP_TO)
@@ -187,7 +203,7 @@ def _checked_table(table: Sequence[Sequence[float]], conditions: Sequence[str], 
     """The table as an array, or the sentence that says what is wrong with it."""
     rows = [finite(row, "the values of a block") for row in table]
     if not rows:
-        raise UsageError("the table has no rows; give one row a block")
+        raise UsageError("the table has no rows; give one row per block")
     widths = sorted({len(row) for row in rows})
     if len(widths) > 1:
         raise UsageError(f"every block needs a value in every condition, but rows have {widths} values")

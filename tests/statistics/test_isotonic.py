@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
-from lengthwise.analysis.isotonic import isotonic_fit
 from lengthwise.errors import UsageError
+from lengthwise.statistics.isotonic import isotonic_fit
 
 quick = settings(max_examples=40, deadline=None)  # a busy machine is no counterexample
 

@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.analysis.bootstrap import check_level, finite, seed_evidence
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats
+from lengthwise.statistics.bootstrap import check_level, finite, seed_evidence
 
 REFERENCE = Reference("izzo2026", "experiments")
 FEWEST = 6
@@ -33,9 +34,22 @@ _GRID = 42
 _ALPHA = 0.05
 _LEAST_SHARE = 0.01
 
+explain(
+    {
+        "plateau.loss": "plateau of the loss",
+        "plateau.few_sizes": "{sizes} sizes beyond training are too few; {needed} are needed",
+        "plateau.settled": "over the last third the loss changes by less than {share:.0%} of the plateau",
+        "plateau.residuals": "residuals are independent, normal and of one size",
+        "plateau.beyond": "beyond the largest size the loss continues as the fit does",
+        "plateau.drifts": "the last third still drifts by {drift:.3g}, more than {share:.0%} of the plateau",
+        "plateau.not_exponential": "the loss drifts over all sizes, but not as an exponential",
+        "plateau.far": "at the largest size the fit is still more than {share:.0%} away from the plateau",
+    }
+)
+
 
 @dataclass(frozen=True)
-class Fit:
+class PlateauFit:
     """A fitted curve: P, A and tau (A = 0 is the constant), its residuals, and the standard error of P."""
 
     level: float
@@ -64,7 +78,7 @@ def plateau(
     losses: Sequence[float],
     train_size: float,
     *,
-    name: str = "plateau of the loss",
+    key: str = "plateau.loss",
     unit: str = "",
     level: float = 0.95,
     seeds: Sequence[int] = (),
@@ -86,8 +100,8 @@ def plateau(
     evidence: dict[str, Any] = {**seed_evidence(seeds, discarded, rule), "n": len(values), "level": level}
     evidence |= {"train_size": float(train_size), "method": "least squares, interval from the Jacobian"}
     if len(values) < FEWEST:
-        few = Assumption(f"{len(values)} sizes beyond training are too few; {FEWEST} are needed", "violated")
-        return Claim(name, None, unit, "heuristic", "unknown", None, (few,), REFERENCE, evidence)
+        few = Assumption("plateau.few_sizes", "violated", {"sizes": len(values), "needed": FEWEST})
+        return Claim(key, None, unit, "heuristic", "unknown", None, (few,), REFERENCE, evidence)
     fit = _chosen(distances, values)
     scale = max(fit.level, _LEAST_SHARE * float(values.max()))
     third = max(3, math.ceil(len(values) / 3))
@@ -96,18 +110,16 @@ def plateau(
     evidence |= {"drift": drift, "drift_error": error, "drift_limit": DRIFT * scale}
     reasons = _reasons(distances, values, fit, scale, (drift, error))
     if reasons:
-        violated = tuple(Assumption(reason, "violated") for reason in reasons)
-        return Claim(name, None, unit, "heuristic", "unknown", None, violated, REFERENCE, evidence)
+        return Claim(key, None, unit, "heuristic", "unknown", None, tuple(reasons), REFERENCE, evidence)
     half = _student(level, fit.freedom) * fit.error
     interval = Interval(max(0.0, fit.level - half), fit.level + half, level, "Jacobian of the fit, Student's t")
     seen = abs(drift) + _student(1 - _ALPHA, fit.freedom) * error <= DRIFT * scale
-    limit = f"over the last third the loss changes by less than {100 * DRIFT:g}% of the plateau"
     assumptions = (
-        Assumption(limit, "checked" if seen else "assumed"),
-        Assumption("residuals are independent, normal and of one size"),
-        Assumption("beyond the largest size the loss goes on as the fit does"),
+        Assumption("plateau.settled", "checked" if seen else "assumed", {"share": DRIFT}),
+        Assumption("plateau.residuals"),
+        Assumption("plateau.beyond"),
     )
-    return Claim(name, fit.level, unit, "heuristic", "holds", interval, assumptions, REFERENCE, evidence)
+    return Claim(key, fit.level, unit, "heuristic", "holds", interval, assumptions, REFERENCE, evidence)
 
 
 def _beyond(sizes: Sequence[float], losses: Sequence[float], train_size: float) -> tuple[Floats, Floats]:
@@ -125,13 +137,13 @@ def _beyond(sizes: Sequence[float], losses: Sequence[float], train_size: float) 
     return where[where > start] - start, values[where > start]
 
 
-def _chosen(distances: Floats, values: Floats) -> Fit:
+def _chosen(distances: Floats, values: Floats) -> PlateauFit:
     """The exponential where it is significantly better than the constant, else the constant."""
     from scipy.stats import f as fisher
 
     residuals = values - values.mean()
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    constant = Fit(float(values.mean()), 0.0, None, residuals, error, 1)
+    constant = PlateauFit(float(values.mean()), 0.0, None, residuals, error, 1)
     total = float(residuals @ residuals)
     if total <= 1e-24 * float(values @ values):
         return constant
@@ -141,7 +153,7 @@ def _chosen(distances: Floats, values: Floats) -> Fit:
     return exponential if fisher.sf(ratio, 2, exponential.freedom) < _ALPHA else constant
 
 
-def _exponential(distances: Floats, values: Floats) -> Fit:
+def _exponential(distances: Floats, values: Floats) -> PlateauFit:
     """Least squares over P >= 0, A and log tau, with the largest loss scaled to 1."""
     from scipy.optimize import least_squares
 
@@ -169,7 +181,7 @@ def _exponential(distances: Floats, values: Floats) -> Fit:
     rest, slopes = residuals(best.x), jacobian(best.x)
     spread = np.linalg.pinv(slopes.T @ slopes) * float(rest @ rest) / (len(values) - 3)
     error = scale * math.sqrt(max(float(spread[0, 0]), 0.0))
-    return Fit(scale * p, scale * a, math.exp(log_tau), -scale * rest, error, 3)
+    return PlateauFit(scale * p, scale * a, math.exp(log_tau), -scale * rest, error, 3)
 
 
 def _range_of_tau(distances: Floats) -> tuple[float, float]:
@@ -210,27 +222,28 @@ def _drift(distances: Floats, values: Floats, noise: float) -> tuple[float, floa
     return float(centred @ values) / square * span, noise / math.sqrt(square) * span
 
 
-def _reasons(distances: Floats, values: Floats, fit: Fit, scale: float, last: tuple[float, float]) -> list[str]:
+def _reasons(
+    distances: Floats, values: Floats, fit: PlateauFit, scale: float, last: tuple[float, float]
+) -> list[Assumption]:
     """Why no plateau can be named; empty if one can."""
 
     def drifts(drift: float, error: float) -> bool:
         return abs(drift) > DRIFT * scale and abs(drift) > _student(1 - _ALPHA, fit.freedom) * error
 
     reasons = []
-    share = f"{100 * DRIFT:g}% of the plateau"
     if drifts(*last):
-        reasons.append(f"the last third still drifts by {last[0]:.3g}, more than {share}")
+        reasons.append(Assumption("plateau.drifts", "violated", {"drift": last[0], "share": DRIFT}))
     intercept, slope = _line(distances, values)
     around = values - intercept - slope * distances
     noise = math.sqrt(float(around @ around) / (len(values) - 2))
     if fit.tau is None and drifts(*_drift(distances, values, noise)):
-        reasons.append("the loss drifts over all sizes, but not as an exponential")
+        reasons.append(Assumption("plateau.not_exponential", "violated"))
     if fit.left(float(distances[-1])) > DRIFT * scale:
-        reasons.append(f"at the largest size the fit is still more than {share} away from it")
+        reasons.append(Assumption("plateau.far", "violated", {"share": DRIFT}))
     return reasons
 
 
-def _fit_evidence(fit: Fit, values: Floats, third: int) -> dict[str, Any]:
+def _fit_evidence(fit: PlateauFit, values: Floats, third: int) -> dict[str, Any]:
     return {
         "model": "constant" if fit.tau is None else "exponential",
         "P": fit.level,

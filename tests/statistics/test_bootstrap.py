@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lengthwise.analysis.bootstrap import COVERAGE, mean_interval, mean_over_seeds, percentile_ends, resampling
 from lengthwise.errors import UsageError
+from lengthwise.statistics.bootstrap import COVERAGE, mean_interval, mean_over_seeds, percentile_ends, resampling
 
 quick = settings(max_examples=40, deadline=None)  # a busy machine is no counterexample
 
@@ -156,6 +156,6 @@ def test_coverage_is_what_the_docstring_says(n: int) -> None:
 
 
 def test_importing_the_room_loads_neither_torch_nor_scipy() -> None:
-    code = "import sys, lengthwise.analysis; print([m for m in ('torch', 'scipy') if m in sys.modules])"
+    code = "import sys, lengthwise.statistics; print([m for m in ('torch', 'scipy') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -9,11 +9,11 @@
 Every claim names the seeds it used and those it left out. Nothing here needs torch.
 """
 
-from lengthwise.analysis.bootstrap import mean_over_seeds
-from lengthwise.analysis.isotonic import Isotonic, isotonic_fit
-from lengthwise.analysis.paired import paired_difference, paired_over_tasks
-from lengthwise.analysis.plateau import plateau
-from lengthwise.analysis.trends import page_trend, spearman_trend
+from lengthwise.statistics.bootstrap import mean_over_seeds
+from lengthwise.statistics.isotonic import Isotonic, isotonic_fit
+from lengthwise.statistics.paired import paired_difference, paired_over_tasks
+from lengthwise.statistics.plateau import plateau
+from lengthwise.statistics.trends import page_trend, spearman_trend
 
 __all__ = [
     "Isotonic",

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengthwise.analysis.plateau import plateau
 from lengthwise.errors import UsageError
+from lengthwise.statistics.plateau import plateau
 
 quick = settings(max_examples=20, deadline=None)  # a busy machine is no counterexample
 

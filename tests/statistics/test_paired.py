@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lengthwise.analysis.paired import FLIPS, paired_difference, paired_over_tasks, sign_flip_p
 from lengthwise.errors import UsageError
+from lengthwise.statistics.paired import FLIPS, paired_difference, paired_over_tasks, sign_flip_p
 
 quick = settings(max_examples=40, deadline=None)  # a busy machine is no counterexample
 

@@ -1,9 +1,9 @@
 """Two configurations compared pair by pair: by seed, or by task.
 
-The p-value is of Fisher's sign-flip test (fisher1935, section 21): if the two were the same, each difference could as
-well have had the other sign, so p is the share of all sign patterns whose mean is as far from zero as the one seen.
-With n pairs there are 2^n patterns and a pattern has its mirror, hence no p below 2 / 2^n: three pairs can never show
-a difference at the 5 % level, six can.
+The p-value is that of Fisher's sign-flip test (fisher1935, section 21): if the two were the same, each difference
+could equally well have had the other sign, so p is the share of sign patterns whose mean is as far from zero as the
+observed one. With n pairs there are 2^n patterns, in mirrored pairs, hence no p below 2 / 2^n: three pairs can never
+show a difference at the 5 % level, six can.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lengthwise.analysis.bootstrap import (
+from lengthwise.errors import UsageError
+from lengthwise.messages import explain
+from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.seeds import Floats, Seeds
+from lengthwise.statistics.bootstrap import (
     check_level,
     finite,
     mean_interval,
@@ -23,9 +27,6 @@ from lengthwise.analysis.bootstrap import (
     spread_evidence,
     whole_seeds,
 )
-from lengthwise.errors import UsageError
-from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.seeds import Floats, Seeds
 
 EXACT_UP_TO = 16
 FLIPS = 20000
@@ -34,12 +35,22 @@ _ROUNDING = 1e-9
 
 Key = TypeVar("Key", int, str)
 
+explain(
+    {
+        "paired.exchangeable": "if the two were the same, they would be exchangeable within a {noun}",
+        "paired.unpaired": "left out, as they are on one side only: {noun} {names}",
+        "paired.none": "no {noun} is on both sides",
+        "paired.insignificant": "pairs by {noun} cannot be significant, as there are {n}: no p is below {smallest:g}",
+    }
+)
+
 
 def paired_difference(
-    name: str,
+    key: str,
     first: Mapping[int, float],
     second: Mapping[int, float],
     *,
+    about: Mapping[str, Any] = {},
     discarded: Sequence[int] = (),
     rule: str = "",
     unit: str = "",
@@ -51,15 +62,16 @@ def paired_difference(
     before, by `rule`.
     """
     pairs = sorted(set(whole_seeds(first)) & set(whole_seeds(second)))
-    evidence = seed_evidence(pairs, discarded, rule)
-    return _paired(name, first, second, pairs, "seed", evidence, unit, level)
+    evidence = {**about, **seed_evidence(pairs, discarded, rule)}
+    return _paired(key, first, second, pairs, "seed", evidence, unit, level)
 
 
 def paired_over_tasks(
-    name: str,
+    key: str,
     first: Mapping[str, float],
     second: Mapping[str, float],
     *,
+    about: Mapping[str, Any] = {},
     seeds: Mapping[str, Sequence[int]] | None = None,
     discarded: Mapping[str, Sequence[int]] | None = None,
     rule: str = "",
@@ -77,12 +89,13 @@ def paired_over_tasks(
     used, left = seeds or {}, discarded or {}
     by_task = {task: seed_evidence(used.get(task, ()), left.get(task, ()), rule) for task in sorted({*used, *left})}
     evidence = {
+        **about,
         "tasks": pairs,
         "seeds": {task: row["seeds"] for task, row in by_task.items()},
         "discarded": {task: row["discarded"] for task, row in by_task.items() if row["discarded"]},
         "rule": rule or "all seeds are kept",
     }
-    return _paired(name, first, second, pairs, "task", evidence, unit, level)
+    return _paired(key, first, second, pairs, "task", evidence, unit, level)
 
 
 def sign_flip_p(differences: Floats) -> tuple[float, int]:
@@ -110,7 +123,7 @@ def sign_flip_p(differences: Floats) -> tuple[float, int]:
 
 
 def _paired(
-    name: str,
+    key: str,
     first: Mapping[Key, float],
     second: Mapping[Key, float],
     pairs: Sequence[Key],
@@ -125,13 +138,13 @@ def _paired(
     others = finite([second[pair] for pair in pairs], "values")
     alone = {"only_first": sorted(set(first) - set(pairs)), "only_second": sorted(set(second) - set(pairs))}
     evidence = {**evidence, **alone, "n": len(pairs), "level": level}
-    assumptions = [Assumption(f"were the two the same, they could be exchanged within a {noun}")]
+    assumptions = [Assumption("paired.exchangeable", values={"noun": noun})]
     if unpaired := [*alone["only_first"], *alone["only_second"]]:
-        text = f"{noun}s {', '.join(map(str, sorted(set(unpaired))))} are on one side only and left out"
-        assumptions.append(Assumption(text, "violated"))
+        names = ", ".join(map(str, sorted(set(unpaired))))
+        assumptions.append(Assumption("paired.unpaired", "violated", {"noun": noun, "names": names}))
     if not pairs:
-        assumptions.append(Assumption(f"no {noun} is on both sides", "violated"))
-        return Claim(name, None, unit, "measured", "unknown", None, tuple(assumptions), REFERENCE, evidence)
+        assumptions.append(Assumption("paired.none", "violated", {"noun": noun}))
+        return Claim(key, None, unit, "measured", "unknown", None, tuple(assumptions), REFERENCE, evidence)
     differences = ones - others
     p_value, patterns = sign_flip_p(differences)
     smallest = 2 / 2 ** len(pairs)
@@ -147,9 +160,8 @@ def _paired(
     }
     assumptions += spread_assumptions(differences, level, noun)
     if smallest > 1 - level + _ROUNDING:
-        text = f"{len(pairs)} {noun}{'s' * (len(pairs) > 1)} cannot be significant: no p is below {smallest:g}"
-        assumptions.append(Assumption(text, "violated"))
+        values = {"n": len(pairs), "noun": noun, "smallest": smallest}
+        assumptions.append(Assumption("paired.insignificant", "violated", values))
     interval = mean_interval(differences, level)
-    return Claim(
-        name, mean_of(differences), unit, "measured", "holds", interval, tuple(assumptions), REFERENCE, evidence
-    )
+    value = mean_of(differences)
+    return Claim(key, value, unit, "measured", "holds", interval, tuple(assumptions), REFERENCE, evidence)

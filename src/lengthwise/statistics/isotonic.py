@@ -12,7 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.analysis.bootstrap import (
+from lengthwise.errors import UsageError
+from lengthwise.messages import explain
+from lengthwise.records import Assumption, Claim, Interval, Reference
+from lengthwise.seeds import Floats, Seeds
+from lengthwise.statistics.bootstrap import (
     FEW,
     check_level,
     finite,
@@ -21,9 +25,6 @@ from lengthwise.analysis.bootstrap import (
     seed_evidence,
     whole_seeds,
 )
-from lengthwise.errors import UsageError
-from lengthwise.records import Assumption, Claim, Interval, Reference
-from lengthwise.seeds import Floats, Seeds
 
 REFERENCE = Reference("barlow1972", "chapter 1")
 SHUFFLES = 999
@@ -31,11 +32,25 @@ _RESAMPLES = 1000
 _ROUNDING = 1e-9
 
 
+explain(
+    {
+        "isotonic.crossing": "first size at which the fit crosses {threshold:g}",
+        "isotonic.few_sizes": "three sizes are needed",
+        "isotonic.constant": "the values never change",
+        "isotonic.never_above": "the fit is never above {threshold:g} up to size {size:g}",
+        "isotonic.never_below": "the fit is never below {threshold:g} up to size {size:g}",
+        "isotonic.open_end": "{share:.0%} of resamples never cross, so the upper end is a lower bound",
+        "isotonic.rises": "the true curve never falls with size",
+        "isotonic.falls": "the true curve never rises with size",
+    }
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Isotonic:
     """A monotone fit: sizes in order, the mean of what was measured there, its weight, and the fitted value.
 
-    `curves` holds one row a seed where several were given; the intervals resample those rows.
+    `curves` holds one row per seed where several were given; the intervals resample those rows.
     """
 
     x: Floats
@@ -57,7 +72,7 @@ class Isotonic:
         """The share of the weighted variance over sizes that the fit explains; None where nothing varies."""
         return _explained(self.y, self.weights, self.fitted)
 
-    def claim(self, name: str, level: float = 0.95) -> Claim:
+    def claim(self, key: str, level: float = 0.95) -> Claim:
         """How monotone the points are: the share of their variance over sizes that the fit explains.
 
         The fit is free, so it explains part of pure noise as well: the evidence has the share it explains on average
@@ -67,9 +82,9 @@ class Isotonic:
         share = self.explained()
         evidence = {**self._evidence(level), "levels": self.levels}
         if share is None or len(self.x) < 3:
-            reason = "three sizes are needed" if len(self.x) < 3 else "the values never change"
+            reason = "isotonic.few_sizes" if len(self.x) < 3 else "isotonic.constant"
             violated = (Assumption(reason, "violated"),)
-            return Claim(name, None, "", "heuristic", "unknown", None, violated, REFERENCE, evidence)
+            return Claim(key, None, "", "heuristic", "unknown", None, violated, REFERENCE, evidence)
         shuffled = self._shuffled()
         evidence["share_if_shuffled"] = float(np.mean(shuffled))
         evidence["p_value"] = (1 + int(np.sum(shuffled >= share - _ROUNDING))) / (1 + len(shuffled))
@@ -77,9 +92,9 @@ class Isotonic:
         shares = [_explained(y, self.weights, self._fit(y)) for y in self._resampled()]
         # a resampled curve that never changes is monotone
         interval = self._interval([1.0 if one is None else one for one in shares], share, level)
-        return Claim(name, share, "", "heuristic", "holds", interval, self._assumptions(level), REFERENCE, evidence)
+        return Claim(key, share, "", "heuristic", "holds", interval, self._assumptions(level), REFERENCE, evidence)
 
-    def crossing(self, threshold: float, name: str = "crossing", level: float = 0.95) -> Claim:
+    def crossing(self, threshold: float, key: str = "isotonic.crossing", level: float = 0.95) -> Claim:
         """The first size measured at which the fit is below the threshold (above it, if the fit increases).
 
         A fit that never gets there has no crossing: unknown, with the largest size in the evidence. Resampled curves
@@ -89,11 +104,12 @@ class Isotonic:
         (threshold,) = finite([threshold], "thresholds").tolist()
         index = self._first_beyond(self.fitted, threshold)
         evidence = {**self._evidence(level), "threshold": threshold, "largest_size": float(self.x[-1])}
-        side = "above" if self.increasing else "below"
         if index is None:
-            never = (Assumption(f"the fit is never {side} {threshold:g} up to size {self.x[-1]:g}", "violated"),)
+            values = {"threshold": threshold, "size": float(self.x[-1])}
+            reason = "isotonic.never_above" if self.increasing else "isotonic.never_below"
+            never = (Assumption(reason, "violated", values),)
             evidence["censored"] = True
-            return Claim(name, None, "size", "heuristic", "unknown", None, never, REFERENCE, evidence)
+            return Claim(key, None, "size", "heuristic", "unknown", None, never, REFERENCE, evidence)
         evidence |= {"censored": False, "size_before": float(self.x[index - 1]) if index else None}
         found = [self._first_beyond(self._fit(y), threshold) for y in self._resampled()]
         sizes = [float(self.x[-1] if one is None else self.x[one]) for one in found]
@@ -103,10 +119,9 @@ class Isotonic:
             share = float(self._probabilities() @ never)
             evidence["resamples_that_never_cross"] = share
             if share >= (1 - level) / 2:
-                text = f"{100 * share:.0f}% of resamples never cross, so the upper end is a lower bound"
-                assumptions.append(Assumption(text, "violated"))
+                assumptions.append(Assumption("isotonic.open_end", "violated", {"share": share}))
         size = float(self.x[index])
-        return Claim(name, size, "size", "heuristic", "holds", interval, tuple(assumptions), REFERENCE, evidence)
+        return Claim(key, size, "size", "heuristic", "holds", interval, tuple(assumptions), REFERENCE, evidence)
 
     def _fit(self, y: Floats) -> Floats:
         return _monotone(y, self.weights, self.increasing)
@@ -128,7 +143,7 @@ class Isotonic:
         return np.array(shares, dtype=np.float64)
 
     def _resampled(self) -> Iterable[Floats]:
-        """Mean curves over resampled seeds; none with fewer than two seeds. Which seed had which curve is no matter."""
+        """Mean curves over resampled seeds, whatever the order of the seeds; none with fewer than two."""
         n = len(self.curves)
         ordered = np.array(sorted(self.curves.tolist()))
         return resampling(n).counts[:_RESAMPLES] @ ordered / n if n > 1 else []
@@ -147,13 +162,14 @@ class Isotonic:
 
     def _assumptions(self, level: float) -> tuple[Assumption, ...]:
         n = len(self.curves)
-        assumptions = [Assumption(f"the truth only {'rises' if self.increasing else 'falls'} with size")]
+        assumptions = [Assumption("isotonic.rises" if self.increasing else "isotonic.falls")]
         if n == 1:
-            assumptions.append(Assumption("one curve shows no spread", "violated"))
+            assumptions.append(Assumption("statistics.one", "violated", {"noun": "curve"}))
         elif (self.curves == self.curves[0]).all():
-            assumptions.append(Assumption(f"{n} equal curves show no spread", "violated"))
+            assumptions.append(Assumption("statistics.equal", "violated", {"n": n, "noun": "curve"}))
         elif n < FEW:
-            assumptions.append(Assumption(f"an interval from {n} seeds covers less than {100 * level:g}%", "violated"))
+            values = {"n": n, "noun": "seed", "percent": 100 * level}
+            assumptions.append(Assumption("statistics.covers_less", "violated", values))
         return tuple(assumptions)
 
     def _evidence(self, level: float) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lengthwise.analysis.trends import page_trend, ranks, spearman_trend
 from lengthwise.errors import UsageError
+from lengthwise.statistics.trends import page_trend, ranks, spearman_trend
 
 quick = settings(max_examples=40, deadline=None)  # a busy machine is no counterexample
 

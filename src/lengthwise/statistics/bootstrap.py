@@ -1,9 +1,9 @@
 """The mean over seeds with a bootstrap interval, and the resampling that the other analyses share.
 
-The percentile bootstrap (efron1993, chapter 13) draws n of the n values with replacement, again and again, and takes
-the middle `level` of the means. For up to six values every resample is counted, so nothing is random.
+The percentile bootstrap (efron1993, chapter 13) repeatedly draws n of the n values with replacement and takes the
+middle `level` of the means. For up to six values all resamples are enumerated, so nothing is random.
 
-How often the 95 % interval holds the true mean, in per cent of 20,000 simulated studies (standard error at most 0.4):
+How often the 95 % interval covers the true mean, in per cent of 20,000 simulated studies (standard error at most 0.4):
 
     seeds             2    3    4    5    6    7    8   10   15   20   30
     normal           50   75   80   84   86   87   89   90   92   93   94
@@ -11,9 +11,9 @@ How often the 95 % interval holds the true mean, in per cent of 20,000 simulated
     0 or 1, half     50   75   88   94   97   87   93   98   96   96   96
     0 in one of ten  18   28   34   40   45   49   53   65   78   87   95    (else 1: a seed that rarely collapses)
 
-So an interval from three seeds, which is the range of the three, is a 75 % interval at best, and no interval knows of
-a collapse that none of its seeds shows. The figure for normal values is in the evidence of every claim as `coverage`;
-with fewer than ten seeds the claim says it among its assumptions too.
+An interval from three seeds, which is their range, is thus a 75 % interval at best, and no interval can reveal a
+collapse that none of its seeds shows. The figure for normal values is in the evidence of every claim as `coverage`;
+with fewer than ten seeds it is among the assumptions too.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Seeds
 
@@ -35,11 +36,25 @@ RESAMPLES = 5000
 EXACT_UP_TO = 6
 REFERENCE = Reference("efron1993", "chapter 13")
 
-# The first row of the table above: seeds → share of 95 % intervals that hold the mean of normal values.
+# The first row of the table above: seeds → share of 95 % intervals that cover the mean of normal values.
 COVERAGE = {2: 0.50, 3: 0.75, 4: 0.80, 5: 0.84, 6: 0.86, 7: 0.87, 8: 0.89, 10: 0.90, 15: 0.92, 20: 0.93, 30: 0.94}
 FEW = 10
 _LARGEST = 1e100  # the square of a value must be a number
 _ROUNDING = 1e-12
+
+
+explain(
+    {
+        "statistics.no_seed": "no seed was kept",
+        "statistics.exchangeable_seeds": "seeds are exchangeable",
+        "statistics.lower_bounds": "{count} of {of} values are lower bounds, and so is the mean",
+        "statistics.selected": "the mean is over seeds selected by the rule: {rule}",
+        "statistics.covers_less": "an interval from {n} {noun}s covers less than {percent:g}%",
+        "statistics.covers_about": "an interval from {n} {noun}s covers about {share:.0%}",
+        "statistics.one": "one {noun} shows no spread",
+        "statistics.equal": "{n} equal {noun}s show no spread",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -103,9 +118,10 @@ def mean_interval(values: Floats, level: float) -> Interval | None:
 
 
 def mean_over_seeds(
-    name: str,
+    key: str,
     values: Mapping[int, float],
     *,
+    about: Mapping[str, Any] = {},
     discarded: Mapping[int, float] | None = None,
     rule: str = "",
     unit: str = "",
@@ -114,8 +130,9 @@ def mean_over_seeds(
 ) -> Claim:
     """The mean of one number per seed, with the percentile bootstrap interval.
 
-    `discarded` holds the seeds left out and `rule` says why. `lower_bounds` is how many of the values are known only
-    from below, such as a reach that ends where the measurement does: then the mean is a lower bound as well, and the
+    `key` and `about`, the values for its sentence, are the caller's, here and in the other functions of this room.
+    `discarded` holds the seeds left out and `rule` says why. `lower_bounds` is how many of the values are known only from
+    below, such as a reach that ends where the measurement does: then the mean is a lower bound as well, and the
     interval is open above.
     """
     discarded = discarded or {}
@@ -124,24 +141,24 @@ def mean_over_seeds(
     numbers = finite([values[seed] for seed in seeds], "values")
     if not 0 <= lower_bounds <= len(numbers):
         raise UsageError(f"{lower_bounds} of {len(numbers)} values cannot be lower bounds; give 0 to {len(numbers)}")
-    evidence = {**seed_evidence(seeds, discarded, rule), "level": level, "lower_bounds": lower_bounds}
+    evidence = {**about, **seed_evidence(seeds, discarded, rule), "level": level, "lower_bounds": lower_bounds}
     if discarded:
         evidence["discarded_values"] = [_number_or_none(discarded[seed]) for seed in evidence["discarded"]]
     if not len(numbers):
-        assumption = Assumption("no seed was kept", "violated")
-        return Claim(name, None, unit, "measured", "unknown", None, (assumption,), REFERENCE, evidence)
+        assumption = Assumption("statistics.no_seed", "violated")
+        return Claim(key, None, unit, "measured", "unknown", None, (assumption,), REFERENCE, evidence)
     mean = mean_of(numbers)
     evidence.update(spread_evidence(numbers, level))
-    assumptions = [Assumption("seeds are exchangeable"), *spread_assumptions(numbers, level, "seed")]
+    assumptions = [Assumption("statistics.exchangeable_seeds"), *spread_assumptions(numbers, level, "seed")]
     if lower_bounds:
-        text = f"{lower_bounds} of {len(numbers)} values are lower bounds, and so is the mean"
-        assumptions.append(Assumption(text, "violated"))
+        values_of = {"count": lower_bounds, "of": len(numbers)}
+        assumptions.append(Assumption("statistics.lower_bounds", "violated", values_of))
     if discarded:
-        assumptions.append(Assumption(f"the mean is of seeds with: {rule}", "checked"))
+        assumptions.append(Assumption("statistics.selected", "checked", {"rule": rule}))
     interval = mean_interval(numbers, level)
     if interval is not None and lower_bounds:
         interval = replace(interval, high=math.inf)
-    return Claim(name, mean, unit, "measured", "holds", interval, tuple(assumptions), REFERENCE, evidence)
+    return Claim(key, mean, unit, "measured", "holds", interval, tuple(assumptions), REFERENCE, evidence)
 
 
 def mean_of(values: Floats) -> float:
@@ -150,7 +167,7 @@ def mean_of(values: Floats) -> float:
 
 
 def spread_evidence(values: Floats, level: float) -> dict[str, Any]:
-    """What is to be known of the values behind a mean: all of them, their deviation, and how they were resampled."""
+    """The evidence for a mean: all values, their standard deviation, and how they were resampled."""
     n = len(values)
     evidence: dict[str, Any] = {"n": n, "values": values.tolist()}
     if n > 1:
@@ -165,7 +182,7 @@ def spread_evidence(values: Floats, level: float) -> dict[str, Any]:
 
 
 def coverage(n: int, level: float) -> float | None:
-    """How often an interval from n normal values holds their mean, where that was simulated: at 95 %, n >= 2."""
+    """How often an interval from n normal values covers their mean; known (by simulation) at 95 % for n >= 2."""
     if level != 0.95 or n < 2:
         return None
     return COVERAGE[max(known for known in COVERAGE if known <= n)]
@@ -174,17 +191,18 @@ def coverage(n: int, level: float) -> float | None:
 @functools.lru_cache(maxsize=256)
 def _few(n: int, level: float, noun: str) -> Assumption:
     covers = coverage(n, level)
-    share = f"about {100 * covers:.0f}%" if covers is not None else f"less than {100 * level:g}%"
-    return Assumption(f"an interval from {n} {noun}s covers {share}", "violated")
+    if covers is None:
+        return Assumption("statistics.covers_less", "violated", {"n": n, "noun": noun, "percent": 100 * level})
+    return Assumption("statistics.covers_about", "violated", {"n": n, "noun": noun, "share": covers})
 
 
 def spread_assumptions(values: Floats, level: float, noun: str) -> list[Assumption]:
-    """What keeps the interval of a mean from being what its level says."""
+    """Why the interval of a mean may cover less than its level says."""
     n = len(values)
     if n == 1:
-        return [Assumption(f"one {noun} shows no spread", "violated")]
+        return [Assumption("statistics.one", "violated", {"noun": noun})]
     if values.min() == values.max():
-        return [Assumption(f"{n} equal values show no spread", "violated")]
+        return [Assumption("statistics.equal", "violated", {"n": n, "noun": "value"})]
     return [_few(n, level, noun)] if n < FEW else []
 
 
