@@ -1,8 +1,8 @@
 """What a training run could guarantee before it is carried out: the bound, and what a better one would take.
 
-`plan` adds the terms of a method to the loss that is hoped for. `tokens_for`, `params_for` and `bits_for` turn it
-around: how many tokens, how large a model or how many bits a goal allows. Every number is a prediction: it rests on a
-loss, a description length and a loss variation that nobody has measured yet.
+`GuaranteePlan` adds the terms of a method to the loss hoped for. `tokens_for`, `params_for` and `bits_for` invert it:
+how many tokens, how large a model or how many bits a goal allows. Every number is a prediction: it rests on a loss,
+a description length and a loss variation that nobody has measured yet.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from lengthwise.bounds.plan_methods import FreedmanMethod, PlanMethod, TrainingRun
 from lengthwise.bounds.risk import BoundTerm
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Status
 
 QUANTITY = (
@@ -22,7 +23,21 @@ QUANTITY = (
     "not on fresh documents"
 )
 MOST = 1e30  # tokens, params or bits beyond which a goal is called out of reach
-LINE = (7e7, 4.1e8, 1e9, 2.8e9, 6.9e9, 1.2e10, 7e10, 1e12)  # params along a line of constant tokens a parameter
+explain(
+    {
+        "plan.gap": "gap of {params:.4g} parameters at {bits:g} bits, {tokens:.4g} tokens",
+        "plan.bound": "bound of {params:.4g} parameters at {bits:g} bits, {tokens:.4g} tokens",
+        "plan.loss": "the loss on the training data will be {loss:g} nats",
+        "plan.described": (
+            "the model can be described in {bits:g} bits per parameter, everything that its decoder needs included, "
+            "at a cost of {cost:g} nats of loss"
+        ),
+        "plan.code": "the code of the description and the tokenizer were fixed before the data were seen",
+        "plan.vocabulary": "the vocabulary has {vocabulary:,} tokens",
+        "term.quantisation": "quantisation",
+    }
+)
+LINE = (7e7, 4.1e8, 1e9, 2.8e9, 6.9e9, 1.2e10, 7e10, 1e12)  # params along a line of constant tokens per parameter
 
 
 @dataclass(frozen=True)
@@ -69,22 +84,24 @@ class GuaranteePlan:
     def claim(self) -> Claim:
         """The bound, or the gap where there is no loss."""
         run, whole = self.run, self.gap if self.bound is None else self.bound
-        described = f"{run.params:.4g} parameters at {run.bits:g} bits, {run.tokens:.4g} tokens"
         return Claim(
-            key=f"{'gap' if self.loss is None else 'bound'} of {described}",
+            key="plan.gap" if self.loss is None else "plan.bound",
             value=whole,
-            unit="nats a token, at most",
+            unit="nats per token, at most",
             kind="predicted",
             status=self.status,
             assumptions=(*_given(self), *self.method.assumptions(run)),
             reference=self.method.reference,
             evidence={
                 "quantity": QUANTITY,
+                "params": run.params,
+                "bits": run.bits,
+                "tokens": run.tokens,
                 "method": self.method.title,
-                "terms": {term.name: term.value for term in self.terms},
-                "bits a token": whole / math.log(2),
+                "terms": {term.key: term.value for term in self.terms},
+                "bits_per_token": whole / math.log(2),
                 "loss": self.loss,
-                "chance, ln V": run.chance,
+                "chance": run.chance,
                 "delta": run.delta,
             },
         )
@@ -92,15 +109,12 @@ class GuaranteePlan:
 
 def _given(plan: GuaranteePlan) -> tuple[Assumption, ...]:
     run = plan.run
-    loss = () if plan.loss is None else (Assumption(f"the loss on the training data will be {plan.loss:g} nats"),)
+    loss = () if plan.loss is None else (Assumption("plan.loss", values={"loss": plan.loss}),)
     return (
         *loss,
-        Assumption(
-            f"the model can be described in {run.bits:g} bits a parameter, all that its decoder needs included, and "
-            f"that costs {plan.quantisation:g} nats of loss"
-        ),
-        Assumption("the code of the description and the tokenizer were fixed before the data were seen"),
-        Assumption(f"the vocabulary has {run.vocabulary:,} tokens"),
+        Assumption("plan.described", values={"bits": run.bits, "cost": plan.quantisation}),
+        Assumption("plan.code"),
+        Assumption("plan.vocabulary", values={"vocabulary": run.vocabulary}),
     )
 
 
@@ -116,7 +130,7 @@ def tokens_for(plan: GuaranteePlan, goal: float) -> float | None:
     if not reached(MOST):
         return None
     found = _edge(reached, MOST, 1.0)
-    # Whole tokens, where a float still tells them apart; one more is never worse, as the gap falls with tokens.
+    # Whole tokens, where a float still distinguishes them; one more is never worse, as the gap falls with tokens.
     return float(math.ceil(found)) if found < 2**53 else found
 
 
@@ -127,7 +141,7 @@ def params_for(plan: GuaranteePlan, goal: float) -> float | None:
 
 
 def bits_for(plan: GuaranteePlan, goal: float) -> float | None:
-    """The most bits a parameter at which the gap is below `goal`, at the same loss; None where there is no room."""
+    """The most bits per parameter at which the gap is below `goal`, at the same loss; None where there is no room."""
     return _largest(lambda bits: _with(plan, bits=bits).gap < goal, 1e-9)
 
 
@@ -192,17 +206,17 @@ def needs(plan: GuaranteePlan) -> list[dict[str, Any]]:
 
 
 def along_line(plan: GuaranteePlan, ratio: float = 20.0, sizes: Sequence[float] = LINE) -> list[dict[str, Any]]:
-    """The gap of models of several sizes, each trained on `ratio` tokens a parameter; 20 is about compute-optimal.
+    """The gap of models of several sizes, each trained on `ratio` tokens per parameter; 20 is about compute-optimal.
 
     Where the method is Freedman's, `published` is the gap with the paper's looser smoothing term.
     """
     if not 0 < ratio < math.inf:
-        raise UsageError(f"the tokens a parameter are a number above 0, not {ratio:g}")
+        raise UsageError(f"the tokens per parameter are a number above 0, not {ratio:g}")
     rows = []
     for params in sizes:
         here = _with(plan, params=params, tokens=ratio * params)
         row: dict[str, Any] = {"params": params, "tokens": ratio * params, "gap": here.gap, "status": here.status}
-        row |= {term.name: term.value for term in here.terms}
+        row |= {term.key: term.value for term in here.terms}
         if isinstance(plan.method, FreedmanMethod):
             row["published"] = replace(here, method=replace(plan.method, published=True)).gap
         rows.append(row)
@@ -210,7 +224,7 @@ def along_line(plan: GuaranteePlan, ratio: float = 20.0, sizes: Sequence[float] 
 
 
 def edges(plan: GuaranteePlan, levels: Sequence[float], sizes: Sequence[float]) -> list[dict[str, Any]]:
-    """How many tokens a parameter it takes to bring the gap below each level, by size; None where none are enough."""
+    """How many tokens per parameter it takes to bring the gap below each level, by size; None where none are enough."""
     rows = []
     for params in sizes:
         here = _with(plan, params=params)

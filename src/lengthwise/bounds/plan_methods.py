@@ -1,4 +1,4 @@
-"""What a planned training run could be promised: the gap between its loss and a bound, by two methods, term by term.
+"""What can be guaranteed about a planned training run: the gap between its loss and a bound, term by term.
 
 Freedman    the empirical Freedman bound: the gap shrinks with how little the losses vary (finzi2025)
 Azuma       the token-level bound of Azuma and Hoeffding: nothing but the range of the loss is used (lotfi2024tokens)
@@ -16,12 +16,29 @@ from dataclasses import dataclass
 from lengthwise.bounds.risk import BoundTerm
 from lengthwise.bounds.tokens.formulas import complexity, hoeffding_gap, loss_range, smoothing_cost, split_delta
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Reference
 
 # The fit of loss variation by parameters, Σ(N) = FLOOR + FACTOR N^-POWER, and the models it was made from.
 FLOOR, FACTOR, POWER = 0.27, 8337.0, 0.54
 FITTED = (7e7, 1.2e10)
 GRID = 1000  # values of s over which the published Freedman bound is the best
+
+explain(
+    {
+        "plan.variation": "the loss variation Σ is at most {variation:g}",
+        "plan.fitted": (
+            "the loss variation is that of the published fit, Σ = {floor:g} + {factor:g} N^-{power:g}, whatever C is "
+            "(from a secondary source; its floor does not agree with the paper's own example, where Σ is about 0.1)"
+        ),
+        "plan.fitted_range": "{params:.3g} parameters lie within the {least:.3g} to {most:.3g} of that fit",
+        "plan.sampled": "the loss was measured on {sample:.3g} tokens drawn uniformly from the training data",
+        "term.description": "description",
+        "term.variation": "variation",
+        "term.smoothing": "smoothing",
+        "term.sample": "sample",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +92,7 @@ class PlanMethod(abc.ABC):
 
     @abc.abstractmethod
     def assumptions(self, run: TrainingRun) -> tuple[Assumption, ...]:
-        """What these terms rest on beside the run itself."""
+        """The assumptions behind these terms, apart from those about the run."""
 
     def gap(self, run: TrainingRun) -> float:
         return math.fsum(term.value for term in self.terms(run))
@@ -112,7 +129,7 @@ class FreedmanMethod(PlanMethod):
         return 1e7 if self.variation is None else 1.0  # below, the fitted Σ falls faster than C rises
 
     def complexity(self, run: TrainingRun) -> float:
-        """C, the nats of description a token."""
+        """C, the nats of description per token."""
         return complexity(run.message_bits, run.tokens, run.delta, self.grid)
 
     def sigma(self, run: TrainingRun) -> float:
@@ -130,14 +147,11 @@ class FreedmanMethod(PlanMethod):
 
     def assumptions(self, run: TrainingRun) -> tuple[Assumption, ...]:
         if self.variation is not None:
-            return (Assumption(f"the loss variation Σ is at most {self.variation:g}"),)
-        fit = (
-            f"the loss variation is that of the published fit, Σ = {FLOOR:g} + {FACTOR:g} N^-{POWER:g}, whatever C is "
-            "(from a secondary source; its floor does not agree with the paper's own example, where Σ is about 0.1)"
-        )
+            return (Assumption("plan.variation", values={"variation": self.variation}),)
+        fit = Assumption("plan.fitted", values={"floor": FLOOR, "factor": FACTOR, "power": POWER})
         inside = FITTED[0] <= run.params <= FITTED[1]
-        text = f"{run.params:.3g} parameters lie among the {FITTED[0]:.3g} to {FITTED[1]:.3g} of that fit"
-        return Assumption(fit), Assumption(text, "checked" if inside else "violated")
+        values = {"params": run.params, "least": FITTED[0], "most": FITTED[1]}
+        return fit, Assumption("plan.fitted_range", "checked" if inside else "violated", values)
 
 
 @dataclass(frozen=True)
@@ -196,6 +210,4 @@ class AzumaMethod(PlanMethod):
     def assumptions(self, run: TrainingRun) -> tuple[Assumption, ...]:  # noqa: ARG002
         if self.sample is None:
             return ()
-        return (
-            Assumption(f"the loss was measured on {self.sample:.3g} tokens drawn uniformly from the training data"),
-        )
+        return (Assumption("plan.sampled", values={"sample": self.sample}),)

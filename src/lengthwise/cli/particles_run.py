@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lengthwise.records import Claim
     from lengthwise.reports.particles.simulation import Mark, Simulation
 
-_NAMES = {"caps have shrunk by": "T1: caps have shrunk", "caps persist until": "T2: caps still persist"}
+_NAMES = {"particles.caps_shrink": "T1: caps have shrunk", "particles.caps_stay": "T2: caps still persist"}
 
 
 def simulated(setting: Setting, quiet: bool) -> tuple[Simulation, ParticleTrajectory]:
@@ -64,9 +64,9 @@ def marks_of(theory: tuple[Claim, ...]) -> tuple[Mark, ...]:
     from lengthwise.reports.particles.simulation import Mark
 
     return tuple(
-        Mark(float(claim.value), _NAMES[claim.title])
+        Mark(float(claim.value), _NAMES[claim.key])
         for claim in theory
-        if claim.title in _NAMES and claim.status == "holds" and isinstance(claim.value, float) and claim.value < 1e300
+        if claim.key in _NAMES and claim.status == "holds" and isinstance(claim.value, float) and claim.value < 1e300
     )
 
 

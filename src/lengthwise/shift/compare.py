@@ -31,7 +31,7 @@ def measure_shift(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Shift:
-    """How far the second sample is from the first, with a certificate, beside its noise, and explained.
+    """How far the second sample is from the first, with a certificate, its noise and an explanation.
 
     Samples are given as they are (`task_sample` draws them from a task) or as two files of trajectories. `fit_on` is
     what the metric is standardised on, the first sample itself unless given; if it is independent of both samples, what
@@ -52,7 +52,7 @@ def measure_shift(
         metric=placed.spec,
         unit=placed.fitted.unit,
         facts=placed.fitted.facts,
-        distance=found.claim("W1", placed.fitted.unit),
+        distance=found.claim(unit=placed.fitted.unit),
         noise=tuple(noise_claims(noise, placed.fitted.unit)),
         expected=expected_distance(placed, found, seed),
         distributions=distribution_distance(placed, found, seed, largest, independent=fit_on is not None),

@@ -1,4 +1,4 @@
-"""What makes up a distance: which numbers carry it, and which trajectories.
+"""What a distance consists of: which numbers account for it, and which trajectories.
 
 Along an optimal plan P the distance is a sum over pairs, and each pair's distance is a sum over coordinates:
 |x - y|_1 = sum_k |x_k - y_k|, and |x - y|_2 = sum_k (x_k - y_k)^2 / |x - y|_2. So every coordinate has a share, and the
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim
 from lengthwise.seeds import Floats
 from lengthwise.shift.ground import Ground, Points
@@ -19,6 +20,13 @@ from lengthwise.transport.problem import TransportProblem, VectorCost
 from lengthwise.transport.solve import Transported, solve
 
 _NOTHING = 1e-12
+
+explain(
+    {
+        "shift.share": "share of {name}",
+        "shift.this_plan": "another optimal plan may distribute the cost differently",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -123,9 +131,9 @@ def _parts(ground: Ground, rows: np.ndarray, columns: np.ndarray, mass: Floats, 
 
 def share_claims(found: dict[str, float], most: int = 8) -> list[Claim]:
     """The largest shares as claims."""
-    plan = Assumption("another optimal plan may share the cost out otherwise")
+    plan, told = (Assumption("shift.this_plan"),), {"coordinates": len(found)}
     return [
-        Claim(f"share of {name}", value, "of W1", "measured", assumptions=(plan,), evidence={"coordinates": len(found)})
+        Claim("shift.share", value, "of W1", "measured", assumptions=plan, evidence={"name": name, **told})
         for name, value in list(found.items())[:most]
     ]
 

@@ -7,9 +7,9 @@ Everything is drawn from the task, so nothing has to be split. In each metric th
     null        the mean W1 of NULLS pairs of samples of training, all fresh: what W1 is where nothing has shifted
     interval    of the distance of the distributions, by further samples of both (see `held_out.py`)
 
-The W1 of samples is too large on average, so it is read beside the null, which is too large for the same reason. The
+The W1 of samples is too large on average, so it is compared with the null, which is too large for the same reason. The
 levels share the sample of training, and levels of one axis share random numbers; their distances are not independent.
-The level "training" is measured as all others, by a sample of its own.
+The level "training" is measured like all others, by a sample of its own.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import CertificateRefused, UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats
 from lengthwise.shift import hidden  # noqa: F401  # registers the metric that needs a model
@@ -40,8 +41,17 @@ METRICS = ("features", "contour", "edit")
 NULLS = 8
 LEAST_ITEMS = 20
 
-_INDEPENDENT = Assumption("the items of a sample are drawn independently", "checked")
-_NORMAL = Assumption("means of potentials, and W1 of samples, deviate as normal variables do; simulated, not proved")
+explain(
+    {
+        "shift.level": "W1 of {level} ({metric})",
+        "shift.level_distribution": "W1 of the distribution of {level} ({metric})",
+        "shift.level_null": "null W1 ({metric})",
+        "shift.farthest": "W1 at the end of {axis} ({metric})",
+        "shift.differ": "two samples of training differ in this metric",
+        "shift.normal": "means of potentials, and W1 of samples, deviate as normal variables do; simulated, not proved",
+    }
+)
+_INDEPENDENT = Assumption("shift.independent", "checked")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +60,8 @@ class LadderShift:
 
     levels: tuple[LevelShift, ...]
     nulls: dict[str, Floats]
-    distances: tuple[Claim, ...]  # of the samples, one a level, as certified
-    intervals: tuple[Claim, ...]  # of the distributions, one a level
+    distances: tuple[Claim, ...]  # of the samples, one per level, as certified
+    intervals: tuple[Claim, ...]  # of the distributions, one per level
 
     def along(self, metric: str, axis: str) -> list[LevelShift]:
         """The levels of one axis in one metric, from near to far."""
@@ -67,28 +77,29 @@ class LadderShift:
         return [*self.distances, *self.intervals, *map(self._null, self.nulls), *reach]
 
     def plain(self) -> list[dict[str, Any]]:
-        """One row a level and metric."""
+        """One row per level and metric."""
         return [level.plain() for level in self.levels]
 
     def _null(self, metric: str) -> Claim:
         unit = next(level.unit for level in self.levels if level.metric == metric)
         draws = self.nulls[metric]
-        evidence = {"pairs": len(draws), "sd": float(draws.std(ddof=1)), "items": self.levels[0].items}
-        return Claim(
-            f"null W1 ({metric})",
-            float(draws.mean()),
-            unit,
-            "measured",
-            assumptions=(_INDEPENDENT,),
-            evidence=evidence,
-        )
+        evidence = {
+            "metric": metric,
+            "pairs": len(draws),
+            "sd": float(draws.std(ddof=1)),
+            "items": self.levels[0].items,
+        }
+        mean, given = float(draws.mean()), (_INDEPENDENT,)
+        return Claim("shift.level_null", mean, unit, "measured", assumptions=given, evidence=evidence)
 
     def _farthest(self, metric: str, axis: str) -> Claim:
         """W1 at the last level of an axis in nulls, and how often W1 falls on the way there."""
         climbed = self.along(metric, axis)
         last, values = climbed[-1], [level.w1 for level in climbed]
-        name, unit = f"W1 at the end of {axis} ({metric})", "nulls"
+        key, unit = "shift.farthest", "nulls"
         evidence = {
+            "axis": axis,
+            "metric": metric,
             "level": last.name,
             "w1": last.w1,
             "null": last.null,
@@ -96,9 +107,9 @@ class LadderShift:
             "steps": len(values) - 1,
         }
         if last.null <= 0:
-            why = (Assumption("two samples of training differ in this metric", "violated"),)
-            return Claim(name, None, unit, "measured", "unknown", assumptions=why, evidence=evidence)
-        return Claim(name, last.ratio, unit, "measured", assumptions=(_INDEPENDENT,), evidence=evidence)
+            why = (Assumption("shift.differ", "violated"),)
+            return Claim(key, None, unit, "measured", "unknown", assumptions=why, evidence=evidence)
+        return Claim(key, last.ratio, unit, "measured", assumptions=(_INDEPENDENT,), evidence=evidence)
 
 
 def ladder_shifts(
@@ -108,7 +119,7 @@ def ladder_shifts(
     items: int = ITEMS,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
-    """`measure_ladder` as rows of plain data, one a metric and level."""
+    """`measure_ladder` as rows of plain data, one per metric and level."""
     return measure_ladder(task, train_size, metrics, items, seed).plain()
 
 
@@ -140,7 +151,7 @@ def measure_ladder(
 
 
 def metrics_for(task: Task) -> tuple[str, ...]:
-    """The metrics that have something to say: contours need a search."""
+    """The metrics that apply: contours need a search."""
     return METRICS if isinstance(task, SearchTask) else tuple(name for name in METRICS if name != "contour")
 
 
@@ -173,7 +184,7 @@ def _in_metric(
         unit, items = fitted.unit, samples.items
         row = LevelShift(task, level.axis, level.value, placed.spec, unit, items, w1, mean, interval.low, interval.high)
         rows.append(row)
-        distances.append(found.claim(f"W1 of {level.name} ({placed.spec})", unit))
+        distances.append(found.claim("shift.level", unit, {"level": level.name, "metric": placed.spec}))
         intervals.append(_interval_claim(row, interval))
         if report:
             report(row)
@@ -191,14 +202,14 @@ def _solved(metric: Metric, fitted: Fitted, first: Sample, second: Sample) -> tu
 def _interval_claim(row: LevelShift, interval: Interval) -> Claim:
     """What the samples say about the distributions."""
     return Claim(
-        f"W1 of the distribution of {row.name} ({row.metric})",
+        "shift.level_distribution",
         row.w1,
         row.unit,
         "measured",
         interval=interval,
-        assumptions=(_INDEPENDENT, Assumption("the metric does not depend on these samples", "checked"), _NORMAL),
+        assumptions=(_INDEPENDENT, Assumption("shift.metric_fixed", "checked"), Assumption("shift.normal")),
         reference=Reference("boucheron2013", "theorem 3.1"),
-        evidence={"items": row.items, "held_out": row.items},
+        evidence={"level": row.name, "metric": row.metric, "items": row.items, "held_out": row.items},
     )
 
 

@@ -1,4 +1,4 @@
-"""What is known about a shift once it was measured."""
+"""The result of measuring a shift."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lengthwise.records import Claim
-from lengthwise.shift.explanation import MovedExample, Number, Pair
+from lengthwise.shift.explanation import MovedExample, Number, Pair, share_claims
 from lengthwise.shift.ground import Ground
 from lengthwise.transport.solve import Transported
 
-_TESTABLE = 4  # items a side: three can be parted in 10 ways, and a chance of 1 in 10 is no sign
+_TESTABLE = 4  # items per side: three can be split in 10 ways, and a chance of 1 in 10 is no evidence
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,13 @@ class Side:
     name: str
     items: int
     distinct: int
-    points: int  # after merging what the metric does not tell apart
+    points: int  # after merging what the metric does not distinguish
     weighted: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """The distance of two samples beside its noise, and what makes it up. `claims` has all conclusions by name."""
+    """The distance of two samples, its noise, and what accounts for it."""
 
     first: Side
     second: Side
@@ -47,17 +47,15 @@ class Shift:
     transported: Transported
 
     @property
-    def claims(self) -> dict[str, Claim]:
-        from lengthwise.shift.explanation import share_claims
-
-        found = (self.distance, *self.noise, self.expected, self.distributions, *share_claims(dict(self.shares)))
-        return {claim.title: claim for claim in found}
+    def claims(self) -> tuple[Claim, ...]:
+        """All conclusions; the shares of the distance come last."""
+        return (self.distance, *self.noise, self.expected, self.distributions, *share_claims(dict(self.shares)))
 
     def verdict(self) -> str:
-        """One sentence: how far, and beside which noise."""
+        """One sentence: how far, compared with the noise."""
         if self.distance.value is None:
             why = self.distance.evidence["why_refused"]
-            return f"The distance was not certified ({why}), so nothing is said about the shift."
+            return f"The distance was not certified ({why}), so nothing is known about the shift."
         value = float(self.distance.value)
         how = "" if self.distance.kind == "certified" else "at most "  # the cost of a plan that need not be the best
         start = f"{self.second.name} is {how}{value:.4g} {self.unit} from {self.first.name} ({self.distance.kind})"
@@ -75,7 +73,7 @@ class Shift:
             "second": asdict(self.second),
             "metric": {"name": self.metric, "unit": self.unit, "facts": dict(self.facts)},
             "verdict": self.verdict(),
-            "claims": [claim.plain() for claim in self.claims.values()],
+            "claims": [claim.plain() for claim in self.claims],
             "shares": dict(self.shares),
             "numbers": [asdict(number) for number in self.numbers],
             "pairs": [asdict(pair) for pair in self.pairs],
@@ -89,7 +87,7 @@ def _words(moved: float, noise: float, chance: float, size: int) -> str:
     if size < _TESTABLE:
         return "too few items to tell a shift from noise"
     if chance > 0.05:
-        return f"no shift is to be seen (p = {chance:.2g})"
+        return f"no shift is visible (p = {chance:.2g})"
     tested = f"p = {chance:.2g}"
     if noise <= 0:
         return f"a shift where noise gives none ({tested})"

@@ -1,14 +1,14 @@
-"""What two samples say about the distributions they come from.
+"""What two samples show about the distributions they come from.
 
 Write P, Q for the distributions, P_n, Q_m for samples of n and m items, D for the diameter of what they can hold.
 
-*Interval of the expected distance.* The potentials f, g of an optimal plan are kept and the items are drawn anew: the
+*Interval of the expected distance.* The potentials f, g of an optimal plan are kept and the items are redrawn: the
 sum of the means of f and g then varies as W1(P_n, Q_m) does. (delbarrio2021 prove that, for the p-th power of the
 distance with p > 1, the cost is asymptotically normal around its mean with the variance of the potentials; for p = 1
 it is measured here.) The interval is for the mean of W1(P_n, Q_m), which is above W1(P, Q), the more so in many
 dimensions. How often 95 % intervals held it, and how often they held W1(P, Q), in per cent of 150 pairs of normal
-samples whose means are a shift apart. Beside it the usual bootstrap, which solves again for every redrawn sample (60 of
-them) and takes percentiles, as they are or mirrored at the estimate:
+samples whose means are a shift apart; and for comparison the usual bootstrap, which solves again for every redrawn
+sample (60 of them) and takes percentiles, as they are or mirrored at the estimate:
 
     dimension                       1    1    1    2    2    5    5    5    5   16
     shift                           0  0.5    2    0    1    0    1    3    1    2
@@ -36,6 +36,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Seeds
 from lengthwise.shift.ground import Ground
@@ -43,6 +44,21 @@ from lengthwise.transport.problem import TransportProblem
 from lengthwise.transport.solve import Transported, solve
 from lengthwise.transport.trajectories import Sample
 
+explain(
+    {
+        "shift.expected": "mean W1 of such samples",
+        "shift.distributions": "W1 of the distributions",
+        "shift.spread": "one item shows no spread",
+        "shift.optimal": "the potentials are optimal",
+        "shift.independent": "the items of a sample are drawn independently",
+        "shift.potentials": "W1 varies from sample to sample as its potentials do, which was simulated and not proved",
+        "shift.same_weight": "the items of a sample weigh the same",
+        "shift.enough": "both samples have 4 items or more",
+        "shift.certified": "the distance is certified",
+        "shift.diameter": "no two trajectories are further apart than {diameter:.4g}",
+        "shift.metric_fixed": "the metric does not depend on these samples",
+    }
+)
 _REDRAWN = 2000
 _AT_ONCE = 2_000_000
 _SEEN = 400  # items of either sample on which the potential of the lower bound is found, at most half of them
@@ -51,18 +67,15 @@ _SEEN = 400  # items of either sample on which the potential of the lower bound 
 def expected_distance(ground: Ground, found: Transported, seed: int, level: float = 0.95) -> Claim:
     """The distance with the interval of its mean over samples of this size."""
     reference = Reference("delbarrio2024", "theorem 1.1")
-    name, unit, sizes = (
-        "mean W1 of such samples",
-        ground.fitted.unit,
-        [len(ground.first.sample), len(ground.second.sample)],
-    )
+    key, unit = "shift.expected", ground.fitted.unit
+    sizes = [len(ground.first.sample), len(ground.second.sample)]
     evidence = {"items": sizes, "redrawn": _REDRAWN, "level": level, "gap": found.certificate.gap}
     if min(sizes) < 2:
-        why = (Assumption("one item shows no spread", "violated"),)
-        return Claim(name, None, unit, "measured", "unknown", None, why, reference, evidence)
+        why = (Assumption("shift.spread", "violated"),)
+        return Claim(key, None, unit, "measured", "unknown", None, why, reference, evidence)
     if found.certificate.status == "refused":
-        why = (Assumption("the potentials are optimal", "violated"),)
-        return Claim(name, None, unit, "measured", "refused", None, why, reference, evidence)
+        why = (Assumption("shift.optimal", "violated"),)
+        return Claim(key, None, unit, "measured", "refused", None, why, reference, evidence)
     rng = np.random.default_rng(Seeds(seed).key("redrawn"))
     value = found.certificate.primal
     moves = sum(
@@ -73,15 +86,12 @@ def expected_distance(ground: Ground, found: Transported, seed: int, level: floa
     low, high = np.quantile(moves, [tail, 1 - tail])
     method = f"bootstrap of the potentials, {_REDRAWN} resamples"
     interval = Interval(max(0.0, value + float(low)), max(0.0, value + float(high), value), level, method)
-    assumptions = (
-        Assumption("the items of a sample are drawn independently"),
-        Assumption("W1 varies from sample to sample as its potentials do, which was simulated and not proved"),
-    )
-    return Claim(name, value, unit, "measured", "holds", interval, assumptions, reference, evidence)
+    assumptions = (Assumption("shift.independent"), Assumption("shift.potentials"))
+    return Claim(key, value, unit, "measured", "holds", interval, assumptions, reference, evidence)
 
 
 def _redrawn_means(values: Floats, weights: Floats, rng: np.random.Generator) -> Floats:
-    """How far the weighted mean moves when the items are drawn anew, with replacement."""
+    """How far the weighted mean moves when the items are redrawn with replacement."""
     count, mean = len(values), float(values @ weights)
     means = []
     for start in range(0, _REDRAWN, rows := max(1, _AT_ONCE // count)):
@@ -103,31 +113,31 @@ def distribution_distance(
 ) -> Claim:
     """Bounds on the distance of the two distributions. `largest` is the largest distance seen, which stands in for the
     diameter where the metric has none; `independent` says that the metric was fitted on other items."""
-    name, unit = "W1 of the distributions", ground.fitted.unit
+    key, unit = "shift.distributions", ground.fitted.unit
     one, two = ground.first.sample, ground.second.sample
     reference = Reference("mcdiarmid1989", "lemma 1.2")
     needs = [
-        ("the items of a sample weigh the same", not (one.weighted or two.weighted)),
-        ("both samples have 4 items or more", min(len(one), len(two)) >= 4),
-        ("the distance is certified", found.certificate.status == "holds"),
+        ("shift.same_weight", not (one.weighted or two.weighted)),
+        ("shift.enough", min(len(one), len(two)) >= 4),
+        ("shift.certified", found.certificate.status == "holds"),
     ]
-    missing = tuple(Assumption(text, "violated") for text, met in needs if not met)
+    missing = tuple(Assumption(need, "violated") for need, met in needs if not met)
     if missing:
-        return Claim(name, None, unit, "proved", "unknown", None, missing, reference, {"level": level})
+        return Claim(key, None, unit, "proved", "unknown", None, missing, reference, {"level": level})
     bounded = ground.metric.diameter is not None
     diameter = ground.metric.diameter if ground.metric.diameter is not None else largest
     bounds = _bounds(ground, found, seed, float(diameter), level)
     fitted_apart = ground.metric.fixed or independent
     assumptions = (
-        Assumption("the items of a sample are drawn independently"),
-        Assumption(f"no two trajectories are further apart than {diameter:.4g}", "checked" if bounded else "assumed"),
-        Assumption("the metric does not depend on these samples", "checked" if fitted_apart else "violated"),
+        Assumption("shift.independent"),
+        Assumption("shift.diameter", "checked" if bounded else "assumed", {"diameter": float(diameter)}),
+        Assumption("shift.metric_fixed", "checked" if fitted_apart else "violated"),
     )
     proved = bounded and fitted_apart
     vacuous = bounds.low <= 0 and bounds.high >= diameter
     interval = Interval(bounds.low, min(bounds.high, max(diameter, bounds.low)), level, "McDiarmid, held-out witness")
     return Claim(
-        name,
+        key,
         None if vacuous else found.certificate.primal,
         unit,
         "proved" if proved else "heuristic",

@@ -131,7 +131,7 @@ def mean_over_seeds(
     """The mean of one number per seed, with the percentile bootstrap interval.
 
     `key` and `about`, the values for its sentence, are the caller's, here and in the other functions of this room.
-    `discarded` holds the seeds left out and `rule` says why. `lower_bounds` is how many of the values are known only from
+    `discarded` holds the seeds left out and `rule` says why. `lower_bounds` counts the values that are known only from
     below, such as a reach that ends where the measurement does: then the mean is a lower bound as well, and the
     interval is open above.
     """

@@ -1,10 +1,13 @@
-"""The one entry: choose a method, solve, verify, and say what was chosen and why."""
+"""Solve a transport problem: choose a method, solve, verify, and report what was chosen and why."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.transport.problem import Cost, Solution, TransportProblem, VectorCost
 from lengthwise.transport.solvers.dense import solve_dense
@@ -23,8 +26,10 @@ METHODS = {
     "sliced": solve_sliced,
     "entropic": solve_entropic,
 }
-POINTS_WITHOUT = 6000  # in both samples, up to which the exact methods are worth their time without numba
+POINTS_WITHOUT = 6000  # in both samples, up to which the exact methods are fast enough without numba
 DUALITY = Reference("villani2009", "theorem 5.10")
+
+explain({"transport.w1": "W1", "transport.costs": "the costs are the intended ones"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +41,8 @@ class Transported:
     method: str
     chosen_because: str
 
-    def claim(self, name: str = "W1", unit: str = "") -> Claim:
-        """The distance as a claim.
+    def claim(self, key: str = "transport.w1", unit: str = "", about: Mapping[str, Any] = {}) -> Claim:
+        """The distance as a claim; `about` fills in the sentence of its key.
 
         Certified when the gap is within the tolerance. An exact method that did not get there is refused and has no
         value. An approximation is a heuristic; its value is the cost of a real plan, its interval is the sandwich.
@@ -46,6 +51,7 @@ class Transported:
         certified = found.status == "holds"
         refused = not certified and self.solution.exact
         evidence = {
+            **about,
             "primal": found.primal,
             "dual": found.dual,
             "gap": found.gap,
@@ -60,13 +66,13 @@ class Transported:
             "notes": list(self.solution.notes),
         }
         return Claim(
-            key=name,
+            key=key,
             value=None if refused else found.primal,
             unit=unit,
             kind="certified" if certified or refused else "heuristic",
             status="refused" if refused else "holds",
             interval=Interval(found.lower, found.upper, 1.0, "duality") if found.lower <= found.upper else None,
-            assumptions=(Assumption("the costs are the ones meant", "assumed"),),
+            assumptions=(Assumption("transport.costs"),),
             reference=DUALITY,
             evidence=evidence,
         )
@@ -104,7 +110,7 @@ def choose(cost: Cost) -> tuple[str, str]:
     if isinstance(cost, VectorCost) and cost.line:
         return "line", "the vectors have one coordinate, so sorting solves the problem"
     if n * m <= ALL_PAIRS:
-        return "dense", f"{n} x {m} pairs are few enough to look at all of them"
+        return "dense", f"{n} x {m} pairs are few enough to consider all of them"
     return "sparse", f"{n} x {m} pairs are many, and few of them can be part of an optimal plan"
 
 

@@ -22,11 +22,19 @@ from lengthwise.bounds.compression.names import grouped, listed
 from lengthwise.bounds.compression.symbols import SymbolReader, SymbolWriter, prior_counts
 from lengthwise.bounds.compression.tables import entropy_bits
 from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Ints
 
 TOKENIZER = "tokenizer."  # what the keys of a tokenizer begin with
 MOST_BYTES = 1 << 36
+explain(
+    {
+        "message.bits": "message length",
+        "message.decodes_bytes": "the message decodes to every byte of every tensor",
+        "message.decoder_and_tokenizer": "the decoder and the tokenizer were fixed before the training data were seen",
+    }
+)
 Pools = dict[tuple[str, int], Ints]  # what was seen in a stream of a type
 Kinds = Mapping[str, tuple[str, tuple[int, ...]]]  # type and shape of a tensor
 
@@ -75,8 +83,8 @@ class GgufMessage:
 
     def assumptions(self) -> tuple[Assumption, ...]:
         return (
-            Assumption("the message decodes to every byte of every tensor", "checked"),
-            Assumption("the decoder and the tokenizer were fixed before the training data were seen"),
+            Assumption("message.decodes_bytes", "checked"),
+            Assumption("message.decoder_and_tokenizer"),
         )
 
     def claim(self) -> Claim:
@@ -84,12 +92,12 @@ class GgufMessage:
             "parts": dict(self.parts),
             "file": self.file_bits,
             "tensors": self.tensor_bits,
-            "tokenizer, not charged": self.tokenizer_bits,
-            "bits a weight": self.bits / max(self.numbers, 1),
+            "tokenizer_not_charged": self.tokenizer_bits,
+            "bits_per_weight": self.bits / max(self.numbers, 1),
         }
         reference = Reference("docs/compression.md", "GGUF files")
         return Claim(
-            "message length", self.bits, "bits", "certified", "holds", None, self.assumptions(), reference, evidence
+            "message.bits", self.bits, "bits", "certified", "holds", None, self.assumptions(), reference, evidence
         )
 
 

@@ -1,4 +1,4 @@
-"""How well a representation knows what the contexts are about: ratio trace, trace gap, canonical correlations.
+"""How much a representation knows about the contexts: ratio trace, trace gap, canonical correlations.
 
 For features Φ(x) with covariance C, and B = Cov(E[Φ(X) | A]), the ratio trace Tr(C⁺B) is the sum of the squared
 associations that the span of Φ holds. It does not change under invertible linear maps of Φ, and no representation of
@@ -14,15 +14,24 @@ import numpy as np
 from lengthwise.bounds.contexture.pencil import table_pencil
 from lengthwise.bounds.contexture.spectrum import Spectrum, spectrum_by_svd
 from lengthwise.bounds.contexture.table import JointTable
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Floats
 
 REFERENCE = Reference("zhai2025", "ratio trace; proved in docs/contexture.md")
 
+explain(
+    {
+        "contexture.trace": "ratio trace of {of}",
+        "contexture.correlation": "mean squared canonical correlation of {of} with the {rank} leading functions",
+        "contexture.exact_table": "the joint table is the distribution, not counts of a sample",
+    }
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """A representation beside the best of its rank.
+    """A representation compared with the best of its rank.
 
     ratio_trace    Tr(C⁺B); the eigenvalues of B v = λ C v, whose sum it is, are `ritz`
     most           s_1² + … + s_r², what the best representation of this rank has
@@ -39,27 +48,27 @@ class Alignment:
     ritz: Floats
     exact: bool
 
-    def claims(self, name: str = "the representation") -> tuple[Claim, ...]:
+    def claims(self, of: str = "the representation") -> tuple[Claim, ...]:
         """The ratio trace, and the mean squared canonical correlation."""
-        text = "the joint table is the distribution, not counts of a sample"
-        given = (Assumption(text, "checked" if self.exact else "violated"),)
+        given = (Assumption("contexture.exact_table", "checked" if self.exact else "violated"),)
+        told = {"of": of, "rank": self.rank}
         trace = Claim(
-            f"ratio trace of {name}",
+            "contexture.trace",
             self.ratio_trace,
             f"of at most {self.most:.6g}",
             "measured",
             assumptions=given,
             reference=REFERENCE,
-            evidence={"rank": self.rank, "most": self.most, "trace_gap": self.trace_gap, "ritz": self.ritz.tolist()},
+            evidence={**told, "most": self.most, "trace_gap": self.trace_gap, "ritz": self.ritz.tolist()},
         )
         correlated = Claim(
-            f"mean squared canonical correlation of {name} with the {self.rank} leading functions",
+            "contexture.correlation",
             float(np.mean(self.correlations**2)) if len(self.correlations) else 0.0,
             "",
             "measured",
             assumptions=given,
             reference=REFERENCE,
-            evidence={"correlations": self.correlations.tolist()},
+            evidence={**told, "correlations": self.correlations.tolist()},
         )
         return trace, correlated
 

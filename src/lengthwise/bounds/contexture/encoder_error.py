@@ -22,11 +22,18 @@ from lengthwise.bounds.contexture.pencil import table_pencil
 from lengthwise.bounds.contexture.spectrum import Spectrum
 from lengthwise.bounds.contexture.table import JointTable
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Floats
 
 PAGE = "docs/contexture.md"
-_BELOW = Assumption("tasks are judged on the distribution of the table, by the squared error of an affine probe")
+explain(
+    {
+        "contexture.error": "worst probe error on tasks of compatibility {compatibility:.3g} or more",
+        "contexture.known": "spectrum and trace gap are those of the distribution",
+        "contexture.judged": "tasks are judged on the table's distribution, by the squared error of an affine probe",
+    }
+)
 
 
 def compatibility(table: JointTable, task: ArrayLike) -> float:
@@ -51,7 +58,7 @@ def probe_error(table: JointTable, features: Floats, task: ArrayLike) -> float:
 
 def optimal_error(spectrum: Spectrum, dimensions: int, epsilon: float) -> float:
     """(s_1² - (1-ε)²) / (s_1² - s_(d+1)²), and 1 where 1 - ε <= s_(d+1) (proposition 1; zhai2025 states it for
-    1 - s_1 <= ε <= 1 - √((s_1² + s_2²) / 2)). It is 0 where no task is so compatible, and where d dimensions hold
+    1 - s_1 <= ε <= 1 - √((s_1² + s_2²) / 2)). It is 0 where no task is that compatible, and where d dimensions hold
     every function of x."""
     first = _first(spectrum.square(1), epsilon)
     if first < (1 - epsilon) ** 2 or dimensions >= len(spectrum.of_x) - 1:
@@ -111,19 +118,20 @@ def error_claim(first: float, gap: float, epsilon: float, exact: bool) -> Claim:
     """The bound for any encoder as a claim, from s_1² and the trace gap; vacuous at 1, which guessing the mean of the
     task reaches."""
     value, linear = any_encoder_error(first, gap, epsilon), linear_encoder_error(first, gap, epsilon)
-    table = Assumption("spectrum and trace gap are those of the distribution", "checked" if exact else "violated")
+    known = Assumption("contexture.known", "checked" if exact else "violated")
     return Claim(
-        f"worst probe error on tasks of compatibility {1 - epsilon:.3g} or more",
+        "contexture.error",
         value,
         "at most, of variance 1",
         "certified" if exact else "heuristic",
         "vacuous" if value >= 1 else "holds",
-        assumptions=(table, _BELOW),
+        assumptions=(known, Assumption("contexture.judged")),
         reference=Reference(PAGE, "proposition 3"),
         evidence={
             "s_1": math.sqrt(first),
             "trace_gap": gap,
             "epsilon": epsilon,
+            "compatibility": 1 - epsilon,
             "linear_form": linear if math.isfinite(linear) else None,
         },
     )

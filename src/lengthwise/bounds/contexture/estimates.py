@@ -25,6 +25,7 @@ import scipy.sparse
 from lengthwise.bounds.contexture.pencil import Pencil, solve_pencil
 from lengthwise.bounds.contexture.table import without_mean
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Ints, Seeds
 
@@ -32,6 +33,14 @@ REPLICATES = 200
 LEVEL = 0.95
 MANY_ALONE = 0.1  # of the pairs in contexts that were drawn once: above this an estimate is said to be too small
 REFERENCE = Reference("docs/contexture.md", "proposition 5")
+
+explain(
+    {
+        "contexture.drawn_trace": "ratio trace of {of}",
+        "contexture.independent": "pairs are drawn independently of each other and of the features",
+        "contexture.alone": "{alone:.1%} of the pairs have a context of their own and count as not associated",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +63,11 @@ class Drawn:
 
 
 def drawn_pairs(features: Floats, contexts: Ints | Floats) -> Drawn:
-    """Features of x with the contexts drawn beside them: codes [n] from 0 on, or P(a | x) [n, A] where it is known."""
+    """Features of x with the contexts drawn with them: codes [n] from 0 on, or P(a | x) [n, A] where it is known."""
     features = np.asarray(features, dtype=np.float64)
     features = features[:, None] if features.ndim == 1 else features
     if features.ndim != 2 or not np.isfinite(features).all():
-        raise UsageError("features are a table of finite numbers, one row a pair")
+        raise UsageError("features are a table of finite numbers, one row per pair")
     if len(features) != len(contexts) or len(features) < 2:
         raise UsageError(f"2 pairs or more need a row of features each, not {len(features)} for {len(contexts)}")
     if contexts.ndim == 2:
@@ -117,36 +126,36 @@ def ratio_trace(drawn: Drawn, weights: Floats | None = None) -> float:
 
 
 def ratio_trace_claim(
-    drawn: Drawn, name: str, most: float | None = None, *, seed: int = 0, replicates: int = REPLICATES
+    drawn: Drawn, of: str, most: float | None = None, *, seed: int = 0, replicates: int = REPLICATES
 ) -> Claim:
-    """The ratio trace of features that were drawn, with a bootstrap interval; `most` is the largest possible."""
+    """The ratio trace of drawn features, named `of`, with a bootstrap interval; `most` is the largest possible."""
     plain = independent(drawn)
     rank = plain.features.shape[1]
     if not rank:
-        raise UsageError(f"{name} is the same for every x; give vectors that differ")
+        raise UsageError(f"{of} is the same for every x; give vectors that differ")
     if drawn.pairs < 4 * rank:
         raise UsageError(f"{drawn.pairs} pairs are too few for features of rank {rank}; {4 * rank} or more are needed")
     value = ratio_trace(plain)
     interval = bootstrap(drawn.pairs, lambda weights: ratio_trace(plain, weights), value, seed, replicates)
     plug_in = float(drawn_pencil(drawn, debiased=False).values.sum())
     return Claim(
-        f"ratio trace of {name}",
+        "contexture.drawn_trace",
         value,
         "" if most is None else f"of at most {most:.4g}",
         "measured",
         interval=interval,
-        assumptions=(Assumption("pairs are drawn independently of each other and of the features"), *few_alone(drawn)),
+        assumptions=(Assumption("contexture.independent"), *few_alone(drawn)),
         reference=REFERENCE,
-        evidence={"pairs": drawn.pairs, "rank": rank, "most": most, "plug_in": plug_in, "alone": drawn.alone},
+        evidence={"of": of, "pairs": drawn.pairs, "rank": rank, "most": most, "plug_in": plug_in, "alone": drawn.alone},
     )
 
 
 def few_alone(drawn: Drawn) -> tuple[Assumption, ...]:
-    """Whether contexts were drawn often enough; nothing to say where each was drawn twice."""
+    """Whether contexts were drawn often enough; nothing where each was drawn at least twice."""
     if not drawn.alone:
         return ()
-    text = f"{drawn.alone:.1%} of the pairs have a context of their own and count as not associated"
-    return (Assumption(text, "violated" if drawn.alone > MANY_ALONE else "checked"),)
+    check = "violated" if drawn.alone > MANY_ALONE else "checked"
+    return (Assumption("contexture.alone", check, {"alone": drawn.alone}),)
 
 
 def bootstrap(

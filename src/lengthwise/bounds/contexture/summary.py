@@ -1,4 +1,4 @@
-"""All that is said of a table or of pairs, and of a representation beside random ones: claims in one record."""
+"""All claims about a table or pairs, and about a representation compared with random ones."""
 
 from __future__ import annotations
 
@@ -15,10 +15,24 @@ from lengthwise.bounds.contexture.spectrum import spectrum_by_svd
 from lengthwise.bounds.contexture.table import JointTable
 from lengthwise.bounds.contexture.usefulness import BETA, MOST_DIMENSIONS, decay_claim, usefulness
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Ints, Seeds
 
-RANDOM = 20  # random representations that stand beside a given one
+RANDOM = 20  # random representations that a given one is compared with
+
+explain(
+    {
+        "contexture.first": "strongest association s_1²",
+        "contexture.total": "sum of all s_i²",
+        "contexture.spectrum": "spectrum",
+        "contexture.random_trace": "ratio trace of random representations of rank {rank}",
+        "contexture.of_distribution": "the spectrum is that of the distribution",
+        "contexture.too_many_alone": (
+            "at most half of the pairs may have an x or an a that occurs once, and {alone:.0%} of them have"
+        ),
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +71,7 @@ def contexture_of_table(
     most_dimensions: int = MOST_DIMENSIONS,
     seed: int = 0,
 ) -> Contexture:
-    """Spectrum, decay and τ of a table; with features [X, d] their alignment beside that of random ones, and the error
+    """Spectrum, decay and τ of a table; with features [X, d] their alignment and that of random ones, and the error
     bound for tasks of compatibility 1 - ε (0.9 s_1 unless an ε is given)."""
     spectrum, exact = spectrum_by_svd(table), table.pairs is None
     what = f"a table of {len(table.of_x)} x and {len(table.of_a)} a"
@@ -85,7 +99,7 @@ def contexture_of_pairs(
     most_dimensions: int = MOST_DIMENSIONS,
     seed: int = 0,
 ) -> Contexture:
-    """The same estimated from pairs of codes; features [n, d] have a row a pair."""
+    """The same estimated from pairs of codes; features [n, d] have one row per pair."""
     found = spectrum_of_pairs(x, a)
     what = f"{len(x)} pairs with {int(x.max()) + 1} different x and {int(a.max()) + 1} different a"
     claims = spectrum_claims(found.squares, False, beta, most_dimensions) if found.known else (unknown_spectrum(found),)
@@ -104,18 +118,11 @@ def contexture_of_pairs(
 def spectrum_claims(squares: Floats, exact: bool, beta: float, most_dimensions: int) -> tuple[Claim, ...]:
     """The strongest association, the sum of all, their decay, and τ."""
     reference = Reference("zhai2025", "spectrum of the expectation operator")
-    text = "the spectrum is that of the distribution"
-    given = (Assumption(text, "checked" if exact else "assumed"),)
-    first = Claim(
-        "strongest association s_1²", float(squares[0]), "", "measured", assumptions=given, reference=reference
-    )
+    given = (Assumption("contexture.of_distribution", "checked" if exact else "assumed"),)
+    first = Claim("contexture.first", float(squares[0]), "", "measured", assumptions=given, reference=reference)
+    all_of_them = f"over {len(squares)} values"
     total = Claim(
-        "sum of all s_i²",
-        float(squares.sum()),
-        f"over {len(squares)} values",
-        "measured",
-        assumptions=given,
-        reference=reference,
+        "contexture.total", float(squares.sum()), all_of_them, "measured", assumptions=given, reference=reference
     )
     told = usefulness(squares, beta, most_dimensions).claim(measured=not exact)
     return first, total, decay_claim(squares, exact), told
@@ -123,14 +130,13 @@ def spectrum_claims(squares: Floats, exact: bool, beta: float, most_dimensions: 
 
 def unknown_spectrum(found: DrawnSpectrum) -> Claim:
     """The claim in place of a spectrum that pairs do not show."""
-    text = f"{found.alone:.0%} of the pairs have an x or an a that occurs once, and more than half of them is too many"
     return Claim(
-        "spectrum",
+        "contexture.spectrum",
         None,
         "",
         "measured",
         "unknown",
-        assumptions=(Assumption(text, "violated"),),
+        assumptions=(Assumption("contexture.too_many_alone", "violated", {"alone": found.alone}),),
         reference=Reference("docs/contexture.md", "proposition 5"),
         evidence={"alone": found.alone, "plug_in": found.plug_in.tolist()},
     )
@@ -139,6 +145,5 @@ def unknown_spectrum(found: DrawnSpectrum) -> Claim:
 def random_claim(traces: list[float], rank: int) -> Claim:
     """The mean ratio trace of random representations, with the range of all of them."""
     interval = Interval(min(traces), max(traces), 1.0, f"the range of {len(traces)} random representations")
-    name = f"ratio trace of random representations of rank {rank}"
-    evidence = {"traces": traces}
-    return Claim(name, float(np.mean(traces)), "", "measured", interval=interval, evidence=evidence)
+    value, evidence = float(np.mean(traces)), {"traces": traces, "rank": rank}
+    return Claim("contexture.random_trace", value, "", "measured", interval=interval, evidence=evidence)

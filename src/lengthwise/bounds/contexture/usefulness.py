@@ -1,8 +1,8 @@
 """How fast associations decay, and whether contexts are of a useful strength. A rule of thumb, never a certificate.
 
 τ_d = 1 / (1 - s_(d+1)²) + β Σ_(i<=d) s_i² / Σ_(i<=d0) s_i², and τ = min over d (zhai2025): the first part
-is what d dimensions miss, the second what they have to learn. Lower is better; contexts that say nothing of x and
-contexts that give it away are both bad. The published correlations of τ with the error of a probe are 0.431 in the
+is what d dimensions miss, the second what they have to learn. Lower is better; contexts that say nothing about x and
+contexts that reveal it are both bad. The published correlations of τ with the error of a probe are 0.431 in the
 mean and 0.587 in the median over 28 data sets, and negative on two of them.
 """
 
@@ -15,18 +15,29 @@ import numpy as np
 import scipy.optimize
 
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Floats
 
 BETA, MOST_DIMENSIONS = 1.0, 512
 NEAR = 0.05  # a τ within this share of β + 1 says nothing
 REFERENCE = Reference("zhai2025", "usefulness of a context")
-SAME_TYPE = Assumption("compared only among contexts of one type; the authors warn against comparing types")
+
+explain(
+    {
+        "contexture.usefulness": "usefulness of the contexts, τ (lower is better)",
+        "contexture.decay": "association decay λ in s_i² = exp(-λ i)",
+        "contexture.same_type": "compared only among contexts of one type; the authors warn against comparing types",
+        "contexture.estimated": "the spectrum is an estimate, and so is τ",
+        "contexture.exponential": "the decay is exponential",
+        "contexture.abstains": "τ says nothing where it is at least {least:g} (β + 1)",
+    }
+)
 
 
 @dataclass(frozen=True)
 class Usefulness:
-    """τ, the d at which it is reached, and whether to say nothing of it."""
+    """τ, the d at which it is reached, and whether to abstain."""
 
     tau: float
     dimensions: int
@@ -38,21 +49,21 @@ class Usefulness:
         """Whether τ lies within 5 % of β + 1.
 
         Keeping all of a spectrum that ends within d0 costs exactly β + 1, and so does keeping the one function of a
-        spectrum that ends after it. A minimum near that says that no choice of d is much better than keeping
-        everything: contexts are too strong or too weak for τ to tell them apart, and the authors abstain there.
+        spectrum that ends after it. A minimum near that means that no choice of d is much better than keeping
+        everything: contexts are too strong or too weak for τ to distinguish them, and the authors abstain there.
         """
         return self.tau >= (1 - NEAR) * (self.beta + 1)
 
     def claim(self, measured: bool = False) -> Claim:
         """Always a heuristic; unknown where it abstains. `measured`: the spectrum is an estimate."""
-        of_sample = (Assumption("the spectrum is an estimate, and so is τ", "assumed"),) if measured else ()
+        of_sample = (Assumption("contexture.estimated"),) if measured else ()
         return Claim(
-            "usefulness of the contexts, τ (lower is better)",
+            "contexture.usefulness",
             None if self.abstains else self.tau,
             "",
             "heuristic",
             "unknown" if self.abstains else "holds",
-            assumptions=(SAME_TYPE, *of_sample),
+            assumptions=(Assumption("contexture.same_type"), *of_sample),
             reference=REFERENCE,
             evidence={
                 "tau": self.tau if math.isfinite(self.tau) else None,
@@ -60,7 +71,7 @@ class Usefulness:
                 "beta": self.beta,
                 "d0": self.most_dimensions,
                 "abstains": self.abstains,
-                "rule": f"nothing is said where τ is at least {1 - NEAR:g} (β + 1)",
+                "least": 1 - NEAR,
             },
         )
 
@@ -100,11 +111,11 @@ def decay_claim(squares: Floats, exact: bool) -> Claim:
     rate = min((float(grid[at]), float(found.x)), key=misfit)
     error = math.sqrt(misfit(rate) / len(given))
     return Claim(
-        "association decay λ in s_i² = exp(-λ i)",
+        "contexture.decay",
         rate,
         "",
         "measured" if exact else "heuristic",
-        assumptions=(Assumption("the decay is exponential", "checked" if error < 0.05 else "violated"),),
+        assumptions=(Assumption("contexture.exponential", "checked" if error < 0.05 else "violated"),),
         reference=REFERENCE,
         evidence={"values": len(given), "root_mean_square_error": error},
     )

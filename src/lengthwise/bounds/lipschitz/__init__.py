@@ -12,8 +12,7 @@ Numbers in, `PartBound`s out, each of which gives a `Claim`. The statements and 
 """
 
 from lengthwise.bounds.lipschitz.attention import Visibility, attention_bound
-from lengthwise.bounds.lipschitz.bound import PartBound, Region
-from lengthwise.bounds.lipschitz.composition import chained, residual
+from lengthwise.bounds.lipschitz.bound import PartBound, Region, chained, residual
 from lengthwise.bounds.lipschitz.heads import AttentionHead, HeadNorms
 from lengthwise.bounds.lipschitz.l2_attention import gibbs_mean, l2_attention_bound
 from lengthwise.bounds.lipschitz.local_attention import (

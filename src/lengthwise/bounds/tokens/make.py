@@ -109,8 +109,8 @@ def bounds_for(
 ) -> tuple[TokenBound, ...]:
     """All bounds that can be made of the loss and of the top-k errors; those of documents need two documents.
 
-    Each holds with probability 1 - delta. To pick the smallest of j, pay for it: make them with delta / j, or read the
-    `probability_of_all` in their evidence. A sample of tokens is a sample of documents only if `documents` is given too.
+    Each holds with probability 1 - delta. To pick the smallest of j, make them with delta / j, or read the
+    `probability_of_all` in their evidence. A sample of tokens is a sample of documents only if `documents` is given.
     """
     ways: list[tuple[Level, Inequality, int | None]] = [
         ("tokens", Hoeffding(), tokens),

@@ -1,7 +1,7 @@
-"""Does the line of gamma(t) tell when random tokens gather? The rows of a phase diagram as claims.
+"""Does the line of gamma(t) predict when random tokens gather? The rows of a phase diagram as claims.
 
-gamma(t) is proved for tokens that begin orthogonal. Uniform tokens are nearly so in high dimensions; how high is not
-known (docs/theorems-particles.md), so what is said here is measured.
+gamma(t) is proved for tokens that start orthogonal. Uniform tokens are nearly orthogonal in high dimensions; how high
+is not known (docs/theorems-particles.md), so these claims are measured.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lengthwise.messages import explain
 from lengthwise.records import Claim
+
+explain(
+    {
+        "phases.line": "gamma(t) predicts when uniform tokens gather, d >= n",
+        "phases.dimension": "share of betas at which gamma(t) predicts when half of the pairs are close, d = {d}",
+    }
+)
 
 HALF = 0.5  # of the pairs
 NEAR = 0.1  # of the line's time; one step of the times where that is more
@@ -28,19 +36,19 @@ def line_claims(rows: Rows, line: Rows, n: int) -> tuple[Claim, ...]:
     """
     crossings = {float(row["beta"]): float(row["time"]) for row in line}
     each = tuple(_dimension(d, rows, crossings, n) for d in dict.fromkeys(int(row["d"]) for row in rows))
-    high = [claim for claim in each if claim.evidence["d >= n"] and claim.value is not None]
+    high = [claim for claim in each if claim.evidence["d_at_least_n"] and claim.value is not None]
     if not high:
-        return (Claim("gamma(t) tells when uniform tokens gather, d >= n", None, "", "measured", "unknown"), *each)
+        return (Claim("phases.line", None, "", "measured", "unknown"), *each)
     wrong = sum(len(claim.evidence["differs"]) for claim in high)
-    right = sum(len(claim.evidence["agrees at beta"]) for claim in high)
+    right = sum(len(claim.evidence["agrees_at_beta"]) for claim in high)
     return (
         Claim(
-            "gamma(t) tells when uniform tokens gather, d >= n",
+            "phases.line",
             not wrong,
             "",
             "measured",
             "holds" if not wrong else "refuted",
-            evidence={"cells that agree": right, "cells that differ": wrong, "n": n},
+            evidence={"cells_that_agree": right, "cells_that_differ": wrong, "n": n},
         ),
         *each,
     )
@@ -60,20 +68,20 @@ def _dimension(d: int, rows: Rows, crossings: Mapping[float, float], n: int) -> 
             agrees.append(beta)
         else:
             after, by = bracket or (path[-1][0], None)
-            differs.append({"beta": beta, "half close after": after, "half close by": by, "line": due})
+            differs.append({"beta": beta, "half_close_after": after, "half_close_by": by, "line": due})
     decided = len(agrees) + len(differs)
     return Claim(
-        f"share of betas at which gamma(t) tells when half of the pairs are close, d = {d}",
+        "phases.dimension",
         len(agrees) / decided if decided else None,
         "share",
         "measured",
         "holds" if decided else "unknown",
         evidence={
             "d": d,
-            "d >= n": d >= n,
-            "agrees at beta": agrees,
+            "d_at_least_n": d >= n,
+            "agrees_at_beta": agrees,
             "differs": differs,
-            "not decided at beta": undecided,
+            "undecided_at_beta": undecided,
             "starts": int(rows[0]["starts"]),
         },
     )
@@ -95,19 +103,19 @@ def _meets(bracket: tuple[float, float], due: float) -> bool:
 
 
 def in_words(claim: Claim) -> str:
-    """What `line_claims` says of one dimension, in a sentence or two."""
+    """What `line_claims` found for one dimension, in a sentence or two."""
     seen = claim.evidence
-    agrees, differs, undecided = seen["agrees at beta"], seen["differs"], seen["not decided at beta"]
-    text = f"d = {seen['d']} ({'at least n' if seen['d >= n'] else 'below n'}): "
+    agrees, differs, undecided = seen["agrees_at_beta"], seen["differs"], seen["undecided_at_beta"]
+    text = f"d = {seen['d']} ({'at least n' if seen['d_at_least_n'] else 'below n'}): "
     if claim.value is None:
         return text + "neither the line nor half of the pairs close came before the end."
     text += f"the line agrees at {len(agrees)} of {len(agrees) + len(differs)} values of beta"
     if differs:
         most = max(differs, key=_miss)
         when = (
-            f"after t = {most['half close after']:g}"
-            if most["half close by"] is None
-            else f"between t = {most['half close after']:g} and {most['half close by']:g}"
+            f"after t = {most['half_close_after']:g}"
+            if most["half_close_by"] is None
+            else f"between t = {most['half_close_after']:g} and {most['half_close_by']:g}"
         )
         names = ", ".join(f"{one['beta']:g}" for one in differs)
         text += f", and differs at {names}; most at {most['beta']:g}: half of the pairs are close {when}, "
@@ -117,6 +125,6 @@ def in_words(claim: Claim) -> str:
 
 def _miss(one: Mapping[str, float | None]) -> float:
     """By what factor the line misses, as a logarithm."""
-    line, half = one["line"], one["half close by"] or one["half close after"]
+    line, half = one["line"], one["half_close_by"] or one["half_close_after"]
     assert line is not None and half is not None
     return abs(math.log(max(line, 1e-9) / max(half, 1e-9)))

@@ -1,4 +1,4 @@
-"""A simulation as a reader meets it: what was simulated, what was measured at each moment, what is claimed of it."""
+"""A simulation as a reader sees it: what was simulated, what was measured at each moment, and the claims about it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,24 @@ import numpy as np
 
 from lengthwise.geometry.clusters.angles import inner_products
 from lengthwise.geometry.clusters.counts import cluster_number
+from lengthwise.messages import explain
 from lengthwise.records import Claim
 from lengthwise.reports.particles.groups import tracked_groups
 
 THRESHOLD = 0.95  # two tokens with a larger inner product belong to one group
 FIXED_SCALE = 20.0  # the kappa of the cluster number that is the same for all simulations
 BINS = 40
+
+explain(
+    {
+        "simulation.own_clusters": "cluster number N_beta at t = {time:g}",
+        "simulation.no_own_clusters": "cluster number N_beta, which is 1 at beta = 0 whatever the tokens do",
+        "simulation.fixed_clusters": "cluster number N_20 at t = {time:g}",
+        "simulation.groups": "groups joined by inner products above {threshold} at t = {time:g}",
+        "simulation.energy_rises": "the energy never falls",
+        "simulation.error": "error of a point, estimated",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -96,27 +108,27 @@ def _shares(moment: np.ndarray) -> np.ndarray:
 
 
 def measured_claims(measures: Measures, error: float, steps: int, monotone: bool | None) -> tuple[Claim, ...]:
-    """What the simulation did, as claims. `monotone` is None where nothing is said of the energy.
+    """What the simulation did, as claims. `monotone` is None where nothing is claimed about the energy.
 
     The reported error is an estimate and not a bound, so the claim of it is heuristic.
     """
     first, last = measures.times[0], measures.times[-1]
     evidence = {"moments": len(measures.times), "steps": steps}
 
-    def at(name: str, value: Any, time: float, unit: str = "") -> Claim:
-        return Claim(f"{name} at t = {time:g}", value, unit, "measured", evidence=evidence)
+    def at(key: str, value: Any, time: float) -> Claim:
+        told = {**evidence, "time": float(time), "threshold": THRESHOLD}
+        return Claim(f"simulation.{key}", value, "", "measured", evidence=told)
 
     found = []
     if measures.own is None:
-        found.append(Claim("cluster number N_beta", None, "", "measured", "vacuous", evidence={"why": "beta is 0"}))
-    for name, values in (("cluster number N_beta", measures.own), ("cluster number N_20", measures.fixed)):
+        found.append(Claim("simulation.no_own_clusters", None, "", "measured", "vacuous"))
+    for key, values in (("own_clusters", measures.own), ("fixed_clusters", measures.fixed)):
         if values is not None:
-            found += [at(name, float(values[0]), first), at(name, float(values[-1]), last)]
-    name = f"groups joined by inner products above {THRESHOLD}"
-    found += [at(name, int(measures.components[0]), first), at(name, int(measures.components[-1]), last)]
+            found += [at(key, float(values[0]), first), at(key, float(values[-1]), last)]
+    found += [at("groups", int(measures.components[0]), first), at("groups", int(measures.components[-1]), last)]
     if monotone is not None:
-        found.append(Claim("the energy never falls", monotone, "", "measured", evidence=evidence))
-    found.append(Claim("error of a point, estimated", float(error), "rad", "heuristic", evidence=evidence))
+        found.append(Claim("simulation.energy_rises", monotone, "", "measured", evidence=evidence))
+    found.append(Claim("simulation.error", float(error), "rad", "heuristic", evidence=evidence))
     return tuple(found)
 
 
