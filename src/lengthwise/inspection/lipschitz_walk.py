@@ -10,11 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengthwise.bounds.lipschitz.attention import attention_bound
+from lengthwise.bounds.lipschitz.attention import attention_bound, behind_norm
 from lengthwise.bounds.lipschitz.bound import PartBound, Region
-from lengthwise.bounds.lipschitz.heads import behind_norm
-from lengthwise.bounds.lipschitz.mlp import gated_mlp_bound, plain_mlp_bound
-from lengthwise.bounds.lipschitz.normalisation import norm_bound
+from lengthwise.bounds.lipschitz.layers import gated_mlp_bound, norm_bound, plain_mlp_bound
 from lengthwise.bounds.lipschitz.rounding import spectral_norm, up
 from lengthwise.inspection.head_numbers import array, attention_problem, heads_of, near_constants, sight_of
 from lengthwise.inspection.input_region import region_of

@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 
 from lengthwise.bounds.compression import gguf_blocks
-from lengthwise.bounds.compression.gguf_blocks import LAYOUTS, block_bytes, joined, stream_sizes, streams
-from lengthwise.bounds.compression.gguf_file import decode_gguf, message_of_gguf
+from lengthwise.bounds.compression.gguf_file import (
+    LAYOUTS,
+    block_bytes,
+    decode_gguf,
+    joined,
+    message_of_gguf,
+    stream_sizes,
+    streams,
+)
 from lengthwise.errors import LengthwiseError, UsageError
 
 gguf = pytest.importorskip("gguf")

@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from lengthwise.bounds.compression import decode, encode, make_quantiser, message, symbols, tensor_codes
 from lengthwise.bounds.compression.message import unframed
 from lengthwise.bounds.compression.quantisers import KMeans, UniformQuantiser
-from lengthwise.bounds.compression.tables import TABLE_WIDTHS, entropy_bits
+from lengthwise.bounds.compression.symbols import TABLE_WIDTHS, entropy_bits
 from lengthwise.errors import LengthwiseError, UsageError
 
 DRAWS = {

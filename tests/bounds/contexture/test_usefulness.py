@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lengthwise.bounds.contexture.usefulness import decay_claim, usefulness
+from lengthwise.bounds.contexture.summary import decay_claim, usefulness
 from lengthwise.errors import UsageError
 
 

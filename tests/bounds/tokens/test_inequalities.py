@@ -11,7 +11,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from lengthwise.bounds.tokens.formulas import best_alpha, loss_ceiling, loss_floor, loss_range, smoothing_cost
 from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, ProductInequality, step_grid
-from lengthwise.bounds.tokens.means import sample_price, sampled_mean
+from lengthwise.bounds.tokens.losses import sample_price, sampled_mean
 from lengthwise.errors import UsageError
 
 INEQUALITIES = (Hoeffding(), ProductInequality(), Freedman())

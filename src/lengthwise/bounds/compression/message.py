@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthwise.bounds.compression.bit_strings import DAMAGED, length_prefix, read_prefix
-from lengthwise.bounds.compression.envelope import CHECKSUM, guarded, opened, sealed, sizes_of, taken
-from lengthwise.bounds.compression.names import grouped, listed
+from lengthwise.bounds.compression.envelope import CHECKSUM, grouped, guarded, listed, opened, sealed, sizes_of, taken
 from lengthwise.bounds.compression.quantisers import Quantiser, Singles, checked
 from lengthwise.bounds.compression.sharing import fit_shared, on_shared
 from lengthwise.bounds.compression.tensor_codes import TensorReader, TensorWriter

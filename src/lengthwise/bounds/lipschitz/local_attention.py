@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lengthwise.bounds.lipschitz.attention import AttentionHead, HeadNorms
 from lengthwise.bounds.lipschitz.bound import Norm
-from lengthwise.bounds.lipschitz.heads import AttentionHead, HeadNorms
 from lengthwise.bounds.lipschitz.rounding import spectral_norm, up
 from lengthwise.seeds import Floats
 

@@ -18,8 +18,7 @@ from collections.abc import Sequence
 from lengthwise.bounds.risk import BoundTerm, RiskBound
 from lengthwise.bounds.tokens.assumptions import assumptions_of, quantity_of
 from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Inequality, ProductInequality
-from lengthwise.bounds.tokens.losses import TokenLosses
-from lengthwise.bounds.tokens.means import thinned
+from lengthwise.bounds.tokens.losses import TokenLosses, thinned
 from lengthwise.bounds.tokens.problem import BoundProblem, make_problem
 from lengthwise.bounds.tokens.token_bound import TARGETS, Level, Target, TokenBound, chance_level
 from lengthwise.errors import UsageError

@@ -9,8 +9,7 @@ import numpy as np
 
 from lengthwise.bounds.tokens.formulas import best_alpha, complexity, loss_ceiling, loss_floor, split_delta
 from lengthwise.bounds.tokens.inequalities import Ends, Inequality
-from lengthwise.bounds.tokens.losses import KS, TokenLosses
-from lengthwise.bounds.tokens.means import document_means, sample_price, sampled_mean, token_mean
+from lengthwise.bounds.tokens.losses import KS, TokenLosses, document_means, sample_price, sampled_mean, token_mean
 from lengthwise.bounds.tokens.token_bound import Level, Target, rank_limit
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Floats
