@@ -11,7 +11,7 @@ import lengthwise as lw
 from lengthwise.errors import UsageError
 from lengthwise.shift.compare import measure_shift
 from lengthwise.shift.explanation import potentials
-from lengthwise.shift.sampling import task_sample
+from lengthwise.shift.samples import task_sample
 from lengthwise.transport.metrics import Fitted, Metric, metrics
 from lengthwise.transport.trajectories import Sample, Trajectory
 

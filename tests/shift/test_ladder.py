@@ -12,7 +12,7 @@ from lengthwise.shift import ladder
 from lengthwise.shift.compare import measure_shift
 from lengthwise.shift.ladder import ladder_shifts, measure_ladder, metrics_for
 from lengthwise.shift.level_shift import LevelShift
-from lengthwise.shift.sampling import level_sample
+from lengthwise.shift.samples import level_sample
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.ladder import Level, ladder_of

@@ -10,7 +10,7 @@ import pytest
 
 from lengthwise.transport.problem import MatrixCost, TransportProblem, VectorCost
 from lengthwise.transport.solve import METHODS, choose, solve
-from lengthwise.transport.solvers import optimum, sparse
+from lengthwise.transport.solvers import exact
 from lengthwise.transport.solvers.simplex import Tree
 from transport.instances import highs, instance
 
@@ -21,10 +21,10 @@ COUNT = 300
 def many_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small problems go through coarse levels, few candidates and many rounds, as large ones do."""
     for place, name, value in (
-        (sparse, "ALL_PAIRS", 64),
-        (sparse, "_LEAST", 6),
-        (optimum, "CANDIDATES", 3),
-        (optimum, "WORST", 2),
+        (exact, "ALL_PAIRS", 64),
+        (exact, "_LEAST", 6),
+        (exact, "CANDIDATES", 3),
+        (exact, "WORST", 2),
     ):
         monkeypatch.setattr(place, name, value)
 
@@ -154,15 +154,15 @@ import sys
 sys.modules["numba"] = None
 import numpy as np
 from lengthwise.errors import UsageError
-from lengthwise.transport.problem import Problem, VectorCost
+from lengthwise.transport.problem import TransportProblem, VectorCost
 from lengthwise.transport.solve import solve
 from lengthwise.transport.solvers.engine import compiled
 assert not compiled()
 r = np.random.default_rng(0)
 x, y = r.normal(size=(300, 3)), r.normal(size=(250, 3)) + 1
-print(repr(solve(Problem(VectorCost(x, y)), "sparse").certificate.primal))
+print(repr(solve(TransportProblem(VectorCost(x, y)), "sparse").certificate.primal))
 try:
-    solve(Problem(VectorCost(r.normal(size=(4000, 2)), r.normal(size=(4000, 2)))))
+    solve(TransportProblem(VectorCost(r.normal(size=(4000, 2)), r.normal(size=(4000, 2)))))
 except UsageError as error:
     print(error)
 """

@@ -17,7 +17,7 @@ from lengthwise.cli.options import Parser, number, whole
 from lengthwise.cli.output import narrate, wrapped, write_field, write_object
 
 if TYPE_CHECKING:
-    from lengthwise.geometry.particles.trajectory import ParticleTrajectory
+    from lengthwise.geometry.particles.integrate import ParticleTrajectory
     from lengthwise.records import Claim
     from lengthwise.reports.particles.simulation import Simulation
 

@@ -89,10 +89,10 @@ def _check(options: argparse.Namespace) -> Literal["SA", "USA"]:
 
 def _mesh(options: argparse.Namespace) -> Mesh:
     if options.d == 2:
-        from lengthwise.geometry.mean_field.circle import circle
+        from lengthwise.geometry.mean_field.mesh import circle
 
         return circle(CELLS if options.cells is None else options.cells)
-    from lengthwise.geometry.mean_field.sphere import sphere
+    from lengthwise.geometry.mean_field.mesh import sphere
 
     return sphere(LEVEL if options.level is None else options.level)
 
@@ -103,8 +103,7 @@ def _moved(options: argparse.Namespace, kind: Literal["SA", "USA"]) -> Gathering
 
     from lengthwise.cli.particles_run import time_reached
     from lengthwise.geometry.mean_field.flow import flow
-    from lengthwise.geometry.mean_field.growth import fastest_degree, growth_rate
-    from lengthwise.geometry.mean_field.peaks import noisy
+    from lengthwise.geometry.mean_field.peaks import fastest_degree, growth_rate, noisy
     from lengthwise.reports.particles.density import gathering
 
     mesh = _mesh(options)

@@ -11,7 +11,7 @@ from lengthwise.cli.output import narrate
 
 if TYPE_CHECKING:
     from lengthwise.cli.particles_inputs import Setting
-    from lengthwise.geometry.particles.trajectory import ParticleTrajectory
+    from lengthwise.geometry.particles.integrate import ParticleTrajectory
     from lengthwise.records import Claim
     from lengthwise.reports.particles.simulation import Mark, Simulation
 

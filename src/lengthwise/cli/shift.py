@@ -92,7 +92,7 @@ def _measured(options: argparse.Namespace) -> Shift:
             "give two files, or a task at two sizes as in `lengthwise shift sort --from 10 --to 40`; "
             f"{options.first} is given alone"
         )
-    from lengthwise.shift.sampling import ITEMS, task_sample
+    from lengthwise.shift.samples import ITEMS, task_sample
     from lengthwise.tasks import tasks
 
     task, items, seed = tasks.make(options.first), options.items or ITEMS, options.seed or 0

@@ -19,7 +19,7 @@ _NAMES = {"second": "a second file", "from_sizes": "--from", "to_sizes": "--to"}
 def run_ladder(options: argparse.Namespace) -> int:
     """Measure the ladder in one metric and print it."""
     from lengthwise.shift.ladder import NULLS, measure_ladder
-    from lengthwise.shift.sampling import ITEMS
+    from lengthwise.shift.samples import ITEMS
     from lengthwise.tasks import tasks
 
     for name in _OTHERS:

@@ -12,7 +12,7 @@ from lengthwise.errors import UsageError
 from lengthwise.registry import format_spec
 from lengthwise.seeds import Floats, Ints, Seeds
 from lengthwise.transport.metrics import Fitted, FittedVectors, Metric, Vectors, metrics
-from lengthwise.transport.metrics.axioms import broken_axiom
+from lengthwise.transport.metrics.metric import broken_axiom
 from lengthwise.transport.problem import Cost, MatrixCost, TransportProblem, VectorCost
 from lengthwise.transport.trajectories import Sample
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lengthwise.bounds.compression import gguf_blocks
+from lengthwise.bounds.compression import gguf_file
 from lengthwise.bounds.compression.gguf_file import (
     LAYOUTS,
     block_bytes,
@@ -113,7 +113,7 @@ def test_a_file_that_coding_makes_longer_is_charged_as_it_is(tmp_path):
 
 
 def test_a_broken_coder_gives_no_length(file, monkeypatch):
-    monkeypatch.setitem(gguf_blocks._WIDTH, "pairs", 4)  # the bits of a pair read as those of a nibble lose nothing
+    monkeypatch.setitem(gguf_file._WIDTH, "pairs", 4)  # the bits of a pair read as those of a nibble lose nothing
     message_of_gguf(file)
     monkeypatch.setattr("lengthwise.bounds.compression.gguf_file.joined", lambda *a: np.roll(joined(*a), 1))
     with pytest.raises(LengthwiseError, match="own bytes"):

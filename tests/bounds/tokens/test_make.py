@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lengthwise.bounds.tokens import TokenLosses, bounds_for, document_bound, freedman_bound, joined, martingale_bound
-from lengthwise.bounds.tokens import means as means_file
+from lengthwise.bounds.tokens import losses as losses_file
 from lengthwise.bounds.tokens.formulas import complexity, loss_range
 from lengthwise.bounds.tokens.inequalities import Freedman, ProductInequality
 from lengthwise.bounds.tokens.make import foreseen_bound
@@ -88,7 +88,7 @@ def test_units_of_different_lengths_are_said_to_be_drawn_by_length():
 
 def test_stretches_do_not_change_a_bound(monkeypatch):
     before = [bound.total for bound in bounds_for(drawn(), 100)]
-    monkeypatch.setattr(means_file, "STRETCH", 77)
+    monkeypatch.setattr(losses_file, "STRETCH", 77)
     assert [bound.total for bound in bounds_for(drawn(), 100)] == pytest.approx(before, rel=1e-12)
 
 

@@ -5,10 +5,9 @@ import pytest
 from scipy.integrate import quad
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.mean_field.circle import cell_angles, circle, masses_of
 from lengthwise.geometry.mean_field.flow import flow
-from lengthwise.geometry.mean_field.growth import fastest_degree, growth_rate
-from lengthwise.geometry.mean_field.sphere import sphere
+from lengthwise.geometry.mean_field.mesh import cell_angles, circle, masses_of, sphere
+from lengthwise.geometry.mean_field.peaks import fastest_degree, growth_rate
 
 
 def bumpy(cells: int) -> np.ndarray:

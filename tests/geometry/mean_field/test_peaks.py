@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.mean_field.circle import cell_angles, circle, masses_of
+from lengthwise.geometry.mean_field.mesh import cell_angles, circle, masses_of, sphere
 from lengthwise.geometry.mean_field.peaks import noisy, peaks
-from lengthwise.geometry.mean_field.sphere import sphere
 
 
 @pytest.mark.parametrize("crests", [1, 2, 5])

@@ -10,10 +10,9 @@ import torch
 from scipy.integrate import solve_ivp
 
 from lengthwise.errors import LengthwiseError, UsageError
-from lengthwise.geometry.particles.integrate import simulate
+from lengthwise.geometry.particles.integrate import ParticleTrajectory, simulate
 from lengthwise.geometry.particles.starts import caps, orthogonal, uniform
 from lengthwise.geometry.particles.system import System, kuramoto
-from lengthwise.geometry.particles.trajectory import ParticleTrajectory
 
 
 def angle(one: np.ndarray, other: np.ndarray) -> float:

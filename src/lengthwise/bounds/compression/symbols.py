@@ -1,9 +1,9 @@
 """The entropy coder: streams of symbols on one asymmetric numeral system (`constriction`, Duda 2009), and its tables.
 
 A code is made from whole-number frequencies f_1 … f_K >= 1 that sum up to 2^24, so encoder and decoder build the same
-code on any machine. `constriction` takes floating-point weights, rounds them down to a multiple of 2^-24 and gives every
-symbol one unit more; with the weights f_i - 1, whose sum 2^24 - K needs no rescaling, all its numbers are whole numbers
-below 2^24 and thus exact.
+code on any machine. `constriction` takes floating-point weights, rounds them down to a multiple of 2^-24 and gives
+every symbol one unit more; with the weights f_i - 1, whose sum 2^24 - K needs no rescaling, all its numbers are whole
+numbers below 2^24 and thus exact.
 
 Symbols are coded with a table that was sent, or with the counts of the symbols before them. The second needs no table:
 the symbols are cut into blocks that grow by a quarter, and each block is coded with the counts of all blocks before it

@@ -1,4 +1,5 @@
-"""How much a representation knows about the contexts, and how badly a linear probe on it can do on tasks they help with.
+"""How much a representation knows about the contexts, and how badly a linear probe on it can do on tasks they help
+with.
 
 For features Φ(x) with covariance C, and B = Cov(E[Φ(X) | A]), the ratio trace Tr(C⁺B) is the sum of the squared
 associations that the span of Φ holds. It does not change under invertible linear maps of Φ, and no representation of

@@ -197,7 +197,8 @@ def spectrum_of_pairs(x: Ints, a: Ints) -> DrawnSpectrum:
     """From codes of x and a, drawn together. O(n + m³), m the number of different values on the smaller side.
 
     The functions of that side are the features, with the groups of the other side as contexts: the squares solve B̂ v =
-    λ Ĉ v. B̂ has no bias, but the largest eigenvalues of a noisy matrix still have, upwards, and the smallest downwards.
+    λ Ĉ v. B̂ has no bias, but the largest eigenvalues of a noisy matrix still have, upwards, and the smallest
+    downwards.
     """
     one, other = (a, x) if a.max() <= x.max() else (x, a)
     values = int(one.max()) + 1

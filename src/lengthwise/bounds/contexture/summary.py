@@ -1,9 +1,10 @@
-"""All claims about a table or pairs, and about a representation compared with random ones; and τ, how useful contexts are.
+"""All claims about a table or pairs, and about a representation compared with random ones; and τ, how useful contexts
+are.
 
 τ_d = 1 / (1 - s_(d+1)²) + β Σ_(i<=d) s_i² / Σ_(i<=d0) s_i², and τ = min over d (zhai2025): the first part is what d
-dimensions miss, the second what they have to learn. Lower is better; contexts that say nothing about x and contexts that
-reveal it are both bad. τ is a rule of thumb, never a certificate: its published correlations with the error of a probe
-are 0.431 in the mean and 0.587 in the median over 28 data sets, and negative on two of them.
+dimensions miss, the second what they have to learn. Lower is better; contexts that say nothing about x and contexts
+that reveal it are both bad. τ is a rule of thumb, never a certificate: its published correlations with the error of a
+probe are 0.431 in the mean and 0.587 in the median over 28 data sets, and negative on two of them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A joint table P(x, a) of inputs and contexts, and the generalised eigenproblem B v = λ C v, also for features that are
-linearly dependent.
+"""A joint table P(x, a) of inputs and contexts, and the generalised eigenproblem B v = λ C v, also for features that
+are linearly dependent.
 """
 
 from __future__ import annotations

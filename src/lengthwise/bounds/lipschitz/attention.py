@@ -11,9 +11,9 @@ With t = scale ‖QᵀK‖ R² the token-wise bound of a head without biases is 
 length; it is attained (statements 3 and 4 of docs/bounds.md). With RoPE it is ‖OV‖ (1 + 2t). In the Frobenius bound the
 length enters by √κ, κ being the largest total weight that one key can receive.
 
-Attention by distance (kim2021), with y = Q x for queries and keys alike, logits -scale ‖y_i - y_j‖² and values U y_j, has
-the constant ‖U‖ ‖Q‖ (1 + 4 λ), λ = W((n - 1) / e) with Lambert's W (statement 8). Keys may be masked as long as a query
-sees itself, and position biases may be added as long as a query's own is the largest (ALiBi).
+Attention by distance (kim2021), with y = Q x for queries and keys alike, logits -scale ‖y_i - y_j‖² and values U y_j,
+has the constant ‖U‖ ‖Q‖ (1 + 4 λ), λ = W((n - 1) / e) with Lambert's W (statement 8). Keys may be masked as long as a
+query sees itself, and position biases may be added as long as a query's own is the largest (ALiBi).
 """
 
 from __future__ import annotations

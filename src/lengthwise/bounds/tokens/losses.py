@@ -1,4 +1,5 @@
-"""What is kept of every predicted token: enough for every bound, at any smoothing, without the model; and means of it."""
+"""What is kept of every predicted token: enough for every bound, at any smoothing, without the model; and means of
+it."""
 
 from __future__ import annotations
 

@@ -3,13 +3,21 @@
 Every function takes points [..., n, d]: n points in d dimensions, and a number for each configuration comes back.
 """
 
-from lengthwise.geometry.clusters.angles import inner_products, least_inner_product, mean_inner_product
-from lengthwise.geometry.clusters.counts import cluster_number
-from lengthwise.geometry.clusters.energies import energy, energy_course
 from lengthwise.geometry.clusters.groups import component_sweep, components
 from lengthwise.geometry.clusters.hemispheres import hemisphere, hemisphere_margin
-from lengthwise.geometry.clusters.points import directions
-from lengthwise.geometry.clusters.spectrum import effective_rank, participation_ratio, rank_cap, vendi
+from lengthwise.geometry.clusters.measures import (
+    cluster_number,
+    directions,
+    effective_rank,
+    energy,
+    energy_course,
+    inner_products,
+    least_inner_product,
+    mean_inner_product,
+    participation_ratio,
+    rank_cap,
+    vendi,
+)
 
 __all__ = [
     "cluster_number",

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.clusters.points import Floats, on_sphere, over_leading
+from lengthwise.geometry.clusters.measures import Floats, on_sphere, over_leading
 
 ROUNDING = 1e-9  # a margin closer to 0 than this is not told apart from 0
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lengthwise.geometry.clusters.points import Floats
+from lengthwise.geometry.clusters.measures import Floats
 
 WIDEST = 1 / 16  # of epsilon, in the theorem
 MOST_CAPS = 64

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry.clusters.hemispheres import Hemisphere, hemisphere
-from lengthwise.geometry.clusters.points import Floats, on_sphere
+from lengthwise.geometry.clusters.measures import Floats, on_sphere
 from lengthwise.geometry.particles.system import System
 
 CLOSE = 1e-9  # two unit vectors, or two inner products, that differ by less are taken as equal

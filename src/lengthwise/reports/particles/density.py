@@ -14,8 +14,7 @@ from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import PALETTE
 from lengthwise.figures.layout import gradient_below, heat_colours, whole_axis
 from lengthwise.geometry.mean_field.flow import DensityPath
-from lengthwise.geometry.mean_field.growth import fastest_degree, growth_rate
-from lengthwise.geometry.mean_field.peaks import HEIGHT, peaks
+from lengthwise.geometry.mean_field.peaks import HEIGHT, fastest_degree, growth_rate, peaks
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.reports.figure import PAPER_INK, config, thinned

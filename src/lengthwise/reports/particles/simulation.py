@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.geometry.clusters.angles import inner_products
-from lengthwise.geometry.clusters.counts import cluster_number
+from lengthwise.geometry.clusters.measures import cluster_number, inner_products
 from lengthwise.messages import explain
 from lengthwise.records import Claim
 from lengthwise.reports.particles.groups import tracked_groups
