@@ -87,7 +87,7 @@ def test_a_single_trajectory_has_a_distance_but_no_noise():
 def test_everything_is_plain_data_with_the_metric_named(dyck):
     plain = json.loads(json.dumps(dyck.plain(), allow_nan=False))
     assert plain["metric"]["name"] == "features" and plain["metric"]["facts"]["standardised_on"] == "dyck_k at 4-10"
-    assert {"W1", "null W1", "p-value of no shift", "W1 of the distributions"} <= {c["title"] for c in plain["claims"]}
+    assert {"transport.w1", "shift.null", "shift.p_value", "shift.distributions"} <= {c["key"] for c in plain["claims"]}
     assert all(claim["kind"] and claim["status"] for claim in plain["claims"])
 
 

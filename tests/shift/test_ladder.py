@@ -101,12 +101,12 @@ def test_the_distance_grows_along_an_axis_and_is_the_known_one():
         assert row.low <= true <= row.high and row.high - row.low < 0.5
         assert row.w1 == pytest.approx(true, abs=0.25)
     assert [r.w1 for r in rows] == sorted(r.w1 for r in rows)
-    (reach,) = [claim for claim in found.claims() if claim.title.startswith("W1 at the end of length")]
+    (reach,) = [claim for claim in found.claims() if claim.key == "shift.farthest"]
     assert reach.value == rows[-1].ratio > 4 and (reach.evidence["falls"], reach.evidence["steps"]) == (0, 3)
 
 
 def test_falls_are_counted():
-    (reach,) = [c for c in measure_ladder(Ruler((9, 5, 11)), 4, ["edit"], 20).claims() if "end of length" in c.title]
+    (reach,) = [c for c in measure_ladder(Ruler((9, 5, 11)), 4, ["edit"], 20).claims() if c.key == "shift.farthest"]
     assert reach.evidence["falls"] == 1
 
 
@@ -128,7 +128,7 @@ def test_a_null_of_zero_is_no_unit():
     found = measure_ladder(one_size, 2, ["features:use=length"], 20)
     assert [row.null for row in found.levels] == [0, 0] and found.levels[1].ratio == float("inf")
     assert found.levels[0].ratio == 1
-    (reach,) = [claim for claim in found.claims() if "end of x" in claim.title]
+    (reach,) = [claim for claim in found.claims() if claim.key == "shift.farthest"]
     assert (reach.value, reach.status) == (None, "unknown")
 
 
@@ -149,7 +149,7 @@ def test_levels_are_reported_as_they_come():
 
 
 def test_a_distance_without_certificate_is_refused(monkeypatch):
-    from lengthwise.transport.solve import solve
+    from lengthwise.transport.solving import solve
 
     monkeypatch.setattr(ladder, "solve", lambda problem: solve(problem, limit=0, method="dense"))
     with pytest.raises(CertificateRefused, match="not certified"):

@@ -24,8 +24,8 @@ def as_seeds(row) -> dict[int, float]:
     return dict(enumerate(row))
 
 
-def violated(claim) -> str:
-    return "; ".join(a.statement for a in claim.assumptions if a.check == "violated")
+def violated(claim) -> dict:
+    return {a.key: dict(a.values) for a in claim.assumptions if a.check == "violated"}
 
 
 @pytest.mark.parametrize("n", range(1, 7))
@@ -69,26 +69,27 @@ def test_by_hand() -> None:
     assert evidence["seeds"] == [1, 2, 3] and evidence["values"] == [20.0, 60.0, 10.0] and evidence["n"] == 3
     assert evidence["resamples"] == 27 and evidence["sd"] == pytest.approx(math.sqrt(700))
     assert evidence["discarded"] == [] and evidence["rule"] == "all seeds are kept"
-    assert violated(claim) == "an interval from 3 seeds covers about 75%"
+    assert violated(claim) == {"statistics.covers_about": {"n": 3, "noun": "seed", "share": 0.75}}
     assert str(claim.reference) == "efron1993, chapter 13"
 
 
 def test_few_or_equal_seeds_are_said_to_show_no_spread() -> None:
     one = mean_over_seeds("m", {4: 0.5})
-    assert one.value == 0.5 and one.interval is None and violated(one) == "one seed shows no spread"
+    assert one.value == 0.5 and one.interval is None and violated(one) == {"statistics.one": {"noun": "seed"}}
     none = mean_over_seeds("m", {}, discarded={4: 0.5}, rule="in range at least 90%")
-    assert none.value is None and none.status == "unknown" and violated(none) == "no seed was kept"
+    assert none.value is None and none.status == "unknown" and violated(none) == {"statistics.no_seed": {}}
     assert none.evidence["discarded"] == [4] and none.evidence["discarded_values"] == [0.5]
-    assert violated(mean_over_seeds("m", as_seeds([0.1] * 5))) == "5 equal values show no spread"
-    assert violated(mean_over_seeds("m", as_seeds(range(10)))) == ""
-    assert "less than 90%" in violated(mean_over_seeds("m", as_seeds(range(4)), level=0.9))
+    assert violated(mean_over_seeds("m", as_seeds([0.1] * 5))) == {"statistics.equal": {"n": 5, "noun": "value"}}
+    assert violated(mean_over_seeds("m", as_seeds(range(10)))) == {}
+    few = violated(mean_over_seeds("m", as_seeds(range(4)), level=0.9))
+    assert few == {"statistics.covers_less": {"n": 4, "noun": "seed", "percent": 90.0}}
 
 
 def test_discarded_seeds_and_lower_bounds_are_stated() -> None:
     claim = mean_over_seeds("reach", {0: 60, 1: 50}, discarded={7: math.nan}, rule="loss below 1", lower_bounds=1)
     assert claim.evidence["discarded"] == [7] and claim.evidence["discarded_values"] == [None]
     assert claim.evidence["rule"] == "loss below 1" and claim.evidence["lower_bounds"] == 1
-    assert "1 of 2 values are lower bounds" in violated(claim)
+    assert violated(claim)["statistics.lower_bounds"] == {"count": 1, "of": 2}
     json.dumps(claim.plain(), allow_nan=False)
 
 

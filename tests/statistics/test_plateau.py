@@ -105,7 +105,7 @@ def test_pure_noise_is_a_constant_with_a_wide_interval() -> None:
     claims = [plateau(SIZES, generator.exponential(size=len(SIZES)), TRAIN) for _ in range(40)]
     made = [claim for claim in claims if claim.status == "holds"]
     assert len(made) >= 30 and np.mean([claim.interval is not None and 1.0 in claim.interval for claim in made]) > 0.83
-    limits = {a.check for claim in made for a in claim.assumptions if "last third" in a.statement}
+    limits = {a.check for claim in made for a in claim.assumptions if a.key == "plateau.settled"}
     assert limits == {"assumed"}, "with so much noise nobody has checked the drift"
 
 

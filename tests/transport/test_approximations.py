@@ -7,7 +7,7 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.transport.problem import MatrixCost, TransportProblem, VectorCost
-from lengthwise.transport.solve import solve
+from lengthwise.transport.solving import solve
 from transport.instances import instance
 
 

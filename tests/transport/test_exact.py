@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from lengthwise.transport.problem import MatrixCost, TransportProblem, VectorCost
-from lengthwise.transport.solve import METHODS, choose, solve
 from lengthwise.transport.solvers import exact
 from lengthwise.transport.solvers.simplex import Tree
+from lengthwise.transport.solving import METHODS, choose, solve
 from transport.instances import highs, instance
 
 COUNT = 300
@@ -155,7 +155,7 @@ sys.modules["numba"] = None
 import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.transport.problem import TransportProblem, VectorCost
-from lengthwise.transport.solve import solve
+from lengthwise.transport.solving import solve
 from lengthwise.transport.solvers.engine import compiled
 assert not compiled()
 r = np.random.default_rng(0)

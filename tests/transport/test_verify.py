@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lengthwise.transport.problem import Solution, TransportProblem, VectorCost
-from lengthwise.transport.solve import solve
+from lengthwise.transport.solving import solve
 from lengthwise.transport.verify import verify
 from transport.instances import highs, instance
 

@@ -10,7 +10,7 @@ from lengthwise.cli.output import wrapped
 from lengthwise.records import Claim
 
 if TYPE_CHECKING:
-    from lengthwise.bounds.tokens.token_bound import TokenBound
+    from lengthwise.bounds.tokens.problem import TokenBound
 
 _LN2 = math.log(2)
 _SHORT = {"on the data": "data", "sampling": "sample"}  # eight columns of numbers and a verdict are 80 characters

@@ -1,4 +1,4 @@
-"""Attention as transport: from softmax, where only rows are bound, to plans whose columns are bound too.
+"""Attention as transport: from softmax, with only the query marginals constrained, to plans with both constrained.
 
 Statement. Let S [n, m] be scores, ε > 0 a temperature and τ in [0, ∞]. The semi-relaxed plan is the unique
 
@@ -70,14 +70,43 @@ class SinkhornSolution:
     tolerance: float
 
 
+def sinkhorn_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    tau: float = 1.0,
+    temperature: float = 1.0,
+    causal: bool = False,
+    tolerance: float = 1e-7,
+) -> tuple[Tensor, Coupling]:
+    """Attention in which keys have a budget: the output [..., n, v], and the weights with their convergence.
+
+    query [..., n, d], key [..., m, d] and value [..., m, v] are as in `scaled_dot_product_attention`, and so are the
+    scores, query keyᵀ / √d. `mask` is True where a query sees a key, or a floating-point tensor that is added to the
+    scores. `tau` = 0 is softmax at this temperature; a larger one makes keys receive more alike, up to `tau` = inf,
+    where every key receives n/m. Use `causal` for a decoder (n = m), and no triangular mask: the potentials of one
+    masked problem depend on all queries, so early rows would depend on later tokens. It takes O(n³) per iteration.
+    """
+    if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
+        shapes = ", ".join(str(tuple(each.shape)) for each in (query, key, value))
+        raise UsageError(f"queries [..., n, d], keys [..., m, d] and values [..., m, v] do not fit together: {shapes}")
+    scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
+    if mask is not None:
+        scores = scores + mask if mask.is_floating_point() else scores.masked_fill(~mask, -math.inf)
+    found = (sinkhorn_prefixes if causal else sinkhorn)(scores, temperature, tau, tolerance)
+    return found.weights @ value, found
+
+
 def sinkhorn(
     scores: Tensor, epsilon: float = 1.0, tau: float = 1.0, tolerance: float = 1e-9, most: int = 10_000
 ) -> Coupling:
     """The semi-relaxed plan of scores [..., n, m], -inf where a query does not see a key; [m] is one query.
 
-    O(n m) time a problem and iteration, at most `most` iterations; O(n m) memory a problem, with gradients (implicit,
-    see sinkhorn_gradient.py) or without. Potentials are float64 whatever the scores are. NaN in gives NaN out, as with
-    softmax.
+    O(n m) time per problem and iteration, at most `most` iterations; O(n m) memory per problem, with gradients
+    (implicit, see sinkhorn_gradient.py) or without. Potentials are float64 whatever the scores are. NaN in gives NaN
+    out, as with softmax.
     """
     if scores.dim() == 1:
         one = sinkhorn(scores[None], epsilon, tau, tolerance, most)
@@ -94,14 +123,14 @@ def sinkhorn_prefixes(
     """Row i of the plan of the first i + 1 queries and keys, for every i: scores [..., n, n] → weights [..., n, n].
 
     The column potentials of one causally masked problem depend on all of its queries, so its row i knows of later ones.
-    Row i here is that of the causally masked problem of the prefix: nothing after i enters it. n problems of up to
-    n x n are solved, O(n³) time a head and iteration, in O(n²) memory. Scores above the diagonal are not read. `error`
-    is that of the worst prefix.
+    Row i here is that of the causally masked problem of the prefix: nothing after i enters it. n problems of up to n x
+    n are solved, O(n³) time per head and iteration, in O(n²) memory. Scores above the diagonal are not read. `error` is
+    that of the worst prefix.
     """
     import torch
 
     if scores.dim() < 2 or scores.shape[-1] != scores.shape[-2]:
-        raise UsageError(f"prefixes need scores [..., n, n], a row a query, not {tuple(scores.shape)}")
+        raise UsageError(f"prefixes need scores [..., n, n], one row per query, not {tuple(scores.shape)}")
     if tau == math.inf and scores.shape[-1] > 1:
         raise UsageError(CAUSAL_AND_BALANCED)
     square = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)

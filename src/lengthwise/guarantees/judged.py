@@ -10,7 +10,7 @@ from lengthwise.bounds.tokens import assumptions as words
 from lengthwise.bounds.tokens.formulas import count_bits
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.bounds.tokens.make import bounds_for
-from lengthwise.bounds.tokens.token_bound import TokenBound
+from lengthwise.bounds.tokens.problem import TokenBound
 from lengthwise.guarantees.source import Standing
 from lengthwise.records import Assumption
 

@@ -14,7 +14,7 @@ from lengthwise.shift.result import Shift, Side
 from lengthwise.shift.samples import read_samples
 from lengthwise.shift.sampling_error import distribution_distance, expected_distance
 from lengthwise.transport.metrics import Metric, metrics
-from lengthwise.transport.solve import solve
+from lengthwise.transport.solving import solve
 from lengthwise.transport.trajectories import Sample
 
 METRIC = "features"

@@ -17,7 +17,7 @@ from lengthwise.seeds import Floats
 from lengthwise.shift.ground import Ground, Points
 from lengthwise.transport.metrics.statistics import STATISTICS, table
 from lengthwise.transport.problem import TransportProblem, VectorCost
-from lengthwise.transport.solve import Transported, solve
+from lengthwise.transport.solving import Transported, solve
 
 _NOTHING = 1e-12
 

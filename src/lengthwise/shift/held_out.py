@@ -41,7 +41,7 @@ import numpy as np
 from lengthwise.records import Interval
 from lengthwise.seeds import Floats
 from lengthwise.shift.ground import Ground
-from lengthwise.transport.solve import Transported
+from lengthwise.transport.solving import Transported
 from lengthwise.transport.trajectories import Sample
 
 

@@ -34,7 +34,7 @@ from lengthwise.tasks.search.search_task import SearchTask
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 from lengthwise.transport.metrics import Fitted, Metric, metrics
-from lengthwise.transport.solve import Transported, solve
+from lengthwise.transport.solving import Transported, solve
 from lengthwise.transport.trajectories import Sample
 
 METRICS = ("features", "contour", "edit")

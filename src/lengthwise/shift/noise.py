@@ -26,7 +26,7 @@ from lengthwise.records import Assumption, Claim
 from lengthwise.seeds import Floats, Ints, Seeds
 from lengthwise.shift.ground import Ground, pooled_distances
 from lengthwise.transport.problem import MatrixCost, TransportProblem
-from lengthwise.transport.solve import solve
+from lengthwise.transport.solving import solve
 from lengthwise.transport.trajectories import Sample
 
 RESAMPLES = 100

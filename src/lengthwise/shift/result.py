@@ -9,7 +9,7 @@ from typing import Any
 from lengthwise.records import Claim
 from lengthwise.shift.explanation import MovedExample, Number, Pair, share_claims
 from lengthwise.shift.ground import Ground
-from lengthwise.transport.solve import Transported
+from lengthwise.transport.solving import Transported
 
 _TESTABLE = 4  # items per side: three can be split in 10 ways, and a chance of 1 in 10 is no evidence
 

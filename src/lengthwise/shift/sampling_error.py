@@ -41,7 +41,7 @@ from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Seeds
 from lengthwise.shift.ground import Ground
 from lengthwise.transport.problem import TransportProblem
-from lengthwise.transport.solve import Transported, solve
+from lengthwise.transport.solving import Transported, solve
 from lengthwise.transport.trajectories import Sample
 
 explain(

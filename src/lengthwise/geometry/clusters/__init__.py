@@ -1,6 +1,7 @@
 """How many clusters points form: counts, ranks, components, angles, hemispheres and energies of unit vectors.
 
-Every function takes points [..., n, d]: n points in d dimensions, and a number for each configuration comes back.
+`record_clusters` measures the outputs of any torch model. Every other function takes points [..., n, d]: n points in d
+dimensions, and a number for each configuration comes back.
 """
 
 from lengthwise.geometry.clusters.groups import component_sweep, components
@@ -18,8 +19,10 @@ from lengthwise.geometry.clusters.measures import (
     rank_cap,
     vendi,
 )
+from lengthwise.geometry.clusters.recording import ClusterRecord, record_clusters
 
 __all__ = [
+    "ClusterRecord",
     "cluster_number",
     "component_sweep",
     "components",
@@ -34,5 +37,6 @@ __all__ = [
     "mean_inner_product",
     "participation_ratio",
     "rank_cap",
+    "record_clusters",
     "vendi",
 ]
