@@ -10,7 +10,7 @@ from lengthwise.errors import CertificateRefused, UsageError
 from lengthwise.seeds import Draws
 from lengthwise.shift import ladder
 from lengthwise.shift.compare import measure_shift
-from lengthwise.shift.ladder import ladder_shifts, measure_ladder, metrics_for
+from lengthwise.shift.ladder import measure_ladder, metrics_for
 from lengthwise.shift.level_shift import LevelShift
 from lengthwise.shift.samples import level_sample
 from lengthwise.tasks import tasks
@@ -133,19 +133,20 @@ def test_a_null_of_zero_is_no_unit():
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_other_ones():
-    one, two, other = (ladder_shifts(Ruler(), 4, ["edit"], 20, seed) for seed in (1, 1, 2))
+    one, two, other = (measure_ladder(Ruler(), 4, ["edit"], 20, seed).plain() for seed in (1, 1, 2))
     assert one == two != other
 
 
 def test_contours_are_left_out_where_there_is_no_search():
     assert metrics_for(SUBSET_SUM) == ("features", "contour", "edit") and metrics_for(Ruler()) == ("features", "edit")
-    assert {row["metric"] for row in ladder_shifts(Ruler(), 3, items=20)} == {"features", "edit"}
+    assert {row.metric for row in measure_ladder(Ruler(), 3, items=20).levels} == {"features", "edit"}
 
 
 def test_levels_are_reported_as_they_come():
-    seen: list[LevelShift] = []
-    found = measure_ladder(Ruler(), 4, ["edit"], 20, report=seen.append)
-    assert tuple(seen) == found.levels
+    seen: list[tuple[str, int, int]] = []
+    found = measure_ladder(Ruler(), 4, ["edit"], 20, progress=lambda *heard: seen.append(heard))
+    steps = len(found.levels)
+    assert seen == [(level.name, step, steps) for step, level in enumerate(found.levels, 1)]
 
 
 def test_a_distance_without_certificate_is_refused(monkeypatch):

@@ -114,7 +114,7 @@ def test_page_agrees_with_scipy_where_there_are_no_ties(m: int, k: int) -> None:
     table = np.random.default_rng(m * k).normal(size=(m, k)) + 0.3 * np.arange(k)
     witness = stats.page_trend_test(table, method="exact")
     claim = page_trend("t", table.tolist())
-    assert claim.evidence["L"] == witness.statistic and claim.evidence["p_value"] == pytest.approx(witness.pvalue)
+    assert claim.evidence["page_l"] == witness.statistic and claim.evidence["p_value"] == pytest.approx(witness.pvalue)
     rho = np.mean([stats.spearmanr(range(k), row).statistic for row in table])
     assert claim.value == pytest.approx(rho) and claim.interval and claim.value in claim.interval
 
@@ -161,7 +161,7 @@ def test_page_keeps_its_level() -> None:
 @pytest.mark.parametrize(
     "call, sentence",
     [
-        (lambda: spearman_trend("t", [1, 2, 3], [1, 2]), "one value a point"),
+        (lambda: spearman_trend("t", [1, 2, 3], [1, 2]), "one value per point"),
         (lambda: spearman_trend("t", [1, 2, float("nan")], [1, 2, 3]), "finite"),
         (lambda: page_trend("t", []), "no rows"),
         (lambda: page_trend("t", [[1, 2, 3], [1, 2]]), "every condition"),

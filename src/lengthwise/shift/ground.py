@@ -16,7 +16,7 @@ from lengthwise.transport.metrics.metric import broken_axiom
 from lengthwise.transport.problem import Cost, MatrixCost, TransportProblem, VectorCost
 from lengthwise.transport.trajectories import Sample
 
-_AXIOM_POINTS = 60  # of each sample; every triple of them is looked at
+_AXIOM_POINTS = 60  # of each sample; every triple of them is examined
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +94,8 @@ def _check_tokens(metric: Metric, first: Sample, second: Sample) -> None:
     if metric.tokens and not first.vocabulary & second.vocabulary:
         a, b = (f"{s.name} ({', '.join(sorted(s.vocabulary)[:3])}, …)" for s in (first, second))
         raise UsageError(
-            f"{a} and {b} share no token, so a metric that compares tokens has nothing to say; "
-            "write them in one vocabulary, or take --metric features"
+            f"{a} and {b} share no token, so a metric that compares tokens cannot compare them; "
+            "write them in one vocabulary, or use the metric `features`"
         )
 
 

@@ -14,6 +14,7 @@ The level "training" is measured like all others, by a sample of its own.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,7 @@ from lengthwise.transport.trajectories import Sample
 
 METRICS = ("features", "contour", "edit")
 NULLS = 8
+Progress = Callable[[str, int, int], None]
 LEAST_ITEMS = 20
 
 explain(
@@ -112,29 +114,18 @@ class LadderShift:
         return Claim(key, last.ratio, unit, "measured", assumptions=(_INDEPENDENT,), evidence=evidence)
 
 
-def ladder_shifts(
-    task: Task,
-    train_size: int,
-    metrics: Sequence[str] | None = None,
-    items: int = ITEMS,
-    seed: int = 0,
-) -> list[dict[str, Any]]:
-    """`measure_ladder` as rows of plain data, one per metric and level."""
-    return measure_ladder(task, train_size, metrics, items, seed).plain()
-
-
 def measure_ladder(
     task: Task,
     train_size: int,
     metrics: Sequence[str] | None = None,
     items: int = ITEMS,
     seed: int = 0,
-    report: Callable[[LevelShift], None] | None = None,
+    progress: Progress | None = None,
 ) -> LadderShift:
     """The distance of every level of `ladder_of(task, train_size)` from training, in every metric.
 
-    Without `metrics` they are METRICS, less contour for a task that is no search. `report` is called with every level
-    as it is measured. O(levels x metrics) transport problems of `items` by `items`.
+    Without `metrics` they are METRICS, less contour for a task that is no search. `progress` hears the name of every
+    level as it is measured. O(levels x metrics) transport problems of `items` by `items`.
     """
     if items < LEAST_ITEMS:
         raise UsageError(f"the levels of a ladder have {LEAST_ITEMS} items or more each, not {items}")
@@ -147,7 +138,13 @@ def measure_ladder(
         )
     samples = _Samples(levels, items, seed)
     chosen = metrics if metrics is not None else metrics_for(task)
-    return _joined([_in_metric(name, name_of(task), levels, samples, report) for name in chosen])
+    steps = itertools.count(1)
+
+    def measured(level: Level) -> None:
+        if progress:
+            progress(level.name, next(steps), len(chosen) * len(levels))
+
+    return _joined([_in_metric(name, name_of(task), levels, samples, measured) for name in chosen])
 
 
 def metrics_for(task: Task) -> tuple[str, ...]:
@@ -171,7 +168,7 @@ class _Samples:
 
 
 def _in_metric(
-    spec: str, task: str, levels: Sequence[Level], samples: _Samples, report: Callable[[LevelShift], None] | None
+    spec: str, task: str, levels: Sequence[Level], samples: _Samples, measured: Callable[[Level], None]
 ) -> LadderShift:
     metric = metrics.make(spec)
     fitted = metric.fit(samples.fit)
@@ -186,8 +183,7 @@ def _in_metric(
         rows.append(row)
         distances.append(found.claim("shift.level", unit, {"level": level.name, "metric": placed.spec}))
         intervals.append(_interval_claim(row, interval))
-        if report:
-            report(row)
+        measured(level)
     return LadderShift(tuple(rows), {rows[0].metric: null}, tuple(distances), tuple(intervals))
 
 

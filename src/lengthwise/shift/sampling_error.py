@@ -6,19 +6,8 @@ Write P, Q for the distributions, P_n, Q_m for samples of n and m items, D for t
 sum of the means of f and g then varies as W1(P_n, Q_m) does. (delbarrio2021 prove that, for the p-th power of the
 distance with p > 1, the cost is asymptotically normal around its mean with the variance of the potentials; for p = 1
 it is measured here.) The interval is for the mean of W1(P_n, Q_m), which is above W1(P, Q), the more so in many
-dimensions. How often 95 % intervals held it, and how often they held W1(P, Q), in per cent of 150 pairs of normal
-samples whose means are a shift apart; and for comparison the usual bootstrap, which solves again for every redrawn
-sample (60 of them) and takes percentiles, as they are or mirrored at the estimate:
-
-    dimension                       1    1    1    2    2    5    5    5    5   16
-    shift                           0  0.5    2    0    1    0    1    3    1    2
-    items of either sample         50   50   50   50   50   50   50   50  150   50
-    mean of W1(P_n, Q_m)           94   91   94   98   97   99   94   94   97   96
-    W1(P, Q)                       33   91   94    0   93    0    0   67    0    0
-    W1(P, Q), percentiles           0   95   92    0   82    0    0   34    0    0
-    W1(P, Q), mirrored             79   77   91    2   87    0    1   75    1    0
-
-So no bootstrap here is an interval of W1(P, Q).
+dimensions. No bootstrap is an
+interval of W1(P, Q): docs/shift.md has the simulations.
 
 *Bounds on W1(P, Q), whatever the dimension.* Exchanging one item of P_n moves W1(P_n, Q_m) by at most D/n, so with
 probability 1 - delta it is at least its mean less t = D sqrt((1/n + 1/m) log(1/delta) / 2) (mcdiarmid1989, lemma 1.2).

@@ -246,8 +246,8 @@ def _reasons(
 def _fit_evidence(fit: PlateauFit, values: Floats, third: int) -> dict[str, Any]:
     return {
         "model": "constant" if fit.tau is None else "exponential",
-        "P": fit.level,
-        "A": fit.amplitude,
+        "limit": fit.level,
+        "amplitude": fit.amplitude,
         "tau": fit.tau,
         "residual": fit.noise,
         "mean_of_last_third": float(values[-third:].mean()),

@@ -139,7 +139,7 @@ def page_trend(
     correlations = 12 * each / (k * (k**2 - 1)) - 3 * (k + 1) / (k - 1)
     p_value, method = _page_p(ranked, float(each.sum()))
     evidence |= spread_evidence(correlations, level)
-    evidence |= {"L": float(each.sum()), "p_value": p_value, "p_method": f"{method}, one-sided"}
+    evidence |= {"page_l": float(each.sum()), "p_value": p_value, "p_method": f"{method}, one-sided"}
     evidence |= {"smallest_p": math.factorial(k) ** -float(m), "interval_reference": "efron1993, chapter 13"}
     assumptions = (
         Assumption("trend.independent_blocks"),

@@ -1,4 +1,4 @@
-"""What is to be bounded: a target on tokens or documents, all of which are available or only a sample; and the result."""
+"""What is to be bounded: a target on tokens or documents, all of them available or only a sample; and the result."""
 
 from __future__ import annotations
 
