@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from lengthwise.cli.options import Parser, number, whole
 from lengthwise.cli.output import narrate, wrapped, write_field, write_object
+from lengthwise.records import Claim, json_ready
 
 if TYPE_CHECKING:
     from lengthwise.geometry.particles.integrate import ParticleTrajectory
-    from lengthwise.records import Claim
     from lengthwise.reports.particles.simulation import Simulation
 
 
@@ -79,20 +79,9 @@ def _plain(simulation: Simulation, trajectory: ParticleTrajectory) -> dict[str, 
             "N_20": measures.fixed.tolist(),
             "energy_share": measures.energy.tolist(),
         },
-        "theory": [finite(claim.plain()) for claim in simulation.theory],
-        "measured": [finite(claim.plain()) for claim in simulation.measured],
+        "theory": [json_ready(claim.plain()) for claim in simulation.theory],
+        "measured": [json_ready(claim.plain()) for claim in simulation.measured],
     }
-
-
-def finite(value: Any) -> Any:
-    """The same data with words for numbers that JSON cannot hold."""
-    if isinstance(value, dict):
-        return {key: finite(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(one) for one in value]
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return "infinite" if value > 0 else "minus infinite"
-    return value
 
 
 def _write(simulation: Simulation) -> None:

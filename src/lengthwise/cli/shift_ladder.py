@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from lengthwise.cli.output import wrapped, write_object
 from lengthwise.errors import UsageError
-
-if TYPE_CHECKING:
-    from lengthwise.shift.ladder import LadderShift
-    from lengthwise.shift.level_shift import LevelShift
+from lengthwise.shift.ladder import NULLS, LadderShift, measure_ladder
+from lengthwise.shift.level_shift import LevelShift
+from lengthwise.shift.samples import ITEMS
+from lengthwise.tasks import tasks
 
 _OTHERS = ("second", "from_sizes", "to_sizes", "resamples", "picture", "method")
 _NAMES = {"second": "a second file", "from_sizes": "--from", "to_sizes": "--to"}
@@ -18,10 +17,6 @@ _NAMES = {"second": "a second file", "from_sizes": "--from", "to_sizes": "--to"}
 
 def run_ladder(options: argparse.Namespace) -> int:
     """Measure the ladder in one metric and print it."""
-    from lengthwise.shift.ladder import NULLS, measure_ladder
-    from lengthwise.shift.samples import ITEMS
-    from lengthwise.tasks import tasks
-
     for name in _OTHERS:
         if getattr(options, name) is not None:
             raise UsageError(f"--ladder draws all its samples itself, so {_NAMES.get(name, f'--{name}')} is not taken")

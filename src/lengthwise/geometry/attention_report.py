@@ -7,7 +7,7 @@ Two statements on how fast weights can change, both proved in docs/attention.md:
    attained at p = (½, ½), x = (1, -1)/√2.
 2. The plan of `sinkhorn` is 1/(2ε)-Lipschitz in the Frobenius norm, for every τ. *Proof.* With L = S/ε, P is the
    gradient of the optimal value, which is convex in L (a maximum of affine functions), so D = dP/dL is symmetric and
-   >= 0. By the statement of sinkhorn_gradient.py D = J - J E A⁻¹ Eᵀ J, with J the block-diagonal derivative of softmax
+   >= 0. By the statement of sinkhorn_plans.py D = J - J E A⁻¹ Eᵀ J, with J the block-diagonal derivative of softmax
    and A > 0 (A >= 0 and a pseudo-inverse for τ = ∞); so 0 <= D <= J and ‖D‖ <= ‖J‖ <= ½. ∎ Row i of `sinkhorn_prefixes`
    is a row of such a plan: 1/(2ε) from the scores of its prefix to that row, √n/(2ε) from all scores to all rows.
 """

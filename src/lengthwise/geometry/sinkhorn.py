@@ -30,12 +30,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.sinkhorn_kernels import Kernel, Logarithms, Products
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-EVERY = 4  # steps between two looks at the error, which cost more than a step
 
 CAUSAL_AND_BALANCED = (
     "tau = inf under a causal mask leaves no choice: a lower triangular doubly stochastic matrix is the identity; "
@@ -56,18 +53,6 @@ class Coupling:
     iterations: int
     error: float
     converged: bool
-
-
-@dataclass(frozen=True, eq=False)
-class SinkhornSolution:
-    """Logarithmic potentials of a family: F [N, P, n], G [N, P, m] with largest entry 0, -inf for keys nobody sees."""
-
-    kernel: Kernel
-    rows: Tensor
-    columns: Tensor
-    iterations: int
-    error: float
-    tolerance: float
 
 
 def sinkhorn_attention(
@@ -105,7 +90,7 @@ def sinkhorn(
     """The semi-relaxed plan of scores [..., n, m], -inf where a query does not see a key; [m] is one query.
 
     O(n m) time per problem and iteration, at most `most` iterations; O(n m) memory per problem, with gradients
-    (implicit, see sinkhorn_gradient.py) or without. Potentials are float64 whatever the scores are. NaN in gives NaN
+    (implicit, see sinkhorn_plans.py) or without. Potentials are float64 whatever the scores are. NaN in gives NaN
     out, as with softmax.
     """
     if scores.dim() == 1:
@@ -114,7 +99,7 @@ def sinkhorn(
     _check(scores, epsilon, tau, tolerance, most)
     if tau == math.inf:
         _check_balanced(scores)
-    return _coupling(scores, epsilon, tau, tolerance, most, scores.new_ones(1, scores.shape[-2]).double())
+    return _solved(scores, epsilon, tau, tolerance, most, scores.new_ones(1, scores.shape[-2]).double())
 
 
 def sinkhorn_prefixes(
@@ -127,69 +112,20 @@ def sinkhorn_prefixes(
     n are solved, O(n³) time per head and iteration, in O(n²) memory. Scores above the diagonal are not read. `error` is
     that of the worst prefix.
     """
-    import torch
-
     if scores.dim() < 2 or scores.shape[-1] != scores.shape[-2]:
         raise UsageError(f"prefixes need scores [..., n, n], one row per query, not {tuple(scores.shape)}")
     if tau == math.inf and scores.shape[-1] > 1:
         raise UsageError(CAUSAL_AND_BALANCED)
-    square = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+    square = scores.new_ones(scores.shape[-2:]).bool()
     scores = scores.masked_fill(square.triu(1), -math.inf)
     _check(scores, epsilon, tau, tolerance, most)
-    return _coupling(scores, epsilon, tau, tolerance, most, square.tril().double())
+    return _solved(scores, epsilon, tau, tolerance, most, square.tril().double())
 
 
-def _coupling(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int, active: Tensor) -> Coupling:
-    import torch
+def _solved(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int, active: Tensor) -> Coupling:
+    from lengthwise.geometry.sinkhorn_plans import coupling  # which imports torch
 
-    from lengthwise.geometry.sinkhorn_gradient import attached
-
-    kappa = 1.0 / (1.0 + epsilon / tau) if tau > 0 else 0.0
-    if kappa == 0.0 or not scores.numel():
-        return Coupling((scores / epsilon).softmax(dim=-1), 0, 0.0, True)
-    flat = scores.flatten(0, -3) if scores.dim() > 2 else scores[None]
-    logits = flat.double() / epsilon
-    with torch.no_grad():
-        found = solve(logits.detach(), active, kappa, tolerance, most)
-    weights = attached(logits, found, kappa).to(scores.dtype).view(scores.shape)
-    return Coupling(weights, found.iterations, found.error, found.error <= tolerance)
-
-
-def solve(logits: Tensor, active: Tensor, kappa: float, tolerance: float, most: int) -> SinkhornSolution:
-    """The potentials of a family of problems over logits [N, n, m] (scores over ε), by products where they are safe."""
-    logits = logits - logits.amax(dim=-1, keepdim=True)
-    seen = active @ logits.isfinite().double() > 0  # [N, P, m]: an active row sees the key
-    products = Products(logits, active)
-    found = _iterate(products, seen, kappa, tolerance, most)
-    if products.safe(found.rows, found.columns, seen):
-        return found
-    return _iterate(Logarithms(logits, active), seen, kappa, tolerance, most)
-
-
-def _iterate(kernel: Kernel, seen: Tensor, kappa: float, tolerance: float, most: int) -> SinkhornSolution:
-    """Sinkhorn's iteration, in which every problem stops by itself, at a number of steps that is its own.
-
-    G = -κ A + constant, A the logarithmic column sums of the step before. So exp(-ε G / τ) is ∝ exp(G + A): the columns
-    that G stands for are known without another power.
-    """
-    count = kernel.active.sum(dim=-1)[:, None]  # [P, 1] queries
-    columns = kernel.scores.new_zeros(seen.shape).masked_fill(~seen, -math.inf)
-    before, steps = kernel.scores.new_zeros(seen.shape), 0
-    error = kernel.scores.new_full((*seen.shape[:2], 1), math.inf)
-    going = error > tolerance
-    while True:
-        after = kernel.again(columns)
-        if steps % EVERY == 0 or steps >= most:
-            wrong = (columns + after).exp() - count * (columns + before).softmax(dim=-1)
-            error = 0.5 * wrong.abs().sum(dim=-1, keepdim=True) / count
-            going = error > tolerance
-            if steps >= most or not going.any():
-                break
-        new = (-kappa * after).masked_fill(~seen, -math.inf)
-        columns = columns.where(~going, new - new.amax(dim=-1, keepdim=True))
-        before = before.where(~going, after)
-        steps += 1
-    return SinkhornSolution(kernel, kernel.rows(columns), columns, steps, float(error.max()), tolerance)
+    return coupling(scores, epsilon, tau, tolerance, most, active)
 
 
 def _check(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int) -> None:

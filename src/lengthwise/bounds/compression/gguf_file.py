@@ -8,7 +8,7 @@ one bit that says which and a prefix that says how long.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -174,10 +174,8 @@ class GgufMessage:
         )
 
 
-def message_of_gguf(path: str | Path, listener: Callable[[str], None] | None = None) -> GgufMessage:
-    """Codes a GGUF file, decodes it again and compares. `listener` is told what is being done."""
-    tell = listener or (lambda _: None)
-    tell("reading the file")
+def message_of_gguf(path: str | Path) -> GgufMessage:
+    """Codes a GGUF file, decodes it again and compares."""
     reader = _reader(Path(path))
     tensors = {tensor.name: _bytes_of(reader, tensor) for tensor in reader.tensors}
     types = {tensor.name: tensor.tensor_type.name for tensor in reader.tensors}
@@ -187,13 +185,11 @@ def message_of_gguf(path: str | Path, listener: Callable[[str], None] | None = N
         "bytes": grouped({name: (len(data),) for name, data in tensors.items()}),
     }
     order = list(listed(header["bytes"], MOST_BYTES))
-    tell(f"coding {len(tensors)} tensors")
     writer, pools, entropy = SymbolWriter(), {}, 0.0
     for name in order:
         entropy += _write(writer, pools, types[name], tensors[name])
     data, pieces = sealed(header, {"symbols": writer.to_bytes()})
     del writer
-    tell("decoding it again")
     _verify(data, tensors)
     file_bits = 8 * Path(path).stat().st_size
     return GgufMessage(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import ConvexHull, SphericalVoronoi
 
 from lengthwise.errors import UsageError
 
@@ -124,8 +125,6 @@ def sphere(level: int) -> Mesh:
 
 
 def _icosahedron() -> tuple[Floats, Ints]:
-    from scipy.spatial import ConvexHull
-
     golden = (1 + np.sqrt(5)) / 2
     corners = [(0, a, b * golden) for a in (-1, 1) for b in (-1, 1)]
     points = np.array([np.roll(corner, turn) for turn in range(3) for corner in corners], dtype=np.float64)
@@ -147,8 +146,6 @@ def _divided(points: Floats, triangles: Ints) -> tuple[Floats, Ints]:
 
 def _voronoi(points: Floats) -> Mesh:
     """The Voronoi cells of points: two cells share a face where their regions share two corners."""
-    from scipy.spatial import SphericalVoronoi
-
     cells = SphericalVoronoi(points)
     cells.sort_vertices_of_regions()
     faces: dict[tuple[int, int], list[int]] = {}

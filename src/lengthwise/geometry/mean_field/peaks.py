@@ -6,6 +6,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.special import gamma, iv, ive
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry.mean_field.mesh import Floats, Mesh
@@ -22,8 +25,6 @@ def growth_rate(kind: Literal["SA", "USA"], beta: float, degree: int, d: int = 2
     that divided by c_0 for SA. On the circle (d = 2) USA has l^2 I_l(beta) / beta; at beta = 0 only l = 1 grows, at
     the rate (d - 1) / d.
     """
-    from scipy.special import gamma, iv, ive
-
     if beta < 0 or degree < 1 or d < 2:
         raise UsageError(f"a growth rate needs beta >= 0, degree >= 1 and d >= 2, not {beta}, {degree} and {d}")
     if beta == 0:
@@ -50,9 +51,6 @@ def peaks(mesh: Mesh, masses: ArrayLike, height: float = HEIGHT) -> int:
 
     A threshold is used and not local maxima, of which noise has many.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     held = np.asarray(masses, dtype=np.float64)
     if held.shape != mesh.areas.shape:
         raise UsageError(f"peaks are counted in the masses of {len(mesh.areas)} cells, not in {list(held.shape)}")

@@ -23,15 +23,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.geometry.particles.system import System
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +38,7 @@ class ParticleTrajectory:
 
     `error` estimates the greatest angle, in radians, between a point given here and the true solution from the same
     start, over all times, systems and tokens. It is the distance to a second solution with steps of double length,
-    carried beside the first (shampine1976). So it counts how errors grow on the way, which an estimate made step by
+    carried along with the first (shampine1976). So it counts how errors grow on the way, which an estimate made step by
     step does not. For short steps the second solution, of order 5, is 32 times as wrong, and the distance is 31 times
     the error: it is given undivided because a few long steps, as near an unstable balance, gain less from halving. It
     is an estimate, not a bound.
@@ -96,8 +94,6 @@ def step(system: System, points: Tensor, slope: Tensor, size: Tensor) -> RungeKu
     The error is the greatest length, over the tokens, of the difference between the steps of order 5 and 4. It
     estimates the error of the latter, so it is usually far above the error of the former, which is the one taken.
     """
-    import torch
-
     width = size[:, None, None]
     slopes = torch.empty(len(DIFFERENCE), *points.shape, dtype=points.dtype)
     slopes[0] = slope
@@ -110,11 +106,10 @@ def step(system: System, points: Tensor, slope: Tensor, size: Tensor) -> RungeKu
 
 
 def _combined(weights: tuple[float, ...], slopes: Tensor) -> Tensor:
-    import torch
-
     return torch.tensordot(torch.tensor(weights, dtype=slopes.dtype), slopes[: len(weights)], dims=1)
 
 
+Progress = Callable[[str, int, int], None]
 FINEST, COARSEST = 1e-13, 1e-2
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 _DOUBLED = 2.0**ORDER
@@ -125,18 +120,16 @@ def simulate(
     start: Tensor | np.ndarray,
     times: Sequence[float] | np.ndarray,
     tolerance: float = 1e-8,
-    listener: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
     most_steps: int = 1_000_000,
 ) -> ParticleTrajectory:
-    """The positions at `times` of tokens that begin at `start` [..., n, d], unit vectors, at times[0].
+    """The positions at `times` of tokens that start at `start` [..., n, d], unit vectors, at times[0].
 
     `tolerance` bounds the estimated error that a step adds, in radians; the trajectory's `error` says what came of it.
-    All arithmetic is in float64. `listener` is told, after every round of steps, the time that all systems have
-    reached; what it raises ends the simulation, as Ctrl-C does, and `start` is never written to. More than `most_steps`
-    steps for one system are refused: USA moves at speed e^beta, which no tolerance helps.
+    All arithmetic is in float64. `progress` hears, after every round of steps, the time that all systems have reached
+    and how many of the times are done; an exception it raises ends the simulation, and `start` is never written to.
+    More than `most_steps` steps for one system are refused: USA moves at speed e^beta, which no tolerance helps.
     """
-    import torch
-
     points, moments = _unit_vectors(start), _moments(times)
     if not FINEST <= tolerance <= COARSEST:
         raise UsageError(f"the tolerance lies between {FINEST:g} and {COARSEST:g} radians, not {tolerance!r}")
@@ -144,8 +137,13 @@ def simulate(
     with torch.no_grad():
         pair = _Pair(system, points, moments, tolerance, most_steps)
         kept, error = [pair.fine.numpy().copy()], 0.0
-        for end in moments[1:]:
-            pair.advance(float(end), listener)
+        for place, end in enumerate(moments[1:]):
+
+            def reached(time: float, place: int = place) -> None:
+                if progress:
+                    progress(f"t = {time:.4g} of {moments[-1]:g}", place, len(moments) - 1)
+
+            pair.advance(float(end), reached)
             kept.append(pair.fine.numpy().copy())
             error = max(error, pair.error())
     steps, rejected = int(pair.steps.sum()), int(pair.rejected.sum())
@@ -156,8 +154,6 @@ class _Pair:
     """Two solutions of all systems, [systems, n, d]: `fine` takes two steps where `coarse` takes one."""
 
     def __init__(self, system: System, points: Tensor, moments: np.ndarray, tolerance: float, most_steps: int) -> None:
-        import torch
-
         self.fine = points.reshape(-1, *points.shape[-2:])
         self.system = _flattened(system, points)
         self.tolerance, self.most_steps = tolerance, most_steps
@@ -169,17 +165,14 @@ class _Pair:
         self.size = tolerance ** (1 / ORDER) / (1 + speed)  # a guess; the first errors correct it
         self.steps, self.rejected = torch.zeros(count, dtype=torch.int64), torch.zeros(count, dtype=torch.int64)
 
-    def advance(self, end: float, listener: Callable[[float], None] | None) -> None:
-        """Bring every system to the time `end`."""
+    def advance(self, end: float, reached: Callable[[float], None]) -> None:
+        """Bring every system to the time `end`; `reached` hears of the time after every round of steps."""
         while bool((late := self.time < end).any()):
             self._round(late.nonzero()[:, 0], end)
-            if listener:
-                listener(float(self.time.min()))
+            reached(float(self.time.min()))
 
     def _round(self, rows: Tensor, end: float) -> None:
         """Try one pair of steps for the systems `rows`."""
-        import torch
-
         left = end - self.time[rows]
         count = torch.ceil(left / self.size[rows])
         size = left / count  # equal steps to the end: none is longer than allowed, and none is a mere remainder
@@ -199,8 +192,6 @@ class _Pair:
 
     def _resize(self, rows: Tensor, size: Tensor, error: Tensor, good: Tensor) -> None:
         """The sizes to try next: as large as the errors allow, and after a failure no larger than before."""
-        import torch
-
         ratio = torch.nan_to_num(error / self.tolerance, nan=math.inf).clamp_min(1e-10)
         factor = (_SAFETY * ratio ** (-1 / ORDER)).clamp(_SHRINK, _GROW)
         wanted = size * torch.where(good, factor, factor.clamp_max(_SAFETY))
@@ -210,7 +201,7 @@ class _Pair:
         self.size[rows] = torch.where(cut, torch.maximum(wanted, allowed), wanted)
         if bool((self.time[rows] + self.size[rows] == self.time[rows]).any()):
             raise LengthwiseError(
-                f"the steps became too short to go on; a tolerance above {self.tolerance:g} or a smaller beta helps"
+                f"the steps became too short to continue; a tolerance above {self.tolerance:g} or a smaller beta helps"
             )
         if int((self.steps + self.rejected).max()) > self.most_steps:
             raise LengthwiseError(
@@ -234,8 +225,6 @@ def _flattened(system: System, points: Tensor) -> System:
 
 def _unit_vectors(start: Tensor | np.ndarray) -> Tensor:
     """A float64 copy of the start, of length one to rounding."""
-    import torch
-
     points = torch.as_tensor(start).to(torch.float64)
     if points.ndim < 2 or 0 in points.shape:
         raise UsageError(f"a start is [..., n, d] with at least one token, not of shape {list(points.shape)}")

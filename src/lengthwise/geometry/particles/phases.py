@@ -4,8 +4,8 @@ What is drawn is the picture of the survey (geshkovski2023), as its published pr
 = 32 tokens begin independently and uniformly on S^(d-1) and follow SA with Q = K = V = I; over t (0 to 30) and beta (0
 to 9) the colour is the probability that <x_i(t), x_j(t)> >= 1 - delta for a pair i != j, with delta = 0.001, estimated
 by the share of such pairs over independent starts. That share is `share_pairs`. It is not the probability that all
-tokens are in one cluster: two equal clusters give it the value 0.48. That probability stands beside it as
-`share_one_cluster`. The program takes 2,048 starts unless told otherwise, 90 betas, and Euler steps of 0.1; here the
+tokens are in one cluster: two equal clusters give it the value 0.48. That probability is
+`share_one_cluster`. The program takes 2,048 starts by default, 90 betas, and Euler steps of 0.1; here the
 number of starts is an argument and the steps are adaptive. All betas of a dimension begin from the same draws of the
 seed, so that neighbours in the picture differ by beta alone.
 
@@ -18,21 +18,22 @@ tokens are simulated in n coordinates of their span, with the same inner product
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
+from scipy.integrate import quad
+from torch import Tensor
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.equal_angles import weight
-from lengthwise.geometry.particles.system import Kind
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from lengthwise.geometry.particles.integrate import Progress, simulate
+from lengthwise.geometry.particles.starts import uniform
+from lengthwise.geometry.particles.system import Kind, System
 
 DIMENSIONS = (2, 8, 32, 128, 512)
 BETAS = tuple(np.linspace(0, 9, 37).tolist())
@@ -73,19 +74,15 @@ def phase_rows(
     betas: Sequence[float] = BETAS,
     times: Sequence[float] = TIMES,
     settings: PhaseSettings = USUAL,
-    listener: Callable[[int, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
     """One row for each d, beta and time: the two shares, and `clusters`, the mean over starts of N_kappa.
 
-    `listener` is told the dimension and the time reached, a mean over the betas. The rows of a dimension or a beta do
-    not depend on which others are asked for, so a diagram may be made in parts and joined.
+    `progress` hears the dimension and the time reached. The rows of a dimension or a beta do not depend on which others
+    are asked for, so a diagram may be made in parts and joined.
     """
     _refuse(dimensions, betas, times)
-    rows: list[dict[str, Any]] = []
-    for d in dimensions:
-        told = None if listener is None else functools.partial(listener, d)
-        rows += _dimension(d, betas, times, settings, told)
-    return rows
+    return [row for d in dimensions for row in _dimension(d, betas, times, settings, progress)]
 
 
 def _dimension(
@@ -93,20 +90,19 @@ def _dimension(
     betas: Sequence[float],
     times: Sequence[float],
     settings: PhaseSettings,
-    listener: Callable[[float], None] | None,
+    progress: Progress | None,
 ) -> list[dict[str, Any]]:
-    from lengthwise.geometry.particles.starts import uniform
-
     begin = in_span(uniform(settings.n, d, settings.seed, (settings.starts,)))
     together = max(1, TOGETHER // settings.starts)  # betas simulated at once; each system has steps of its own
     parts = [betas[first : first + together] for first in range(0, len(betas), together)]
     found = []
     for place, part in enumerate(parts):
-        told = None
-        if listener is not None:  # the mean over the parts of the time that each has reached
-            past = place * times[-1]
-            told = lambda time, past=past: listener((past + time) / len(parts))  # noqa: E731
-        found.append(_part(begin, part, times, settings, told))
+
+        def reached(done: str, step: int, steps: int, place: int = place) -> None:
+            if progress:
+                progress(f"d = {d}, {done}", place * steps + step, len(parts) * steps)
+
+        found.append(_part(begin, part, times, settings, reached))
     measured = np.concatenate(found, axis=2)  # [3, times, betas]
     return [
         {
@@ -128,25 +124,19 @@ def _part(
     betas: Sequence[float],
     times: Sequence[float],
     settings: PhaseSettings,
-    listener: Callable[[float], None] | None,
+    progress: Progress,
 ) -> np.ndarray:
     """The two shares and N_kappa, means over the starts `begin` [starts, n, d], as [3, times, betas]."""
-    import torch
-
-    from lengthwise.geometry.particles.integrate import simulate
-    from lengthwise.geometry.particles.system import System
 
     starts = len(begin)
     system = System(settings.kind, torch.tensor(betas, dtype=torch.float64).repeat_interleave(starts))
-    path = simulate(system, begin.repeat(len(betas), 1, 1), times, settings.tolerance, listener)
+    path = simulate(system, begin.repeat(len(betas), 1, 1), times, settings.tolerance, progress)
     shares = [_shares(points, settings.delta, settings.kappa) for points in path.points]
     return np.array([[part.reshape(-1, starts).mean(1) for part in moment] for moment in shares]).swapaxes(0, 1)
 
 
 def in_span(points: Tensor) -> Tensor:
     """Tokens [..., n, d] in n coordinates of their span where d > n; inner products stay, to rounding."""
-    import torch
-
     n, d = points.shape[-2:]
     if d <= n:
         return points
@@ -180,7 +170,6 @@ def transition_time(kind: Kind, n: int, beta: float, delta: float = 1e-3) -> flo
     gamma' = 2 w (1 - gamma) (1 + (n - 1) gamma), w being the weight of one other token (`equal_angles.weight`), so
     dy / dt = 2 w (1 + (n - 1) gamma).
     """
-    from scipy.integrate import quad
 
     def slowness(y: float) -> float:
         inner = -math.expm1(-y)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
 
 from lengthwise.errors import UsageError
@@ -98,6 +99,4 @@ def _symmetric(x: Floats) -> bool:
 
 
 def _stands_still(x: Floats, system: System) -> bool:
-    import torch
-
     return bool(system.velocity(torch.from_numpy(x)).norm(dim=-1).max() < CLOSE)

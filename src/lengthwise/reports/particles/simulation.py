@@ -74,18 +74,15 @@ def measure(
     times: Sequence[float] | np.ndarray,
     points: np.ndarray,
     beta: float,
-    listener: Callable[[int], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Measures:
-    """Measure a trajectory, points [K, n, d], moment by moment, so that one matrix of n x n is alive at a time.
-
-    `listener` is told how many moments are done.
-    """
+    """Measure a trajectory, points [K, n, d], moment by moment, so that one matrix of n x n is alive at a time."""
     found, shares = [], []
     for place, moment in enumerate(points):
         found.append([float(cluster_number(moment, scale)) for scale in (beta, FIXED_SCALE)])
         shares.append(_shares(moment))
-        if listener:
-            listener(place + 1)
+        if progress:
+            progress("moments", place + 1, len(points))
     numbers = np.array(found)
     components, groups = tracked_groups(points, THRESHOLD)
     return Measures(
