@@ -10,7 +10,7 @@ from scipy.stats import wasserstein_distance
 import lengthwise as lw
 from lengthwise.errors import UsageError
 from lengthwise.shift.compare import measure_shift
-from lengthwise.shift.explanation import potentials
+from lengthwise.shift.result import potentials
 from lengthwise.shift.samples import task_sample
 from lengthwise.transport.metrics import Fitted, Metric, metrics
 from lengthwise.transport.trajectories import Sample, Trajectory

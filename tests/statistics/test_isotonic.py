@@ -57,9 +57,6 @@ def test_invariances(rows, shift, random) -> None:
     order = list(range(len(y)))
     random.shuffle(order)
     assert isotonic_fit(x[order].tolist(), y[order].tolist(), w[order].tolist()).fitted == pytest.approx(fit.fitted)
-    for threshold in (-3.5, 0.0, 4.5):
-        ours, theirs = fit.crossing(threshold), mirrored.crossing(-threshold)
-        assert (ours.value, ours.status) == (theirs.value, theirs.status)
 
 
 def test_points_at_one_size_are_pooled() -> None:
@@ -67,41 +64,22 @@ def test_points_at_one_size_are_pooled() -> None:
     assert fit.x.tolist() == [1, 2] and fit.y == pytest.approx([1.0, 0.4]) and fit.weights.tolist() == [1, 3]
 
 
-def test_crossing_by_hand() -> None:
+def test_a_fit_by_hand() -> None:
     fit = isotonic_fit([10, 20, 30, 40], [1.0, 0.9, 1.0, 0.2])
     assert fit.fitted == pytest.approx([1.0, 0.95, 0.95, 0.2]) and fit.levels == 3
-    claim = fit.crossing(0.95)
-    assert claim.value == 40 and claim.evidence["size_before"] == 30, "0.95 is not below 0.95"
-    rounded = isotonic_fit([10, 20, 30], [1.0, 0.1, 0.7])
-    assert rounded.fitted[-1] < 0.4 and rounded.crossing(0.4).status == "unknown", (
-        "below by rounding alone is not below"
-    )
-    assert (
-        claim.kind == "heuristic"
-        and claim.interval is None
-        and violated(claim) == {"statistics.one": {"noun": "curve"}}
-    )
-    assert fit.crossing(0.96).value == 20 and fit.crossing(2.0).value == 10
-    assert fit.crossing(2.0).evidence["size_before"] is None
-    never = fit.crossing(0.1)
-    assert never.status == "unknown" and never.value is None and never.evidence["censored"]
-    assert never.evidence["largest_size"] == 40
+    claim = fit.claim("c")
+    assert claim.kind == "heuristic" and claim.interval is None
+    assert violated(claim) == {"statistics.one": {"noun": "curve"}}
     json.dumps(claim.plain(), allow_nan=False)
 
 
-def test_crossing_over_seeds() -> None:
+def test_a_claim_over_seeds_names_them() -> None:
     sizes = list(range(1, 21))
     curves = {seed: [1.0 if size <= 6 + 4 * seed else 0.0 for size in sizes] for seed in range(3)}
-    claim = isotonic_fit(sizes, curves, discarded=[9], rule="learned").crossing(0.5)
-    assert claim.value == 11 and claim.interval and (claim.interval.low, claim.interval.high) == (7, 15)
+    claim = isotonic_fit(sizes, curves, discarded=[9], rule="learned").claim("c")
+    assert claim.interval and claim.value in claim.interval
     assert claim.evidence["seeds"] == [0, 1, 2] and claim.evidence["discarded"] == [9]
     assert violated(claim)["statistics.covers_less"] == {"n": 3, "noun": "seed", "percent": 95.0}
-    curves[2] = [1.0] * 20
-    censored = isotonic_fit(sizes, curves).crossing(0.5)
-    assert censored.value == 11 and censored.interval and censored.interval.high == 20
-    # The mean stays above one half exactly when seed 2 is drawn twice or thrice: (1 + 3 * 2) of 27 resamples.
-    assert censored.evidence["resamples_that_never_cross"] == pytest.approx(7 / 27)
-    assert "isotonic.open_end" in violated(censored)
 
 
 def test_which_seed_has_which_curve_is_no_matter() -> None:
@@ -109,7 +87,6 @@ def test_which_seed_has_which_curve_is_no_matter() -> None:
     curves = {seed: generator.random(6).tolist() for seed in range(8)}
     renamed = {50 - seed: curve for seed, curve in curves.items()}
     one, two = isotonic_fit(range(6), curves), isotonic_fit(range(6), renamed)
-    assert one.crossing(0.5).interval == two.crossing(0.5).interval
     assert one.claim("c").interval == two.claim("c").interval
     same = isotonic_fit(range(6), dict.fromkeys(range(3), curves[0])).claim("c")
     assert violated(same)["statistics.equal"] == {"n": 3, "noun": "curve"}
@@ -159,8 +136,7 @@ def test_weights_go_with_their_points_when_shuffled() -> None:
         (lambda: isotonic_fit([1, 2], [1.0, 2.0], [1.0, 0.0]), "above 0"),
         (lambda: isotonic_fit([1, 2], [1.0, float("nan")]), "finite"),
         (lambda: isotonic_fit([1, 2], [1.0, 2.0], discarded=[1]), "without a rule"),
-        (lambda: isotonic_fit([1, 2], [1.0, 2.0]).crossing(float("nan")), "finite"),
-        (lambda: isotonic_fit([1, 2], [1.0, 2.0]).crossing(0.5, level=0), "between 0 and 1"),
+        (lambda: isotonic_fit([1, 2], [1.0, 2.0]).claim("c", level=0), "between 0 and 1"),
     ],
 )
 def test_wrong_input_gets_a_sentence(call, sentence) -> None:

@@ -156,7 +156,7 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.transport.problem import TransportProblem, VectorCost
 from lengthwise.transport.solving import solve
-from lengthwise.transport.solvers.engine import compiled
+from lengthwise.transport.solvers.simplex import compiled
 assert not compiled()
 r = np.random.default_rng(0)
 x, y = r.normal(size=(300, 3)), r.normal(size=(250, 3)) + 1

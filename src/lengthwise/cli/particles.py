@@ -109,7 +109,7 @@ def _heading(title: str) -> None:
 
 def _sentence(claim: Claim) -> str:
     """The claim, what it takes for granted, and where it comes from."""
-    from lengthwise.reports.particles.readable import readable
+    from lengthwise.reports.particles.simulation import readable
 
     taken = [assumption.statement for assumption in claim.assumptions if assumption.check == "assumed"]
     text = str(readable(claim)) + (f"; assumed: {'; '.join(taken)}" if taken else "")
@@ -125,7 +125,7 @@ def _why_silent(claim: Claim) -> str:
 
 
 def _write_moments(simulation: Simulation) -> None:
-    from lengthwise.reports.particles.moments import TITLES, some_moments
+    from lengthwise.reports.particles.simulation import TITLES, some_moments
 
     rows = [TITLES, *some_moments(simulation.measures)]
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]

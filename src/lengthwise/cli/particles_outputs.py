@@ -68,7 +68,8 @@ def _write_video(simulation: Simulation, path: Path) -> None:
 
 
 def write_data(simulation: Simulation, path: Path) -> None:
-    """The points by time: .npz with `times`, `points` [K, n, d] and `groups`, or .csv with one row per token and time."""
+    """The points by time: .npz with `times`, `points` [K, n, d] and `groups`, or .csv with one row per token and
+    time."""
     measures = simulation.measures
     with replace_output(path) as part:
         if path.suffix.lower() == ".npz":

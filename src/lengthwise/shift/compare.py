@@ -7,10 +7,9 @@ from pathlib import Path
 
 from lengthwise.errors import UsageError
 from lengthwise.shift import hidden  # noqa: F401  # registers the metric that needs a model
-from lengthwise.shift.explanation import extremes, numbers, pairs, shares
 from lengthwise.shift.ground import Ground, Points, ground
 from lengthwise.shift.noise import RESAMPLES, noise_claims, noise_of
-from lengthwise.shift.result import Shift, Side
+from lengthwise.shift.result import Shift, Side, extremes, numbers, pairs, shares
 from lengthwise.shift.samples import read_samples
 from lengthwise.shift.sampling_error import distribution_distance, expected_distance
 from lengthwise.transport.metrics import Metric, metrics

@@ -27,9 +27,9 @@ from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats
 from lengthwise.shift import hidden  # noqa: F401  # registers the metric that needs a model
 from lengthwise.shift.ground import Ground, ground
-from lengthwise.shift.held_out import held_out_interval
 from lengthwise.shift.level_shift import LevelShift
 from lengthwise.shift.samples import ITEMS, level_sample
+from lengthwise.shift.sampling_error import held_out_interval
 from lengthwise.tasks.ladder import TRAINING, Level, ladder_of
 from lengthwise.tasks.search.search_task import SearchTask
 from lengthwise.tasks.sizes import name_of

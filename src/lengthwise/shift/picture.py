@@ -15,9 +15,8 @@ from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import PALETTE
 from lengthwise.figures.layout import whole_axis
 from lengthwise.seeds import Floats
-from lengthwise.shift.explanation import potentials
 from lengthwise.shift.ground import Points
-from lengthwise.shift.result import Shift
+from lengthwise.shift.result import Shift, potentials
 from lengthwise.transport.metrics.statistics import table
 
 _LINES = 150  # of the plan, those that move most

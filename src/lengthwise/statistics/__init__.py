@@ -3,7 +3,7 @@
     mean_over_seeds                        a mean with its interval, and the seeds kept and discarded
     paired_difference, paired_over_tasks   two configurations, seed by seed or task by task
     spearman_trend, page_trend             does a number rise along an order?
-    isotonic_fit                           the nearest monotone curve, and where it crosses a threshold
+    isotonic_fit                           the nearest monotone curve, and how monotone the points are
     plateau                                where the loss settles beyond the training size, if it does
 
 Every claim names the seeds it used and those it left out. Nothing here needs torch.

@@ -34,12 +34,8 @@ _ROUNDING = 1e-9
 
 explain(
     {
-        "isotonic.crossing": "first size at which the fit crosses {threshold:g}",
         "isotonic.few_sizes": "three sizes are needed",
         "isotonic.constant": "the values never change",
-        "isotonic.never_above": "the fit is never above {threshold:g} up to size {size:g}",
-        "isotonic.never_below": "the fit is never below {threshold:g} up to size {size:g}",
-        "isotonic.open_end": "{share:.0%} of resamples never cross, so the upper end is a lower bound",
         "isotonic.rises": "the true curve never falls with size",
         "isotonic.falls": "the true curve never rises with size",
     }
@@ -94,43 +90,8 @@ class Isotonic:
         interval = self._interval([1.0 if one is None else one for one in shares], share, level)
         return Claim(key, share, "", "heuristic", "holds", interval, self._assumptions(level), REFERENCE, evidence)
 
-    def crossing(self, threshold: float, key: str = "isotonic.crossing", level: float = 0.95) -> Claim:
-        """The first size measured at which the fit is below the threshold (above it, if the fit increases).
-
-        A fit that never gets there has no crossing: unknown, with the largest size in the evidence. Resampled curves
-        that never get there count as the largest size, and the claim says that its upper end is a lower bound.
-        """
-        check_level(level)
-        (threshold,) = finite([threshold], "thresholds").tolist()
-        index = self._first_beyond(self.fitted, threshold)
-        evidence = {**self._evidence(level), "threshold": threshold, "largest_size": float(self.x[-1])}
-        if index is None:
-            values = {"threshold": threshold, "size": float(self.x[-1])}
-            reason = "isotonic.never_above" if self.increasing else "isotonic.never_below"
-            never = (Assumption(reason, "violated", values),)
-            evidence["censored"] = True
-            return Claim(key, None, "size", "heuristic", "unknown", None, never, REFERENCE, evidence)
-        evidence |= {"censored": False, "size_before": float(self.x[index - 1]) if index else None}
-        found = [self._first_beyond(self._fit(y), threshold) for y in self._resampled()]
-        sizes = [float(self.x[-1] if one is None else self.x[one]) for one in found]
-        interval = self._interval(sizes, float(self.x[index]), level)
-        assumptions = [*self._assumptions(level)]
-        if interval and (never := np.array([one is None for one in found])).any():
-            share = float(self._probabilities() @ never)
-            evidence["resamples_that_never_cross"] = share
-            if share >= (1 - level) / 2:
-                assumptions.append(Assumption("isotonic.open_end", "violated", {"share": share}))
-        size = float(self.x[index])
-        return Claim(key, size, "size", "heuristic", "holds", interval, tuple(assumptions), REFERENCE, evidence)
-
     def _fit(self, y: Floats) -> Floats:
         return _monotone(y, self.weights, self.increasing)
-
-    def _first_beyond(self, fitted: Floats, threshold: float) -> int | None:
-        """The index of the first value past the threshold; one that differs from it by rounding is not past it."""
-        slack = _ROUNDING * max(1.0, abs(threshold))
-        past = fitted > threshold + slack if self.increasing else fitted < threshold - slack
-        return int(np.argmax(past)) if past.any() else None
 
     def _shuffled(self) -> Floats:
         """The share explained after shuffling the points, weights going with them."""

@@ -11,9 +11,9 @@ from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.transport.problem import Cost, Solution, TransportProblem, VectorCost
 from lengthwise.transport.solvers.approximations import solve_entropic, solve_sliced
-from lengthwise.transport.solvers.engine import INSTALL, compiled
 from lengthwise.transport.solvers.exact import ALL_PAIRS, merged, solve_dense, solve_sparse
 from lengthwise.transport.solvers.line import solve_line
+from lengthwise.transport.solvers.simplex import INSTALL, compiled
 from lengthwise.transport.verify import Certificate, verify
 
 METHODS = {

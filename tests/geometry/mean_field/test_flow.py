@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from circle_masses import masses_of
 from lengthwise.errors import UsageError
 from lengthwise.geometry.mean_field.flow import flow
-from lengthwise.geometry.mean_field.mesh import cell_angles, circle, masses_of, sphere
+from lengthwise.geometry.mean_field.mesh import cell_angles, circle, sphere
 from lengthwise.geometry.mean_field.peaks import fastest_degree, growth_rate
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from circle_masses import masses_of
 from lengthwise.errors import UsageError
-from lengthwise.geometry.mean_field.mesh import cell_angles, circle, masses_of, sphere
+from lengthwise.geometry.mean_field.mesh import cell_angles, circle, sphere
 from lengthwise.geometry.mean_field.peaks import noisy, peaks
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from lengthwise.geometry.particles.phase_claims import in_words, line_claims
-from lengthwise.geometry.particles.phases import PhaseSettings, phase_rows, transition_rows
+from lengthwise.geometry.particles.phases import PhaseSettings, in_words, line_claims, phase_rows, transition_rows
 
 
 def rows_of(d, halves, times=(0.0, 1.0, 2.0, 3.0, 4.0)):

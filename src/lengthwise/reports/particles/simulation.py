@@ -2,16 +2,64 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from lengthwise.geometry.clusters.groups import labels
 from lengthwise.geometry.clusters.measures import cluster_number, inner_products
 from lengthwise.messages import explain
 from lengthwise.records import Claim
-from lengthwise.reports.particles.groups import tracked_groups
+
+
+def tracked_groups(points: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    """The number of components of the graph <x_i, x_j> > threshold at each moment [K], and the group of each token.
+
+    Groups [K, n] are components of two tokens or more, named 0, 1, ... by size at the last moment; a token alone has
+    -1. Names are handed backwards in time: of the components that will be one group, the largest has its name, and the
+    others get names that are free. So a colour that stands for a name stays with most of its tokens.
+    """
+    found = [labels(moment, threshold) for moment in points]
+    groups = np.full(points.shape[:2], -1, dtype=np.int32)
+    later: np.ndarray | None = None
+    for place in range(len(points) - 1, -1, -1):
+        groups[place] = later = _named(found[place], later)
+    return np.array([int(one.max()) + 1 for one in found]), groups
+
+
+def _named(components: np.ndarray, later: np.ndarray | None) -> np.ndarray:
+    """The components of one moment under the names of the later one where they can be had."""
+    sizes = np.bincount(components)
+    largest_first = [label for label in np.argsort(-sizes, kind="stable") if sizes[label] > 1]
+    names: dict[int, int] = {}
+    taken: set[int] = set()
+    for label in largest_first:
+        wanted = -1 if later is None else _commonest(later[components == label])
+        if wanted >= 0 and wanted not in taken:
+            names[label] = wanted
+            taken.add(wanted)
+    free = (name for name in range(len(components)) if name not in taken)
+    for label in largest_first:
+        if label not in names:
+            names[label] = next(free)
+    return np.array([names.get(label, -1) for label in components], dtype=np.int32)
+
+
+def _commonest(names: np.ndarray) -> int:
+    """The name that most of these tokens will have; -1 if they will be alone."""
+    names = names[names >= 0]
+    return int(np.bincount(names).argmax()) if len(names) else -1
+
+
+def readable(claim: Claim) -> Claim:
+    """The claim with "infinite" for an infinite value."""
+    if isinstance(claim.value, float) and math.isinf(claim.value):
+        return replace(claim, value="infinite" if claim.value > 0 else "minus infinite")
+    return claim
+
 
 THRESHOLD = 0.95  # two tokens with a larger inner product belong to one group
 FIXED_SCALE = 20.0  # the kappa of the cluster number that is the same for all simulations
@@ -136,3 +184,23 @@ def energy_never_falls(measures: Measures, beta: float, error: float) -> bool:
     """
     allowed = 4 * beta * error + 1e-12
     return bool(np.all(np.diff(measures.energy) >= -allowed))
+
+
+TITLES = ("time", "groups", "tokens alone", "N, κ = β", f"N, κ = {FIXED_SCALE:g}", "energy, share")
+_SHARES = (0, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)  # of the time; early moments differ the most
+
+
+def some_moments(measures: Measures) -> list[tuple[str, ...]]:
+    """Rows of text under TITLES."""
+    last = len(measures.times) - 1
+    return [
+        (
+            f"{measures.times[place]:.3g}",
+            str(measures.components[place]),
+            str(measures.alone[place]),
+            "–" if measures.own is None else f"{measures.own[place]:.4g}",
+            f"{measures.fixed[place]:.4g}",
+            f"{measures.energy[place]:.4g}",
+        )
+        for place in sorted({round(last * share) for share in _SHARES})
+    ]

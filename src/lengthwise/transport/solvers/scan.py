@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lengthwise.transport.problem import Cost, Floats, Ints, VectorCost
-from lengthwise.transport.solvers.engine import compile_if_possible, compiled
+from lengthwise.transport.solvers.simplex import compile_if_possible, compiled
 
 _BLOCK = 1 << 18
 TILE = 256  # costs at once; they stay in the first-level cache
