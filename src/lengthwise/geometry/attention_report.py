@@ -1,15 +1,9 @@
 """A report on attention weights: how much each key receives, how spread out rows are, and which keys are hubs.
 
-Two statements on how fast weights can change, both proved in docs/attention.md:
-
-1. softmax(·/ε) is 1/(2ε)-Lipschitz in l2. *Proof.* Its derivative is (diag p - ppᵀ)/ε, and xᵀ(diag p - ppᵀ)x is the
-   variance of x under p, at most (max x - min x)²/4 (Popoviciu) <= (max² + min²)/2 <= ½ for a unit vector. ∎ It is
-   attained at p = (½, ½), x = (1, -1)/√2.
-2. The plan of `sinkhorn` is 1/(2ε)-Lipschitz in the Frobenius norm, for every τ. *Proof.* With L = S/ε, P is the
-   gradient of the optimal value, which is convex in L (a maximum of affine functions), so D = dP/dL is symmetric and
-   >= 0. By the statement of sinkhorn_plans.py D = J - J E A⁻¹ Eᵀ J, with J the block-diagonal derivative of softmax
-   and A > 0 (A >= 0 and a pseudo-inverse for τ = ∞); so 0 <= D <= J and ‖D‖ <= ‖J‖ <= ½. ∎ Row i of `sinkhorn_prefixes`
-   is a row of such a plan: 1/(2ε) from the scores of its prefix to that row, √n/(2ε) from all scores to all rows.
+`lipschitz_claim` says how fast weights can change with scores: softmax(·/ε) is 1/(2ε)-Lipschitz in l2 (statement 1 of
+docs/attention.md), and so is the plan of `sinkhorn` in the Frobenius norm, for every τ (statement 2). Row i of
+`sinkhorn_prefixes` is a row of such a plan: 1/(2ε) from the scores of its prefix to that row, √n/(2ε) from all scores
+to all rows.
 """
 
 from __future__ import annotations

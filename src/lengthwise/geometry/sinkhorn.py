@@ -18,9 +18,8 @@ It stops on the error of optimality, ½ ‖c - ĉ‖₁ / n with ĉ the columns 
 τ = ∞): the share of all attention that is in the wrong column. Every problem of a batch stops by itself and is then
 left alone, so its result does not depend on its neighbours.
 
-A causal mask and τ = ∞ do not go together. A lower triangular doubly stochastic P is the identity: row 1 has only
-P_11, so P_11 = 1; column 1 sums to 1, so the rest of it is 0; what is left is a lower triangular doubly stochastic
-matrix of size n - 1. ∎  Attention would be the identity whatever the scores, and the iteration crawls towards it.
+A causal mask and τ = ∞ do not go together: the only lower triangular doubly stochastic matrix is the identity
+(docs/attention.md).
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
-"""Sinkhorn plans: the iteration, and the gradient of a plan from its optimality and not from its iterations.
+"""Sinkhorn plans: the iteration, and the gradient of a plan from its optimality (proved in docs/attention.md).
 
-Statement. Let P = softmax_j(L_ij + G_j) be the plan at the optimum, c = Pᵀ1, and W̄ the gradient of a loss with respect
+Let P = softmax_j(L_ij + G_j) be the plan at the optimum, c = Pᵀ1, and W̄ the gradient of a loss with respect
 to P. Then the gradient with respect to L is what softmax gives for W̄_ij - u_j in place of W̄_ij, where u solves
 
     (diag(c) / κ - PᵀP) u = r,    r_j = Σ_i Z̄_ij,    Z̄_ij = P_ij (W̄_ij - Σ_k P_ik W̄_ik).
-
-Proof. G minimises Ψ(G) = Σ_i log Σ_j exp(L_ij + G_j) + ρ⁻¹ Σ_j b_j exp(-ρ G_j), ρ = ε/τ, whose derivative is
-c - b exp(-ρ G). At the optimum its second derivative is diag(c) - PᵀP + ρ diag(c) = diag(c)/κ - PᵀP =: A, as
-1 + ρ = 1/κ. Moving L moves c by dc_j = Σ_i P_ij (dL_ij - Σ_k P_ik dL_ik), so dG = -A⁻¹ dc. A loss reads
-<Z̄, dL> + <r, dG> = <Z̄, dL> - <A⁻¹ r, dc> = <Z̄, dL> - Σ_ij P_ij (u_j - Σ_k P_ik u_k) dL_ij. ∎
 
 With x = diag(c)^½ u the system is (I/κ - QᵀQ) x = diag(c)^-½ r, Q = P diag(c)^-½, ‖Q‖ = 1, so its condition is at most
 1 / (1 - κ) = 1 + τ/ε and conjugate gradients need products with the plan alone: memory does not grow with iterations,

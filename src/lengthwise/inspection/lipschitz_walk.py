@@ -194,7 +194,7 @@ class Walk:
             w_gate, b_gate = folded(part.w_gate, part.b_gate)
             largest = (_largest(w_in, b_in, reading), _largest(w_gate, b_gate, reading))
             bound = gated_mlp_bound(
-                w_in, w_gate, w_out, part.activation, reading.region, b_in, b_gate, b_out, part=name, largest=largest
+                w_in, w_gate, w_out, part.activation, reading.region, (b_in, b_gate, b_out), part=name, largest=largest
             )
         return PartRow(name, bound, dataclasses.replace(bound, norm="frobenius"))
 

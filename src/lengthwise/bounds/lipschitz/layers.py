@@ -105,18 +105,17 @@ def gated_mlp_bound(
     w_out: Any,
     activation: str,
     region: Region,
-    b_in: Floats | None = None,
-    b_gate: Floats | None = None,
-    b_out: Floats | None = None,
+    biases: tuple[Floats | None, Floats | None, Floats | None] = (None, None, None),
     norm: Norm = "token",
     part: str = "gated MLP",
     largest: tuple[float, float] = (math.inf, math.inf),
 ) -> PartBound:
-    """x ↦ w_out (f(w_gate x + b_gate) * (w_in x + b_in)) + b_out on a region.
+    """x ↦ w_out (f(w_gate x + b_gate) * (w_in x + b_in)) + b_out on a region; `biases` are b_in, b_gate and b_out.
 
     ‖w_out‖ (L u ‖w_gate‖ + g ‖w_in‖): u and g bound the coordinates of w_in x + b_in and of f(w_gate x + b_gate) on the
     region (statement 10); `largest` are smaller bounds of |w_in x + b_in| and |w_gate x + b_gate| where they are known.
     """
+    b_in, b_gate, b_out = biases
     low, high = slopes(activation)
     steep = max(abs(low), abs(high))
     inner, gate, outer = spectral_norm(w_in), spectral_norm(w_gate), spectral_norm(w_out)

@@ -1,39 +1,11 @@
 """Measures of points on a sphere: inner products of pairs, cluster numbers, energies and effective ranks.
 
-**Cluster number.** N_κ = n² / Σ_ij exp(κ (⟨x_i, x_j⟩ − 1)) is a diversity of order 2 that takes similarity into account
-(leinster2012, the definition with q = 2, uniform weights and similarity exp(κ (⟨x, y⟩ − 1))). Facts, each with its
-proof:
+cluster number       N_κ = n² / Σ_ij exp(κ (⟨x_i, x_j⟩ − 1)), between 1 and n (leinster2012, order 2)
+energy               E_β = 1 / (2 β n²) Σ_ij exp(β ⟨x_i, x_j⟩) (geshkovski2023, section 3); N_κ = e^κ / (2 κ E_κ)
+effective rank       exp(− Σ λ log λ), λ the eigenvalues of Xᵀ X divided by their sum (friedman2023); 1 / Σ λ² is the
+                     participation ratio (hill1973)
 
-- 1 <= N_κ <= n. Every term lies in (0, 1], and the n terms i = j are 1.
-- N_κ = 1 exactly where all points are equal (κ > 0): only then all terms are 1.
-- k clusters of equal size, orthogonal to one another: N_κ = k / (1 + (k − 1) e^−κ). Of n² pairs, n²/k are within a
-  cluster and give 1, the others give e^−κ. So κ = 20 gives k to eight digits and κ = 5 does not: 9.428 for ten.
-- Clusters of shares p_1, …, p_k that are far apart: N_κ → 1 / Σ p_a² as κ → ∞. A split of 90 to 10 counts as 1.22.
-- N_κ = e^κ / (2 κ E_κ) with the energy of `energies.py`. So along dynamics in which E_κ never falls, N_κ never rises.
-
-It is no count of well-separated groups: points that are spread evenly get a number too, which grows with κ.
-
-**Energy.** The energy that the particle systems climb: E_β = 1 / (2 β n²) Σ_ij exp(β ⟨x_i, x_j⟩) (geshkovski2023,
-section 3).
-
-USA with Q = K = V = I is its gradient ascent, so E_β never falls along it; along SA it never falls either, as each
-particle's velocity is a positive multiple of its own gradient: d/dt E_β = Σ_i ⟨∂_i E, ẋ_i⟩, and ẋ_i = c_i ∂_i E with
-c_i = n² / Σ_k exp(β ⟨x_i, x_k⟩) > 0. The greatest energy, e^β / (2 β), belongs to one point. The tokens of a
-trained model obey neither system: whether their energy climbs is a measurement.
-
-In how many directions points lie: Hill numbers of the eigenvalues of their second moments.
-
-Let λ be the eigenvalues of Xᵀ X, divided by their sum, for the points as rows of X (centred: their mean taken off).
-
-- effective rank: exp(− Σ λ log λ). For unit vectors, uncentred, it is the Vendi score with the cosine as similarity
-  (friedman2023, its definition). It is not the effective rank of roy2007, which takes shares of singular values, the
-  roots of these eigenvalues; that one is more even, so it is at least as large.
-- participation ratio: 1 / Σ λ², the same with order 2. It is never above the effective rank: Hill numbers fall with
-  the order (hill1973).
-
-All of them count directions and not clusters. Their cap is min(n, d), or min(n − 1, d) centred, named by `rank_cap`:
-five clusters in three dimensions have at most 3. x and −x count as one direction. k orthogonal clusters of equal size
-have exactly k uncentred, as λ is 1/k, k times; centred, k − 1 (for k >= 2), as the mean takes one direction away.
+What each one counts, what it does not, and the proofs: docs/geometry.md.
 """
 
 from __future__ import annotations
