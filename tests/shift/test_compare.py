@@ -69,7 +69,7 @@ def test_the_verdict_of_no_shift_says_so():
     shift = measure_shift(
         task_sample("dyck_k", "4-10", 40), task_sample("dyck_k", "4-10", 40, role="second"), resamples=20
     )
-    assert "no shift is to be seen" in shift.verdict()
+    assert "no shift is visible" in shift.verdict()
 
 
 def test_too_few_items_for_a_test_are_not_taken_for_no_shift():

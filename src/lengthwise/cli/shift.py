@@ -1,8 +1,9 @@
 """Measure how far test trajectories are from training ones: two files, a task at two sizes, or a task's ladder.
 
-The distance is Wasserstein-1 with a certificate, shown beside the noise that two samples of one distribution have, and
-explained: which numbers and which trajectories carry it. A file holds one JSON object a line, as {"text": "3 1 2"} or
-{"input": ..., "answer": ...}, perhaps with "weight", "depth" and "features". The first sample is training.
+The distance is Wasserstein-1 with a certificate, compared with the noise between two samples of one distribution, and
+explained: which numbers and which trajectories account for it. A file holds one JSON object per line, such as
+{"text": "3 1 2"} or {"input": ..., "answer": ...}, optionally with "weight", "depth" and "features". The first sample is
+training.
 
 Metrics: features (length, depth, backtracks ...), contour (the depth profile), edit, ngrams:n=2, and
 hidden:model=FOLDER (mean hidden states of a frozen model).

@@ -35,7 +35,7 @@ def run_ladder(options: argparse.Namespace) -> int:
 def _write(found: LadderShift, pairs: int) -> None:
     training = found.levels[0]
     beside = f"where two samples of training are {training.null:.4g} apart"
-    print(wrapped(f"{training.task}: {training.items} items a level, metric {training.metric}, {beside}."))
+    print(wrapped(f"{training.task}: {training.items} items per level, metric {training.metric}, {beside}."))
     print(f"\n{'level':<16}{'W1':>9}{'null':>9}{'W1/null':>10}  {'95 % interval':^21}".rstrip())
     axis = training.axis
     for level in found.levels:
