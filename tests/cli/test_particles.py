@@ -24,7 +24,7 @@ def test_text_fits_80_columns(cli):
     assert answer.code == 0 and answer.err == ""
     assert max(map(len, answer.out.splitlines())) <= 80
     assert answer.out.startswith("6 tokens in 3 dimensions, SA, β = 9\n")
-    for title in ("What theory says of this start", "What the simulation did"):
+    for title in ("What theory predicts for this start", "What the simulation did"):
         assert f"\n{title}\n" in answer.out
     words = " ".join(answer.out.split())
     assert "one cluster in the end" in words and "the energy never falls: True (measured)" in words

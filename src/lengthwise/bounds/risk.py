@@ -87,6 +87,11 @@ class RiskBound:
     page: str = "docs/bounds.md"  # where the statement is proved
 
     @property
+    def name(self) -> str:
+        """What is bounded, as people read it."""
+        return sentence(self.key, self.evidence)
+
+    @property
     def total(self) -> float:
         return math.fsum(term.value for term in self.terms)
 

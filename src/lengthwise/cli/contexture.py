@@ -1,12 +1,12 @@
 """Say what contexts can teach: how strongly inputs x and contexts a are associated, how fast that decays, and how much
-of it a representation holds, beside a random one.
+of it a representation holds, compared with random ones.
 
-INPUT is a joint table (.npy, or .csv of numbers: a row an x, a column an a; whole numbers are read as counts), pairs
+INPUT is a joint table (.npy, or .csv of numbers: one row per x, one column per a; whole numbers are counts), pairs
 (.jsonl with lines {"x": ..., "a": ...}, or .csv with the header x,a), or the folder of a run: then x is what the model
-has read, a the token asked for, and the representation its last hidden state, beside networks with random weights.
+has read, a the token asked for, and the representation its last hidden state, compared with random networks.
 
-A representation for a table has one row a row of the table; for pairs, one row a pair, or one row for each different x
-in the order in which they first appear.
+A representation for a table has one row per row of the table; for pairs, one row per pair, or one per different x in
+the order of first appearance.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Let tokens on a sphere attract each other as attention does, and see whether they gather in one point.
 
-It prints what theory says of this start beside what the simulation did, and draws it: --page is one HTML file with a
-sphere to turn and time to move through, --gif and --video are films. SA is attention normalised over the keys, USA
-its sibling divided by their number; depth is time.
+It prints what theory predicts for this start and what the simulation did, and draws it: --page is one HTML file with a
+sphere to rotate and a time slider, --gif and --video are films. SA is attention normalised over the keys; USA divides
+by their number instead. Depth is time.
 
-A start from a file has one token a row: an array .npy [n, d], lines of numbers with commas (.csv), or a list of
-numbers a line (.jsonl).
+A start from a file has one token per row: an array .npy [n, d], comma-separated numbers (.csv), or one list of numbers
+per line (.jsonl).
 """
 
 from __future__ import annotations
@@ -88,13 +88,13 @@ def _write(simulation: Simulation) -> None:
     print(simulation.title)
     for label, text in simulation.facts:
         write_field(label, text)
-    _heading("What theory says of this start")
+    _heading("What theory predicts for this start")
     for claim in simulation.theory:
         if claim.status != "unknown":
             print(wrapped(_sentence(claim), "• ", "  "))
     silent = [claim for claim in simulation.theory if claim.status == "unknown"]
     if silent:
-        print("\nOf this theory says nothing here:")
+        print("\nTheory says nothing here about:")
     for claim in silent:
         print(wrapped(_why_silent(claim), "- ", "  "))
     _heading("What the simulation did")

@@ -1,8 +1,8 @@
 """Let a density of infinitely many tokens on the circle or the sphere attract itself, from a nearly uniform start.
 
-It counts the peaks in time, and sets beside them which wave linear theory says grows fastest; on the circle its crests
-are about how many clusters show first. --picture draws the density over angle and time. The scheme keeps mass and
-never makes a density negative; docs/theorems-particles.md has its orders.
+It counts the peaks over time, and compares them with the wave that grows fastest according to linear theory; on the
+circle its crests are about the number of clusters that appear first. --picture draws the density over angle and time.
+The scheme keeps mass and never makes a density negative; docs/theorems-particles.md has its orders.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 
 from lengthwise.cli.options import Parser, number, whole
 
-CELLS, LEVEL, GROWTHS = 400, 4, 24  # GROWTHS: by default, the time in which the fastest wave would grow so many e-folds
+CELLS, LEVEL, GROWTHS = 400, 4, 24  # GROWTHS: e-folds of the fastest wave in the default time
 
 
 def add_options(parser: Parser) -> None:

@@ -2,7 +2,7 @@
 
 Tokens begin independently and uniformly. The colour is the share of pairs whose inner product is within delta of 1,
 over several starts; the line is the time at which tokens that begin orthogonal come as near. The diagram is printed as
-a table of that share, and below it where the line tells when the tokens gather.
+a table of that share, and below it where the line predicts when the tokens gather.
 """
 
 from __future__ import annotations

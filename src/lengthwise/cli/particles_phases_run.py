@@ -125,7 +125,7 @@ def _write(rows: list[dict[str, Any]], line: list[dict[str, float]], measure: st
 
 
 def _write_claims(claims: tuple[Claim, ...]) -> None:
-    title = "Does the line tell when half of the pairs are close?"
+    title = "Does the line predict when half of the pairs are close?"
     print(f"\n{title}\n{'─' * len(title)}")
     print(wrapped(str(claims[0]), "• ", "  "))
     for claim in claims[1:]:
