@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from rows import Row, need, standalone
 
-from lengthwise.analysis.bootstrap import mean_over_seeds
 from lengthwise.bounds.compression.kmeans import kmeans_levels
 from lengthwise.errors import LengthwiseError
 from lengthwise.geometry import clusters
@@ -30,6 +29,7 @@ from lengthwise.oracle.programs.interpreter import run_tokens
 from lengthwise.oracle.programs.text import parse_program
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import carry_out
+from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.calibration import calibrate
 from lengthwise.studies.cells import cells
 from lengthwise.studies.estimate import estimate

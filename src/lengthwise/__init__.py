@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lengthwise.runs.run import Listener, Run, load_run, measure, train
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
-    from lengthwise.shift.sampling import task_sample
+    from lengthwise.shift.samples import task_sample
     from lengthwise.studies.results import StudyResults, open_study, run_study
     from lengthwise.studies.spec import Study
     from lengthwise.tasks import make_task
@@ -73,7 +73,7 @@ _HOMES = {
     "over_seeds": "lengthwise.measurement.spread",
     "run_chains": "lengthwise.measurement.recursion",
     "run_study": "lengthwise.studies.results",
-    "task_sample": "lengthwise.shift.sampling",
+    "task_sample": "lengthwise.shift.samples",
     "train": "lengthwise.runs.run",
     "trusting": "lengthwise.trust",
 }

@@ -170,7 +170,7 @@ def test_a_sample_of_items_pays_for_being_one(prose_run, sort_run, tmp_path):
     some = lw.bound(prose_run, folder=tmp_path / "some", sample=100, **QUICK)
     assert some.losses.documents == 100 and {one.level for one in some.bounds} == {"documents", "tokens"}
     assert all(one.risk.terms[-1].name == "sampling" for one in some.bounds)
-    trained_on = {one.level: one.claim().evidence["trained on"]["count"] for one in some.bounds}
+    trained_on = {one.level: one.claim().evidence["trained_on"]["count"] for one in some.bounds}
     assert trained_on == {"documents": 480, "tokens": 480 * 12}
     unequal = lw.bound(sort_run, folder=tmp_path / "unequal", sample=100, **QUICK)
     assert {one.level for one in unequal.bounds} == {"documents"} and "differ in length" in unequal.notes[0]
@@ -266,7 +266,7 @@ def test_a_sample_of_a_file_is_the_same_each_time(llama_folder, texts, tmp_path)
         for name, seed in (("a", 0), ("b", 0), ("c", 1))
     )
     assert first.losses == again.losses != other.losses and first.losses.documents == 20
-    assert first.bounds[0].claim().evidence["trained on"]["count"] == 60
+    assert first.bounds[0].claim().evidence["trained_on"]["count"] == 60
 
 
 def test_the_best_quantiser_is_chosen_and_exact_loses_nothing(prose, prose_run, tmp_path):

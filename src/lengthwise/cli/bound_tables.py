@@ -10,19 +10,19 @@ from lengthwise.cli.output import wrapped
 from lengthwise.records import Claim
 
 if TYPE_CHECKING:
-    from lengthwise.bounds.tokens.token_bound import TokenBound
+    from lengthwise.bounds.tokens.problem import TokenBound
 
 _LN2 = math.log(2)
-_SHORT = {"on the data": "data", "sampling": "sample"}  # eight columns of numbers and a verdict are 80 characters
+_SHORT = {"data": "data", "sampling": "sample"}  # eight columns of numbers and a verdict are 80 characters
 
 
 def write_bounds(bounds: Sequence[TokenBound]) -> None:
     """A row a bound: its terms, which add up to it, and chance; then what the columns and settings mean."""
-    names = list(dict.fromkeys(term.name for one in bounds for term in one.risk.terms))
-    rows = [["", "", *(_SHORT.get(name, name) for name in names), "bound", "bits", "chance", ""]]
+    names = {term.key: _SHORT.get(term.key, term.name) for one in bounds for term in one.risk.terms}
+    rows = [["", "", *names.values(), "bound", "bits", "chance", ""]]
     for one in bounds:
-        terms = {term.name: term.value for term in one.risk.terms}
-        cells = [_number(terms.get(name)) for name in names]
+        terms = {term.key: term.value for term in one.risk.terms}
+        cells = [_number(terms.get(key)) for key in names]
         verdict = "vacuous" if one.vacuous else "below"
         bits = _number(one.total_bits)
         rows.append([one.target, one.inequality, *cells, _number(one.total), bits, _number(one.chance), verdict])

@@ -11,7 +11,7 @@ from lengthwise.cli.output import wrapped, write_field
 from lengthwise.records import Assumption
 
 if TYPE_CHECKING:
-    from lengthwise.bounds.tokens.token_bound import TokenBound
+    from lengthwise.bounds.tokens.problem import TokenBound
     from lengthwise.guarantees.guarantee import Guarantee
 
 _TITLES = {

@@ -13,7 +13,7 @@ import numpy as np
 from lengthwise.bounds.compression.message import decode
 from lengthwise.bounds.compression.quantisers import quantisers
 from lengthwise.bounds.tokens.losses import KS, TokenLosses
-from lengthwise.bounds.tokens.token_bound import Level
+from lengthwise.bounds.tokens.problem import Level
 from lengthwise.errors import UsageError
 from lengthwise.guarantees.description import Aim, Description, describe
 from lengthwise.guarantees.gguf_message import describe_gguf

@@ -14,7 +14,7 @@ from typing import Any
 from lengthwise.bounds.compression.message import Message, decode, encode
 from lengthwise.bounds.compression.quantisers import quantisers
 from lengthwise.bounds.tokens.make import foreseen_bound
-from lengthwise.bounds.tokens.token_bound import Level
+from lengthwise.bounds.tokens.problem import Level
 from lengthwise.guarantees.listener import Listener
 from lengthwise.guarantees.predictor import Predictor
 from lengthwise.guarantees.stretch import Stretch, losses_on, token_losses

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from lengthwise.bounds.tokens.token_bound import TokenBound, rank_limit
+from lengthwise.bounds.tokens.problem import TokenBound, rank_limit
 from lengthwise.guarantees.item_source import ItemSource
 from lengthwise.guarantees.predictor import Predictor
 from lengthwise.guarantees.stretch import TOKENS, Rows

@@ -10,7 +10,7 @@ from lengthwise.bounds.tokens import assumptions as words
 from lengthwise.bounds.tokens.formulas import count_bits
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.bounds.tokens.make import bounds_for
-from lengthwise.bounds.tokens.token_bound import TokenBound
+from lengthwise.bounds.tokens.problem import TokenBound
 from lengthwise.guarantees.source import Standing
 from lengthwise.records import Assumption
 
@@ -61,8 +61,8 @@ def _judged(one: TokenBound, standing: Standing, past: Assumption, cut_short: bo
     }
     found: list[Assumption] = []
     for assumption in one.risk.assumptions:
-        sample = "of the sample" in assumption.statement and (standing.drawn or standing.tokens_alone)
-        found += [] if sample else known.get(assumption.statement, [assumption])
+        sample = assumption.key in words.OF_SAMPLE and (standing.drawn or standing.tokens_alone)
+        found += [] if sample else known.get(assumption.key, [assumption])
     if cut_short and one.level == "documents":
         found.append(Assumption("every document is whole: the last one was cut", "violated"))
     violated = any(assumption.check == "violated" for assumption in found)

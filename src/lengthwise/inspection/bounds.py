@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from lengthwise.bounds.compression import decode, encode, make_quantiser
-from lengthwise.bounds.plan import Plan, tokens_for
-from lengthwise.bounds.plan_methods import FITTED, Azuma, Freedman, Method, TrainingRun
+from lengthwise.bounds.plan import GuaranteePlan, tokens_for
+from lengthwise.bounds.plan_methods import FITTED, AzumaMethod, FreedmanMethod, PlanMethod, TrainingRun
 from lengthwise.inspection.content import Section, Table
 from lengthwise.inspection.description import arrays_of, header_of, with_arrays
 from lengthwise.inspection.sections import LARGE, Look, section
@@ -57,7 +57,7 @@ def bounds(look: Look) -> Section:
     outputs = None if logits is None or targets is None else logits.shape[-1]
     before = None if logits is None or targets is None else loss_of(logits, targets)
     found = _descriptions(look, before)
-    method: Method = Azuma()
+    method: PlanMethod = AzumaMethod()
     needed = [_tokens(description, method, outputs) for description in found]
     best = min(range(len(found)), key=lambda n: (needed[n] or math.inf, found[n].bits))
     claims = [_length(found[best], look)]
@@ -102,18 +102,18 @@ def loss_of(logits: Tensor, targets: Tensor) -> float:
     return float(flat)
 
 
-def _methods(description: Description) -> list[Method]:
+def _methods(description: Description) -> list[PlanMethod]:
     """Azuma's needs nothing of the losses but their range; Freedman's a fit that was made for some sizes alone."""
     fitted = FITTED[0] <= description.weights <= FITTED[1]
-    return [Azuma(), Freedman()] if fitted else [Azuma()]
+    return [AzumaMethod(), FreedmanMethod()] if fitted else [AzumaMethod()]
 
 
-def _plan(description: Description, method: Method, outputs: int) -> Plan:
+def _plan(description: Description, method: PlanMethod, outputs: int) -> GuaranteePlan:
     # A plan needs some number of tokens to stand on; what is asked of it is another.
-    return Plan(TrainingRun(description.weights, 1e9, description.each, outputs), method, description.loss)
+    return GuaranteePlan(TrainingRun(description.weights, 1e9, description.each, outputs), method, description.loss)
 
 
-def _tokens(description: Description, method: Method, outputs: int | None) -> float | None:
+def _tokens(description: Description, method: PlanMethod, outputs: int | None) -> float | None:
     """The fewest tokens at which a bound would be below chance; None where there is no loss, or it is above chance."""
     if outputs is None or outputs < 2 or description.loss is None:
         return None
@@ -183,7 +183,7 @@ def _losses(description: Description, before: float, outputs: int, look: Look) -
     ]
 
 
-def _tokens_claim(description: Description, method: Method, outputs: int) -> Claim:
+def _tokens_claim(description: Description, method: PlanMethod, outputs: int) -> Claim:
     value = _tokens(description, method, outputs)
     plan = _plan(description, method, outputs)
     return Claim(
@@ -216,7 +216,7 @@ def _table(found: list[Description], needed: list[float | None], before: float |
         ("made by", "bits", "bits a weight", "loss", "quantisation", "tokens"),
         tuple(rows),
         "loss: of the decoded model, in nats a token; quantisation: what it lost; tokens: for a bound below chance, by "
-        f"{Azuma.title}",
+        f"{AzumaMethod.title}",
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lengthwise.seeds import Seeds
-from lengthwise.transport.metrics.axioms import broken_axiom
+from lengthwise.transport.metrics.metric import broken_axiom
 from lengthwise.transport.trajectories import Sample, Trajectory
 
 _SLACK = 1e-9  # of the largest distance
