@@ -79,7 +79,7 @@ def outcome(trial: Trial, folder: Path) -> dict[str, Any]:
         return read_json(place / "outcome.json")
     began = time.process_time()
     choice = {"train_size": TRAIN_SIZE, "test_size": TRAIN_SIZE, "items": 100}
-    plan = plan_for(trial.task, "rope", **choice, model=trial.model, training=trial.training)
+    plan = plan_for(trial.task, "rope", {**trial.model, **trial.training}, **choice)
     run = carry_out(plan, place / "run")
     points = []
     for size, items in trial.items.items():

@@ -19,9 +19,9 @@ from lengthwise.bounds.lipschitz.bound import Norm
 from lengthwise.inspection.attack import Map, attack, in_ball, near
 from lengthwise.inspection.head_numbers import heads_of, sight_of
 from lengthwise.inspection.lipschitz import certify, certify_near
-from lengthwise.models.anatomy import Anatomy, anatomy_of
+from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.forward import apply_attention, embed, run_from
-from lengthwise.models.parts import AttentionPart
+from lengthwise.models.parts import Anatomy, AttentionPart
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import positions
 

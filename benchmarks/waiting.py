@@ -72,7 +72,7 @@ def command_seconds(*words: str, cwd: Path) -> float:
 
 
 def small(seed: int = 0, **model: int) -> Plan:
-    return plan_for("sort", "none", seed=seed, train_size=20, items=20, model=model, training={"steps": 30})
+    return plan_for("sort", "none", {**model, "steps": 30}, seed=seed, train_size=20, items=20)
 
 
 def copies(run: RunRecord, tasks_: int, positions: int, seeds: int) -> list[RunRecord]:

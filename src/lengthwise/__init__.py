@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from lengthwise.measurement.curve import Curve
     from lengthwise.measurement.recursion import run_chains
     from lengthwise.measurement.spread import Keep, Spread, over_seeds
-    from lengthwise.models.transformer import Architecture, Transformer
-    from lengthwise.oracle.check import check
-    from lengthwise.oracle.check import check_formulation
+    from lengthwise.models.architecture import Architecture
+    from lengthwise.models.attention import Attention
+    from lengthwise.models.transformer import Transformer
+    from lengthwise.oracle.check import check, check_formulation
     from lengthwise.positions import make_position
-    from lengthwise.positions.position import Position
+    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.positions.position import Position, Shape
     from lengthwise.records import Assumption, Claim, Interval, Reference
-    from lengthwise.runs.run import Listener, Run, load_run, measure, train
+    from lengthwise.runs.run import Listener, Run, load_run, measure
+    from lengthwise.runs.train import train
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
     from lengthwise.shift.samples import task_sample
@@ -42,10 +45,12 @@ if TYPE_CHECKING:
     from lengthwise.trust import trusting
 
 _HOMES = {
-    "Architecture": "lengthwise.models.transformer",
+    "Architecture": "lengthwise.models.architecture",
     "Assumption": "lengthwise.records",
+    "Attention": "lengthwise.models.attention",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.measurement.curve",
+    "Encoder": "lengthwise.positions.networks.encoder",
     "Guarantee": "lengthwise.guarantees.guarantee",
     "Interval": "lengthwise.records",
     "Keep": "lengthwise.measurement.spread",
@@ -54,6 +59,7 @@ _HOMES = {
     "Recipe": "lengthwise.training.recipe",
     "Reference": "lengthwise.records",
     "Run": "lengthwise.runs.run",
+    "Shape": "lengthwise.positions.position",
     "Shift": "lengthwise.shift.result",
     "Spread": "lengthwise.measurement.spread",
     "Study": "lengthwise.studies.spec",
@@ -74,15 +80,17 @@ _HOMES = {
     "run_chains": "lengthwise.measurement.recursion",
     "run_study": "lengthwise.studies.results",
     "task_sample": "lengthwise.shift.samples",
-    "train": "lengthwise.runs.run",
+    "train": "lengthwise.runs.train",
     "trusting": "lengthwise.trust",
 }
 
 __all__ = [
     "Architecture",
     "Assumption",
+    "Attention",
     "Claim",
     "Curve",
+    "Encoder",
     "Guarantee",
     "Interval",
     "Keep",
@@ -91,6 +99,7 @@ __all__ = [
     "Recipe",
     "Reference",
     "Run",
+    "Shape",
     "Shift",
     "Spread",
     "Study",

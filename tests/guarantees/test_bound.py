@@ -374,7 +374,7 @@ def test_models_that_predict_no_token_are_refused(tmp_path, llama_folder):
     with pytest.raises(UsageError, match="there is no"):
         lw.bound(tmp_path / "nowhere")
     encoder = {"depth": 1, "width": 8, "heads": 1, "causal": False}
-    lw.train("sort", train_size=3, model=encoder, training={"steps": 1}, folder=tmp_path / "encoder")
+    lw.train("sort", train_size=3, **encoder, steps=1, folder=tmp_path / "encoder")
     with pytest.raises(UsageError, match="this one is an encoder"):
         lw.bound(tmp_path / "encoder")
     shutil.copytree(tmp_path / "encoder", tmp_path / "lost")

@@ -5,7 +5,7 @@ import torch
 import transformers
 
 from lengthwise.inspection.layers import matrices, norm_gains, radii, spectral_norms
-from lengthwise.models.anatomy import run
+from lengthwise.models.forward import run
 from lengthwise.models.huggingface import anatomy_of_huggingface
 
 SHAPES = [(5, 5), (3, 40), (40, 3), (1, 7)]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lengthwise.inspection.margins import margins
-from lengthwise.models.anatomy import BlockTrace, Trace
+from lengthwise.models.forward import BlockTrace, Trace
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart
 
 INF = math.inf

@@ -13,7 +13,7 @@ import torch
 import transformers
 
 from lengthwise.errors import UsageError
-from lengthwise.models.anatomy import run
+from lengthwise.models.forward import run
 from lengthwise.models.huggingface import anatomy_of_huggingface, load_huggingface
 
 SMALL = {"vocab_size": 31, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40}

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from lengthwise.measurement.standard import THRESHOLD
-from lengthwise.models.attention.window import Window
+from lengthwise.models.attention.softmax import WindowAttention
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.oracle import question as preset
 from lengthwise.oracle.check import check
@@ -46,7 +46,7 @@ def claims(spec: str, **choice: Any) -> dict[str, Any]:
 def test_what_the_oracle_takes_for_usual_is_what_training_does() -> None:
     usual = Recipe()
     assert (usual.steps, usual.batch) == (preset.STEPS, preset.BATCH)
-    assert (Architecture().depth, Window().size) == (preset.DEPTH, preset.WINDOW)
+    assert (Architecture().depth, WindowAttention().size) == (preset.DEPTH, preset.WINDOW)
     assert preset.planned_items(tasks.make("copy_repeat")) == 3000 * usual.batch
 
 
@@ -143,7 +143,7 @@ def test_an_output_depends_on_the_columns_said_and_on_all_of_them(task: Any, enc
     assert columns is not None
     shape = Architecture(**{k: v for k, v in task.preset.items() if k in ("depth",)}, causal=causal)
     size = int(str(task.preset["attention"]).partition("=")[2])
-    shape = dataclasses.replace(shape, attention=Window(size), position=make_position(encoding))
+    shape = dataclasses.replace(shape, attention=WindowAttention(size), position=make_position(encoding))
     torch.manual_seed(0)
     model = Transformer(shape, Interface(vocabulary=6, outputs=6, rows=32, trained=32)).eval()
     length, place = 21, 10

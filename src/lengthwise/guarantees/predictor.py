@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from lengthwise.errors import UsageError
-from lengthwise.models.folder import architecture_config
+from lengthwise.models.formed import rebuilt
 from lengthwise.models.forms import Form, forms
-from lengthwise.models.forms.formed import rebuilt
 from lengthwise.models.transformer import Transformer
-from lengthwise.registry import format_spec
+from lengthwise.registry import plain_settings
 
 Tensors = dict[str, NDArray[np.float32]]
 
@@ -101,7 +100,7 @@ class OurPredictor(Predictor):
     def header(self) -> dict[str, Any]:
         seen = self.model.interface
         interface = {"vocabulary": seen.vocabulary, "outputs": seen.outputs, "rows": seen.rows, "trained": seen.trained}
-        return {"model": "lengthwise", **architecture_config(self.model.architecture), **interface}
+        return {"model": "lengthwise", **plain_settings(self.model.architecture), **interface}
 
 
 class FormedPredictor(OurPredictor):
@@ -124,7 +123,7 @@ class FormedPredictor(OurPredictor):
         self.network = self.model = made
 
     def header(self) -> dict[str, Any]:
-        return {**super().header(), "form": format_spec(forms.spec_of(self.form)), "seed": self.seed}
+        return {**super().header(), "form": forms.text_of(self.form), "seed": self.seed}
 
 
 class TheirPredictor(Predictor):

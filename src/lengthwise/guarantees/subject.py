@@ -10,8 +10,8 @@ from lengthwise.files import read_json, sha256
 from lengthwise.guarantees.predictor import FormedPredictor, OurPredictor, Predictor, TheirPredictor
 from lengthwise.inspection.texts import cutter_beside
 from lengthwise.models.folder import CONFIG
-from lengthwise.models.forms.formed import load_coordinates
-from lengthwise.models.forms.full import Full
+from lengthwise.models.formed import load_coordinates
+from lengthwise.models.forms import Full
 from lengthwise.models.huggingface import DECODERS, read_huggingface
 from lengthwise.runs.run import RUN, Run, load_run
 

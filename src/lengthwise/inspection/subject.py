@@ -9,9 +9,10 @@ from typing import Any
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
 from lengthwise.models.anatomy import anatomy_of
-from lengthwise.models.folder import CONFIG, architecture_config, load_model
+from lengthwise.models.folder import CONFIG, load_model
 from lengthwise.models.parts import Anatomy
 from lengthwise.models.transformer import Transformer
+from lengthwise.registry import plain_settings
 from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
 
@@ -78,7 +79,7 @@ def _record(folder: Path) -> dict[str, Any] | None:
 
 def _ours(model: Transformer, name: str, folder: Path | None, record: dict[str, Any] | None) -> Subject:
     anatomy = anatomy_of(model, name)
-    config = architecture_config(model.architecture)
+    config = plain_settings(model.architecture)
     kind = "decoder" if model.architecture.causal else "encoder"
     facts = [
         ("kind", f"{'run' if record else 'model'} of lengthwise, {kind}, parts in float64"),

@@ -28,7 +28,7 @@ from lengthwise.oracle.locality.steps import Steps, formulation_steps, written
 from lengthwise.registry import allow_code, parse_spec
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.formulation import Formulation, Labels, Move, Sources, State
-from lengthwise.tasks.python_file import module_in
+from lengthwise.trust import module_in
 
 LONGEST = 10_000  # steps of a chain
 INSTANCES = 5_000  # first states of a size that are used

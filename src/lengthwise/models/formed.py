@@ -18,14 +18,14 @@ from lengthwise.errors import UsageError
 from lengthwise.files import replace_file, writing
 from lengthwise.integrity import COORDINATES
 from lengthwise.interrupts import held_back
-from lengthwise.models.forms.form import Form, Map
-from lengthwise.models.fresh import fresh_model
-from lengthwise.models.transformer import Architecture, Cache, Interface, Transformer
+from lengthwise.models.architecture import Architecture, Interface
+from lengthwise.models.forms import Form, Map
+from lengthwise.models.transformer import Cache, Transformer, fresh_model
 from lengthwise.seeds import Seeds
 
 
 class Formed(Transformer):
-    """A Transformer whose parameters are the coordinates of a form; its weights are made anew at every pass.
+    """A Transformer whose parameters are the coordinates of a form; its weights are made again at every pass.
 
     It is there to be trained. `settled` gives the plain Transformer with the weights of the moment.
     """
@@ -92,7 +92,7 @@ def rebuilt(
 
 
 def save_coordinates(folder: Path, model: Formed) -> None:
-    """Write what was trained beside the weights that it makes."""
+    """Write what was trained next to the weights that it makes."""
     tensors = {name: value.detach().contiguous() for name, value in model.coordinates.items()}
     with writing(folder), replace_file(folder / COORDINATES) as part:
         save_file(tensors, part)
