@@ -16,9 +16,9 @@ from torch.nn.functional import cross_entropy
 
 from lengthwise.bounds.lipschitz import Region, attention_bound
 from lengthwise.bounds.lipschitz.bound import Norm
-from lengthwise.models.anatomy import Anatomy, anatomy_of
+from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.forward import apply_attention, embed, run_from
-from lengthwise.models.parts import AttentionPart
+from lengthwise.models.parts import Anatomy, AttentionPart
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import positions
 from lengthwise.probes.lipschitz.attack import Map, attack, in_ball, near

@@ -54,7 +54,7 @@ TRIALS = (
 def trained(trial: Trial, seed: int, folder: Path) -> Run:
     """The run of a trial with rotary positions, which are defined at any length, in every layout."""
     choice = {"train_size": trial.size, "test_size": trial.size, "items": 100, "seed": seed}
-    plan = plan_for(trial.task, "rope", **choice, model=trial.model, training=trial.training)
+    plan = plan_for(trial.task, "rope", {**trial.model, **trial.training}, **choice)
     return carry_out(plan, folder / f"{trial.task.replace(':', '-')}-{seed}")
 
 

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from rows import Row, need, standalone
 
-from lengthwise.analysis.bootstrap import mean_over_seeds
 from lengthwise.bounds.compression.kmeans import kmeans_levels
 from lengthwise.errors import LengthwiseError
 from lengthwise.geometry import clusters
@@ -30,6 +29,7 @@ from lengthwise.oracle.programs.text import parse_program
 from lengthwise.probes.inspection import inspect
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import carry_out
+from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.calibration import calibrate
 from lengthwise.studies.cells import cells
 from lengthwise.studies.estimate import estimate
@@ -72,7 +72,7 @@ def command_seconds(*words: str, cwd: Path) -> float:
 
 
 def small(seed: int = 0, **model: int) -> Plan:
-    return plan_for("sort", "none", seed=seed, train_size=20, items=20, model=model, training={"steps": 30})
+    return plan_for("sort", "none", {**model, "steps": 30}, seed=seed, train_size=20, items=20)
 
 
 def copies(run: RunRecord, tasks_: int, positions: int, seeds: int) -> list[RunRecord]:

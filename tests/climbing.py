@@ -21,8 +21,17 @@ def small_plan(
         position,
         train_size=train_size,
         test_size=train_size,
-        model={"depth": 2, "width": 24, "heads": 2, "attention": attention},
-        training={"steps": steps, "batch": 32, "rate": 8e-3, "check_every": steps, "pool": 4},
+        settings={
+            "depth": 2,
+            "width": 24,
+            "heads": 2,
+            "attention": attention,
+            "steps": steps,
+            "batch": 32,
+            "rate": 8e-3,
+            "check_every": steps,
+            "pool": 4,
+        },
     )
     return Plan(plan.task, plan.architecture, plan.recipe, train_size, train_size, seed=3, ladder=SMALL)
 

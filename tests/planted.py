@@ -14,12 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lengthwise.files import sha256
 from lengthwise.integrity import sealed
 from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.runs.ladder_file import write_ladder
 from lengthwise.studies.ladders import write_shifts
 from lengthwise.studies.record import pack_points
 from lengthwise.studies.store import RUNS, Store
+from own_classes import EVERYTHING
 from own_tasks import REPEAT
 from synthetic_ladders import TRAIN_SIZE, synthetic_evidence
 
@@ -33,9 +35,9 @@ def mark(folder: Path) -> str:
 
 
 def planted_file(folder: Path) -> Path:
-    """A file with a proper task that leaves the mark when it is imported."""
+    """A file with a proper task, encoding, attention rule and so on that leaves the mark when it is imported."""
     path = folder / "evil.py"
-    path.write_text(mark(folder) + REPEAT)
+    path.write_text(mark(folder) + REPEAT + EVERYTHING)
     return path
 
 
@@ -64,13 +66,41 @@ def planted_run(run: Path, folder: Path, task: str, file: str = "run.json") -> P
     return place
 
 
+SETTINGS_OF_RUNS: dict[str, tuple[str, str]] = {
+    "position": ("model", "PATH::Slope"),
+    "wrapped": ("model", "PATH::Slope+offset"),
+    "wrapper": ("model", "rope+PATH::Slope"),
+    "file": ("model", "PATH"),
+    "attention": ("model", "PATH::Sharp"),
+    "sizes": ("recipe", "PATH::Ends"),
+    "form": ("recipe", "PATH::Biases"),
+}
+
+
+def planted_setting(run: Path, folder: Path, plant: str, file: str = "run.json") -> Path:
+    """A copy of a run in whose record and config a setting names a file of code, with checksums that fit."""
+    place, (table, spec) = folder / "run", SETTINGS_OF_RUNS[plant]
+    setting = plant if plant in ("attention", "sizes", "form") else "position"
+    shutil.copytree(run, place)
+    record, config = (json.loads((place / name).read_text()) for name in ("run.json", "config.json"))
+    for content in [record["plan"][table], *([config] if table == "model" else [])]:
+        content[setting] = spec.replace("PATH", str(planted_file(folder)))
+    (place / "config.json").write_text(json.dumps(config))
+    record["files"]["config.json"] = sha256(place / "config.json")
+    if file == "plan.json":
+        (place / "run.json").unlink()
+    (place / file).write_text(json.dumps(sealed(record)))
+    return place
+
+
 # --- studies --------------------------------------------------------------------------------------------------------
 
 
-def planted_study(make: Callable[..., Path], folder: Path, shifts: bool) -> Path:
-    """The folder of a study with ladders, in whose index, files and records the task is a file of code."""
-    evidence = synthetic_evidence(tasks=(STAND_IN,), positions=("rope",), depths=(1, 2), widths=(16,))
-    settings = {"tasks": [STAND_IN], "positions": ["rope"], "seeds": 2, "train_size": TRAIN_SIZE, "failed": 0}
+def planted_study(make: Callable[..., Path], folder: Path, shifts: bool, plant: str = STAND_IN) -> Path:
+    """The folder of a study with ladders, in whose index, files and records the task, or the encoding, is a file of
+    code."""
+    evidence = synthetic_evidence(tasks=(STAND_IN,), positions=("alibi",), depths=(1, 2), widths=(16,))
+    settings = {"tasks": [STAND_IN], "positions": ["alibi"], "seeds": 2, "train_size": TRAIN_SIZE, "failed": 0}
     study = make(folder / "study", **settings)
     with Store.open(study, write=True) as store:
         for run, climb in zip(store.runs("done"), evidence.climbs, strict=True):
@@ -81,22 +111,21 @@ def planted_study(make: Callable[..., Path], folder: Path, shifts: bool) -> Path
             write_ladder(study / RUNS / run.key, climb.ladder)
     if shifts:
         write_shifts(study, [{"train_size": TRAIN_SIZE, **shift.plain()} for shift in evidence.shifts])
-    (study / "study.toml").write_text(f'tasks = ["{STAND_IN}"]\npositions = ["rope"]\n')
-    spec = f"{planted_file(folder)}::Repeat"
-    _exchange(study, spec)
+    (study / "study.toml").write_text(f'tasks = ["{STAND_IN}"]\npositions = ["alibi"]\n')
+    _exchange(study, plant, f"{planted_file(folder)}::{'Repeat' if plant == STAND_IN else 'Slope'}")
     return study
 
 
-def _exchange(study: Path, spec: str) -> None:
+def _exchange(study: Path, name: str, spec: str) -> None:
     for path in [*study.rglob("*.json"), *study.glob("*.toml")]:
-        path.write_text(path.read_text().replace(STAND_IN, spec))
+        path.write_text(path.read_text().replace(name, spec))
     with sqlite3.connect(study / "index.sqlite") as index:
         tables = [row[0] for row in index.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         for table in tables:
             for column in [row[1] for row in index.execute(f"PRAGMA table_info({table})")]:
                 index.execute(
                     f"UPDATE {table} SET {column} = replace({column}, ?, ?) WHERE typeof({column}) = 'text'",
-                    (STAND_IN, spec),
+                    (name, spec),
                 )
     index.close()
 

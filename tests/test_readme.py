@@ -58,11 +58,11 @@ PLACES = {
 RUN = re.compile(r"runs/([a-z_0-9]+)-([a-z+]+)-…")  # the folder of a run of a task with an encoding
 
 # Arguments that replace or join those of a call in Python, by the name of the function.
-SMALL = {"model": {"depth": 1, "width": 16, "heads": 1}, "training": {"steps": 2, "batch": 4}}
+SMALL = {"depth": 1, "width": 16, "heads": 1, "steps": 2, "batch": 4}
 SHORTER_CALLS = {
     "train": {"train_size": 4, "test_size": 6, "items": 5, **SMALL},
     "measure": {"items": 5},
-    "Study": {"train_size": 3, "items": 5, "seeds": 1, "training": SMALL["training"]},
+    "Study": {"train_size": 3, "items": 5, "seeds": 1, "training": {"steps": 2, "batch": 4}},
 }
 
 

@@ -21,20 +21,23 @@ if TYPE_CHECKING:
     from lengthwise.measurement.curve import Curve
     from lengthwise.measurement.recursion import run_chains
     from lengthwise.measurement.spread import Keep, Spread, over_seeds
-    from lengthwise.models.transformer import Architecture, Transformer
-    from lengthwise.oracle.check import check
-    from lengthwise.oracle.check_own import check_formulation
+    from lengthwise.models.architecture import Architecture
+    from lengthwise.models.attention import Attention
+    from lengthwise.models.transformer import Transformer
+    from lengthwise.oracle.check import check, check_formulation
     from lengthwise.positions import make_position
-    from lengthwise.positions.position import Position
+    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.positions.position import Position, Shape
     from lengthwise.probes.guarantee import GuaranteeProbe
     from lengthwise.probes.guarantee.bound import bound
     from lengthwise.probes.guarantee.result import Guarantee
     from lengthwise.probes.inspection import Inspection, inspect
     from lengthwise.records import Assumption, Claim, Interval, Reference
-    from lengthwise.runs.run import Listener, Run, load_run, measure, train
+    from lengthwise.runs.run import Listener, Run, load_run, measure
+    from lengthwise.runs.train import train
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
-    from lengthwise.shift.sampling import task_sample
+    from lengthwise.shift.samples import task_sample
     from lengthwise.studies.results import StudyResults, open_study, run_study
     from lengthwise.studies.spec import Study
     from lengthwise.subjects.open import open_subject
@@ -44,10 +47,12 @@ if TYPE_CHECKING:
     from lengthwise.trust import trusting
 
 _HOMES = {
-    "Architecture": "lengthwise.models.transformer",
+    "Architecture": "lengthwise.models.architecture",
     "Assumption": "lengthwise.records",
+    "Attention": "lengthwise.models.attention",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.measurement.curve",
+    "Encoder": "lengthwise.positions.networks.encoder",
     "Guarantee": "lengthwise.probes.guarantee.result",
     "GuaranteeProbe": "lengthwise.probes.guarantee",
     "Inspection": "lengthwise.probes.inspection",
@@ -58,6 +63,7 @@ _HOMES = {
     "Recipe": "lengthwise.training.recipe",
     "Reference": "lengthwise.records",
     "Run": "lengthwise.runs.run",
+    "Shape": "lengthwise.positions.position",
     "Shift": "lengthwise.shift.result",
     "Spread": "lengthwise.measurement.spread",
     "Study": "lengthwise.studies.spec",
@@ -66,7 +72,7 @@ _HOMES = {
     "Transformer": "lengthwise.models.transformer",
     "bound": "lengthwise.probes.guarantee.bound",
     "check": "lengthwise.oracle.check",
-    "check_formulation": "lengthwise.oracle.check_own",
+    "check_formulation": "lengthwise.oracle.check",
     "inspect": "lengthwise.probes.inspection",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
@@ -78,16 +84,18 @@ _HOMES = {
     "over_seeds": "lengthwise.measurement.spread",
     "run_chains": "lengthwise.measurement.recursion",
     "run_study": "lengthwise.studies.results",
-    "task_sample": "lengthwise.shift.sampling",
-    "train": "lengthwise.runs.run",
+    "task_sample": "lengthwise.shift.samples",
+    "train": "lengthwise.runs.train",
     "trusting": "lengthwise.trust",
 }
 
 __all__ = [
     "Architecture",
     "Assumption",
+    "Attention",
     "Claim",
     "Curve",
+    "Encoder",
     "Guarantee",
     "GuaranteeProbe",
     "Inspection",
@@ -98,6 +106,7 @@ __all__ = [
     "Recipe",
     "Reference",
     "Run",
+    "Shape",
     "Shift",
     "Spread",
     "Study",

@@ -17,6 +17,10 @@ class UnknownName(UsageError, LookupError):
     """A name that nobody registered; the sentence suggests the nearest one."""
 
 
+class UntrustedCode(UsageError):
+    """Stored data names a Python file that the user neither named nor trusts; it was not run."""
+
+
 class OutOfPositions(UsageError):
     """A sequence is longer than its position encoding reaches."""
 

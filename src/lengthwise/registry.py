@@ -1,10 +1,14 @@
-"""The only registry: names of tasks, position encodings, attentions and schedules, and how a name becomes an object.
+"""The only registry: names of tasks, position encodings, attention rules and so on, and how a name becomes an object.
 
 An object is asked for by a *spec*: `sort`, `sort:alphabet=40`, `rope:scaling=yarn,factor=4`. The part before the colon
 is a registered name, the rest are fields of its dataclass. The modules of the room are imported when the first name is
 looked up, not before; entry points of other packages are loaded when their name is asked for. A name may also be a
-Python file of the user's, `mytask.py::Repeat`, in a registry that has a finder for it. `make` takes what a user wrote,
-whose files may run; `restore` takes stored data, whose files may not unless the data are trusted (`lengthwise.trust`).
+Python file of the user's, `mytask.py::Repeat`, which must keep the contract of its kind. `make` takes what a user
+wrote, whose files may run; `restore` takes stored data, whose files may not unless the data are trusted
+(`lengthwise.trust`).
+
+A dataclass of settings that stands in a plan (`Architecture`, `Recipe`) declares its fields with `setting`: their words
+are the help of the command line, and `settings_of` is where options, axes of studies and stored plans come from.
 """
 
 from __future__ import annotations
@@ -15,14 +19,18 @@ import difflib
 import functools
 import importlib
 import importlib.metadata
+import inspect
 import pkgutil
 import re
+import sys
+import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from lengthwise.errors import UnknownName, UsageError
-from lengthwise.trust import allow, data_is_trusted
+from lengthwise.errors import Interrupted, UnknownName, UsageError
+from lengthwise.trust import allow, data_is_trusted, line_of, module_in, said
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any])
@@ -32,17 +40,36 @@ _NAME = re.compile(r"(?:[A-Za-z]:(?=[\\/]))?[^:]*\.py(?:::[^:]*)?(?=:|$)|[^:]*")
 
 
 class Registry(Generic[T]):
-    """Names of one kind of thing. `room` is the package whose modules register into it, `group` its entry points,
-    `listing` the command that lists it, if there is one. Of a room that is not `deep`, the packages inside it are
-    imported and their modules are not."""
+    """Names of one kind of thing. `room` is the package whose modules register into it (a module that holds them all is
+    one too), `group` its entry points, `listing` the command that lists it, if there is one. Of a room that is not
+    `deep`, the packages inside it are imported and their modules are not.
 
-    def __init__(self, kind: str, room: str, group: str, listing: str = "", deep: bool = True) -> None:
+    `base` is the class that a class in a user's file must extend; without it the registry takes no files. `contract`
+    names the function, "module:function", that an object of such a class is given to before it is used.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        room: str,
+        group: str,
+        listing: str = "",
+        deep: bool = True,
+        base: type | None = None,
+        contract: str = "",
+    ) -> None:
         self.kind, self.room, self.group, self.listing, self.deep = kind, room, group, listing, deep
+        self.base, self.contract = base, contract
         self._makers: dict[str, Callable[..., T]] = {}
         self._aliases: dict[str, str] = {}
-        self._finders: list[Callable[[str], tuple[str, Callable[..., T]] | None]] = []
-        self._found: dict[str, Callable[..., T]] = {}
+        self._found: dict[str, Callable[..., T]] = {}  # classes of files by their full names
+        self._kept: set[tuple[type, str]] = set()  # what was seen to keep the contract
         self._discovered = False
+
+    @property
+    def of_files(self) -> set[Any]:
+        """The classes of the user's that were found in files."""
+        return set(self._found.values())
 
     def register(self, name: str, *aliases: str, **settings: Any) -> Callable[[C], C]:
         """Decorator: `name` makes the decorated dataclass, with `settings` filled in."""
@@ -56,11 +83,6 @@ class Registry(Generic[T]):
             return maker
 
         return add
-
-    def finder(self, find: C) -> C:
-        """Decorator: `find` is asked about a name nobody registered; it gives its full name and dataclass, or None."""
-        self._finders.append(find)
-        return find
 
     def names(self) -> list[str]:
         self._discover()
@@ -79,10 +101,10 @@ class Registry(Generic[T]):
         for point in self._entry_points():
             if point.name == name:
                 return name, self._makers.setdefault(name, point.load())
-        for find in self._finders:
-            if found := find(name):
-                self._found[found[0]] = found[1]
-                return found
+        if self.base is not None and name.partition("::")[0].endswith(".py"):
+            name, found = _class_in_file(name, self.base, self.kind)
+            self._found[name] = found
+            return name, found
         near = nearest(name, [*self.names(), *self._aliases])
         hint = f"`{self.listing}` lists them" if self.listing else f"it is one of {', '.join(self.names())}"
         raise UnknownName(f"unknown {self.kind} {name!r}; {near}{hint}")
@@ -90,17 +112,20 @@ class Registry(Generic[T]):
     def make(self, spec: str | Mapping[str, Any]) -> T:
         """The object that a spec from the user describes, as text or as a mapping. The Python files it names may run
         from now on, so this is never called with what was read from a file: that is for `restore`."""
-        self._discover()
-        if self._finders:
-            allow_code(spec)
+        self.allow(spec)
         return self._made(spec)
 
     def restore(self, spec: str | Mapping[str, Any]) -> T:
         """The object that a stored spec describes: the mapping that `spec_of` gives, or text. A Python file named in it
         is refused unless the user named it too, or trusts the data."""
         if data_is_trusted():
-            allow_code(spec)
+            self.allow(spec)
         return self._made(spec)
+
+    def allow(self, spec: str | Mapping[str, Any]) -> None:
+        """Let the Python files that a spec names run."""
+        if self.base is not None:
+            allow_code(spec)
 
     def _made(self, spec: str | Mapping[str, Any]) -> T:
         name, given = _name_and_settings(spec)
@@ -108,7 +133,29 @@ class Registry(Generic[T]):
         settings = converted_settings(self.kind, name, maker, given)
         made = maker(**settings)
         object.__setattr__(made, "_spec", {"name": name, **settings})
+        if name in self._found:
+            self.hold_to_contract(made)
         return made
+
+    def hold_to_contract(self, thing: T) -> None:
+        """Refuse, in one sentence, an object of the user's that breaks the contract of its kind; equal ones are looked
+        at once."""
+        key = (type(thing), repr(thing))
+        if not self.contract or key in self._kept:
+            return
+        module, _, function = self.contract.partition(":")
+        where = f"the {self.kind} {self.text_of(thing)}"
+        try:
+            getattr(importlib.import_module(module), function)(thing)
+        except AssertionError as error:
+            raise UsageError(f"{where} does not keep its contract: {error}") from error
+        except (Interrupted, UsageError):
+            raise
+        except Exception as error:
+            file = getattr(sys.modules.get(type(thing).__module__), "__file__", None)
+            line = f" (line {line_of(error, file)})" if file else ""
+            raise UsageError(f"{where} failed when it was tried: {said(error)}{line}") from error
+        self._kept.add(key)
 
     def spec_of(self, thing: T) -> dict[str, Any]:
         """The mapping from which `restore` gives an equal object; {} when its class is not registered."""
@@ -120,13 +167,20 @@ class Registry(Generic[T]):
                 return {"name": name, **_settings_of(thing)}
         return {}
 
+    def text_of(self, thing: T) -> str:
+        """The text from which `restore` gives an equal object; a usage error when its class is not registered."""
+        if not (spec := self.spec_of(thing)):
+            name = type(thing).__name__
+            raise UsageError(f"a {self.kind} is stored by its name; register {name}, or name it as in my.py::{name}")
+        return format_spec(spec)
+
     def _discover(self) -> None:
         if self._discovered:
             return
         self._discovered = True
         package = importlib.import_module(self.room)
         search = pkgutil.walk_packages if self.deep else pkgutil.iter_modules
-        for module in search(package.__path__, self.room + "."):
+        for module in search(getattr(package, "__path__", []), self.room + "."):
             importlib.import_module(module.name)
 
     @functools.cached_property
@@ -137,8 +191,32 @@ class Registry(Generic[T]):
         return self._points
 
 
+def _class_in_file(name: str, base: type, kind: str) -> tuple[str, Any]:
+    """`path.py` or `path.py::Class` → the name with the class, and the class. Of the classes in the file those count
+    that it defines itself."""
+    path, colons, wanted = name.partition("::")
+    module = module_in(path)
+    found = {
+        thing.__name__: thing
+        for thing in vars(module).values()
+        if isinstance(thing, type) and issubclass(thing, base) and thing.__module__ == module.__name__
+    }
+    if not found:
+        raise UsageError(f"{path} defines no subclass of {base.__module__}.{base.__name__}")
+    if colons and wanted not in found:
+        raise UnknownName(f"{path} has no {kind} {wanted!r}; {nearest(wanted, found)}it has {', '.join(found)}")
+    # A base class that leaves methods open is no rival to the class that fills them in.
+    choice = [wanted] if colons else [key for key, cls in found.items() if not inspect.isabstract(cls)] or list(found)
+    if len(choice) > 1:
+        raise UsageError(f"{path} has several {kind}s ({', '.join(choice)}); choose one as in {path}::{choice[0]}")
+    cls = found[choice[0]]
+    if inspect.isabstract(cls):
+        raise UsageError(f"{path}: the {kind} {choice[0]} lacks {', '.join(sorted(cls.__abstractmethods__))}")
+    return f"{path}::{choice[0]}", cls
+
+
 def allow_code(spec: str | Mapping[str, Any]) -> None:
-    """Let the Python files that a spec names run: the task itself, or one that a setting names (`along:task=my.py`)."""
+    """Let the Python files that a spec names run: its own, or one that a setting names (`along:task=my.py`)."""
     try:
         name, settings = _name_and_settings(spec)
     except (UsageError, KeyError):  # told when the object is made
@@ -152,7 +230,7 @@ def allow_code(spec: str | Mapping[str, Any]) -> None:
 
 
 def with_commas(text: str) -> str:
-    """A spec that was the setting of another, in which semicolons part the settings, as a spec of its own."""
+    """A spec that was the setting of another, in which semicolons separate the settings, as a spec of its own."""
     return re.sub(r";(?=\s*\w+=)", ",", text)
 
 
@@ -219,14 +297,16 @@ def converted_settings(kind: str, name: str, maker: Callable[..., Any], settings
         if settings:
             raise UsageError(f"the {kind} {name!r} takes no settings, as its class is not a dataclass")
         return {}
-    types = typing.get_type_hints(cls)
+    hints = typing.get_type_hints(cls)
     fields = {f.name for f in dataclasses.fields(cls) if f.init}
     converted = {}
     for key, value in settings.items():
         if key not in fields:
             known = f"it has {', '.join(sorted(fields))}" if fields else "it has no settings"
             raise UsageError(f"the {kind} {name!r} has no setting {key!r}; {nearest(key, fields)}{known}")
-        converted[key] = _as_type(types[key], value, f"{kind} {name!r}: {key}")
+        if isinstance(value, str) and hints[key] is not str and value not in typing.get_args(hints[key]):
+            value = _literal(value)  # a choice may be called none
+        converted[key] = as_type(hints[key], value, f"{kind} {name!r}: {key}")
     if missing := needed_settings(cls) - {*preset, *settings}:
         raise UsageError(f"the {kind} {name!r} needs {' and '.join(sorted(missing))}, as in {name}:{min(missing)}=…")
     return converted
@@ -238,16 +318,88 @@ def needed_settings(cls: Any) -> set[str]:
     return {f.name for f in dataclasses.fields(cls) if f.init and f.default is f.default_factory is absent}
 
 
-def _as_type(wanted: Any, value: Any, what: str) -> Any:
-    choices = typing.get_args(wanted) if typing.get_origin(wanted) is typing.Literal else ()
-    if isinstance(value, str) and wanted is not str and value not in choices:  # a choice may be called none
-        value = _literal(value)
-    if choices and value not in choices:
-        raise UsageError(f"{what} is one of {', '.join(map(str, choices))}, not {value!r}")
-    if wanted is float and type(value) is int:
+_TAKEN: Mapping[Any, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+
+
+def as_type(wanted: Any, value: Any, what: str) -> Any:
+    """A value in the type that a field declares: a whole number serves as a number. Anything else is a usage error."""
+    if isinstance(wanted, types.UnionType):
+        choices = [kind for kind in typing.get_args(wanted) if kind is not types.NoneType]
+        if len(choices) > 1 or (value is None and types.NoneType in typing.get_args(wanted)):
+            return value  # of several types: the class itself knows what it takes
+        wanted = choices[0]
+    if typing.get_origin(wanted) is typing.Literal:
+        if value not in (choices := typing.get_args(wanted)):
+            raise UsageError(f"{what} is one of {', '.join(map(str, choices))}, not {value!r}")
+        return value
+    if wanted is float and type(value) is int and abs(value) < 2**1000:
         return float(value)
     if wanted is str and not isinstance(value, str):
         return str(value)
-    if wanted in (int, float, bool) and type(value) is not wanted:
-        raise UsageError(f"{what} takes {'a whole number' if wanted is int else wanted.__name__}, not {value!r}")
+    if wanted in _TAKEN and (not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool)):
+        raise UsageError(f"{what} takes {_TAKEN[wanted]}, not {value!r}")
     return value
+
+
+def setting(default: Any, words: str, shown: str = "", **more: Any) -> Any:
+    """A field of a dataclass of settings, with the `words` and the metavariable that a command line shows for it.
+
+    `registry` is where a text that stands for an object is looked up; `flags` are the two options, for true and for
+    false, of a setting that is either.
+    """
+    return dataclasses.field(default=default, metadata={"words": words, "shown": shown, **more})
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One field of a dataclass of settings: its type, and what `setting` said of it."""
+
+    name: str
+    type: Any
+    words: str = ""
+    shown: str = ""
+    registry: Registry[Any] | None = None
+    flags: tuple[str, str] | None = None
+
+    @property
+    def kind(self) -> type:
+        """The type of what is written for it: int, float, bool or str."""
+        kinds = [kind for kind in typing.get_args(self.type) or (self.type,) if kind in _TAKEN]
+        return kinds[0] if kinds else str
+
+    def typed(self, value: Any) -> Any:
+        """What a user gave, in the type of the field: a text where the field is an object is a spec of the user's."""
+        if self.registry is None:
+            return as_type(self.type, value, self.name)
+        if isinstance(value, str):
+            return self.registry.make(value)
+        if not isinstance(value, self.type):
+            raise UsageError(f"{self.name} takes a text or an object of {self.type.__name__}, not {value!r}")
+        return value
+
+    def restored(self, value: Any) -> Any:
+        """What `plain` wrote, or what stored data says in its place."""
+        if self.registry is None:
+            return as_type(self.type, value, self.name)
+        return self.registry.restore(value) if isinstance(value, str) else value
+
+    def plain(self, value: Any) -> Any:
+        """A value as it is stored: an object by its spec."""
+        return value if self.registry is None else self.registry.text_of(value)
+
+
+@functools.cache
+def settings_of(cls: type) -> Mapping[str, Setting]:
+    """The settings of a dataclass by their names, in the order of its fields."""
+    hints = typing.get_type_hints(cls)
+    return {f.name: Setting(f.name, hints[f.name], **f.metadata) for f in dataclasses.fields(cls)}
+
+
+def plain_settings(thing: Any) -> dict[str, Any]:
+    """A dataclass of settings as JSON-ready data."""
+    return {name: one.plain(getattr(thing, name)) for name, one in settings_of(type(thing)).items()}
+
+
+def restored_settings(cls: type[T], data: Mapping[str, Any]) -> T:
+    """What `plain_settings` described. A setting that is missing is a KeyError."""
+    return cls(**{name: one.restored(data[name]) for name, one in settings_of(cls).items()})

@@ -1,20 +1,24 @@
 """Which files of code may run: those that the user names, and those that data names where the user trusts the data.
 
-A task can be a Python file, `mytask.py::Repeat`, and importing a file runs it. The record of a run, a study file, the
-index of a study and a summary hold such names too, and come from other people. So a name is not enough: a file runs
-if the user named it, on the command line or in Python (`Registry.make`), or inside `with trusting():`, which is what
-`--trust` and `load_run(..., trust=True)` enter.
+Whatever has a registry can be a Python file, `mytask.py::Repeat`, and importing a file runs it. The record of a run, a
+study file, the index of a study and a summary hold such names too, and come from other people. So a name is not enough:
+a file runs if the user named it, on the command line or in Python (`Registry.make`), or inside `with trusting():`,
+which is what `load_run(..., trust=True)` enters. `module_in` is the only place that runs a file.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import sys
+import traceback
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 
-from lengthwise.errors import UsageError
+from lengthwise.errors import UntrustedCode, UsageError
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,51 @@ def check_allowed(path: str) -> None:
     shown = path if path.isprintable() else ascii(path)  # a name from data may hold what a terminal obeys
     if (trust := _trust.get()) is not None and shown not in trust.refused:
         trust.refused.append(shown)
-    raise UsageError(
+    raise UntrustedCode(
         f"the Python file {shown} is named by stored data, not by you, so it was not run; "
-        "if you trust it, give --trust (in Python: `with lengthwise.trusting():`)"
+        "if you trust it, open the data inside `with lengthwise.trusting():`"
     )
+
+
+def module_in(path: str) -> ModuleType:
+    """The file as a module, if it may run.
+
+    Its name is a digest of its place and its text, so that unchanged text keeps its classes. It stays in `sys.modules`,
+    where dataclasses look up the types of their fields. No bytecode is written or read: its check looks at whole
+    seconds, and an edit within one would be missed.
+    """
+    check_allowed(path)
+    try:
+        source = Path(path).read_bytes()
+        place = Path(path).resolve()
+    except FileNotFoundError:
+        raise UsageError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    digest = hashlib.blake2b(str(place).encode() + b"\0" + source, digest_size=8).hexdigest()
+    name = f"lengthwise_file_{digest}"
+    if name in sys.modules:
+        return sys.modules[name]
+    module = ModuleType(name)
+    module.__file__ = str(place)
+    sys.modules[name] = module
+    try:
+        exec(compile(source, str(place), "exec", dont_inherit=True), vars(module))
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise UsageError(f"{path}, line {line_of(error, str(place))}: {said(error)}") from error
+    return module
+
+
+def line_of(error: BaseException, place: str) -> int:
+    """The line of the user's file at which an exception left it."""
+    if isinstance(error, SyntaxError) and error.filename == place:
+        return error.lineno or 1
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno or 1 for frame in reversed(frames) if frame.filename == place), 1)
+
+
+def said(error: BaseException) -> str:
+    """An exception in one line, without the place that some exceptions repeat."""
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__

@@ -19,11 +19,13 @@ from own_tasks import REPEAT
 from planted import (
     CANARY,
     REFUSED_MODELS,
+    SETTINGS_OF_RUNS,
     STAND_IN,
     TASKS_OF_RUNS,
     planted_file,
     planted_model,
     planted_run,
+    planted_setting,
     planted_study,
     without,
 )
@@ -109,6 +111,58 @@ def test_the_record_of_a_run_does_not_run_code(command, task, answer, sorting_ru
 @pytest.mark.parametrize("command", OF_RUN)
 def test_the_plan_of_an_unfinished_run_does_not_run_code(command, answer, sorting_run, tmp_path, attempt):
     attempt(OF_RUN[command], answer, RUN=planted_run(sorting_run, tmp_path, "class", "plan.json"))
+
+
+@pytest.mark.parametrize("answer", ASKED)
+@pytest.mark.parametrize("plant", SETTINGS_OF_RUNS)
+@pytest.mark.parametrize("command", OF_RUN)
+def test_the_settings_of_a_run_do_not_run_code(command, plant, answer, sorting_run, tmp_path, attempt):
+    said = attempt(OF_RUN[command], answer, RUN=planted_setting(sorting_run, tmp_path, plant))
+    if command in ("measure", "measure recursively", "bound", "contexture"):
+        assert said.code == 2
+        if plant != "file":
+            assert "evil.py" in said.err and "--trust" in said.err
+
+
+@pytest.mark.parametrize("plant", SETTINGS_OF_RUNS)
+@pytest.mark.parametrize("command", OF_RUN)
+def test_the_settings_of_an_unfinished_run_do_not_run_code(command, plant, sorting_run, tmp_path, attempt):
+    attempt(OF_RUN[command], "", RUN=planted_setting(sorting_run, tmp_path, plant, "plan.json"))
+
+
+@pytest.mark.parametrize("command", OF_STUDY)
+def test_the_encoding_of_a_study_does_not_run_code(command, synthetic_study, sorting_run, tmp_path, attempt):
+    study = planted_study(synthetic_study, tmp_path, True, plant="alibi")
+    if command == "rebuild":
+        shutil.move(planted_setting(sorting_run, tmp_path, "position"), study / "runs" / "one")
+        (study / "index.sqlite").unlink()
+    said = attempt(OF_STUDY[command], "", STUDY=study)
+    if "study.toml" in OF_STUDY[command]:
+        assert said.code == 2 and "evil.py" in said.err and "--trust" in said.err
+    elif command != "rebuild":
+        assert said.code == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'positions = ["PATH::Slope"]',
+        'positions = ["rope+PATH::Slope"]',
+        '[model]\nattention = "PATH::Sharp"',
+        '[training]\nsizes = "PATH::Ends"',
+        '[training]\nform = ["full", "PATH::Biases"]',
+        '[[exclude]]\nattention = "PATH::Sharp"',
+        '[[exclude]]\nposition = "PATH::Slope"',
+        '[[override]]\ntask = "sort"\nmodel = { attention = "PATH::Sharp" }',
+        '[[override]]\nposition = "PATH::Slope"\nseeds = 2',
+    ],
+)
+@pytest.mark.parametrize("command", ["study FILE --dry-run", "study FILE --folder kept"])
+def test_a_study_file_does_not_run_code(command, line, tmp_path, attempt):
+    text = line.replace("PATH", str(planted_file(tmp_path)))
+    (tmp_path / "mine.toml").write_text(f'tasks = ["sort"]\ntrain_size = 4\n{text}\n')
+    said = attempt(command, "", FILE=tmp_path / "mine.toml")
+    assert said.code == 2 and "evil.py" in said.err
 
 
 @pytest.mark.parametrize("answer", ASKED)

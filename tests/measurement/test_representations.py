@@ -63,7 +63,7 @@ def test_twins_differ_and_leave_the_random_state_alone():
 
 def test_a_trained_network_is_aligned_above_random_ones(tmp_path):
     training, shape = {"steps": 100, "batch": 32}, {"depth": 1, "width": 16, "heads": 2}
-    run = lw.train("majority", train_size=6, test_size=6, model=shape, training=training, folder=tmp_path / "run")
+    run = lw.train("majority", train_size=6, test_size=6, **shape, **training, folder=tmp_path / "run")
     found = contexture_of_run(run.model(), run.plan.task, 6, 600, twins=1)
     own, others = found.representation[0], found.random
     assert own.interval is not None and all(other.interval is not None for other in others)
@@ -77,7 +77,7 @@ def test_alignment_on_an_exact_table(tmp_path):
     task = tasks.make("prose:order=2")
     shape = {"depth": 2, "width": 32, "heads": 2}
     training = {**vars(lw.Recipe()), "steps": 600, "rate": 5e-3}
-    run = lw.train(task, "learned", train_size=12, test_size=12, model=shape, training=training, folder=tmp_path / "r")
+    run = lw.train(task, "learned", train_size=12, test_size=12, **shape, **training, folder=tmp_path / "r")
     texts = np.array([[i, j, 0] for i in range(27) for j in range(27)])
     logarithms = task.log_probabilities(texts)
     first = np.exp(logarithms[np.arange(729), 0, texts[:, 0]] + logarithms[np.arange(729), 1, texts[:, 1]])

@@ -90,7 +90,7 @@ def test_a_temperature_is_undone_by_longer_queries() -> None:
     """So what a temperature does to a model that is trained with it is a matter of training, not of what it can do."""
     model, task = _sort_model()
     usual = measure_sparsity(model, task, [4], seed=0)
-    warm = build_model(plan_for("sort:alphabet=12", "none", train_size=4, model={"depth": 2, "width": 24, "heads": 2}))
+    warm = build_model(plan_for("sort:alphabet=12", "none", {"depth": 2, "width": 24, "heads": 2}, train_size=4))
     warm.load_state_dict(model.state_dict())
     warm.architecture = replace(warm.architecture, attention=Softmax(4.0))
     for found, before in zip(measure_sparsity(warm, task, [4], seed=0), usual, strict=True):

@@ -9,9 +9,12 @@ from torch import Tensor
 
 import small_transformers
 from lengthwise.errors import UsageError
-from lengthwise.models.anatomy import AttentionPart, anatomy_of, apply_attention, embed, run, run_from
+from lengthwise.models.anatomy import anatomy_of
+from lengthwise.models.forward import apply_attention, embed, run, run_from
+from lengthwise.models.parts import AttentionPart
 from lengthwise.models.transformer import Transformer
-from lengthwise.positions import Encoder, Position, positions
+from lengthwise.positions import Position, positions
+from lengthwise.positions.networks.encoder import Encoder
 from small_transformers import ROWS, TOKENS, text
 
 RULES = ["softmax", "softmax:temperature=0.5", "log_length", "log_length:reference=4.0", "hardmax", "window:size=3"]

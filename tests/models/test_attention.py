@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
 from lengthwise.models.attention import attentions
-from lengthwise.models.attention.hardmax import Hardmax
-from lengthwise.models.attention.log_length import LogLength
-from lengthwise.models.attention.softmax import Softmax
-from lengthwise.models.attention.window import Window
+from lengthwise.models.attention.softmax import Hardmax, LogLength, Softmax, WindowAttention
 
 NOT_SEEN = -math.inf
 LOGITS = st.lists(st.floats(-30, 30), min_size=1, max_size=9)
@@ -75,7 +72,7 @@ def test_log_length_keeps_the_best_key(seen: int, lead: float, reference: float)
 
 def test_softmax_has_a_temperature() -> None:
     assert Softmax(0.25).sharpness(torch.arange(3)) == 4.0
-    assert Softmax(0.25).window() is None and Window(5).window() == 5
+    assert Softmax(0.25).window() is None and WindowAttention(5).window() == 5
 
 
 @pytest.mark.parametrize(

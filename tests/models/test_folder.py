@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from lengthwise.models.attention import attentions
 from lengthwise.models.attention.softmax import Softmax
-from lengthwise.models.folder import architecture_config, architecture_from, load_model, save_model
+from lengthwise.models.folder import load_model, save_model
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position, positions
-from lengthwise.positions.none import NoPosition
+from lengthwise.positions.tables import NoPosition
+from lengthwise.registry import plain_settings, restored_settings
 from refusals import refused
 
 ENCODINGS = [*positions.names(), "rope:scaling=yarn,factor=3", "learned+offset", "fire+randomized:limit=64"]
@@ -188,8 +189,8 @@ def test_another_encoding_with_the_same_parameters(saved: Path) -> None:
 def test_an_architecture_goes_there_and_back(position: str) -> None:
     for attention in (*attentions.names(), "window:size=3", "hardmax:tie=0.01"):
         architecture = make(position, attention).architecture
-        stored = json.loads(json.dumps(architecture_config(architecture)))
-        assert architecture_from(stored) == architecture
+        stored = json.loads(json.dumps(plain_settings(architecture)))
+        assert restored_settings(Architecture, stored) == architecture
 
 
 class NamelessRule(Softmax):
@@ -201,8 +202,8 @@ class NamelessPosition(NoPosition):
 
 
 def test_what_has_no_name_cannot_be_stored() -> None:
-    assert "register" in refused(lambda: architecture_config(Architecture(attention=NamelessRule())))
-    assert "register" in refused(lambda: architecture_config(Architecture(position=NamelessPosition())))
+    assert "register" in refused(lambda: plain_settings(Architecture(attention=NamelessRule())))
+    assert "register" in refused(lambda: plain_settings(Architecture(position=NamelessPosition())))
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

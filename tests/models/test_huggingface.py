@@ -13,7 +13,7 @@ import torch
 import transformers
 
 from lengthwise.errors import UsageError
-from lengthwise.models.anatomy import run
+from lengthwise.models.forward import run
 from lengthwise.models.huggingface import anatomy_of_huggingface
 from lengthwise.subjects.open import open_subject
 

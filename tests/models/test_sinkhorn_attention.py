@@ -12,12 +12,13 @@ from torch import Tensor
 import small_transformers
 from lengthwise.errors import UsageError
 from lengthwise.geometry.sinkhorn import sinkhorn
-from lengthwise.models.anatomy import anatomy_of, run
+from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.attention import attentions
 from lengthwise.models.attention.sinkhorn import Sinkhorn
-from lengthwise.models.folder import architecture_config, architecture_from
+from lengthwise.models.forward import run
 from lengthwise.models.transformer import Architecture, Cache, Transformer
 from lengthwise.probes.lipschitz.certificate import certify
+from lengthwise.registry import plain_settings, restored_settings
 from small_transformers import VOCABULARY, gap
 
 TOKENS = 8  # few, as a decoder takes time with the cube of them
@@ -124,8 +125,8 @@ def test_doubly_stochastic_attention_is_for_encoders() -> None:
 @pytest.mark.parametrize("rule", [attentions.make("sinkhorn:tau=inf"), Sinkhorn(math.inf), Sinkhorn(0.25, 2.0)])
 def test_it_is_stored_as_json(rule: Sinkhorn) -> None:
     architecture = Architecture(causal=False, attention=rule)
-    stored = json.loads(json.dumps(architecture_config(architecture), allow_nan=False))
-    assert architecture_from(stored) == architecture
+    stored = json.loads(json.dumps(plain_settings(architecture), allow_nan=False))
+    assert restored_settings(Architecture, stored) == architecture
 
 
 @pytest.mark.parametrize(

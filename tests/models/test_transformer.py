@@ -16,7 +16,8 @@ from torch import Tensor
 from lengthwise.errors import UsageError
 from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.transformer import Architecture, Cache, Interface, Transformer
-from lengthwise.positions import Encoder, positions
+from lengthwise.positions import positions
+from lengthwise.positions.networks.encoder import Encoder
 from lengthwise.seeds import Seeds
 from small_transformers import TOKENS, VOCABULARY, gap, make, text
 

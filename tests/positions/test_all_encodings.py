@@ -5,7 +5,7 @@ import torch
 
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.models.transformer import Architecture, Cache, Interface, Transformer
-from lengthwise.positions import make_position, position_spec, positions, wrappers
+from lengthwise.positions import make_position, positions, wrappers
 from lengthwise.seeds import Seeds
 from lengthwise.testing import check_position
 
@@ -49,17 +49,17 @@ def test_contract_in_other_shapes(spec: str) -> None:
 @pytest.mark.parametrize("spec", SPECS)
 def test_specs_go_there_and_back(spec: str) -> None:
     position = make_position(spec)
-    assert position_spec(position) == spec
-    assert make_position(position_spec(position)) == position
+    assert positions.text_of(position) == spec
+    assert make_position(positions.text_of(position)) == position
 
 
 def test_objects_have_specs_too() -> None:
-    from lengthwise.positions.alibi import Alibi
-    from lengthwise.positions.randomized import Randomized
+    from lengthwise.positions.biases import Alibi
     from lengthwise.positions.rope import Rope
+    from lengthwise.positions.wrapping import Randomized
 
-    assert position_spec(Rope(scaling="yarn", factor=4.0)) == "rope:scaling=yarn,factor=4"
-    assert position_spec(Randomized(Alibi(), limit=99)) == "alibi+randomized:limit=99"
+    assert positions.text_of(Rope(scaling="yarn", factor=4.0)) == "rope:scaling=yarn,factor=4"
+    assert positions.text_of(Randomized(Alibi(), limit=99)) == "alibi+randomized:limit=99"
     assert make_position("rotary") == Rope()
     assert make_position("alibi+randomized:limit=99") == Randomized(Alibi(), limit=99)
 

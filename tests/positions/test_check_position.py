@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from lengthwise.positions import Encoder, Position, Shape, make_position
-from lengthwise.positions.alibi import Alibi
-from lengthwise.positions.learned import Learned
-from lengthwise.positions.randomized import Randomized
-from lengthwise.positions.sinusoidal import Sinusoidal
-from lengthwise.seeds import Seeds
+from lengthwise.positions import Position, Shape, make_position
+from lengthwise.positions.biases import Alibi
+from lengthwise.positions.networks.encoder import Encoder
+from lengthwise.positions.tables import Learned, Sinusoidal
+from lengthwise.positions.wrapping import Randomized
+from lengthwise.seeds import Ints, Seeds
 from lengthwise.testing import check_position
 
 
@@ -63,7 +63,7 @@ class NoNumber(WithShape):
     "encoder,complaint",
     [
         (WholeLength, "when others are read with it"),
-        (WrongShape, "bias has shape"),
+        (WrongShape, r"`bias` gives a tensor of shape \[1, 4, 24, 14\] where .* = \[1, 4, 14, 24\] is wanted"),
         (Single, "float64"),
         (NoNumber, "gradient of power is finite"),
     ],
@@ -140,17 +140,17 @@ class EndsQuietly(WithShape):
 class Backwards(Randomized):
     """Gives later tokens smaller positions."""
 
-    def indices(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Tensor:
-        return super().indices(length, items, shape, seeds, training).flip(1)
+    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:
+        return super().choose(length, items, shape, seeds, training)[:, ::-1].copy()
 
 
 @dataclass(frozen=True)
 class Careless(Randomized):
     """Draws its positions from a generator that nobody seeds."""
 
-    def indices(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Tensor:
-        start = torch.randint(1000, ())
-        return super().indices(length, items, shape, seeds, training) + (0 if seeds is None else start)
+    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:
+        start = int(torch.randint(1000, ()))
+        return super().choose(length, items, shape, seeds, training) + (0 if seeds is None else start)
 
 
 def test_bad_positions_are_found() -> None:

@@ -5,8 +5,8 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import Shape, make_position
-from lengthwise.positions.fire import FireEncoder
-from lengthwise.positions.learned import LearnedEncoder
+from lengthwise.positions.networks.biases import FireEncoder
+from lengthwise.positions.networks.tables import LearnedEncoder
 from lengthwise.seeds import Seeds
 
 SHAPE = Shape(8, 2, 40, 20)
@@ -51,7 +51,7 @@ def test_too_long_a_sequence_is_refused() -> None:
     with pytest.raises(UsageError, match="chooses from 50 positions, too few for 51 tokens"):
         position.indices(51, 1, SHAPE, Seeds(0), True)
     with pytest.raises(UsageError, match="train with randomized:limit=80"):
-        make_position("alibi+randomized:limit=30").build(SHAPE)
+        make_position("alibi+randomized:limit=30").check(SHAPE)
     with pytest.raises(UsageError, match="limit of 1 or more"):
         make_position("alibi+randomized:limit=0")
 

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import UsageError
-from lengthwise.positions import Encoder, Shape, make_position
+from lengthwise.positions import Shape, make_position
+from lengthwise.positions.networks.encoder import Encoder
 
 
 def built(spec: str, head_width: int = 8, trained: int = 10) -> Encoder:
@@ -105,9 +106,9 @@ def test_dynamic_gives_every_late_query_a_base_of_its_own(spec: str) -> None:
 
 def test_bad_settings() -> None:
     with pytest.raises(UsageError, match=r"even head width, and width 14 with 2 heads gives 7; width 16 would do"):
-        built("rope", head_width=7)
+        make_position("rope").check(Shape(14, 2, 9, 9))
     with pytest.raises(UsageError, match="head width of 4 or more"):
-        built("rope:scaling=dynamic", head_width=2)
+        make_position("rope:scaling=dynamic").check(Shape(4, 2, 9, 9))
     for spec in ("rope:base=1", "rope:original=-1", "rope:low=4,high=4"):
         with pytest.raises(UsageError, match="rope needs"):
             make_position(spec)

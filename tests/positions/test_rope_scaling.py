@@ -7,7 +7,7 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import make_position
-from lengthwise.positions.rope_scaling import frequencies, yarn_factor
+from lengthwise.positions.networks.rope import frequencies, yarn_factor
 
 WIDTH = 32
 PLAIN = [10000.0 ** (-2 * k / WIDTH) for k in range(WIDTH // 2)]
@@ -115,8 +115,6 @@ def test_the_constant_of_the_interpolation_bound_is_a_limit_and_not_a_bound() ->
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(UsageError, match="head width of 4 or more, not 2"):
-        frequencies(2, scaling="ntk", factor=2.0)
     with pytest.raises(UsageError, match="no fixed frequencies"):
         frequencies(8, scaling="dynamic")
 

@@ -13,7 +13,7 @@ import transformers
 
 import lengthwise as lw
 from lengthwise.bounds.compression import decode, encode, make_quantiser
-from lengthwise.bounds.plan_methods import Azuma, TrainingRun
+from lengthwise.bounds.plan_methods import AzumaMethod, TrainingRun
 from lengthwise.models.batches import logits_of
 from lengthwise.models.batches import loss_of as training_loss
 from lengthwise.models.transformer import Architecture, Interface, Transformer
@@ -97,7 +97,7 @@ def test_the_message_that_is_told_is_the_one_that_needs_the_fewest_tokens(monkey
     assert [claim.value for claim in found.claims[1:3]] == [0.28, 0.4]
     _, bits, each, loss, lost, needed = found.tables[0].rows[1]
     run = TrainingRun(bits / each, needed, each, len(tasks.make("sort").vocabulary))
-    assert loss + Azuma().gap(run) == pytest.approx(run.chance, rel=1e-4) and lost == pytest.approx(0.12)
+    assert loss + AzumaMethod().gap(run) == pytest.approx(run.chance, rel=1e-4) and lost == pytest.approx(0.12)
 
 
 def test_a_model_worse_than_chance_can_have_no_bound_and_a_good_one_can(monkeypatch):

@@ -4,7 +4,7 @@ import pytest
 import torch
 import transformers
 
-from lengthwise.models.anatomy import run
+from lengthwise.models.forward import run
 from lengthwise.models.huggingface import anatomy_of_huggingface
 from lengthwise.probes.layers.matrices import matrices, norm_gains, radii, spectral_norms
 

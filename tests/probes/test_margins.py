@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from lengthwise.models.anatomy import BlockTrace, Trace
+from lengthwise.models.forward import BlockTrace, Trace
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart
 from lengthwise.probes.margins.head_margins import margins
 

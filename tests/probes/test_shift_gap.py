@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from lengthwise.errors import UsageError
-from lengthwise.models.anatomy import anatomy_of, run, run_from
+from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.attention import attentions
+from lengthwise.models.forward import run, run_from
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
 from lengthwise.probes.shift_gap.gap import shift_gap, usual_shifts

@@ -229,7 +229,7 @@ def test_what_measuring_stores_is_what_is_compared(tmp_path):
     for name, other in (("sort", "copy_repeat"), ("tomita_3", "tomita_5")):
         folder = tmp_path / name
         small, short = {"depth": 1, "width": 16, "heads": 1}, {"steps": 2, "batch": 2}
-        lw.train(name, "none", train_size=4, test_size=6, model=small, training=short, folder=folder)
+        lw.train(name, "none", train_size=4, test_size=6, **small, **short, folder=folder)
         group = cells_of([read_finished(folder)], Keep())
         assert _changed(tasks.make(name), group) == "" and _changed(tasks.make(other), group) != ""
 

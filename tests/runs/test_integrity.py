@@ -24,7 +24,7 @@ TRAINING = {"steps": 5, "batch": 8}
 
 
 def _plan(**settings: object) -> Plan:
-    chosen = {"train_size": 4, "test_size": 6, "items": 5, "model": MODEL, "training": TRAINING, **settings}
+    chosen = {"train_size": 4, "test_size": 6, "items": 5, "settings": {**MODEL, **TRAINING}, **settings}
     return plan_for("sort:alphabet=20", "rope", **chosen)  # pyright: ignore[reportArgumentType]
 
 

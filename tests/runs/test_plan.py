@@ -1,27 +1,24 @@
 """The plan: what its digest notices, the way to JSON and back, and the plans that cannot be."""
 
-import contextlib
-import io
 import json
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lengthwise as lw
-from lengthwise.cli import main
+from lengthwise.cli import main, parser_of
+from lengthwise.cli import train as train_command
 from lengthwise.errors import UsageError
 from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.models.architecture import Architecture
 from lengthwise.models.attention import attentions
 from lengthwise.models.forms import forms
-from lengthwise.models.transformer import Architecture
 from lengthwise.positions import make_position
-from lengthwise.runs.plan import Plan, plan_for, preset
+from lengthwise.runs.plan import SETTINGS, Plan, Settings, plan_for, preset
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.tasks.algorithmic.majority import Majority
@@ -167,7 +164,7 @@ def test_a_task_without_a_name_must_be_given_again() -> None:
 
 
 def test_a_schedule_without_a_name_cannot_be_stored() -> None:
-    with pytest.raises(UsageError, match=r"register NamelessSchedule with @schedules.register"):
+    with pytest.raises(UsageError, match=r"register NamelessSchedule, or name it as in my\.py::NamelessSchedule"):
         make(recipe=Recipe(sizes=NamelessSchedule())).plain()
 
 
@@ -189,8 +186,8 @@ def test_a_strange_plan_is_refused(key: str, strange: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"train_size": 0}, "train-size is at least 1, not 0"),
-        ({"test_size": 0}, "test-size is at least 1, not 0"),
+        ({"train_size": 0}, "train_size is at least 1, not 0"),
+        ({"test_size": 0}, "test_size is at least 1, not 0"),
         ({"items": 0}, "items is at least 1, not 0"),
         ({"test_size": 3}, "the test size 3 is below the training size 4"),
         (
@@ -257,11 +254,9 @@ def test_every_task_without_settings_has_a_plan_that_goes_beyond_training(name: 
 
 
 def test_plan_for_lays_settings_over_the_preset() -> None:
-    plan = plan_for(
-        "sort:alphabet=30", "rope", train_size=4, seed=3, items=7,
-        model={"width": 32, "attention": "log_length", "causal": False},
-        training={"rate": 1, "sizes": "increasing:share=0.3", "stop_at": 0.5, "steps": 9},
-    )  # fmt: skip
+    given = {"width": 32, "attention": "log_length", "causal": False}
+    given |= {"rate": 1, "sizes": "increasing:share=0.3", "stop_at": 0.5, "steps": 9}
+    plan = plan_for("sort:alphabet=30", "rope", given, train_size=4, seed=3, items=7)
     usual, usual_recipe = preset(tasks.make("sort:alphabet=30"))
     shape = replace(
         usual, width=32, causal=False, attention=attentions.make("log_length"), position=make_position("rope")
@@ -271,39 +266,54 @@ def test_plan_for_lays_settings_over_the_preset() -> None:
     assert type(plan.recipe.rate) is float, "a whole number would have another digest"
     assert plan_for(Preset(), make_position("none"), train_size=4).recipe.steps == 77
     assert plan_for("sort", "none", train_size=4, ladder=LadderSettings(60)).ladder == LadderSettings(60)
-    assert plan_for("sort", "none", train_size=4, training={"stop_at": None}).recipe.stop_at is None
+    assert plan_for("sort", "none", {"stop_at": None}, train_size=4).recipe.stop_at is None
+    assert plan_for("sort", "none", {"sizes": Fixed(3)}, train_size=4).recipe.sizes == Fixed(3)
     assert plan_for({"name": "sort", "alphabet": 30}, "none", train_size=9, test_size=10).test_size == 10
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"model": {"dept": 3}}, "the model has no setting 'dept'; did you mean 'depth'? it has depth, width"),
-        ({"model": {"position": "rope"}}, "the model has no setting 'position'"),
-        ({"training": {"step": 3}}, "training has no setting 'step'; did you mean 'steps'?"),
-        ({"model": {"depth": "two"}}, "depth takes a whole number, not 'two'"),
-        ({"model": {"depth": True}}, "depth takes a whole number, not True"),
-        ({"model": {"mlp_ratio": 2.0}}, "mlp-ratio takes a whole number, not 2.0"),
-        ({"model": {"causal": 1}}, "causal takes true or false, not 1"),
-        ({"model": {"attention": 5}}, "attention takes a text, not 5"),
-        ({"model": {"attention": "softmx"}}, "did you mean 'softmax'"),
-        ({"training": {"rate": "fast"}}, "rate takes a number, not 'fast'"),
-        ({"training": {"rate": True}}, "rate takes a number, not True"),
-        ({"training": {"rate": None}}, "rate takes a number, not None"),
-        ({"training": {"decay": 3}}, "decay takes a text, not 3"),
-        ({"training": {"decay": "lin"}}, "decay is one of linear"),
-        ({"training": {"stop_at": "x"}}, "stop-at takes a number, not 'x'"),
-        ({"train_size": "4"}, "train-size takes a whole number, not '4'"),
-        ({"test_size": 12.0}, "test-size takes a whole number, not 12.0"),
+        ({"dept": 3}, "there is no setting 'dept' of models or training; did you mean 'depth'? they have depth, width"),
+        ({"step": 3}, "there is no setting 'step' of models or training; did you mean 'steps'?"),
+        ({"model": {"depth": 3}}, "there is no setting 'model'"),
+        ({"depth": "two"}, "depth takes a whole number, not 'two'"),
+        ({"depth": True}, "depth takes a whole number, not True"),
+        ({"mlp_ratio": 2.0}, "mlp_ratio takes a whole number, not 2.0"),
+        ({"causal": 1}, "causal takes true or false, not 1"),
+        ({"attention": 5}, "attention takes a text or an object of Attention, not 5"),
+        ({"attention": "softmx"}, "did you mean 'softmax'"),
+        ({"rate": "fast"}, "rate takes a number, not 'fast'"),
+        ({"rate": True}, "rate takes a number, not True"),
+        ({"rate": None}, "rate takes a number, not None"),
+        ({"rate": 10**400}, "rate takes a number"),
+        ({"decay": 3}, "decay is one of linear, cosine, constant, not 3"),
+        ({"decay": "lin"}, "decay is one of linear"),
+        ({"stop_at": "x"}, "stop_at takes a number, not 'x'"),
+        ({"train_size": "4"}, "train_size takes a whole number, not '4'"),
+        ({"test_size": 12.0}, "test_size takes a whole number, not 12.0"),
         ({"items": None}, "items takes a whole number, not None"),
-        ({"seed": True}, "seed takes a whole number, not True"),
-        ({"position": 3}, "an encoding is a text as learned+offset, or a Position, not 3"),
+        ({"position": 3}, "position takes a text such as learned+offset, or a Position, not 3"),
+        ({"seeds": 0}, "seeds is a number of seeds, 1 or more"),
+        ({"seeds": [1, 1]}, "a list of different seeds"),
+        ({"seeds": "2"}, "seeds is a number of seeds"),
+        ({"seeds": True}, "seeds is a number of seeds"),
     ],
 )
-def test_plan_for_refuses(changes: dict[str, Any], sentence: str) -> None:
+def test_wrong_names_and_types_are_refused_in_one_sentence(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError) as error:
-        plan_for(**{"task": "sort", "position": "none", "train_size": 4, **changes})
-    assert sentence in str(error.value)
+        lw.train(**{"task": "sort", "position": "none", "train_size": 4, **changes})
+    assert sentence in str(error.value) and "--" not in str(error.value) and "\n" not in str(error.value)
+
+
+def test_settings_are_typed_as_the_fields_are() -> None:
+    """`Settings` is what editors and type checkers see of the fields."""
+    hints = get_type_hints(Settings)
+    assert list(hints) == list(SETTINGS)
+    for name, one in SETTINGS.items():
+        wanted = one.type if one.registry is None else str | one.type
+        assert hints[name] == wanted, name
+        assert (one.words and "|" not in one.words) or one.flags, f"{name} is explained"
 
 
 # --- from Python as from the command line ---------------------------------------------------------------------------
@@ -315,37 +325,28 @@ class Planned(Exception):
 
 def planned_in_python(task: str, position: str, **settings: Any) -> Plan:
     """The plan that `lengthwise.train` is about to carry out."""
-    kept: list[Plan] = []
-
-    def stop(plan: Plan, _: Path) -> None:
-        kept.append(plan)
-        raise Planned
-
-    with tempfile.TemporaryDirectory() as folder, pytest.raises(Planned):
-        lw.train(task, position, folder=folder, listener=lw.Listener(planned=stop), **settings)
-    return kept[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lengthwise.runs.train.carry_out", lambda plan, *_: plan)
+        return lw.train(task, position, **settings)  # pyright: ignore[reportReturnType]
 
 
 def planned_on_the_command_line(task: str, position: str, **settings: Any) -> Plan:
-    flat = {**settings, **settings.pop("model"), **settings.pop("training")}
-    flat = {name: value for name, value in flat.items() if name not in ("model", "training")}
-    causal = {True: ["--decoder"], False: ["--encoder"], None: []}[flat.pop("causal", None)]
-    given = [text for name, value in flat.items() for text in (f"--{name.replace('_', '-')}", str(value))]
-    written = io.StringIO()
-    with contextlib.redirect_stdout(written):
-        assert main(["train", task, "--position", position, *causal, *given, "--dry-run", "--json"]) == 0
-    return Plan.from_plain(json.loads(written.getvalue())["plans"][0])
+    """The plan that the parser of `lengthwise train` leads to."""
+    (seed,) = settings.pop("seeds")
+    causal = {True: ["--decoder"], False: ["--encoder"], None: []}[settings.pop("causal", None)]
+    given = [text for name, value in settings.items() for text in (f"--{name.replace('_', '-')}", str(value))]
+    words = [task, "--position", position, "--seed", str(seed), *causal, *given]
+    options = parser_of("train").parse_intermixed_args(words)
+    return train_command._plan(options, options.seed)
 
 
-MODEL = {
+GIVEN = {
     "depth": st.integers(1, 6),
     "width": st.sampled_from([16, 32, 64]),
     "heads": st.sampled_from([1, 2, 4]),
     "mlp_ratio": st.integers(1, 4),
-    "attention": st.sampled_from(["softmax", "log_length", "softmax:temperature=2.0"]),
+    "attention": st.sampled_from(["softmax", "log_length", "softmax:temperature=2.0", "window:size=3"]),
     "causal": st.booleans(),
-}
-TRAINING = {
     "steps": st.integers(1, 5000),
     "batch": st.integers(1, 256),
     "rate": st.floats(1e-5, 1e-1),
@@ -355,37 +356,41 @@ TRAINING = {
     "clip": st.floats(0.1, 10),
     "sizes": st.sampled_from(["uniform", "increasing:share=0.3"]),
     "stop_at": st.floats(0.1, 1),
+    "check_every": st.integers(1, 500),
+    "pool": st.integers(1, 9),
     "form": st.sampled_from(["full", "lora:rank=2"]),
 }
 
 
 @given(
     st.sampled_from(["sort", "binary_majority", "sort:alphabet=30", "copy_repeat", "tomita_3"]),
-    st.sampled_from(["none", "rope", "learned+offset"]),
+    st.sampled_from(["none", "rope", "learned+offset", "rope:scaling=yarn,factor=3"]),
     st.integers(1, 10),
     st.integers(0, 20),
-    st.fixed_dictionaries({}, optional=MODEL),
-    st.fixed_dictionaries({}, optional=TRAINING),
+    st.fixed_dictionaries({}, optional=GIVEN),
 )
-@settings(deadline=None, max_examples=60)
-def test_python_and_the_command_line_mean_the_same_plan(task, position, train_size, more, model, training) -> None:
-    given = {"train_size": train_size, "test_size": train_size + more, "items": 7, "seed": 3}
-    given |= {"model": model, "training": training}
+@settings(deadline=None, max_examples=200)
+def test_python_and_the_command_line_mean_the_same_plan(task, position, train_size, more, chosen) -> None:
+    given = {"train_size": train_size, "test_size": train_size + more, "items": 7, "seeds": [3], **chosen}
     one, two = planned_in_python(task, position, **given), planned_on_the_command_line(task, position, **given)
     assert one == two and one.digest() == two.digest()
+
+
+def test_every_setting_is_in_that_comparison() -> None:
+    assert set(GIVEN) == set(SETTINGS)
+
+
+def test_a_dry_run_prints_the_plan_that_python_has(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "sort", "--position", "rope", "--depth", "4", "--steps", "200", "--dry-run", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)["plans"][0]
+    assert Plan.from_plain(printed) == planned_in_python("sort", "rope", depth=4, steps=200)
 
 
 def test_a_few_settings_keep_the_rest_of_the_preset() -> None:
     """The preset of sort has another rate and depth than a bare recipe and a bare architecture."""
     _, usual = preset(tasks.make("sort"))
     assert usual.rate != Recipe().rate
-    plan = planned_in_python("sort", "rope", train_size=4, model={"width": 32}, training={"steps": 200})
+    plan = planned_in_python("sort", "rope", train_size=4, width=32, steps=200)
     assert plan.recipe == replace(usual, steps=200) and plan.architecture.depth == 1
-    whole = planned_in_python("sort", "rope", train_size=4, training=vars(Recipe(steps=200)))
+    whole = planned_in_python("sort", "rope", train_size=4, **vars(Recipe(steps=200)))
     assert whole.recipe == Recipe(steps=200)
-
-
-@pytest.mark.parametrize("given", [{"training": Recipe(steps=200)}, {"model": Architecture(depth=4)}])
-def test_an_object_that_would_hide_the_preset_is_refused(given: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=r"by name, such as .* vars\("):
-        lw.train("sort", "rope", train_size=4, **given)

@@ -18,8 +18,9 @@ from lengthwise.errors import Interrupted, LengthwiseError
 from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.runs import run as module
 from lengthwise.runs.ladder_file import read_ladder
-from lengthwise.runs.plan import plan_for
-from lengthwise.runs.run import Listener, Run, build_model, carry_out, default_folder, load_run, measure, train
+from lengthwise.runs.plan import default_folder, plan_for
+from lengthwise.runs.run import Listener, Run, build_model, carry_out, load_run, measure
+from lengthwise.runs.train import train
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.training.recipe import Recipe
@@ -32,8 +33,8 @@ FILES = {"README.md", "config.json", "curve.json", "model.safetensors", "run.jso
 
 
 def tiny(folder: Path, position: str = "rope", task: Any = "copy_repeat", **changes: Any) -> Run:
-    settings = {"train_size": 3, "test_size": 6, "model": TINY, "training": SHORT, "seed": 5}
-    return train(task, position, folder=folder, **{**settings, **changes})
+    settings = {"train_size": 3, "test_size": 6, **TINY, **SHORT, "seeds": [5]}
+    return train(task, position, folder=folder, **{**settings, **changes})  # pyright: ignore
 
 
 def names(folder: Path) -> set[str]:
@@ -97,7 +98,7 @@ def test_train_is_a_function_of_its_arguments(done: Run, tmp_path: Path) -> None
     again = tiny(tmp_path / "again")
     assert again.curve == done.curve and same_weights(again, done)
     assert again.history.losses == done.history.losses
-    other = tiny(tmp_path / "other", seed=6)
+    other = tiny(tmp_path / "other", seeds=[6])
     assert not same_weights(other, done)
 
 
@@ -130,7 +131,7 @@ def test_more_threads_on_request(tmp_path: Path, done: Run) -> None:
 
 def test_early_stop_is_recorded(tmp_path: Path) -> None:
     training = {"steps": 200, "batch": 32, "rate": 1e-2, "check_every": 10, "stop_at": 0.9}
-    run = tiny(tmp_path, "none", train_size=1, test_size=2, training=training)
+    run = tiny(tmp_path, "none", train_size=1, test_size=2, **training)
     record = json.loads((tmp_path / "run.json").read_text())
     assert run.history.step < 200
     assert record["history"]["ended"].startswith(f"stopped early at step {run.history.step}: ")
@@ -175,10 +176,10 @@ def test_more_items_are_measured_without_training(tmp_path: Path, done: Run) -> 
 
 def test_another_plan_in_the_same_folder_is_refused(done: Run) -> None:
     for changes, part in (
-        ({"seed": 6}, "its seed differs"),
+        ({"seeds": [6]}, "its seed differs"),
         ({"position": "alibi"}, "its model differs"),
         ({"task": "parity"}, "its task differs"),
-        ({"training": {"steps": 13}}, "its recipe differs"),
+        ({"steps": 13}, "its recipe differs"),
         ({"train_size": 2}, "its train size differs"),
         ({"test_size": 7}, "its test size differs"),
     ):
@@ -219,7 +220,7 @@ def test_an_accident_after_training_costs_no_training(
             tiny(tmp_path)
     assert "run.json" not in names(tmp_path)
     assert "is not finished; the command that began it goes on with it" in refused(lambda: load_run(tmp_path))
-    assert "holds another run (its seed differs)" in refused(lambda: tiny(tmp_path, seed=6))
+    assert "holds another run (its seed differs)" in refused(lambda: tiny(tmp_path, seeds=[6]))
     monkeypatch.setattr("lengthwise.training.loop._step", accident)
     run = tiny(tmp_path)
     assert run.curve == done.curve and same_weights(run, done) and names(tmp_path) == FILES
@@ -236,7 +237,7 @@ def test_interrupted_training_goes_on(tmp_path: Path, done: Run) -> None:
         tiny(tmp_path, listener=Listener(trained=stop))
     assert names(tmp_path) == {"plan.json", "checkpoint.safetensors"}
     assert "is not finished; the command that began it goes on with it" in refused(lambda: load_run(tmp_path))
-    assert "holds another run (its seed differs)" in refused(lambda: tiny(tmp_path, seed=6))
+    assert "holds another run (its seed differs)" in refused(lambda: tiny(tmp_path, seeds=[6]))
     heard: list[int] = []
     run = tiny(tmp_path, listener=Listener(trained=lambda history: heard.append(history.step)))
     assert heard == [10, 12], "the first five steps were not done again"
@@ -246,7 +247,7 @@ def test_interrupted_training_goes_on(tmp_path: Path, done: Run) -> None:
 def test_training_that_fails_leaves_the_folder_free(tmp_path: Path) -> None:
     """Nothing worth keeping is there yet, so another plan may have the folder."""
     with pytest.raises(LengthwiseError, match="a smaller learning rate usually helps"):
-        tiny(tmp_path, training={"steps": 20, "batch": 8, "rate": 1e35, "clip": 1e30, "warmup": 0.0})
+        tiny(tmp_path, steps=20, batch=8, rate=1e35, clip=1e30, warmup=0.0)
     assert names(tmp_path) == {"plan.json"}
     tiny(tmp_path)
     assert names(tmp_path) == FILES
@@ -292,19 +293,19 @@ def test_there_is_no_such_folder(tmp_path: Path) -> None:
 
 
 def test_sizes_of_zero_are_not_taken_for_the_default(tmp_path: Path) -> None:
-    assert refused(lambda: tiny(tmp_path, test_size=0)) == "test-size is at least 1, not 0"
+    assert refused(lambda: tiny(tmp_path, test_size=0)) == "test_size is at least 1, not 0"
     assert refused(lambda: tiny(tmp_path, train_size=0)) == "train-size is at least 1, not 0"
 
 
 def test_an_encoding_is_a_text_or_an_object_and_none_unless_it_is_given(tmp_path: Path) -> None:
     assert tiny(tmp_path / "a", lw.make_position("alibi")).plan.position_name == "alibi"
-    run = train("copy_repeat", train_size=3, test_size=6, model=TINY, training=SHORT, folder=tmp_path / "b")
+    run = train("copy_repeat", train_size=3, test_size=6, **TINY, **SHORT, folder=tmp_path / "b")
     assert run.plan.position_name == "none"
 
 
 def test_the_default_folder_belongs_to_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: Run) -> None:
     monkeypatch.chdir(tmp_path)
-    run = train("copy_repeat", "rope", train_size=3, test_size=6, model=TINY, training=SHORT, seed=5)
+    run = train("copy_repeat", "rope", train_size=3, test_size=6, **TINY, **SHORT, seeds=[5])
     assert run.folder == default_folder(done.plan) == Path("runs") / f"copy_repeat-rope-s5-{done.plan.digest()}"
     odd = dataclasses.replace(done.plan, task=tasks.make("dyck_k:kinds=3"))
     assert default_folder(odd).parent == Path("runs"), "a name with strange characters stays one folder"
@@ -348,7 +349,7 @@ def test_what_cannot_be_measured(done: Run) -> None:
 
 
 def test_another_scaling_of_rope(tmp_path: Path) -> None:
-    sharp = tiny(tmp_path, training={**SHORT, "steps": 60, "rate": 0.05})  # attention that positions matter to
+    sharp = tiny(tmp_path, steps=60, rate=0.05)  # attention that positions matter to
     plain = [point.loss for point in sharp.curve.points]
     yarn, dynamic = (measure(sharp, position=f"rope:scaling={name}") for name in ("yarn,factor=3", "dynamic"))
     assert yarn.position == "rope:scaling=yarn,factor=3"
@@ -417,13 +418,13 @@ def test_the_notebook_sees_a_figure(done: Run) -> None:
 
 
 def test_an_encoder_runs_too(tmp_path: Path) -> None:
-    run = tiny(tmp_path, model={**TINY, "causal": False})
+    run = tiny(tmp_path, causal=False)
     assert measure(tmp_path) == run.curve
     assert "A Transformer encoder" in (tmp_path / "README.md").read_text()
 
 
 def test_a_plan_is_carried_out_as_it_is(tmp_path: Path, done: Run) -> None:
-    plan = plan_for("simple_task", "none", train_size=3, test_size=5, items=10, model=TINY, training=SHORT)
+    plan = plan_for("simple_task", "none", {**TINY, **SHORT}, train_size=3, test_size=5, items=10)
     run = carry_out(plan, tmp_path)
     assert run.plan == plan and [point.items for point in run.curve.points] == [10] * 5
 
@@ -432,8 +433,8 @@ def test_a_plan_is_carried_out_as_it_is(tmp_path: Path, done: Run) -> None:
 
 
 def climbing(folder: Path, items: int = 4, listener: Listener | None = None) -> Run:
-    settings = {"model": TINY, "training": SHORT, "ladder": LadderSettings(items, 2, 2)}
-    plan = plan_for("copy_repeat", "none", train_size=3, test_size=6, items=10, seed=5, **settings)
+    ladder, settings = LadderSettings(items, 2, 2), {**TINY, **SHORT}
+    plan = plan_for("copy_repeat", "none", settings, train_size=3, test_size=6, items=10, seed=5, ladder=ladder)
     return carry_out(plan, folder, listener)
 
 

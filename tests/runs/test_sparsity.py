@@ -11,11 +11,11 @@ from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import Listener, carry_out, load_run
 from small_runs import sealed_again
 
-SMALL = {"model": {"depth": 2, "width": 16, "heads": 1}, "training": {"steps": 3, "batch": 4}}
+SMALL = {"depth": 2, "width": 16, "heads": 1, "steps": 3, "batch": 4}
 
 
 def small_plan(sparsity: bool) -> Plan:
-    return plan_for("binary_majority", "rope", train_size=3, test_size=7, items=5, sparsity=sparsity, **SMALL)
+    return plan_for("binary_majority", "rope", SMALL, train_size=3, test_size=7, items=5, sparsity=sparsity)
 
 
 def test_the_plan_says_so_and_the_weights_do_not_depend_on_it() -> None:

@@ -9,7 +9,7 @@ import pytest
 from lengthwise.errors import UsageError
 from lengthwise.shift.compare import measure_shift
 from lengthwise.shift.hidden import MINILM, Hidden
-from lengthwise.shift.sampling import task_sample
+from lengthwise.shift.samples import task_sample
 from lengthwise.testing import check_metric
 from lengthwise.transport.metrics import metrics
 from lengthwise.transport.trajectories import Sample, Trajectory
@@ -23,7 +23,7 @@ def run(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "sort"
     small, short = {"depth": 1, "width": 16, "heads": 1}, {"steps": 2, "batch": 2}
     sizes = {"train_size": 4, "test_size": 4}
-    train("sort:alphabet=9", "rope", **sizes, model=small, training=short, folder=folder)
+    train("sort:alphabet=9", "rope", **sizes, **small, **short, folder=folder)
     return folder
 
 

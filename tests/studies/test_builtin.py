@@ -10,8 +10,7 @@ import pytest
 
 from lengthwise.models.attention import attentions
 from lengthwise.positions import make_position, positions, wrappers
-from lengthwise.positions.offset import Offset
-from lengthwise.positions.randomized import Randomized
+from lengthwise.positions.wrapping import Offset, Randomized
 from lengthwise.registry import format_spec
 from lengthwise.runs.run import build_model
 from lengthwise.studies.grid import plans

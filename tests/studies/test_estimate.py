@@ -11,14 +11,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from scipy.optimize import nnls
 
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.studies import calibration
-from lengthwise.studies.calibration import Timing, calibrate, fitted, non_negative
+from lengthwise.studies.calibration import Timing, calibrate, fitted
 from lengthwise.studies.costs import RUN, SIZE, STEP, ladder_seconds, plan_work, pooled_widths, size_work, step_work
 from lengthwise.studies.estimate import estimate, relative_cost, wall_time
 from lengthwise.studies.grid import plans
@@ -28,7 +26,7 @@ from own_tasks import BROKEN, written
 
 
 def small(task: str = "sort", position: str = "none", train_size: int = 10, **model: int) -> Plan:
-    return plan_for(task, position, train_size=train_size, items=50, model=model, training={"steps": 100})
+    return plan_for(task, position, {**model, "steps": 100}, train_size=train_size, items=50)
 
 
 def test_the_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,34 +58,34 @@ def test_what_makes_a_run_longer() -> None:
     base = relative_cost(small())
     assert relative_cost(small(depth=4)) > base and relative_cost(small(width=256)) > base
     assert relative_cost(small(train_size=20)) > base
-    assert relative_cost(plan_for("sort", "none", train_size=10, items=50, training={"steps": 200})) > base
-    assert relative_cost(plan_for("sort", "none", train_size=10, items=500, training={"steps": 100})) > base
-    assert relative_cost(plan_for("sort", "none", train_size=10, test_size=60, training={"steps": 100})) > base
+    assert relative_cost(plan_for("sort", "none", {"steps": 200}, train_size=10, items=50)) > base
+    assert relative_cost(plan_for("sort", "none", {"steps": 100}, train_size=10, items=500)) > base
+    assert relative_cost(plan_for("sort", "none", {"steps": 100}, train_size=10, test_size=60)) > base
 
 
 def test_work_is_the_formula() -> None:
-    plan = plan_for("sort", "none", train_size=4, model={"depth": 3, "width": 8, "heads": 1}, training={"batch": 5})
+    plan = plan_for("sort", "none", {"depth": 3, "width": 8, "heads": 1, "batch": 5}, train_size=4)
     tokens = 2 * 4 + 2  # <bos> prompt <sep> answer
     expected = [1, 3, 5 * 3 * tokens * 12 * 64, 5 * 3 * tokens**2 * 8, 5 * tokens]
     assert step_work(plan, [4]).tolist() == expected
     two = size_work(plan, [4, 4], 5).tolist()
     assert two == [*(2 * part for part in expected), 2 * 1000 * tokens]
-    fixed = plan_for("sort", "none", train_size=4, training={"sizes": "fixed:size=2", "steps": 10})
+    fixed = plan_for("sort", "none", {"sizes": "fixed:size=2", "steps": 10}, train_size=4)
     assert plan_work(fixed).steps == pytest.approx(10 * step_work(fixed, [2]))
 
 
 def test_a_pooled_batch_is_as_long_as_its_items_and_a_ladder_is_counted() -> None:
     given = {"train_size": 3, "test_size": 4, "items": 5}
-    alone = plan_for("subset_sum", "none", **given, training={"batch": 8})
-    pooled = plan_for("subset_sum", "none", **given, training={"batch": 8, "pool": 16})
+    alone = plan_for("subset_sum", "none", {"batch": 8}, **given)
+    pooled = plan_for("subset_sum", "none", {"batch": 8, "pool": 16}, **given)
     widths = pooled_widths(pooled)
     lengths = [_length(pooled.task.batch(size, 0, range(200))) for size in (2, 3)]
     assert len(widths) == 16 and widths.mean() == pytest.approx(np.concatenate(lengths).mean(), rel=0.25)
     assert widths.min() < widths.max() <= pooled.task.width(3)
     assert step_work(pooled, [3])[4] == pytest.approx(8 * widths.mean())
     assert step_work(pooled, [3])[4] < step_work(alone, [3])[4]
-    climbed = plan_for("subset_sum", "none", **given, training={"batch": 8}, ladder=LadderSettings(8, 4, 4))
-    more = plan_for("subset_sum", "none", **given, training={"batch": 8}, ladder=LadderSettings(16, 8, 4))
+    climbed = plan_for("subset_sum", "none", {"batch": 8}, **given, ladder=LadderSettings(8, 4, 4))
+    more = plan_for("subset_sum", "none", {"batch": 8}, **given, ladder=LadderSettings(16, 8, 4))
     assert relative_cost(alone) < relative_cost(climbed) < relative_cost(more)
     assert ladder_seconds(alone) == 0 and estimate([climbed, pooled], seconds=0.3).calibrated
 
@@ -105,17 +103,6 @@ def test_longest_first_is_near_the_best_schedule(costs: list[int], workers: int)
         for where in itertools.product(range(workers), repeat=len(costs))
     )
     assert best <= wall_time(costs, workers) <= (4 / 3 - 1 / (3 * workers)) * best + 1e-9
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    arrays(np.float64, (7, 4), elements=st.floats(-4, 4).map(lambda x: round(x, 2))),
-    arrays(np.float64, 7, elements=st.floats(-4, 4).map(lambda x: round(x, 2))),
-)
-def test_non_negative_least_squares_agrees_with_scipy(rows: np.ndarray, wanted: np.ndarray) -> None:
-    ours = non_negative(rows, wanted)
-    assert (ours >= 0).all()
-    assert np.linalg.norm(rows @ ours - wanted) == pytest.approx(nnls(rows, wanted)[1], abs=1e-6)
 
 
 def test_the_fit_finds_the_pace_of_another_machine() -> None:

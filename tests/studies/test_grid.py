@@ -48,7 +48,7 @@ def test_the_order_is_fixed() -> None:
 
 def test_a_plan_is_the_one_of_plan_for() -> None:
     (plan,) = plans(Study("x", "(aa)*", "nope", **SMALL, seeds=[3], model={"depth": 2}, training={"steps": 7}))
-    assert plan == plan_for("aa_star", "none", **SMALL, seed=3, model={"depth": 2}, training={"steps": 7})
+    assert plan == plan_for("aa_star", "none", {"depth": 2, "steps": 7}, **SMALL, seed=3)
     assert flat(plan)["heads"] == 16 and flat(plan)["sizes"] == "uniform", "the preset of the task"
 
 

@@ -13,8 +13,7 @@ import pytest
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.positions import make_position, positions, wrappers
-from lengthwise.positions.offset import Offset
-from lengthwise.positions.randomized import Randomized
+from lengthwise.positions.wrapping import Offset, Randomized
 from lengthwise.studies.grid import plans
 from lengthwise.studies.presets import preset_names, with_preset
 from lengthwise.studies.spec import Study, builtin_presets

@@ -10,9 +10,9 @@ import pytest
 import lengthwise as lw
 from lengthwise.cli import main
 from lengthwise.errors import UsageError
+from lengthwise.tasks import make_task
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.tasks.contract import check_own
-from lengthwise.tasks.python_file import load_task_file
 from lengthwise.testing import check_task
 from own_tasks import REPEAT, SEARCH, written
 
@@ -64,7 +64,7 @@ def test_other_commands_refuse_it_too(here, capsys, command):
     written(here / "mytask.py", REPEAT.replace(*WRONG["another answer"]))
     assert main(command) == 2 and "item " in capsys.readouterr().err
     with pytest.raises(UsageError, match="item "):
-        lw.task_sample(load_task_file("mytask.py"), 4)
+        lw.task_sample(make_task("mytask.py"), 4)
 
 
 def test_measuring_on_it_is_refused(here, capsys):
@@ -93,7 +93,7 @@ def test_an_object_is_checked_as_a_file_is(tmp_path):
 @pytest.mark.parametrize("text", [REPEAT, SEARCH])
 def test_a_task_that_keeps_the_contract_passes_in_a_moment(here, text):
     written(here / "mytask.py", text)
-    task = load_task_file("mytask.py")
+    task = make_task("mytask.py")
     check_own(task, [task.sizes(1, 6)[-1]])
 
 

@@ -11,10 +11,9 @@ import pytest
 
 from lengthwise.cli import main
 from lengthwise.cli.options import Parser, task_needed
-from lengthwise.tasks import tasks
+from lengthwise.tasks import make_task, tasks
 from lengthwise.tasks.batch import SPECIALS
 from lengthwise.tasks.jsonl import JsonLines
-from lengthwise.tasks.python_file import load_task_file
 from lengthwise.testing import check_task
 from own_tasks import BLOCKS, PAGE, REPEAT, written
 
@@ -45,7 +44,7 @@ def test_page_tests_fail_when_the_task_is_wrong(here):
 def test_page_worked_example(here):
     written(here / "mytask.py", REPEAT)
     doc = re.search(r"`([a-z ]+)` → `([a-z ]+)`", REPEAT)
-    assert doc and list(load_task_file("mytask.py").solve(doc[1].split())) == doc[2].split()
+    assert doc and list(make_task("mytask.py").solve(doc[1].split())) == doc[2].split()
 
 
 def test_page_items_load_as_the_page_says(here, capsys):

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from lengthwise.errors import UnknownName, UsageError
-from lengthwise.tasks import tasks
-from lengthwise.tasks.python_file import load_task_file
+from lengthwise.tasks import make_task, tasks
 from lengthwise.testing import check_task
 from own_tasks import REPEAT, written
 
@@ -22,14 +21,14 @@ def test_file_is_found_with_and_without_its_class_and_settings(here):
         ("mytask.py:letters=3", 3),
         ("mytask.py::Repeat:letters=3", 3),
     ]:
-        task = load_task_file(spec)
+        task = make_task(spec)
         assert type(task).__name__ == "Repeat" and len(task.symbols) == letters
         check_task(task, [1, 2, 9])
 
 
 def test_file_spec_goes_round(here):
     path = written(here / "mytask.py", REPEAT)
-    task: Any = load_task_file(f"{path}:letters=3")
+    task: Any = make_task(f"{path}:letters=3")
     assert tasks.spec_of(task) == {"name": f"{path}::Repeat", "letters": 3}
     again = tasks.make(tasks.spec_of(task))
     assert again == task and type(again) is type(task)
@@ -40,11 +39,11 @@ def test_file_spec_goes_round(here):
 def test_edited_file_is_read_again_at_once(here):
     """Also when the edit keeps the length of the file and falls within the same second."""
     path = written(here / "mytask.py", REPEAT)
-    before = load_task_file(path)
+    before = make_task(path)
     stat = os.stat(path)
     written(here / "mytask.py", REPEAT.replace("letters: int = 4", "letters: int = 5"))
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert [len(before.symbols), len(load_task_file(path).symbols)] == [4, 5]
+    assert [len(before.symbols), len(make_task(path).symbols)] == [4, 5]
     assert not list(here.glob("__pycache__"))
 
 
@@ -52,25 +51,25 @@ def test_two_files_of_one_name_do_not_meet(here):
     for folder, letters in [("one", 4), ("two", 6)]:
         (here / folder).mkdir()
         written(here / folder / "mytask.py", REPEAT.replace("letters: int = 4", f"letters: int = {letters}"))
-    assert len(load_task_file("one/mytask.py").symbols) == 4
-    assert len(load_task_file("two/mytask.py").symbols) == 6
+    assert len(make_task("one/mytask.py").symbols) == 4
+    assert len(make_task("two/mytask.py").symbols) == 6
 
 
 def test_file_gets_the_plain_language_without_our_future_imports(here):
     written(here / "mytask.py", REPEAT + "\nassert Repeat.__annotations__ == {'letters': int}\n")
-    load_task_file("mytask.py")
+    make_task("mytask.py")
 
 
 def test_open_base_class_is_no_rival(here):
     text = REPEAT.replace("class Repeat(Task)", "class Repeat(Base)")
     text = text.replace("@dataclass", "class Base(Task):\n    pass\n\n\n@dataclass", 1)
     written(here / "mytask.py", text)
-    assert tasks.spec_of(load_task_file("mytask.py"))["name"] == "mytask.py::Repeat"
+    assert tasks.spec_of(make_task("mytask.py"))["name"] == "mytask.py::Repeat"
 
 
 def test_imported_tasks_do_not_count(here):
     written(here / "mytask.py", "from lengthwise.tasks.algorithmic.sort import Sort\n" + REPEAT)
-    assert type(load_task_file("mytask.py")).__name__ == "Repeat"
+    assert type(make_task("mytask.py")).__name__ == "Repeat"
 
 
 PLAIN = REPEAT.replace("@dataclass(frozen=True)\n", "").replace("letters: int = 4", "letters = 4")
@@ -78,7 +77,7 @@ PLAIN = REPEAT.replace("@dataclass(frozen=True)\n", "").replace("letters: int = 
 
 def test_plain_class_works_without_settings(here):
     written(here / "mytask.py", PLAIN)
-    task = load_task_file("mytask.py")
+    task = make_task("mytask.py")
     check_task(task, [1, 3])
     assert tasks.spec_of(task) == {"name": "mytask.py::Repeat"}
 
@@ -99,7 +98,7 @@ def test_plain_class_works_without_settings(here):
         (REPEAT, "mytask.py::", r"^mytask\.py has no task ''; it has Repeat$"),
         (REPEAT, "mytask.py::Repeat:leters=3", r"has no setting 'leters'; did you mean 'letters'\?"),
         (REPEAT, "mytask.py::Repeat:letters=many", r"letters takes a whole number, not 'many'"),
-        (REPEAT, "mytask.txt", r"^'mytask\.txt' names no Python file; write"),
+        (REPEAT, "mytask.txt", r"^unknown task 'mytask\.txt'; "),
         (
             PLAIN,
             "mytask.py:letters=3",
@@ -126,21 +125,21 @@ def test_file_mistakes_are_told_in_a_sentence(here, text, spec, said):
     if text is not None:
         written(here / "mytask.py", text)
     with pytest.raises(UsageError, match=said) as caught:
-        load_task_file(spec)
+        make_task(spec)
     assert "\n" not in str(caught.value)
 
 
 def test_a_folder_is_not_a_file(here):
     (here / "mytask.py").mkdir()
     with pytest.raises(UsageError, match=r"^mytask\.py cannot be read: "):
-        load_task_file("mytask.py")
+        make_task("mytask.py")
 
 
 def test_a_failed_import_leaves_nothing_behind(here):
     written(here / "mytask.py", "x = 1 / 0\n")
     before = set(sys.modules)
     with pytest.raises(UsageError):
-        load_task_file("mytask.py")
+        make_task("mytask.py")
     assert not {name for name in set(sys.modules) - before if name.startswith("lengthwise_file")}
 
 

@@ -17,7 +17,6 @@ from lengthwise.errors import Interrupted, UsageError
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
 from lengthwise.runs.environment import threads
-from lengthwise.runs.plan import Plan
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import PAD, Batch, lengths_of, trimmed
@@ -62,22 +61,6 @@ def test_without_a_pool_a_batch_has_one_size_and_the_next_items(sizes: SizeSched
         uniform = float(Seeds(SEED).draws("size", items=[step]).uniform(1)[0, 0])
         size = sizes.draw([1, 2, 3, 4, 5], step / 40, uniform)
         assert same(found.at(step), task.batch(size, SEED, range(step * 5, step * 5 + 5)))
-
-
-GOLDEN = [
-    ("copy_repeat", "learned+offset", Recipe(steps=25, batch=8, check_every=7, sizes=LongFirst(0.7)), "291ba602"),
-    ("sort", "rope", Recipe(steps=20, batch=4, sizes=Increasing(0.5)), "4db3a31b"),
-    ("majority", "none", Recipe(steps=20, batch=16), "99ce823f"),
-]
-
-
-@pytest.mark.parametrize(("spec", "position", "recipe", "digest"), GOLDEN)
-def test_plans_without_a_pool_keep_their_digests(spec: str, position: str, recipe: Recipe, digest: str) -> None:
-    """As they were before there were pools; with a pool it is another plan."""
-    architecture = Architecture(1, 16, 2, position=make_position(position))
-    plan = Plan(tasks.make(spec), architecture, recipe, train_size=6, test_size=12, items=20, seed=3)
-    assert plan.digest() == digest
-    assert replace(plan, recipe=replace(recipe, pool=2)).digest() != digest
 
 
 # --- with a pool ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from scipy import stats
 
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Seeds
-from lengthwise.training.lengths import Fixed, Increasing, LongFirst, SizeSchedule, Uniform, schedules
+from lengthwise.training.lengths import Fixed, Increasing, LongFirst, SizeSchedule, UniformSizes, schedules
 
 DRAWS, UNLIKELY = 20_000, 1e-6
 NUMBERS = Seeds(1).draws("sizes", items=range(DRAWS)).uniform(1)[:, 0].tolist()
@@ -39,9 +39,9 @@ def test_every_size_is_one_of_the_range(name: str, sizes: list[int], progress: f
 def test_uniform() -> None:
     sizes = [2, 3, 5, 8, 9, 10, 30]
     for progress in (0.0, 0.99):
-        assert fair(Uniform(), progress, dict.fromkeys(sizes, 1 / 7), sizes)
+        assert fair(UniformSizes(), progress, dict.fromkeys(sizes, 1 / 7), sizes)
     skewed = dict.fromkeys(sizes, 1 / 7) | {2: 1 / 7 + 0.02, 30: 1 / 7 - 0.02}
-    assert not fair(Uniform(), 0.0, skewed, sizes), "the test would notice two per cent"
+    assert not fair(UniformSizes(), 0.0, skewed, sizes), "the test would notice two per cent"
 
 
 @pytest.mark.parametrize("ratio", [0.1, 0.5, 0.9, 0.99])

@@ -83,12 +83,12 @@ def main(arguments: list[str] | None = None) -> int:
 def _guarded(arguments: list[str]) -> int:
     """The exit code, with the errors a user can meet turned into their sentences."""
     from lengthwise.cli.output import complain
-    from lengthwise.errors import LengthwiseError
+    from lengthwise.errors import LengthwiseError, UntrustedCode
 
     try:
         code = _run(arguments)
     except LengthwiseError as error:
-        complain(str(error))
+        complain(f"{error} (here: --trust)" if isinstance(error, UntrustedCode) else str(error))
         code = error.exit_code
     sys.stdout.flush()
     return code

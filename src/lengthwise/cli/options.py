@@ -77,7 +77,7 @@ def number(text: str) -> float:
 
 def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
     """The option that lets stored data name Python files; `cli.main` acts on it."""
-    parser.add_argument("--trust", action="store_true", help=f"run the Python file of a task that {what} names")
+    parser.add_argument("--trust", action="store_true", help=f"run the Python files that {what} names")
 
 
 def at_least(least: int, value: int | None, option: str) -> None:

@@ -8,6 +8,10 @@ from __future__ import annotations
 import argparse
 
 from lengthwise.cli.options import at_least, whole
+from lengthwise.cli.output import narrate, wrapped, write_object, write_rows
+from lengthwise.cli.tasks import first_line
+from lengthwise.errors import UsageError
+from lengthwise.positions import Position, Shape, make_position, positions, wrappers
 
 _LONGEST = 1_000_000  # tokens: memory grows with the training length
 
@@ -22,11 +26,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import narrate, write_object, write_rows
-    from lengthwise.cli.tasks import first_line
-    from lengthwise.errors import UsageError
-    from lengthwise.positions import make_position, positions, wrappers
-
     at_least(1, options.show, "--show")
     at_least(2, options.trained, "--trained")
     if options.trained > _LONGEST:
@@ -48,15 +47,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _about(position, options: argparse.Namespace) -> dict:
-    from lengthwise.cli.tasks import first_line
-    from lengthwise.positions import Position, position_spec
-
+def _about(position: Position, options: argparse.Namespace) -> dict:
     parts = [position]
     while isinstance(base := getattr(parts[0], "base", None), Position):
         parts.insert(0, base)
     return {
-        "name": position_spec(position),
+        "name": positions.text_of(position),
         "description": " ".join(first_line(type(part)) for part in parts),
         "shift_invariant": position.shift_invariant,
         "beyond_training": position.beyond_training,
@@ -66,8 +62,6 @@ def _about(position, options: argparse.Namespace) -> dict:
 
 
 def _write_about(content: dict) -> None:
-    from lengthwise.cli.output import wrapped
-
     yes = {True: "yes", False: "no"}
     print(content["name"])
     print(wrapped(content["description"]) + "\n")
@@ -80,17 +74,17 @@ def _write_about(content: dict) -> None:
         print(f"{row['distance']:>9}" + "".join(f"  {value:>8.3f}" for value in row["heads"]))
 
 
-def _logits(position, options: argparse.Namespace) -> list[dict]:
+def _logits(position: Position, options: argparse.Namespace) -> list[dict]:
     """q·k / sqrt(D) plus bias for q = k in each of four heads, at 0, 1, 2, 4, 8, … places behind the last query."""
     import torch
 
-    from lengthwise.positions import Shape
     from lengthwise.seeds import Seeds
 
     seeds, tokens = Seeds(options.seed or 0), options.trained
     shape = Shape(width=64, heads=4, rows=tokens, trained=tokens)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seeds.key("show") >> 1)
+        position.check(shape)
         encoder = position.build(shape).double()
         at = position.indices(tokens, 1, shape, seeds, False)
         vector = torch.nn.functional.normalize(torch.randn(1, 4, 1, 16, dtype=torch.float64), dim=-1) * 4

@@ -1,29 +1,38 @@
 """Train a model on a task at short sizes, then measure it at every size up to the test size.
 
-The run is kept in a folder (runs/… unless --folder says otherwise). The same command again returns the finished run, or
-goes on with an interrupted one.
+The run is kept in a folder (runs/… unless --folder says otherwise). Run the same command again to get the finished run,
+or to resume an interrupted one.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lengthwise.cli.figure import check_figure, draw
 from lengthwise.cli.options import add_task_options, at_least, number, task_needed, whole
+from lengthwise.cli.output import narrate, warn, write_field, write_object
+from lengthwise.cli.results import write_curve, write_spread
+from lengthwise.errors import Interrupted, UsageError
+from lengthwise.integrity import RUN
+from lengthwise.models.architecture import Architecture
+from lengthwise.registry import Setting, settings_of
+from lengthwise.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from lengthwise.runs.plan import Plan
     from lengthwise.runs.run import Run
 
-_MODEL = ("depth", "width", "heads", "mlp_ratio", "attention")
-_TRAINING = ("steps", "batch", "rate", "warmup", "decay", "weight_decay", "clip", "sizes", "stop_at", "form")
+_READ = {int: (whole, "N"), float: (number, "X"), str: (str, "SPEC")}  # how the value of an option is read and shown
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_task_options(parser)
     add = parser.add_argument
-    add("--position", default="none", metavar="SPEC", help="the encoding, as learned+offset (`lengthwise positions`)")
+    model, training = dict(settings_of(Architecture)), settings_of(Recipe)
+    add("--position", default="none", metavar="SPEC", help=model.pop("position").words)
     add("--train-size", type=whole, metavar="N", help="train on sizes up to this (20; less where a task ends below 60)")
     add("--test-size", type=whole, metavar="N", help="measure at every size up to this (3 x training size)")
     add("--items", type=whole, default=200, metavar="N", help="test items at each size (200)")
@@ -33,35 +42,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--figure", metavar="FILE", help="draw the curve into this .svg, .png or .html file")
     add("--threads", type=whole, default=1, metavar="N", help="torch threads (1: best for small models)")
     add("--dry-run", action="store_true", help="print the resolved plan and stop")
-    model = parser.add_argument_group("the model (the task's preset where not given)")
-    add = model.add_argument
-    add("--depth", type=whole, metavar="N", help="layers")
-    add("--width", type=whole, metavar="N", help="width of the residual stream")
-    add("--heads", type=whole, metavar="N", help="attention heads")
-    add("--mlp-ratio", type=whole, metavar="N", help="hidden width of the MLP over the width")
-    sight = model.add_mutually_exclusive_group()
-    sight.add_argument("--decoder", action="store_true", help="a token sees what came before it (the usual preset)")
-    sight.add_argument("--encoder", action="store_true", help="every token sees every other")
-    add("--attention", metavar="SPEC", help="softmax:temperature=…, log_length, hardmax, window:size=…, sinkhorn:tau=…")
-    recipe = parser.add_argument_group("training (the task's preset where not given)")
-    add = recipe.add_argument
-    add("--steps", type=whole, metavar="N", help="training steps")
-    add("--batch", type=whole, metavar="N", help="items a step")
-    add("--rate", type=number, metavar="X", help="learning rate of AdamW at its peak")
-    add("--warmup", type=number, metavar="SHARE", help="share of the steps in which the rate rises")
-    add("--decay", metavar="HOW", help="how the rate falls after that: linear, cosine or constant")
-    add("--weight-decay", type=number, metavar="X", help="AdamW's decay of matrices")
-    add("--clip", type=number, metavar="X", help="largest norm of the gradient")
-    add("--sizes", metavar="SPEC", help="uniform, fixed:size=…, increasing:share=…, long_first:ratio=…")
-    add("--form", metavar="SPEC", help="what is trained: full, lora:rank=…, subspace:dimensions=…, sublora:…")
-    add("--stop-at", type=number, metavar="SHARE", help="end once this share of in-range items is right, twice")
+    _add_settings(parser, "the model (the task's preset where not given)", model)
+    _add_settings(parser, "training (the task's preset where not given)", training)
+
+
+def _add_settings(parser: argparse.ArgumentParser, title: str, settings: Mapping[str, Setting]) -> None:
+    """An option for every setting, named and explained as its field is; not given, it stays None."""
+    group = parser.add_argument_group(title)
+    for name, one in settings.items():
+        if one.flags is None:
+            read, shown = _READ[one.kind]
+            group.add_argument(f"--{name.replace('_', '-')}", type=read, metavar=one.shown or shown, help=one.words)
+            continue
+        either = group.add_mutually_exclusive_group()
+        for flag, value, words in zip(one.flags, (True, False), one.words.split("|"), strict=True):
+            either.add_argument(f"--{flag}", dest=name, action="store_const", const=value, help=words)
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.figure import check_figure, draw
-    from lengthwise.cli.output import warn, write_object
-    from lengthwise.cli.results import write_curve, write_spread
-    from lengthwise.errors import Interrupted, UsageError
     from lengthwise.measurement.spread import Keep, over_seeds
     from lengthwise.measurement.standard import too_few_items
     from lengthwise.tasks.contract import check_own
@@ -82,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         runs = [_carried_out(plan, options) for plan in plans]
     except KeyboardInterrupt:
-        raise Interrupted("stopped; what was finished is kept, and the same command goes on from there") from None
+        raise Interrupted("stopped; what was finished is kept, and the same command resumes it") from None
     draw(options.figure, [run.curve.plain() for run in runs], options.quiet)
     if len(runs) == 1:
         run = runs[0]
@@ -102,9 +100,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _carried_out(plan: Plan, options: argparse.Namespace) -> Run:
     """The run of a plan, done now or found in its folder."""
-    from lengthwise.cli.output import narrate
     from lengthwise.cli.progress import progress
-    from lengthwise.runs.run import RUN, carry_out
+    from lengthwise.runs.run import carry_out
 
     folder = _folder(plan, options)
     found = (folder / RUN).exists()
@@ -118,7 +115,8 @@ def _carried_out(plan: Plan, options: argparse.Namespace) -> Run:
 def _summary(run: Run, found: bool) -> str:
     history = run.history
     speed = history.tokens / max(history.seconds, 1e-9) / 1000
-    ended = "" if history.ended == "all steps done" else f"; {history.ended}"
+    usual = history.step == run.plan.recipe.steps and not history.unsettled
+    ended = "" if usual else f"; {history.ended}"
     return (
         f"{'found as trained earlier' if found else 'trained'} in {run.folder}: {history.step} steps, "
         f"{history.seconds:.0f} s, {speed:.0f}k tokens/s, last loss {history.losses[-1][1]:.4f}{ended}"
@@ -127,38 +125,31 @@ def _summary(run: Run, found: bool) -> str:
 
 def _folder(plan: Plan, options: argparse.Namespace) -> Path:
     """Where the run of a plan is kept: a folder for each seed where there are several."""
-    from lengthwise.runs.run import default_folder
+    from lengthwise.runs.plan import default_folder, folder_of_seed
 
     if options.folder is None:
         return default_folder(plan)
-    return Path(options.folder) / f"seed-{plan.seed}" if options.seeds > 1 else Path(options.folder)
+    return folder_of_seed(options.folder, plan) if options.seeds > 1 else Path(options.folder)
 
 
 def _plan(options: argparse.Namespace, seed: int) -> Plan:
-    from lengthwise.runs.plan import plan_for
+    from lengthwise.runs.plan import SETTINGS, plan_for
 
     task = task_needed(options)
     at_least(1, options.test_size, "--test-size")
-    given = {name: value for name, value in vars(options).items() if value is not None}
-    model = {name: given[name] for name in _MODEL if name in given}
-    if options.encoder or options.decoder:
-        model["causal"] = options.decoder
     return plan_for(
         task,
         options.position,
+        {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None},
         train_size=options.train_size,
         test_size=options.test_size,
         items=options.items,
         seed=seed,
-        model=model,
-        training={name: given[name] for name in _TRAINING if name in given},
     )
 
 
 def _show_plans(plans: list[Plan], options: argparse.Namespace) -> int:
     """What would be done: the plans differ in their seeds alone."""
-    from lengthwise.cli.output import write_field, write_object
-
     folders = [str(_folder(plan, options)) for plan in plans]
     if options.json:
         write_object("train", {"dry_run": True, "plans": [plan.plain() for plan in plans], "folders": folders})

@@ -13,4 +13,4 @@ from lengthwise.registry import Registry
 
 __all__ = ["Executor", "Job", "Outcome", "executors"]
 
-executors: Registry[Executor] = Registry("executor", "lengthwise.executors", "lengthwise.executors")
+executors: Registry[Executor] = Registry("executor", "lengthwise.executors", "lengthwise.executors", base=Executor)

@@ -16,8 +16,8 @@ from lengthwise.errors import UsageError
 from lengthwise.measurement.chain_points import ChainPoint, Injuries, Recursion
 from lengthwise.measurement.chains import Letters, Walk, differing, equal, first_error
 from lengthwise.measurement.walkers import StepWalker, Walker, Writer
-from lengthwise.models.folder import architecture_config
 from lengthwise.models.transformer import Transformer
+from lengthwise.positions import positions
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.appending import Appending
@@ -73,7 +73,7 @@ def run_chains(
         points.append(_point(walker, size, items, drawn))
         if report:
             report(points[-1])
-    encoding = architecture_config(model.architecture)["position"]
+    encoding = positions.text_of(model.architecture.position)
     return Recursion(name_of(formulation), encoding, train_size, drawn, tuple(points))
 
 

@@ -14,10 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengthwise.bounds.contexture.drawn_spectrum import spectrum_of_conditionals
-from lengthwise.bounds.contexture.estimates import drawn_pairs, ratio_trace_claim
-from lengthwise.bounds.contexture.summary import Contexture, spectrum_claims
-from lengthwise.bounds.contexture.usefulness import BETA, MOST_DIMENSIONS
+from lengthwise.bounds.contexture.estimates import drawn_pairs, ratio_trace_claim, spectrum_of_conditionals
+from lengthwise.bounds.contexture.summary import BETA, MOST_DIMENSIONS, Contexture, spectrum_claims
 from lengthwise.errors import UsageError
 from lengthwise.measurement.evaluate import measured_batches
 from lengthwise.models.transformer import Transformer

@@ -1,6 +1,6 @@
-"""The parts of our Transformer: `anatomy_of` takes a model apart, in float64, and `run` puts tokens through the parts.
+"""The parts of our Transformer: `anatomy_of` takes a model apart, in float64.
 
-What the parts are is in parts.py, the forward pass from them in forward.py; the names of both can be had from here.
+What the parts are is in parts.py, the forward pass from them in forward.py.
 """
 
 from __future__ import annotations
@@ -15,59 +15,12 @@ from torch import Tensor, nn
 
 from lengthwise.errors import UsageError
 from lengthwise.models.attention import attentions
-from lengthwise.models.forward import (
-    BlockTrace,
-    Trace,
-    apply_attention,
-    apply_block,
-    apply_mlp,
-    apply_norm,
-    embed,
-    hidden_keys,
-    run,
-    run_from,
-    turned,
-)
-from lengthwise.models.parts import (
-    ACTIVATIONS,
-    Anatomy,
-    AttentionPart,
-    BlockPart,
-    MlpPart,
-    NormPart,
-    TablePart,
-)
+from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart, NormPart, TablePart
 from lengthwise.models.transformer import Block, Transformer
-from lengthwise.positions import Encoder
-from lengthwise.positions.learned import LearnedEncoder
-from lengthwise.positions.position import Position, Shape
-from lengthwise.positions.rope import RopeEncoder
-from lengthwise.positions.sinusoidal import SinusoidalEncoder
-from lengthwise.registry import format_spec
-
-__all__ = [
-    "ACTIVATIONS",
-    "Anatomy",
-    "AttentionPart",
-    "BlockPart",
-    "BlockTrace",
-    "MlpPart",
-    "NormPart",
-    "TablePart",
-    "Trace",
-    "anatomy_of",
-    "apply_attention",
-    "apply_block",
-    "apply_mlp",
-    "apply_norm",
-    "check_finite",
-    "embed",
-    "hidden_keys",
-    "norm_part",
-    "run",
-    "run_from",
-    "turned",
-]
+from lengthwise.positions import Position, Shape
+from lengthwise.positions.networks.encoder import Encoder
+from lengthwise.positions.networks.rope import RopeEncoder
+from lengthwise.positions.networks.tables import LearnedEncoder, SinusoidalEncoder
 
 Scores = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor | None]
 
@@ -91,7 +44,7 @@ def anatomy_of(model: Transformer, name: str = "the model") -> Anatomy:
         head=model.output.weight,
         head_bias=None,
         parameters=sum(parameter.numel() for parameter in model.parameters()),
-        places=_Places(position, shape),
+        places=_TestPositions(position, shape),
     )
     check_finite(anatomy)
     return anatomy
@@ -109,7 +62,7 @@ def check_finite(anatomy: Anatomy) -> None:
 
 
 @dataclass(frozen=True)
-class _Places:
+class _TestPositions:
     """The positions that testing gives to a sequence."""
 
     position: Position
@@ -148,12 +101,6 @@ def _attention(block: Block, model: Transformer) -> AttentionPart:
     heads, encoder, rule = model.shape.heads, model.encoder, model.architecture.attention
     wq, wk, wv = (part.unflatten(0, (heads, -1)) for part in block.attention.qkv.weight.chunk(3))
     bq, bk, bv = (part.unflatten(0, (heads, -1)) for part in block.attention.qkv.bias.chunk(3))
-    spec = attentions.spec_of(rule)
-    if not spec:
-        raise UsageError(
-            f"the attention {type(rule).__name__} is not registered, so its rule has no name to go by; "
-            'register it, as with @attentions.register("name")'
-        )
     turns, factor, scores = _turns(encoder)
     return AttentionPart(
         *(wq, wk, wv, block.attention.out.weight.unflatten(1, (heads, -1)).transpose(0, 1)),
@@ -162,7 +109,7 @@ def _attention(block: Block, model: Transformer) -> AttentionPart:
         causal=model.architecture.causal,
         rotary=turns,
         bias=None if type(encoder).bias is Encoder.bias else encoder.bias,  # pyright: ignore[reportArgumentType]
-        rule=format_spec(spec),
+        rule=attentions.text_of(rule),
         scores=scores,
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -13,43 +13,13 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json, replace_file, sha256, write_json, writing
 from lengthwise.integrity import CONFIG, RUN, WEIGHTS, check_run
 from lengthwise.interrupts import held_back
-from lengthwise.models.attention import attentions
-from lengthwise.models.transformer import Architecture, Interface, Transformer
+from lengthwise.models.architecture import Architecture, Interface
+from lengthwise.models.transformer import Transformer, fresh_model
 from lengthwise.outputs import is_ours, write_output
-from lengthwise.positions import make_position, position_spec
-from lengthwise.registry import format_spec
+from lengthwise.positions import positions
+from lengthwise.registry import plain_settings, restored_settings
 
 CARD = "README.md"
-
-
-def architecture_config(architecture: Architecture) -> dict[str, Any]:
-    """An architecture as JSON-ready data."""
-    try:
-        attention, position = (
-            format_spec(attentions.spec_of(architecture.attention)),
-            position_spec(architecture.position),
-        )
-    except KeyError as error:  # the spec of what nobody registered is empty
-        raise UsageError(
-            "attentions and position encodings are stored by their names; register the class of yours, "
-            'as with @positions.register("name")'
-        ) from error
-    return {
-        "depth": architecture.depth,
-        "width": architecture.width,
-        "heads": architecture.heads,
-        "mlp_ratio": architecture.mlp_ratio,
-        "causal": architecture.causal,
-        "attention": attention,
-        "position": position,
-    }
-
-
-def architecture_from(config: dict[str, Any]) -> Architecture:
-    """The architecture that `architecture_config` described."""
-    known = {name: config[name] for name in ("depth", "width", "heads", "mlp_ratio", "causal")}
-    attention, position = attentions.restore(config["attention"]), make_position(config["position"])
-    return Architecture(**known, attention=attention, position=position)
 
 
 def save_model(folder: Path, model: Transformer, card: str) -> None:
@@ -62,11 +32,8 @@ def save_model(folder: Path, model: Transformer, card: str) -> None:
         config = {
             "model_type": "lengthwise",
             "architectures": ["LengthwiseTransformer"],
-            **architecture_config(model.architecture),
-            "vocabulary": model.interface.vocabulary,
-            "outputs": model.interface.outputs,
-            "rows": model.interface.rows,
-            "trained": model.interface.trained,
+            **plain_settings(model.architecture),
+            **vars(model.interface),
             "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
             "weights_sha256": sha256(folder / WEIGHTS),
         }
@@ -86,11 +53,11 @@ def load_model(folder: Path, position: str | None = None) -> Transformer:
         check_run(folder)
     config = read_json(folder / CONFIG)
     try:
+        architecture = restored_settings(Architecture, config)
         if position:
-            config["position"] = position
+            architecture = dataclasses.replace(architecture, position=positions.make(position))
         interface = Interface(*(config[name] for name in ("vocabulary", "outputs", "rows", "trained")))
-        with torch.random.fork_rng(devices=[]):  # first weights are drawn, and the caller's random state is not ours
-            model = Transformer(architecture_from(config), interface).to(getattr(torch, config["dtype"]))
+        model = fresh_model(architecture, interface, 0).to(getattr(torch, config["dtype"]))
         expected = config["weights_sha256"]
     except (KeyError, TypeError, AttributeError, RuntimeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]

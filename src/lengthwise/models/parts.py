@@ -66,7 +66,7 @@ class AttentionPart:
 
     @property
     def law(self) -> Attention:
-        return attentions.make(self.rule)
+        return attentions.restore(self.rule)
 
     @property
     def heads(self) -> int:

@@ -24,48 +24,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lengthwise.errors import UsageError
-from lengthwise.models.attention import Attention
-from lengthwise.models.attention.softmax import Softmax
-from lengthwise.positions import Encoder, Position, Shape
-from lengthwise.positions.none import NoPosition
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """What a user chooses: one dial, the depth, and the rest has defaults that fit it."""
-
-    depth: int = 2
-    width: int = 64
-    heads: int = 4
-    mlp_ratio: int = 4
-    causal: bool = True
-    attention: Attention = field(default_factory=Softmax)
-    position: Position = field(default_factory=NoPosition)
-
-    def __post_init__(self) -> None:
-        for name in ("depth", "width", "heads", "mlp_ratio"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
-        if self.width % self.heads:
-            below = self.width - self.width % self.heads
-            near = " or ".join(str(w) for w in (below, below + self.heads) if w)
-            raise UsageError(f"width {self.width} is not divisible by {self.heads} heads; width {near} would be")
-        self.attention.check(self.causal)
-
-
-@dataclass(frozen=True)
-class Interface:
-    """What the task fixes: how many tokens there are to read, how many numbers to give, and how long sequences are."""
-
-    vocabulary: int
-    outputs: int
-    rows: int
-    trained: int
+from lengthwise.models.architecture import Architecture, Interface
+from lengthwise.positions import Shape
+from lengthwise.positions.networks.encoder import Encoder
+from lengthwise.seeds import Seeds
 
 
 @dataclass
 class Cache:
-    """Keys (before the encoding) and values of the tokens read so far, a pair a layer; queries for joint rules."""
+    """Keys (before the encoding) and values of the tokens read so far, one pair per layer; queries for joint rules."""
 
     keys: list[Tensor] = field(default_factory=list)
     values: list[Tensor] = field(default_factory=list)
@@ -92,7 +59,7 @@ def _lengthened(held: list[Tensor], layer: int, new: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Sight:
+class AttentionView:
     """What every layer needs to know of one forward pass: positions, places, and who sees whom."""
 
     queries_at: Tensor  # [B or 1, queries]
@@ -112,7 +79,7 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(architecture.width, architecture.width)
 
     def forward(
-        self, x: Tensor, sight: Sight, encoder: Encoder, cache: Cache | None, places: Tensor | None = None
+        self, x: Tensor, sight: AttentionView, encoder: Encoder, cache: Cache | None, places: Tensor | None = None
     ) -> Tensor:
         """What each token takes from those it sees, [B, T, W]; asked for at some `places` only, [B, places, W]."""
         items, tokens, width = x.shape
@@ -135,7 +102,7 @@ class SelfAttention(nn.Module):
             mixed = mixed if places is None else mixed[:, :, places]
         return self.out(mixed.transpose(1, 2).reshape(items, mixed.shape[2], width))
 
-    def mix(self, q: Tensor, k: Tensor, v: Tensor, sight: Sight, encoder: Encoder) -> Tensor:
+    def mix(self, q: Tensor, k: Tensor, v: Tensor, sight: AttentionView, encoder: Encoder) -> Tensor:
         """The values, averaged by the weights that queries give to keys."""
         sharpness = sight.sharpness.to(q.dtype) if isinstance(sight.sharpness, Tensor) else sight.sharpness
         special = encoder.scores(q, k, sight.queries_at, sight.keys_at, sight.index)
@@ -168,7 +135,7 @@ class Block(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Linear(inner, width))
 
     def forward(
-        self, x: Tensor, sight: Sight, encoder: Encoder, cache: Cache | None, places: Tensor | None = None
+        self, x: Tensor, sight: AttentionView, encoder: Encoder, cache: Cache | None, places: Tensor | None = None
     ) -> Tensor:
         """The residual stream [B, T, W] after this block; [B, places, W] where only some places are asked for."""
         taken = self.attention(self.attention_norm(x), sight, encoder, cache, places)
@@ -185,6 +152,7 @@ class Transformer(nn.Module):
         width = architecture.width
         self.shape = Shape(width, architecture.heads, interface.rows, interface.trained, architecture.causal)
         self.embedding = nn.Embedding(interface.vocabulary, width)
+        architecture.position.check(self.shape)
         self.encoder = architecture.position.build(self.shape)
         self.blocks = nn.ModuleList(Block(architecture, layer) for layer in range(architecture.depth))
         self.norm = nn.LayerNorm(width)
@@ -214,7 +182,7 @@ class Transformer(nn.Module):
         at = torch.arange(total, device=tokens.device)[None] if at is None else at
         x = self.embedding(tokens)  # [B, T, W]
         added = self.encoder.embed(at[:, start:])
-        x = x if added is None else x + added
+        x = x if added is None else x + added.to(x.dtype)
         places = None if scored is None else scored.any(dim=0).nonzero()[:, 0]
         whole = torch.arange(start, total, device=tokens.device)
         joint = self.architecture.attention.joint
@@ -227,13 +195,14 @@ class Transformer(nn.Module):
         x = self.blocks[-1](x, sight, self.encoder, cache, places)
         return self.output(self.norm(x if scored is None else x[scored]))
 
-    def _sight(self, at: Tensor, index: Tensor) -> Sight:
+    def _sight(self, at: Tensor, index: Tensor) -> AttentionView:
         """Who sees whom, for queries at the places `index`. O(T^2) where there is a bias or a mask; nothing is stored
         for the plain causal rule."""
         rule, causal = self.architecture.attention, self.architecture.causal
         total = at.shape[1]
         keys = torch.arange(total, device=at.device)
         bias = self.encoder.bias(at[:, index], at)
+        bias = None if bias is None else bias.to(self.embedding.weight.dtype)
         sharpness = rule.sharpness(index if causal else torch.full_like(index, total - 1))
         if isinstance(sharpness, Tensor):
             sharpness = sharpness[:, None]
@@ -246,12 +215,12 @@ class Transformer(nn.Module):
             hidden = behind < 0 if causal else torch.zeros_like(behind, dtype=torch.bool)
             if (window := rule.window()) is not None:
                 hidden = hidden | (behind.abs() >= window)
-        return Sight(at[:, index], at, index, sharpness, bias, hidden)
+        return AttentionView(at[:, index], at, index, sharpness, bias, hidden)
 
     @torch.no_grad()
     def generate(self, prompt: Tensor, steps: int, at: Tensor | None = None) -> Tensor:
-        """Greedy continuation of `prompt` [B, T] by `steps` tokens, with a cache: O(T) work a token and layer
-        (a joint rule weighs all queries anew at every token)."""
+        """Greedy continuation of `prompt` [B, T] by `steps` tokens, with a cache: O(T) work per token and layer
+        (a joint rule weighs all queries again at every token)."""
         if not self.architecture.causal:
             raise UsageError("only a decoder writes token by token; this model is an encoder")
         cache, written, tokens = Cache(), [], prompt
@@ -261,3 +230,13 @@ class Transformer(nn.Module):
             tokens = logits[:, -1:].argmax(dim=-1)
             written.append(tokens)
         return torch.cat([prompt[:, :0], *written], dim=1)
+
+
+def fresh_model(architecture: Architecture, interface: Interface, seed: int) -> Transformer:
+    """The untrained model of a seed; the caller's random state is left alone.
+
+    The first weights are drawn by torch, so they are the same wherever torch's generator on the processor is.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(Seeds(seed).key("init") >> 1)
+        return Transformer(architecture, interface)

@@ -1,19 +1,21 @@
 """The contract of a position encoding: how a token knows where it is.
 
 An encoding acts in one or more of three places: it adds a vector to the embedding (`embed`), it transforms queries and
-keys (`rotate`), or it adds to the attention logits (`bias`). It is two objects: a `Position`, which is settings, and
-the `Encoder` it builds for a model of a given shape, which holds the parameters.
+keys (`rotate`), or it adds to the attention logits (`bias`). It is two objects: a `Position`, which is settings and
+does not need torch, and the `Encoder` it builds for a model of a given shape, which holds the parameters.
 """
 
 from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor, nn
+if TYPE_CHECKING:
+    from torch import Tensor
 
-from lengthwise.seeds import Seeds
+    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.seeds import Ints, Seeds
 
 
 @dataclass(frozen=True)
@@ -32,30 +34,6 @@ class Shape:
         return self.width // self.heads
 
 
-class Encoder(nn.Module):
-    """The encoding inside a model; every method has the default of doing nothing.
-
-    `at` holds positions, [items or 1, tokens], whole numbers that need not start at 0. One encoder serves all layers.
-    """
-
-    def embed(self, at: Tensor) -> Tensor | None:  # noqa: ARG002
-        """What is added to the token embeddings, [items or 1, tokens, width]."""
-        return None
-
-    def rotate(self, x: Tensor, at: Tensor) -> Tensor:  # noqa: ARG002
-        """Queries or keys [items, heads, tokens, head width], transformed by their positions."""
-        return x
-
-    def bias(self, queries_at: Tensor, keys_at: Tensor) -> Tensor | None:  # noqa: ARG002
-        """What is added to the logits, [items or 1, heads, queries, keys]."""
-        return None
-
-    def scores(self, q: Tensor, k: Tensor, queries_at: Tensor, keys_at: Tensor, index: Tensor) -> Tensor | None:  # noqa: ARG002
-        """All of q·k where it is not a product of rotated vectors; None where it is. `index`: the queries' places in
-        the sequence, counted from 0."""
-        return None
-
-
 class Position(abc.ABC):
     """A position encoding. A subclass is a frozen dataclass of settings that declares what it promises:
 
@@ -68,10 +46,21 @@ class Position(abc.ABC):
     shift_invariant: bool
     beyond_training: bool
 
+    def check(self, shape: Shape) -> None:  # noqa: B027
+        """Refuse, with a `UsageError`, a model that the encoding does not fit; `build` is then not called."""
+
     @abc.abstractmethod
     def build(self, shape: Shape) -> Encoder:
         """The encoder for a model of this shape, with fresh parameters."""
 
-    def indices(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Tensor:  # noqa: ARG002
+    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:  # noqa: ARG002
         """The positions of a batch, [items or 1, length]. `seeds` None asks for the deterministic choice."""
-        return torch.arange(length)[None]
+        import numpy as np
+
+        return np.arange(length)[None]
+
+    def indices(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Tensor:
+        """The positions that `choose` gives, as a tensor."""
+        import torch
+
+        return torch.from_numpy(self.choose(length, items, shape, seeds, training))

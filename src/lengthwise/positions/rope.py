@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Literal
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import positions
-from lengthwise.positions.position import Encoder, Position, Shape
-from lengthwise.positions.rope_scaling import frequencies, yarn_factor
+from lengthwise.positions.position import Position, Shape
+
+if TYPE_CHECKING:
+    from lengthwise.positions.networks.encoder import Encoder
 
 
 @positions.register("rope", "rotary")
@@ -64,58 +63,21 @@ class Rope(Position):
     def shift_invariant(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.scaling != "dynamic"
 
-    def build(self, shape: Shape) -> Encoder:
+    def check(self, shape: Shape) -> None:
         width = shape.head_width
         if width % 2:
             raise UsageError(
                 f"RoPE needs an even head width, and width {shape.width} with {shape.heads} heads gives {width}; "
                 f"width {shape.heads * (width + 1)} would do"
             )
-        original = self.original or shape.trained
+        if self.scaling in ("ntk", "dynamic") and width < 4:
+            raise UsageError(f"NTK-aware and dynamic scaling of RoPE need a head width of 4 or more, not {width}")
+
+    def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.rope import DynamicRopeEncoder, RopeEncoder, frequencies, yarn_factor
+
+        width, original = shape.head_width, self.original or shape.trained
         if self.scaling == "dynamic":
             return DynamicRopeEncoder(width, self.base, original)
         turns = frequencies(width, self.base, self.scaling, self.factor, original, self.low, self.high)
         return RopeEncoder(turns, yarn_factor(self.factor) if self.scaling == "yarn" else 1.0)
-
-
-class RopeEncoder(Encoder):
-    def __init__(self, turns: Tensor, factor: float = 1.0) -> None:
-        super().__init__()
-        # Not a buffer, so that a float32 model still computes its angles in float64: they grow with position.
-        self.turns, self.factor = turns, factor
-
-    def rotate(self, x: Tensor, at: Tensor) -> Tensor:
-        turned = _turned(x, at, self.turns)
-        return turned if self.factor == 1.0 else turned * self.factor
-
-
-class DynamicRopeEncoder(RopeEncoder):
-    """Plain RoPE for the queries within the original length; a base of its own for each of the others."""
-
-    def __init__(self, width: int, base: float, original: int) -> None:
-        super().__init__(frequencies(width, base))
-        frequencies(width, base, "ntk", 2.0)  # a width that has no such frequencies is refused here and not in use
-        self.base, self.original = base, original
-
-    def scores(self, q: Tensor, k: Tensor, queries_at: Tensor, keys_at: Tensor, index: Tensor) -> Tensor | None:
-        """q·k, one late query at a time: O(Q K D) work as always, but O(K D) extra memory and no large product."""
-        early = index < self.original
-        if bool(early.all()):
-            return None
-        logits = q.new_empty(*q.shape[:3], k.shape[2])  # [B, H, Q, K]
-        if bool(early.any()):
-            turned = self.rotate(q[:, :, early], queries_at[:, early])
-            logits[:, :, early] = turned @ self.rotate(k, keys_at).transpose(2, 3)
-        for n in (~early).nonzero()[:, 0].tolist():
-            turns = frequencies(q.shape[-1], self.base, "ntk", (int(index[n]) + 1) / self.original)
-            query = _turned(q[:, :, n : n + 1], queries_at[:, n : n + 1], turns)
-            logits[:, :, n : n + 1] = query @ _turned(k, keys_at, turns).transpose(2, 3)
-        return logits
-
-
-def _turned(x: Tensor, at: Tensor, turns: Tensor) -> Tensor:
-    """x [B, H, T, D] with each pair (k, k + D/2) turned by position x turns[k]."""
-    angles = (at.double()[..., None] * turns.to(at.device))[:, None]  # [B or 1, 1, T, D / 2]
-    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)

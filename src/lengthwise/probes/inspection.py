@@ -83,7 +83,7 @@ def _telling(claims: Sequence[Claim]) -> list[str]:
     for claim in claims:
         found.setdefault(claim.key, claim)
     told = []
-    if constant := found.get("lipschitz.certified"):
+    if constant := found.get("lipschitz.whole"):
         told.append(("inspection.uncertified" if constant.value is None else "inspection.certified", constant))
     if gap := found.get("shift_gap.largest"):
         small = isinstance(gap.value, float) and gap.value <= gap.evidence["tolerance"]

@@ -60,7 +60,13 @@ class Probe(ABC):
 
 
 probes: Registry[Probe] = Registry(
-    "probe", "lengthwise.probes", "lengthwise.probes", "lengthwise measure --list-probes", deep=False
+    "probe",
+    "lengthwise.probes",
+    "lengthwise.probes",
+    "lengthwise measure --list-probes",
+    deep=False,
+    base=Probe,
+    contract="lengthwise.testing:check_probe",
 )
 
 

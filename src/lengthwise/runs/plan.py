@@ -6,34 +6,55 @@ import dataclasses
 import functools
 import hashlib
 import json
-import types
-import typing
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from pathlib import Path
+from typing import Any, TypedDict
 
 from lengthwise.errors import UsageError
 from lengthwise.measurement.ladder import LadderSettings
-from lengthwise.models.attention import attentions
-from lengthwise.models.folder import architecture_config, architecture_from
-from lengthwise.models.forms import Form, forms
-from lengthwise.models.forms.full import Full
-from lengthwise.models.transformer import Architecture, Interface
-from lengthwise.positions import Position, make_position
-from lengthwise.registry import Registry, format_spec, nearest
+from lengthwise.models.architecture import Architecture, Interface
+from lengthwise.models.attention import Attention
+from lengthwise.models.forms import Form
+from lengthwise.positions import Position, positions
+from lengthwise.registry import Setting, nearest, plain_settings, restored_settings, settings_of
 from lengthwise.tasks import tasks
 from lengthwise.tasks.ladder import ladder_of
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
-from lengthwise.training.lengths import SizeSchedule, schedules
-from lengthwise.training.recipe import Recipe
+from lengthwise.training.lengths import SizeSchedule
+from lengthwise.training.recipe import Decay, Recipe
 
 SCHEMA = 1
 
-S = TypeVar("S", Architecture, Recipe)
+# The settings of models and of training by their names; the position is an argument of its own everywhere.
+MODEL: Mapping[str, Setting] = {n: one for n, one in settings_of(Architecture).items() if n != "position"}
+TRAINING: Mapping[str, Setting] = settings_of(Recipe)
+SETTINGS: Mapping[str, Setting] = {**MODEL, **TRAINING}
 
-# Settings that are objects: a text names one of a registry.
-_BY_NAME: dict[str, Registry[Any]] = {"attention": attentions, "sizes": schedules, "form": forms}
+
+class Settings(TypedDict, total=False):
+    """The settings of models and of training as keyword arguments, for editors and type checkers."""
+
+    depth: int
+    width: int
+    heads: int
+    mlp_ratio: int
+    causal: bool
+    attention: str | Attention
+    steps: int
+    batch: int
+    rate: float
+    warmup: float
+    decay: Decay
+    weight_decay: float
+    clip: float
+    sizes: str | SizeSchedule
+    stop_at: float | None
+    check_every: int
+    pool: int
+    form: str | Form
 
 
 @dataclass(frozen=True)
@@ -54,7 +75,7 @@ class Plan:
     def __post_init__(self) -> None:
         for name in ("train_size", "test_size", "items"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name.replace('_', '-')} is at least 1, not {getattr(self, name)}")
+                raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
         if self.test_size < self.train_size:
             raise UsageError(f"the test size {self.test_size} is below the training size {self.train_size}")
         smallest = self.task.axes[0].smallest
@@ -80,7 +101,7 @@ class Plan:
 
     @property
     def position_name(self) -> str:
-        return architecture_config(self.architecture)["position"]
+        return positions.text_of(self.architecture.position)
 
     def interface(self) -> Interface:
         """What the task fixes of the model; the rows reach as far as the test, and as the ladder if there is one."""
@@ -93,18 +114,13 @@ class Plan:
 
     def plain(self) -> dict[str, Any]:
         """The plan as JSON-ready data; `Plan.from_plain` reads it back."""
-        recipe = {f.name: getattr(self.recipe, f.name) for f in dataclasses.fields(self.recipe)}
-        if self.recipe.pool == 1:
-            del recipe["pool"]  # the plans of earlier runs, which had no pools, keep their digests
-        if recipe.pop("form") != Full():  # and those that had no forms
-            recipe["form"] = _form_name(self.recipe.form)
         ladder = {} if self.ladder is None else {"ladder": self.ladder.plain()}
         sparsity = {"sparsity": True} if self.sparsity else {}
         return {
             "schema": SCHEMA,
             "task": tasks.spec_of(self.task) or _unregistered(self.task),
-            "model": architecture_config(self.architecture),
-            "recipe": {**recipe, "sizes": _schedule_name(self.recipe.sizes)},
+            "model": plain_settings(self.architecture),
+            "recipe": plain_settings(self.recipe),
             "train_size": self.train_size,
             "test_size": self.test_size,
             "items": self.items,
@@ -122,13 +138,10 @@ class Plan:
                     f"the run was made with a task object of class {data['task']['name']}, which no name leads to; "
                     "give the task again: measure(run, task=...)"
                 )
-            recipe = {**data["recipe"]}
-            recipe["sizes"] = schedules.restore(recipe["sizes"])
-            recipe["form"] = forms.restore(recipe.get("form", "full"))
             return cls(
                 task=tasks.restore(data["task"]) if task is None else task,
-                architecture=architecture_from(data["model"]),
-                recipe=Recipe(**recipe),
+                architecture=restored_settings(Architecture, data["model"]),
+                recipe=restored_settings(Recipe, data["recipe"]),
                 **{name: data[name] for name in ("train_size", "test_size", "items", "seed")},
                 ladder=LadderSettings(**data["ladder"]) if "ladder" in data else None,
                 sparsity=bool(data.get("sparsity")),
@@ -151,34 +164,40 @@ class Plan:
 
 def plan_for(
     task: str | Mapping[str, Any] | Task,
-    position: str | Position,
+    position: str | Position = "none",
+    settings: Mapping[str, Any] = {},
     *,
     train_size: int | None = None,
     test_size: int | None = None,
     items: int = 200,
     seed: int = 0,
-    model: Mapping[str, Any] = {},
-    training: Mapping[str, Any] = {},
     ladder: LadderSettings | None = None,
     sparsity: bool = False,
 ) -> Plan:
-    """The plan of a task with an encoding: the task's preset with `model` (fields of Architecture but the position)
-    and `training` (fields of Recipe) laid over it. Attentions, size schedules and forms may be given by their specs.
-    The usual training size is 20, or less for a task that ends before 60; the usual test size is three times that."""
-    for name, value in (("train-size", train_size), ("items", items), ("seed", seed), ("test-size", test_size)):
-        if type(value) is not int and not (value is None and name in ("train-size", "test-size")):
+    """The plan of a task with an encoding, for the command line, Python and studies alike.
+
+    `settings` are fields of `Architecture` (except the position) and of `Recipe`; they replace those of the task's
+    preset. An attention rule, a size schedule and a form may be given by their specs, which then count as written by
+    the user: whoever reads specs from a file restores the objects first. The default training size is 20, or less for a
+    task that ends before 60; the default test size is three times that.
+    """
+    for name, value in (("train_size", train_size), ("items", items), ("seed", seed), ("test_size", test_size)):
+        if type(value) is not int and not (value is None and name in ("train_size", "test_size")):
             raise UsageError(f"{name} takes a whole number, not {value!r}")
+    for name in settings:
+        if name not in SETTINGS:
+            near, known = nearest(str(name), SETTINGS), ", ".join(SETTINGS)
+            raise UsageError(f"there is no setting {name!r} of models or training; {near}they have {known}")
     task = task if isinstance(task, Task) else tasks.make(task)
     train_size = default_train_size(task) if train_size is None else train_size
-    architecture, recipe = preset(task)
-    architecture = _laid_over(architecture, model, "the model")
-    position = make_position(position) if isinstance(position, str) else position
+    position = positions.make(position) if isinstance(position, str) else position
     if not isinstance(position, Position):
-        raise UsageError(f"an encoding is a text as learned+offset, or a Position, not {position!r}")
+        raise UsageError(f"position takes a text such as learned+offset, or a Position, not {position!r}")
+    chosen = {**preset_settings(task), **{name: SETTINGS[name].typed(value) for name, value in settings.items()}}
     return Plan(
         task=task,
-        architecture=dataclasses.replace(architecture, position=position),
-        recipe=_laid_over(recipe, training, "training"),
+        architecture=Architecture(**_fields_in(Architecture, chosen), position=position),
+        recipe=Recipe(**_fields_in(Recipe, chosen)),
         train_size=train_size,
         test_size=default_test_size(task, train_size) if test_size is None else test_size,
         items=items,
@@ -186,6 +205,34 @@ def plan_for(
         ladder=ladder,
         sparsity=sparsity,
     )
+
+
+def default_folder(plan: Plan) -> Path:
+    """runs/<task>-<position>-<digest>: the same plan has the same folder."""
+    slug = re.sub(r"[^A-Za-z0-9_.=+-]+", "-", f"{plan.task_name}-{plan.position_name}").strip("-")[:60]
+    return Path("runs") / f"{slug}-s{plan.seed}-{plan.digest()}"
+
+
+def folder_of_seed(folder: str | Path, plan: Plan) -> Path:
+    """Where one of several seeds is kept inside a folder."""
+    return Path(folder) / f"seed-{plan.seed}"
+
+
+def preset_settings(task: Task) -> dict[str, Any]:
+    """The settings a task is tried with unless the user says otherwise, where they are not the defaults.
+
+    A task names an attention rule or a size schedule by its spec, as it knows nothing of models."""
+    return {name: SETTINGS[name].restored(value) for name, value in task.preset.items()}
+
+
+def preset(task: Task) -> tuple[Architecture, Recipe]:
+    """The model and the recipe a task is tried with unless the user says otherwise."""
+    own = preset_settings(task)
+    return Architecture(**_fields_in(Architecture, own)), Recipe(**_fields_in(Recipe, own))
+
+
+def _fields_in(cls: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: given[name] for name in settings_of(cls) if name in given}
 
 
 def _widths_with_ladder(task: Task, sizes: tuple[int, int], train_size: int, causal: bool) -> tuple[int, int]:
@@ -204,72 +251,7 @@ def _known_widths(task: Task, sizes: tuple[int, int], train_size: int, causal: b
     return trained, max(tested, *(level.task.width(max(level.sizes), causal) for level in levels))
 
 
-def _laid_over(usual: S, given: Mapping[str, Any], what: str) -> S:
-    """The usual settings with those given in their place; an unknown name or a wrong type is a usage error."""
-    if not isinstance(given, Mapping):
-        example = '{"depth": 4}' if isinstance(usual, Architecture) else '{"steps": 200}'
-        raise UsageError(
-            f"{what} takes settings by name, such as {example}, which change the task's preset, not {given!r}; "
-            "to replace the preset altogether, give every field: vars(...) of that object"
-        )
-    kinds = _kinds(type(usual))
-    known = [f.name for f in dataclasses.fields(usual) if f.name != "position"]
-    for name in given:
-        if name not in known:
-            raise UsageError(f"{what} has no setting {name!r}; {nearest(str(name), known)}it has {', '.join(known)}")
-    return dataclasses.replace(usual, **{name: _typed(name, kinds[name], value) for name, value in given.items()})
-
-
-@functools.cache
-def _kinds(settings: type) -> dict[str, Any]:
-    """The types of the fields; looking them up takes longer than all the rest of a plan."""
-    return typing.get_type_hints(settings)
-
-
-def _typed(name: str, kind: Any, value: Any) -> Any:
-    """A setting in the type of its field: a whole number serves as a number, a spec as what it describes."""
-    if name in _BY_NAME and isinstance(value, str):
-        return _BY_NAME[name].make(value)
-    if typing.get_origin(kind) is types.UnionType:
-        if value is None:
-            return None
-        kind = typing.get_args(kind)[0]
-    kind = str if typing.get_origin(kind) is Literal else kind
-    if kind is float and type(value) is int:
-        return float(value)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        taken = {int: "a whole number", float: "a number", bool: "true or false"}.get(kind, "a text")
-        raise UsageError(f"{name.replace('_', '-')} takes {taken}, not {value!r}")
-    return value
-
-
 def _unregistered(task: Task) -> dict[str, Any]:
     """What stands for a task object that no name leads to; its settings are there to tell it from another."""
     settings = {"settings": repr(task)} if dataclasses.is_dataclass(task) else {}
     return {"name": type(task).__name__, "unregistered": True, **settings}
-
-
-def _schedule_name(sizes: SizeSchedule) -> str:
-    if not (spec := schedules.spec_of(sizes)):
-        raise UsageError(
-            f'a size schedule is stored by its name; register {type(sizes).__name__} with @schedules.register("name")'
-        )
-    return format_spec(spec)
-
-
-def _form_name(form: Form) -> str:
-    if not (spec := forms.spec_of(form)):
-        raise UsageError(f'a form is stored by its name; register {type(form).__name__} with @forms.register("name")')
-    return format_spec(spec)
-
-
-def preset(task: Task) -> tuple[Architecture, Recipe]:
-    """The model and the recipe a task is tried with unless the user says otherwise: defaults, with the task's own.
-
-    A task names an attention or a size schedule by its spec, as it knows nothing of models."""
-    own = {
-        name: _BY_NAME[name].make(value) if name in _BY_NAME and isinstance(value, str) else value
-        for name, value in task.preset.items()
-    }
-    shape = {f.name: own.pop(f.name) for f in dataclasses.fields(Architecture) if f.name in own}
-    return Architecture(**shape), Recipe(**own)

@@ -11,8 +11,7 @@ during training a `checkpoint.safetensors`: from these the same call goes on.
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,15 +23,14 @@ from lengthwise.measurement.curve import Curve, Point
 from lengthwise.measurement.evaluate import measure_model
 from lengthwise.measurement.ladder import Ladder, LevelPoint
 from lengthwise.measurement.sparsity import Sparsity, looked_at
-from lengthwise.models.folder import architecture_config, load_model, save_model, write_card
-from lengthwise.models.forms.formed import Formed, in_form, save_coordinates
-from lengthwise.models.fresh import fresh_model
-from lengthwise.models.transformer import Transformer
-from lengthwise.positions import Position
+from lengthwise.models.folder import load_model, save_model, write_card
+from lengthwise.models.formed import Formed, in_form, save_coordinates
+from lengthwise.models.transformer import Transformer, fresh_model
+from lengthwise.positions import positions
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
 from lengthwise.runs.ladder_file import holds_ladder, write_ladder
-from lengthwise.runs.plan import SCHEMA, Plan, plan_for
+from lengthwise.runs.plan import SCHEMA, Plan, default_folder
 from lengthwise.tasks import tasks
 from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.sizes import check_reaches, name_of
@@ -87,45 +85,6 @@ class Listener:
     trained: Callable[[History], None] = lambda *_: None
     measured: Callable[[Point], None] = lambda *_: None
     climbed: Callable[[LevelPoint], None] = lambda *_: None
-
-
-def train(
-    task: str | Task,
-    position: str | Position = "none",
-    *,
-    train_size: int | None = None,
-    test_size: int | None = None,
-    items: int = 200,
-    model: Mapping[str, Any] = {},
-    training: Mapping[str, Any] = {},
-    seed: int = 0,
-    folder: str | Path | None = None,
-    listener: Listener | None = None,
-) -> Run:
-    """Train a model on sizes up to `train_size` (by default 20, or less for a task that ends before 60) and measure it
-    at every size up to `test_size` (by default three times the training size), on `items` items per size. The run is
-    kept in `folder`. If a finished run with the same plan is there, it is returned; an interrupted one is resumed.
-
-    `model` and `training` take settings by name, the fields of `Architecture` (except the position) and of `Recipe`.
-    They are laid over the task's preset, exactly as `--depth` and `--steps` are on the command line: a setting that
-    you do not give keeps the preset's value. To replace the preset altogether, give every field:
-    `training=vars(Recipe(steps=200))`.
-
-    >>> run = lw.train("sort", "learned+offset", train_size=20, test_size=60)    # doctest: +SKIP
-    >>> run.reach, run.curve.bins()[-1].exact                                     # doctest: +SKIP
-    >>> lw.train("sort", "rope", train_size=20, model={"depth": 4}, training={"steps": 200})    # doctest: +SKIP
-    """
-    plan = plan_for(
-        task,
-        position,
-        train_size=train_size,
-        test_size=test_size,
-        items=items,
-        seed=seed,
-        model=model,
-        training=training,
-    )
-    return carry_out(plan, folder, listener)
 
 
 def carry_out(
@@ -200,7 +159,7 @@ def measure(
     seed = plan.seed if seed is None else seed
     with threads(1):
         points = measure_model(model, asked.part("test"), sizes, items, seed, (listener or Listener()).measured)
-    read_with = architecture_config(model.architecture)["position"]
+    read_with = positions.text_of(model.architecture.position)
     return Curve(name_of(asked), read_with, plan.train_size, seed, points, asked.certain)
 
 
@@ -222,12 +181,6 @@ def load_run(folder: str | Path, task: Task | None = None, trust: bool = False) 
         return Run(folder, plan, History(**record["history"]), curve, record["environment"], sparsity)
     except (KeyError, TypeError) as error:
         raise UsageError(f"{folder / RUN} or {CURVE} is incomplete: {error} is missing or wrong") from error
-
-
-def default_folder(plan: Plan) -> Path:
-    """runs/<task>-<position>-<digest>: the same plan has the same folder."""
-    slug = re.sub(r"[^A-Za-z0-9_.=+-]+", "-", f"{plan.task_name}-{plan.position_name}").strip("-")[:60]
-    return Path("runs") / f"{slug}-s{plan.seed}-{plan.digest()}"
 
 
 def build_model(plan: Plan) -> Transformer:

@@ -12,34 +12,15 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.registry import nearest
+from lengthwise.runs import plan
 
 Scalar = str | int | float | bool
 Values = tuple[Any, ...]
 
-# Torch-free twins of Architecture and Recipe, in their order, which is also the order in which axes multiply.
-MODEL: Mapping[str, type] = {
-    "depth": int,
-    "width": int,
-    "heads": int,
-    "mlp_ratio": int,
-    "causal": bool,
-    "attention": str,
-}
-TRAINING: Mapping[str, type] = {
-    "steps": int,
-    "batch": int,
-    "rate": float,
-    "warmup": float,
-    "decay": str,
-    "weight_decay": float,
-    "clip": float,
-    "sizes": str,
-    "stop_at": float,
-    "check_every": int,
-    "pool": int,
-    "form": str,
-}
-# What says which run it is, beside its settings.
+# The settings of models and of training, in the order in which axes multiply, and the type of what is written for each.
+MODEL: Mapping[str, type] = {name: one.kind for name, one in plan.MODEL.items()}
+TRAINING: Mapping[str, type] = {name: one.kind for name, one in plan.TRAINING.items()}
+# What says which run it is, apart from its settings.
 PLACE: Mapping[str, type] = {
     "task": str,
     "position": str,

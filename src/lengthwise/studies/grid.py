@@ -15,25 +15,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import torch
-
 from lengthwise.errors import UsageError
 from lengthwise.measurement.ladder import LadderSettings
-from lengthwise.models.attention import attentions
-from lengthwise.models.folder import architecture_config
-from lengthwise.models.forms import forms
-from lengthwise.models.transformer import Architecture
-from lengthwise.positions import Position, Shape, make_position, position_spec
-from lengthwise.registry import format_spec, nearest
-from lengthwise.runs.plan import Plan, plan_for, preset
+from lengthwise.positions import Position, Shape, positions
+from lengthwise.registry import nearest, plain_settings
+from lengthwise.runs.plan import SETTINGS, Plan, plan_for, preset
 from lengthwise.studies.axes import MODEL, TRAINING, Scalar, Values
 from lengthwise.studies.form import TestSize, paired_test_sizes
 from lengthwise.studies.spec import Study
 from lengthwise.tasks import tasks
 from lengthwise.tasks.sizes import default_test_size, name_of
 from lengthwise.tasks.task import Task
-from lengthwise.training.lengths import schedules
-from lengthwise.training.recipe import Recipe
 
 MOST_RUNS = 100_000
 
@@ -55,7 +47,7 @@ class _Block:
 
     @functools.cached_property
     def names(self) -> dict[str, str]:
-        return {"task": name_of(self.task), "position": position_spec(self.position)}
+        return {"task": name_of(self.task), "position": positions.text_of(self.position)}
 
     @property
     def count(self) -> int:
@@ -81,12 +73,11 @@ class _Choice:
             plan = plan_for(
                 block.task,
                 block.position,
+                {name: SETTINGS[name].restored(value) for name, value in {**self.model, **self.training}.items()},
                 train_size=self.train_size,
                 test_size=self.test_size,
                 items=block.items,
                 seed=self.seed,
-                model=self.model,
-                training=self.training,
                 ladder=block.ladder or None,
                 sparsity=block.sparsity,
             )
@@ -143,7 +134,7 @@ def _blocks(study: Study) -> list[_Block]:
         match = {key: one[key] for key in ("task", "position") if key in one}
         overrides.append((_written_alike(match, f"[[override]] {number}"), one))
     every_task = {name_of(task): task for task in map(tasks.restore, study.tasks)}
-    every_position = {position_spec(position): position for position in map(make_position, study.positions)}
+    every_position = {positions.text_of(position): position for position in map(positions.restore, study.positions)}
     pairs = [{"task": task, "position": position} for task in every_task for position in every_position]
     for number, (match, _) in enumerate(overrides, start=1):
         _check_matches(match, pairs, f"[[override]] {number}")
@@ -165,7 +156,7 @@ def _replaced(held: Any, given: Any) -> Any:
 
 
 def _multiplied(block: _Block) -> Iterator[_Choice]:
-    usual = _flat(*preset(block.task))
+    usual = {name: value for part in preset(block.task) for name, value in plain_settings(part).items()}
     try:
         pairs = zip(block.train_size, paired_test_sizes(block.train_size, block.test_size), strict=True)
     except UsageError as error:
@@ -202,18 +193,17 @@ def _matches(match: Mapping[str, Values], known: Mapping[str, Any]) -> bool:
     return all(known[key] in wanted for key, wanted in match.items())
 
 
-_SPELLINGS = {
-    "task": lambda text: name_of(tasks.restore(text)),
-    "position": lambda text: position_spec(make_position(text)),
-    "attention": lambda text: format_spec(attentions.spec_of(attentions.make(text))),
-    "sizes": lambda text: format_spec(schedules.spec_of(schedules.make(text))),
-    "form": lambda text: format_spec(forms.spec_of(forms.make(text))),
-}
-
-
 def _in_registry_words(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings, with specs written as the registries write them."""
-    return {key: _SPELLINGS[key](value) if key in _SPELLINGS else value for key, value in settings.items()}
+    return {key: _in_words(key, value) for key, value in settings.items()}
+
+
+def _in_words(key: str, value: Any) -> Any:
+    if key == "task":
+        return name_of(tasks.restore(value))
+    if key == "position":
+        return positions.text_of(positions.restore(value))
+    return SETTINGS[key].plain(SETTINGS[key].restored(value)) if key in SETTINGS else value
 
 
 def _written_alike(match: Mapping[str, Values], where: str) -> dict[str, Values]:
@@ -223,24 +213,12 @@ def _written_alike(match: Mapping[str, Values], where: str) -> dict[str, Values]
         raise type(error)(f"{where}: {error}") from error
 
 
-def _flat(architecture: Architecture, recipe: Recipe) -> dict[str, Any]:
-    shape = architecture_config(architecture)
-    del shape["position"]
-    training = {f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe)}
-    named = {
-        "sizes": format_spec(schedules.spec_of(recipe.sizes)),
-        "form": format_spec(forms.spec_of(recipe.form)),
-    }
-    return {**shape, **training, **named}
-
-
 def _check_parts(plan: Plan) -> None:
-    """Try the size schedule, and build the encoding as the model will: what does not fit is refused before the work."""
+    """Try the size schedule, and whether the encoding fits the model: what does not is refused before the work."""
     plan.recipe.sizes.draw(plan.train_sizes, 0.0, 0.0)
     try:
         interface = plan.interface()
     except Exception:  # a user's task that breaks is the business of its run, which will say how
         return
     shape = plan.architecture
-    with torch.random.fork_rng(devices=[]):  # tables are drawn, and the caller's random state is not ours
-        shape.position.build(Shape(shape.width, shape.heads, interface.rows, interface.trained, shape.causal))
+    shape.position.check(Shape(shape.width, shape.heads, interface.rows, interface.trained, shape.causal))

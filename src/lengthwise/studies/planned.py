@@ -8,8 +8,7 @@ from typing import Any
 
 from lengthwise.errors import LengthwiseError
 from lengthwise.runs.environment import environment
-from lengthwise.runs.plan import Plan
-from lengthwise.runs.run import default_folder
+from lengthwise.runs.plan import Plan, default_folder
 from lengthwise.studies.record import RunRecord, named_variants, settings_of
 
 

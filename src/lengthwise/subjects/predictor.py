@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from lengthwise.errors import UsageError
-from lengthwise.models.folder import architecture_config
+from lengthwise.models.formed import rebuilt
 from lengthwise.models.forms import Form, forms
-from lengthwise.models.forms.formed import rebuilt
 from lengthwise.models.transformer import Transformer
-from lengthwise.registry import format_spec
+from lengthwise.registry import plain_settings
 
 Tensors = dict[str, NDArray[np.float32]]
 Network = TypeVar("Network", bound=nn.Module)
@@ -97,7 +96,7 @@ class OurPredictor(Predictor):
     def header(self) -> dict[str, Any]:
         seen = self.model.interface
         interface = {"vocabulary": seen.vocabulary, "outputs": seen.outputs, "rows": seen.rows, "trained": seen.trained}
-        return {"model": "lengthwise", **architecture_config(self.model.architecture), **interface}
+        return {"model": "lengthwise", **plain_settings(self.model.architecture), **interface}
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         return type(self)(_filled(self.model, tensors))
@@ -122,7 +121,7 @@ class FormedPredictor(OurPredictor):
         return type(self)(made, self.form, self.seed, dict(tensors))
 
     def header(self) -> dict[str, Any]:
-        return {**super().header(), "form": format_spec(forms.spec_of(self.form)), "seed": self.seed}
+        return {**super().header(), "form": forms.text_of(self.form), "seed": self.seed}
 
 
 class TheirWeights(ModelWeights):

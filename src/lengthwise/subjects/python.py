@@ -16,8 +16,7 @@ from lengthwise.subjects.answers import FunctionAnswers
 from lengthwise.subjects.hub import HubSubject
 from lengthwise.subjects.run import OwnSubject
 from lengthwise.subjects.subject import Subject
-from lengthwise.tasks.python_file import line_of, module_in, said
-from lengthwise.trust import allow
+from lengthwise.trust import allow, line_of, module_in, said
 
 BUILD = "build"  # the function of a file that is called where none is named
 

@@ -13,15 +13,13 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
-from lengthwise.integrity import MODEL, RUN, check_files, check_run, digests, read_record
+from lengthwise.integrity import COORDINATES, MODEL, RUN, check_files, check_run, digests, read_record
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.batches import logits_of
-from lengthwise.models.folder import CONFIG, architecture_config, load_model
-from lengthwise.models.forms import forms
-from lengthwise.models.forms.formed import load_coordinates
-from lengthwise.models.forms.full import Full
+from lengthwise.models.folder import CONFIG, load_model
+from lengthwise.models.formed import load_coordinates
 from lengthwise.models.transformer import Transformer
-from lengthwise.registry import format_spec
+from lengthwise.registry import format_spec, plain_settings, restored_settings
 from lengthwise.seeds import Seeds
 from lengthwise.subjects.answers import MarkedItems
 from lengthwise.subjects.predictor import FormedPredictor, OurPredictor, Predictor
@@ -30,7 +28,6 @@ from lengthwise.subjects.subject import Subject
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Batch
 from lengthwise.tasks.task import Task
-from lengthwise.training.lengths import schedules
 from lengthwise.training.recipe import Recipe
 
 PLAN = "plan.json"  # of a run that is trained and not yet measured
@@ -95,9 +92,10 @@ class StoredRun:
 
     @cached_property
     def recipe(self) -> Recipe:
-        stored = self.stored("plan", "recipe")
-        made = {"sizes": schedules.restore(stored["sizes"]), "form": forms.restore(stored.get("form", "full"))}
-        return Recipe(**{**stored, **made})
+        try:
+            return restored_settings(Recipe, self.stored("plan", "recipe"))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UsageError(f"the recipe of the run in {self.folder} is incomplete: {error}") from error
 
 
 class OwnSubject(Subject):
@@ -108,7 +106,7 @@ class OwnSubject(Subject):
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        config = architecture_config(self.model.architecture)
+        config = plain_settings(self.model.architecture)
         found = [
             ("kind", f"{'run' if self.run else 'model'} of lengthwise, {'decoder' if config['causal'] else 'encoder'}"),
             ("layers", f"{config['depth']} of width {config['width']} with {config['heads']} heads"),
@@ -142,10 +140,9 @@ class OwnSubject(Subject):
         return {} if self.folder is None else digests(self.folder, MODEL)
 
     def _predictor(self) -> Predictor:
-        form = Full() if self.run is None else self.run.recipe.form
-        if self.run is None or self.folder is None or isinstance(form, Full):
+        if self.run is None or self.folder is None or not (self.folder / COORDINATES).exists():
             return OurPredictor(self.model)
-        return FormedPredictor(self.model, form, self.run.seed, load_coordinates(self.folder))
+        return FormedPredictor(self.model, self.run.recipe.form, self.run.seed, load_coordinates(self.folder))
 
 
 def is_own(folder: Path) -> bool:

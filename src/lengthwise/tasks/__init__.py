@@ -6,7 +6,7 @@ from typing import Any
 from lengthwise.registry import Registry
 from lengthwise.tasks.task import Task
 
-tasks: Registry[Task] = Registry("task", "lengthwise.tasks", "lengthwise.tasks", "lengthwise tasks")
+tasks: Registry[Task] = Registry("task", "lengthwise.tasks", "lengthwise.tasks", "lengthwise tasks", base=Task)
 
 
 def make_task(spec: str | Mapping[str, Any]) -> Task:

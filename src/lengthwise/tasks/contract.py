@@ -16,9 +16,9 @@ import numpy as np
 
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.tasks.batch import NOTHING, SPECIALS, Samples
-from lengthwise.tasks.python_file import line_of, said
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
+from lengthwise.trust import line_of, said
 
 _ITEMS = 32  # of a size that is looked at
 _SIZES = 12  # at which the solver is asked, from the smallest on

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from lengthwise.seeds import Seeds
-from lengthwise.transport.metrics.axioms import broken_axiom
+from lengthwise.testing.rules import check_settings
+from lengthwise.transport.metrics.metric import broken_axiom
 from lengthwise.transport.trajectories import Sample, Trajectory
 
 _SLACK = 1e-9  # of the largest distance
@@ -26,10 +27,7 @@ def check_metric(metric: Any, sample: Sample | None = None, seed: int = 0) -> No
     words of up to four of two brackets and a letter, and random words with changed copies of them, where triangles are
     tight.
     """
-    doc = (type(metric).__doc__ or "").strip()
-    assert doc and len(doc.splitlines()[0]) <= 120, "the first line of the docstring describes the metric"
-    params = getattr(type(metric), "__dataclass_params__", None)
-    assert params is not None and params.frozen, "a metric is a frozen dataclass of its settings"
+    check_settings(metric, "a metric")
     for name in ("identity", "tokens", "fixed"):
         assert isinstance(getattr(metric, name, None), bool), f"{name} is declared, True or False"
     words = sample if sample is not None else Sample.of(_words(seed), name="words")

@@ -6,7 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from lengthwise.errors import UsageError
+from lengthwise.positions.position import Shape
 from lengthwise.seeds import Seeds
+from lengthwise.testing.rules import check_settings
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -29,12 +31,9 @@ def check_position(position: Any, heads: int = 4, width: int = 32) -> None:
     """
     import torch
 
-    from lengthwise.positions.position import Shape  # the contract itself, and nothing that keeps it
+    from lengthwise.positions.networks.encoder import Encoder
 
-    doc = (type(position).__doc__ or "").strip()
-    assert doc and len(doc.splitlines()[0]) <= 120, "the first line of the docstring describes the encoding"
-    params = getattr(type(position), "__dataclass_params__", None)
-    assert params is not None and params.frozen, "a position encoding is a frozen dataclass of its settings"
+    check_settings(position, "a position encoding")
     for name in ("shift_invariant", "beyond_training"):
         assert isinstance(getattr(position, name, None), bool), f"{name} is declared, True or False"
     with torch.random.fork_rng(devices=[]):
@@ -42,10 +41,12 @@ def check_position(position: Any, heads: int = 4, width: int = 32) -> None:
         for causal in (True, False):
             shape = Shape(width, heads, _ROWS, _TRAINED, causal)
             try:
+                position.check(shape)
                 encoder = position.build(shape)
             except UsageError:
                 assert not causal, "it builds an encoder for a decoder"
                 continue
+            assert isinstance(encoder, Encoder), f"`build` gives a lengthwise.Encoder, not a {type(encoder).__name__}"
             probe = _Probe(encoder.double(), shape)
             _check_shapes(probe)
             _check_gradients(probe)
@@ -73,6 +74,7 @@ class _Probe:
         """What the encoder gives for tokens at these positions, where only those from `start` on are queries."""
         x = self.tokens[:, : at.shape[1]]
         added = self.encoder.embed(at)
+        _check_shape("embed", added, "items or 1, tokens, width", (len(at), at.shape[1], self.shape.width))
         x = x if added is None else x + added
         items, tokens, _ = x.shape
         q, k = ((x @ matrix).view(items, tokens, self.shape.heads, -1).transpose(1, 2) for matrix in self.project)
@@ -99,23 +101,33 @@ class _Probe:
         return logits.masked_fill(ahead, 0.0) if self.shape.causal else logits
 
 
+def _check_shape(name: str, part: Any, meaning: str, wanted: tuple[int, ...]) -> None:
+    """Refuse what has another shape than the contract asks for, and say which; the first number may also be 1 where the
+    meaning says so."""
+    if part is None:
+        return
+    given = tuple(getattr(part, "shape", ("no tensor",)))
+    first = {wanted[0], 1} if meaning.startswith("items or 1") else {wanted[0]}
+    assert given[1:] == wanted[1:] and given[0] in first, (
+        f"`{name}` gives a tensor of shape {list(given)} where [{meaning}] = {list(wanted)} is wanted"
+    )
+
+
 def _check_shapes(probe: _Probe) -> None:
     shape, queries = probe.shape, _TOKENS - 10
     at = probe.places[None] * 2 + 3
     for rows in (1, 2):
         parts = probe.parts(at.expand(rows, -1), probe.places, start=10)
-        wanted = {
-            "embed": (rows, _TOKENS, shape.width),
-            "queries": (2, shape.heads, queries, shape.head_width),
-            "keys": (2, shape.heads, _TOKENS, shape.head_width),
-            "bias": (rows, shape.heads, queries, _TOKENS),
-            "scores": (2, shape.heads, queries, _TOKENS),
-        }
+        for name, length in (("queries", queries), ("keys", _TOKENS)):
+            wanted = (2, shape.heads, length, shape.head_width)
+            _check_shape("rotate", parts[name], "items, heads, tokens, head width", wanted)
+        square = (shape.heads, queries, _TOKENS)
+        _check_shape("bias", parts["bias"], "items or 1, heads, queries, keys", (rows, *square))
+        _check_shape("scores", parts["scores"], "items, heads, queries, keys", (2, *square))
         for name, part in parts.items():
-            if part is not None:
-                first = {1, rows} if name in ("embed", "bias") else {2}
-                assert part.shape[0] in first and part.shape[1:] == wanted[name][1:], f"{name} has shape {part.shape}"
-                assert part.dtype == probe.tokens.dtype, f"{name} of a float64 model is float64, not {part.dtype}"
+            assert part is None or part.dtype == probe.tokens.dtype, (
+                f"`{name}` gives {part.dtype} in a float64 model; compute in the type of the input or the parameters"  # pyright: ignore
+            )
     one, two = probe.logits(at, probe.places), probe.logits(at.expand(2, -1), probe.places)
     assert _gap(one, two) <= _SAME, "positions given once for all items and given for each item have the same logits"
 
@@ -184,7 +196,7 @@ def _check_indices(probe: _Probe, position: Any) -> None:
             for seeds in (None, Seeds(3), Seeds(4)):
                 at = position.indices(length, 2, probe.shape, seeds, training)
                 again = position.indices(length, 2, probe.shape, seeds, training)
-                assert at.shape in ((1, length), (2, length)), f"positions are [items or 1, length], not {at.shape}"
+                _check_shape("choose", at, "items or 1, tokens", (2, length))
                 assert not at.is_floating_point() and int(at.min()) >= 0, "positions are whole numbers from 0 on"
                 assert (at.diff(dim=1) > 0).all(), "a later token has a larger position"
                 assert at.equal(again), f"positions are the same again for {'equal' if seeds else 'no'} seeds"

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lengthwise.tasks.contract import answer_faults, item_faults, symbol_faults
-from lengthwise.testing.drawn import check_drawn
 
 _ITEMS = 64
+_DRAWN = 2000  # items for the comparison of frequencies
+_FURTHEST = 4  # places back that are looked at
+_LOG = 9 * np.log(10)  # a fair sampler fails a comparison with probability 10**-9; items are fixed, so once and for all
 
 
 def check_task(task: Any, sizes: Sequence[int], items: int = _ITEMS) -> None:
@@ -37,7 +42,7 @@ def _check_size(task: Any, size: int, items: int) -> None:
     if task.certain:
         _assert_none(answer_faults(task, whole), f"size {size}, ")
     else:
-        check_drawn(task, size, whole)
+        _check_drawn(task, size, whole)
     chance = task.chance(size)
     assert 0 <= chance.exact <= 1 and 0 <= chance.token <= 1, f"chance is a frequency, not {chance}"
     batch = task.batch(size, seed=3, items=range(items))
@@ -49,3 +54,59 @@ def _check_size(task: Any, size: int, items: int) -> None:
 def _assert_none(faults: Iterator[str], where: str) -> None:
     for fault in faults:
         raise AssertionError(where + fault)
+
+
+def _check_drawn(task: Any, size: int, samples: Any) -> None:
+    """Raise AssertionError unless drawn answers fit `log_probabilities` and `solve` at this size."""
+    known = task.log_probabilities(samples.answers)
+    assert known.shape == (*samples.answers.shape, len(task.symbols)), (
+        f"log_probabilities is [items, width, symbols], not {known.shape}"
+    )
+    assert np.allclose(np.exp(known).sum(axis=2), 1, atol=1e-12), "the probabilities of a place sum up to 1"
+    drawn = np.take_along_axis(known, samples.answers[..., None], axis=2)
+    assert np.isfinite(drawn).all(), "an answer was drawn that has probability 0"
+    _check_past_alone(task, samples.answers, known)
+    for prompt, row in zip(samples.prompts, known, strict=True):
+        solved, best = task.solve(task.spelled(prompt)), task.spelled(row.argmax(axis=1))
+        assert tuple(solved) == best, f"the solver gives {' '.join(solved)}, and the likeliest is {' '.join(best)}"
+    _check_frequencies(task, size)
+
+
+def _check_past_alone(task: Any, answers: NDArray[np.int64], known: NDArray[np.float64]) -> None:
+    """What is said of a place must not change with what stands there or later."""
+    width = answers.shape[1]
+    for place in {0, width // 2, width - 1}:
+        changed = answers.copy()
+        changed[:, place:] = (changed[:, place:] + 1) % len(task.symbols)
+        again = task.log_probabilities(changed)[:, : place + 1]
+        assert np.array_equal(again, known[:, : place + 1]), f"the probabilities at place {place} know what comes there"
+
+
+def _check_frequencies(task: Any, size: int) -> None:
+    """Counts against what the task expects given the past: of each symbol, also after each one some places back.
+
+    Count minus expectation is a martingale with steps of at most 1; freedman1975 (theorem 1.6) says how far it strays.
+    """
+    answers = task.draw(size, seed=4, items=range(_DRAWN)).answers
+    stated = np.exp(task.log_probabilities(answers))
+    symbols = len(task.symbols)
+    for back in range(min(_FURTHEST, size - 1) + 1):  # 0: whatever stands before
+        past = np.zeros_like(answers) if back == 0 else answers[:, :-back]
+        now, expected = answers[:, back:].ravel(), stated[:, back:].reshape(-1, symbols)
+        group = past.ravel()
+        seen = np.bincount(group * symbols + now, minlength=symbols**2)
+        among = np.stack([np.bincount(group, expected[:, one], minlength=symbols) for one in range(symbols)], axis=1)
+        spread = np.stack(
+            [
+                np.bincount(group, expected[:, one] * (1 - expected[:, one]), minlength=symbols)
+                for one in range(symbols)
+            ],
+            axis=1,
+        )
+        allowed = _LOG / 3 + np.sqrt(_LOG**2 / 9 + 2 * spread * _LOG)
+        excess = np.abs(seen.reshape(symbols, symbols) - among) / allowed
+        where = "" if back == 0 else f" after what stands {back} before"
+        assert excess.max() <= 1, (
+            f"answers{where} are not drawn with the stated probabilities at size {size}: a count is "
+            f"{excess.max():.1f} times as far off as chance allows"
+        )

@@ -1,7 +1,7 @@
 """Which size is drawn at which step of training: an idea of its own, apart from the loop and from testing.
 
 A schedule sees the sizes that exist in the training range, in increasing order, how far training has come (0 to 1),
-and one uniform number, and names a size. It keeps no state, so training can go on from any step.
+and one uniform number, and names a size. It keeps no state, so training can resume at any step.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from lengthwise.errors import UsageError
 from lengthwise.registry import Registry
 
-schedules: Registry[SizeSchedule] = Registry("size schedule", "lengthwise.training", "lengthwise.schedules")
-
 
 class SizeSchedule(abc.ABC):
     """A rule for the size of each batch. A subclass is a frozen dataclass of settings."""
@@ -25,9 +23,18 @@ class SizeSchedule(abc.ABC):
         """One of `sizes`, given the share of training done and a number drawn uniformly from [0, 1)."""
 
 
+schedules: Registry[SizeSchedule] = Registry(
+    "size schedule",
+    "lengthwise.training.lengths",
+    "lengthwise.schedules",
+    base=SizeSchedule,
+    contract="lengthwise.testing:check_schedule",
+)
+
+
 @schedules.register("uniform")
 @dataclass(frozen=True)
-class Uniform(SizeSchedule):
+class UniformSizes(SizeSchedule):
     """Every size of the training range equally often."""
 
     def draw(self, sizes: Sequence[int], progress: float, uniform: float) -> int:  # noqa: ARG002

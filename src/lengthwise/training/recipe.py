@@ -3,53 +3,62 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lengthwise.errors import UsageError
-from lengthwise.models.forms import Form
-from lengthwise.models.forms.full import Full
-from lengthwise.training.lengths import SizeSchedule, Uniform
+from lengthwise.models.forms import Form, Full, forms
+from lengthwise.registry import setting
+from lengthwise.training.lengths import SizeSchedule, UniformSizes, schedules
 
 Decay = Literal["linear", "cosine", "constant"]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train. `warmup` is a share of the steps; `stop_at` ends training early, only when asked, once that share
-    of in-range items is exactly right at two checks in a row. `pool` is how many batches are drawn together and sorted
-    by length, for tasks whose items differ in length; a batch then mixes sizes. `form` is how the weights are made from
-    what is trained."""
+    """How to train.
 
-    steps: int = 2000
-    batch: int = 64
-    rate: float = 2e-3
-    warmup: float = 0.05
-    decay: Decay = "linear"
-    weight_decay: float = 0.01
-    clip: float = 1.0
-    sizes: SizeSchedule = field(default_factory=Uniform)
-    stop_at: float | None = None
-    check_every: int = 100
-    pool: int = 1
-    form: Form = field(default_factory=Full)
+    With a `pool`, several batches are drawn together and sorted by length, for tasks whose items differ in length; a
+    batch then mixes sizes. `form` is how the weights are made from what is trained.
+    """
+
+    steps: int = setting(2000, "training steps")
+    batch: int = setting(64, "items per step")
+    rate: float = setting(2e-3, "peak learning rate of AdamW")
+    warmup: float = setting(0.05, "share of the steps in which the learning rate rises", "SHARE")
+    decay: Decay = setting("linear", "how the learning rate falls after that: linear, cosine or constant", "HOW")
+    weight_decay: float = setting(0.01, "weight decay of AdamW, for matrices")
+    clip: float = setting(1.0, "largest norm of the gradient")
+    sizes: SizeSchedule = setting(
+        UniformSizes(),
+        "uniform, fixed:size=…, increasing:share=…, long_first:ratio=…, or my.py::Rule",
+        registry=schedules,
+    )
+    stop_at: float | None = setting(
+        None, "stop early once in-range accuracy reaches SHARE at two consecutive checks", "SHARE"
+    )
+    check_every: int = setting(100, "steps between two checks of the in-range accuracy")
+    pool: int = setting(1, "batches that are drawn together and sorted by length")
+    form: Form = setting(
+        Full(), "what is trained: full, lora:rank=…, subspace:dimensions=…, sublora:…, or my.py::Form", registry=forms
+    )
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch", "check_every", "pool"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name.replace('_', '-')} is at least 1, not {getattr(self, name)}")
+                raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
         if not (self.rate > 0 and math.isfinite(self.rate)):
             raise UsageError(f"the learning rate is above 0, not {self.rate}")
         if not (self.clip > 0 and self.weight_decay >= 0):
             raise UsageError(
-                f"clip is above 0 and weight decay 0 or more, not clip {self.clip} and weight decay {self.weight_decay}"
+                f"clip is above 0 and weight_decay 0 or more, not clip {self.clip} and weight_decay {self.weight_decay}"
             )
         if self.decay not in get_args(Decay):
             raise UsageError(f"decay is one of {', '.join(get_args(Decay))}, not {self.decay!r}")
         if not 0 <= self.warmup < 1:
-            raise UsageError(f"warm-up is a share of the steps in [0, 1), not {self.warmup}")
+            raise UsageError(f"warmup is a share of the steps in [0, 1), not {self.warmup}")
         if self.stop_at is not None and not 0 < self.stop_at <= 1:
-            raise UsageError(f"stop-at is a share of items in (0, 1], not {self.stop_at}")
+            raise UsageError(f"stop_at is a share of items in (0, 1], not {self.stop_at}")
 
     def rate_at(self, step: int) -> float:
         """The learning rate of a step, counted from 0."""

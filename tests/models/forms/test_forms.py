@@ -13,13 +13,10 @@ from torch import Tensor
 
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.models.folder import load_model
-from lengthwise.models.forms import Form, Map, forms
-from lengthwise.models.forms.formed import COORDINATES, Formed, in_form, load_coordinates, rebuilt
-from lengthwise.models.forms.full import Full
-from lengthwise.models.forms.signs import random_groups, random_signs
-from lengthwise.models.forms.subspace import Moved, SubspaceMap
-from lengthwise.models.fresh import fresh_model
-from lengthwise.models.transformer import Transformer
+from lengthwise.models.form_maps import Moved, SubspaceMap, random_groups, random_signs
+from lengthwise.models.formed import COORDINATES, Formed, in_form, load_coordinates, rebuilt
+from lengthwise.models.forms import Form, Full, Map, forms
+from lengthwise.models.transformer import Transformer, fresh_model
 from lengthwise.registry import format_spec
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import build_model, carry_out, load_run
@@ -36,12 +33,11 @@ def plan(form: str = "full", position: str = "learned", seed: int = 3, **trainin
     return plan_for(
         "prose:order=1",
         position,
+        {"depth": 2, "width": 16, "heads": 2, "steps": 12, "batch": 8, "check_every": 5, "form": form, **training},
         train_size=8,
         test_size=8,
         items=4,
         seed=seed,
-        model={"depth": 2, "width": 16, "heads": 2},
-        training={"steps": 12, "batch": 8, "check_every": 5, "form": form, **training},
     )
 
 
@@ -106,9 +102,9 @@ def test_a_run_keeps_coordinates_from_which_it_is_rebuilt(spec: str, tmp_path: P
     assert run.history.losses[-1][1] < 3.4, "it did not learn"
 
 
-def test_full_runs_are_as_before(tmp_path: Path) -> None:
+def test_full_runs_keep_no_coordinates(tmp_path: Path) -> None:
     run = carry_out(plan(), tmp_path / "run")
-    assert not (run.folder / COORDINATES).exists() and "form" not in run.plan.plain()["recipe"]
+    assert not (run.folder / COORDINATES).exists()
     with pytest.raises(UsageError, match="holds no form"):
         load_coordinates(run.folder)
     weights = {name: weight.numpy() for name, weight in run.model().state_dict().items()}

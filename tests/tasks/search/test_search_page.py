@@ -13,9 +13,8 @@ import pytest
 from lengthwise.cli import main
 from lengthwise.cli.options import Parser, task_needed
 from lengthwise.errors import UsageError
-from lengthwise.tasks import tasks
+from lengthwise.tasks import make_task, tasks
 from lengthwise.tasks.ladder import ladder_of
-from lengthwise.tasks.python_file import load_task_file
 from lengthwise.tasks.search.search_task import SearchTask
 from lengthwise.testing import check_task
 from own_tasks import SEARCH, SEARCH_PAGE, blocks, written
@@ -44,7 +43,7 @@ def test_the_page_names_every_problem() -> None:
 
 @pytest.mark.system
 def test_a_search_of_ones_own_keeps_the_contract(here: Path) -> None:
-    task = load_task_file("mysearch.py::Reach")
+    task = make_task("mysearch.py::Reach")
     check_task(task, [2, 3, 5], items=16)
     assert isinstance(task, SearchTask)
     for prompt, trace in items(task, 4, 20):

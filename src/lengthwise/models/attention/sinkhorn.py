@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Literal
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry.sinkhorn import CAUSAL_AND_BALANCED, Coupling, sinkhorn, sinkhorn_prefixes
-from lengthwise.models.attention import attentions
-from lengthwise.models.attention.attention import Attention
+from lengthwise.models.attention import Attention, attentions
 from lengthwise.models.attention.settling import note_unsettled
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 TOLERANCE, MOST = 1e-7, 1000  # the share of attention in a wrong column, about the rounding of float32; iterations
 

@@ -37,8 +37,6 @@ TOLERANCE, MOST, BELIEVED = 1e-4, 300, 1e-2  # of a plan: when it stops, iterati
 
 explain(
     {
-        "attention.to_hubs": "attention that goes to hubs",
-        "attention.entropy": "mean entropy of a query",
         "attention.most": "most that a key receives, place {place} ({token}) in block {block} head {head}",
         "attention.no_constant": "Lipschitz constant of {rule} attention weights",
         "attention.these_inputs": "only these inputs were used",

@@ -18,8 +18,8 @@ import torch
 
 from lengthwise.bounds.compression import decode, encode, make_quantiser
 from lengthwise.bounds.compression.gguf_file import message_of_gguf
-from lengthwise.bounds.plan import Plan, tokens_for
-from lengthwise.bounds.plan_methods import FITTED, Azuma, Freedman, Method, TrainingRun
+from lengthwise.bounds.plan import GuaranteePlan, tokens_for
+from lengthwise.bounds.plan_methods import FITTED, AzumaMethod, FreedmanMethod, PlanMethod, TrainingRun
 from lengthwise.messages import explain
 from lengthwise.probes.shown.inputs import Inputs
 from lengthwise.probes.shown.look import Look
@@ -72,7 +72,7 @@ def description_content(look: Look) -> dict[str, Any]:
     before = loss_of(weights, look.inputs)
     outputs = None if before is None or not isinstance(weights, Predictor) else weights.vocabulary
     found = _messages(look, weights, before)
-    needed = [_tokens(message, Azuma(), outputs) for message in found]
+    needed = [_tokens(message, AzumaMethod(), outputs) for message in found]
     best = min(range(len(found)), key=lambda n: (needed[n] or math.inf, found[n].bits))
     claims = [_length(found[best])]
     if before is not None and outputs is not None:
@@ -111,17 +111,17 @@ def loss_of(weights: ModelWeights, inputs: Inputs) -> float | None:
     return float(torch.nn.functional.cross_entropy(logits.double(), inputs.targets[asked]))
 
 
-def _methods(message: MessageOfModel) -> list[Method]:
+def _methods(message: MessageOfModel) -> list[PlanMethod]:
     """Azuma's needs only the range of the losses; Freedman's a fit that was made for some sizes alone."""
-    return [Azuma(), Freedman()] if FITTED[0] <= message.weights <= FITTED[1] else [Azuma()]
+    return [AzumaMethod(), FreedmanMethod()] if FITTED[0] <= message.weights <= FITTED[1] else [AzumaMethod()]
 
 
-def _plan(message: MessageOfModel, method: Method, outputs: int) -> Plan:
+def _plan(message: MessageOfModel, method: PlanMethod, outputs: int) -> GuaranteePlan:
     # A plan is made for some number of tokens; what is asked of it is another.
-    return Plan(TrainingRun(message.weights, 1e9, message.each, outputs), method, message.loss)
+    return GuaranteePlan(TrainingRun(message.weights, 1e9, message.each, outputs), method, message.loss)
 
 
-def _tokens(message: MessageOfModel, method: Method, outputs: int | None) -> float | None:
+def _tokens(message: MessageOfModel, method: PlanMethod, outputs: int | None) -> float | None:
     """The fewest tokens at which a bound would be below chance; None where there is no loss, or it is above chance."""
     if outputs is None or outputs < 2 or message.loss is None:
         return None
@@ -190,7 +190,7 @@ def _losses(message: MessageOfModel, before: float, outputs: int, look: Look) ->
     ]
 
 
-def _tokens_claim(message: MessageOfModel, method: Method, outputs: int) -> Claim:
+def _tokens_claim(message: MessageOfModel, method: PlanMethod, outputs: int) -> Claim:
     value, plan = _tokens(message, method, outputs), _plan(message, method, outputs)
     return Claim(
         key="description.tokens",
@@ -225,7 +225,7 @@ def _table(found: list[MessageOfModel], needed: list[float | None], before: floa
     )
     note = (
         "loss: of the decoded model, in nats per token; quantisation: the loss it added; tokens: for a bound below "
-        f"chance, by {Azuma.title}"
+        f"chance, by {AzumaMethod.title}"
     )
     return Table("description.messages", columns, rows, "Descriptions", note)
 

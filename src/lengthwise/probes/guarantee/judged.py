@@ -11,7 +11,7 @@ from lengthwise.bounds.tokens import assumptions as words
 from lengthwise.bounds.tokens.formulas import count_bits
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.bounds.tokens.make import bounds_for
-from lengthwise.bounds.tokens.token_bound import TokenBound
+from lengthwise.bounds.tokens.problem import TokenBound
 from lengthwise.messages import explain
 from lengthwise.probes.guarantee.losses import Stretch
 from lengthwise.probes.guarantee.source import DataStanding
@@ -71,8 +71,8 @@ def _judged(one: TokenBound, standing: DataStanding, past: Assumption, cut_short
     }
     found: list[Assumption] = []
     for assumption in one.risk.assumptions:
-        sample = "of the sample" in assumption.statement and (standing.drawn or standing.tokens_alone)
-        found += [] if sample else known.get(assumption.statement, [assumption])
+        sample = assumption.key in words.OF_SAMPLE and (standing.drawn or standing.tokens_alone)
+        found += [] if sample else known.get(assumption.key, [assumption])
     if cut_short and one.level == "documents":
         found.append(Assumption("guarantee.last_document_cut", "violated"))
     violated = any(assumption.check == "violated" for assumption in found)

@@ -20,7 +20,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from lengthwise.bounds.lipschitz.bound import EXACT, NORMS, Region
+from lengthwise.bounds.lipschitz.bound import NORMS, Region
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.models.forward import embed
@@ -31,8 +31,7 @@ from lengthwise.records import Assumption, Claim, Reference
 
 explain(
     {
-        "lipschitz.certified": "Lipschitz constant of {model} for {where}",
-        "lipschitz.valid": "valid for {where}",
+        "lipschitz.whole": "Lipschitz constant of {model} for {where}",
         "lipschitz.no_bound": "{part}: {reason}",
         "lipschitz.left_out": "{module} is left out: {reason}",
     }
@@ -126,7 +125,7 @@ def _certificate(
 def _whole(
     anatomy: Anatomy, walk: CertifyingWalk, norm: str, constant: float, text: str, refused: list[CertifiedPart]
 ) -> Claim:
-    assumptions = [Assumption("lipschitz.valid", "checked", {"where": text}), EXACT]
+    assumptions = [Assumption("lipschitz.valid", "checked", {"where": text}), Assumption("lipschitz.exact")]
     assumptions += [
         Assumption("lipschitz.no_bound", "violated", {"part": row.part, "reason": row.refused}) for row in refused
     ]
@@ -137,7 +136,7 @@ def _whole(
     finite = math.isfinite(constant)
     rows = {row.part: row.of(norm).constant for row in walk.rows if not row.refused}
     return Claim(
-        key="lipschitz.certified",
+        key="lipschitz.whole",
         value=constant if finite else None,
         unit=f"at most, in {NORMS[norm]}",
         kind="certified",

@@ -9,4 +9,10 @@ from lengthwise.transport.metrics.metric import Fitted, FittedVectors, Metric, V
 
 __all__ = ["Fitted", "FittedVectors", "Metric", "Vectors", "metrics"]
 
-metrics: Registry[Metric] = Registry("metric", "lengthwise.transport.metrics", "lengthwise.metrics")
+metrics: Registry[Metric] = Registry(
+    "metric",
+    "lengthwise.transport.metrics",
+    "lengthwise.metrics",
+    base=Metric,
+    contract="lengthwise.testing:check_metric",
+)

@@ -1,0 +1,58 @@
+"""What a model is before it is built: what a user chooses, and what the task fixes. No torch here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lengthwise.errors import UsageError
+from lengthwise.models.attention import Attention, attentions
+from lengthwise.models.attention.softmax import Softmax
+from lengthwise.positions import Position, positions
+from lengthwise.positions.tables import NoPosition
+from lengthwise.registry import setting
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What a user chooses: one dial, the depth, and the rest has defaults that fit it."""
+
+    depth: int = setting(2, "number of layers")
+    width: int = setting(64, "width of the residual stream")
+    heads: int = setting(4, "number of attention heads")
+    mlp_ratio: int = setting(4, "hidden width of the MLP, as a multiple of the width")
+    causal: bool = setting(
+        True,
+        "a token attends to itself and to earlier tokens (the usual preset)|every token attends to every other",
+        flags=("decoder", "encoder"),
+    )
+    attention: Attention = setting(
+        Softmax(),
+        "softmax:temperature=…, log_length, hardmax, window:size=…, sinkhorn:tau=…, or my.py::Rule",
+        registry=attentions,
+    )
+    position: Position = setting(
+        NoPosition(), "position encoding, such as learned+offset (`lengthwise positions`)", registry=positions
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("depth", "width", "heads", "mlp_ratio"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
+        if self.width % self.heads:
+            below = self.width - self.width % self.heads
+            near = " or ".join(str(w) for w in (below, below + self.heads) if w)
+            raise UsageError(f"width {self.width} is not divisible by {self.heads} heads; width {near} would be")
+        self.attention.check(self.causal)
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What the task fixes: the number of tokens in the vocabulary, the number of outputs, and how long sequences are.
+
+    `rows` is the longest sequence the model is meant for, `trained` the longest it is trained on, in tokens.
+    """
+
+    vocabulary: int
+    outputs: int
+    rows: int
+    trained: int

@@ -1,0 +1,166 @@
+"""Files in which a user brings an encoding, an attention rule, a form and so on, and what is wrong with bad ones."""
+
+from __future__ import annotations
+
+HEAD = """
+from dataclasses import dataclass
+import lengthwise as lw
+"""
+
+ENCODING = (
+    HEAD
+    + """
+@dataclass(frozen=True)
+class Slope(lw.Position):
+    \"\"\"A penalty that grows with distance.\"\"\"
+
+    rate: float = 0.1
+    shift_invariant = True
+    beyond_training = True
+
+    def build(self, shape):
+        return SlopeEncoder(self.rate, shape.heads)
+
+
+class SlopeEncoder(lw.Encoder):
+    def __init__(self, rate, heads):
+        super().__init__()
+        self.rate, self.heads = rate, heads
+
+    def bias(self, queries_at, keys_at):
+        apart = (queries_at[:, :, None] - keys_at[:, None, :]).abs()[:, None].double()
+        return (-self.rate * apart).expand(-1, self.heads, -1, -1)
+"""
+)
+
+WRAPPER = (
+    HEAD
+    + """
+@dataclass(frozen=True)
+class Doubled(lw.Position):
+    \"\"\"Every other position stays free.\"\"\"
+
+    base: lw.Position = None
+    beyond_training = True
+
+    @property
+    def shift_invariant(self):
+        return self.base.shift_invariant
+
+    def build(self, shape):
+        return self.base.build(shape)
+
+    def choose(self, length, items, shape, seeds, training):
+        return 2 * self.base.choose(length, items, shape, seeds, training)
+"""
+)
+
+RULE = (
+    HEAD
+    + """
+@dataclass(frozen=True)
+class Sharp(lw.Attention):
+    \"\"\"Softmax of twice the logits.\"\"\"
+
+    times: float = 2.0
+    fused = False
+
+    def weights(self, logits):
+        return (self.times * logits).softmax(dim=-1)
+"""
+)
+
+FORM = (
+    HEAD
+    + """
+from lengthwise.models.forms import Form, Map
+
+
+@dataclass(frozen=True)
+class Biases(Form):
+    \"\"\"Only vectors are trained.\"\"\"
+
+    def map_for(self, initial, seeds):
+        return BiasMap(initial)
+
+
+class BiasMap(Map):
+    def __init__(self, initial):
+        self.initial = dict(initial)
+        self.shapes = {name: tuple(w.shape) for name, w in self.initial.items() if w.dim() == 1}
+
+    def weights(self, coordinates):
+        return {name: w + coordinates[name] if name in coordinates else w for name, w in self.initial.items()}
+"""
+)
+
+SCHEDULE = (
+    HEAD
+    + """
+from lengthwise.training.lengths import SizeSchedule
+
+
+@dataclass(frozen=True)
+class Ends(SizeSchedule):
+    \"\"\"The smallest size or the largest.\"\"\"
+
+    def draw(self, sizes, progress, uniform):
+        return sizes[0] if uniform < 0.5 else sizes[-1]
+"""
+)
+
+METRIC = (
+    HEAD
+    + """
+import numpy as np
+from lengthwise.transport.metrics import Fitted, Metric
+
+
+@dataclass(frozen=True)
+class Lengths(Metric):
+    \"\"\"The difference of the lengths.\"\"\"
+
+    identity, tokens, fixed = False, False, True
+
+    def fit(self, reference):
+        return FittedLengths("tokens")
+
+
+class FittedLengths(Fitted):
+    def distances(self, first, second):
+        one, two = ([len(t.tokens) for t in sample.trajectories] for sample in (first, second))
+        return np.abs(np.subtract.outer(one, two)).astype(float)
+"""
+)
+
+PROBE = (
+    HEAD
+    + """
+from lengthwise.probes import Probe
+from lengthwise.records import Record
+
+
+@dataclass(frozen=True)
+class Nothing(Probe):
+    \"\"\"Nothing is asked.\"\"\"
+
+    times: int = 1
+
+    def measure(self, subject, context):
+        return Record("nothing", {"times": self.times})
+"""
+)
+
+EXECUTOR = (
+    HEAD
+    + """
+from lengthwise.executors.local import Local
+
+
+@dataclass(eq=False, kw_only=True)
+class Here(Local):
+    \"\"\"This machine, under another name.\"\"\"
+"""
+)
+
+EVERYTHING = "".join([ENCODING, RULE, FORM, SCHEDULE, METRIC, PROBE, EXECUTOR])

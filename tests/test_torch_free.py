@@ -1,0 +1,30 @@
+"""Settings, plans and listings do not import torch: what is not built does not need it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.system  # a process each
+WITHOUT_TORCH = {
+    "architecture": "import lengthwise.models.architecture",
+    "recipe": "import lengthwise.training.recipe",
+    "plan": "from lengthwise.runs.plan import plan_for; plan_for('sort', 'learned+offset', {'depth': 4}).digest()",
+    "grid": "from lengthwise.studies.grid import plans; from lengthwise.studies.spec import Study; "
+    "plans(Study('x', ['sort', 'parity'], ['rope', 'fire+randomized'], model={'attention': 'sinkhorn'}))",
+    "registries": "from lengthwise.models.attention import attentions; from lengthwise.models.forms import forms; "
+    "from lengthwise.positions import positions; from lengthwise.training.lengths import schedules; "
+    "[registry.maker(name)() for registry in (attentions, forms, positions, schedules) for name in registry.names()]",
+    "positions": "from lengthwise.cli import main; assert main(['positions']) == 0",
+    "dry run": "from lengthwise.cli import main; assert main(['train', 'sort', '--depth', '4', '--dry-run']) == 0",
+    "help": "from lengthwise.cli import main; assert main(['train', '--help']) == 0",
+}
+
+
+@pytest.mark.parametrize("what", WITHOUT_TORCH)
+def test_torch_is_not_imported(what, tmp_path):
+    code = f"import sys\n{WITHOUT_TORCH[what]}\nassert 'torch' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert done.returncode == 0, done.stderr
