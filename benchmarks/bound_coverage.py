@@ -7,6 +7,7 @@ can see. The last rows are the documented example: how much tighter Freedman is 
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,22 +17,32 @@ from bound_processes import DEPENDENT, INDEPENDENT, PREDICTOR_BITS, Drawn, selec
 from rows import Row, standalone
 from scipy.stats import binom
 
-from lengthwise.bounds.tokens import TokenBound, TokenLosses, document_bound, freedman_bound, martingale_bound
+from lengthwise.bounds.tokens import TokenBound, TokenLosses, token_bound
 from lengthwise.bounds.tokens.formulas import complexity
-from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Product
-from lengthwise.bounds.tokens.token_bound import Target
+from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Inequality, ProductInequality
+from lengthwise.bounds.tokens.problem import Level, Target
 
 DELTA, DRAWS, QUICK, TOKENS, LENGTH = 0.05, 2000, 20, 200, 2
 UNITS = 60  # units that a sample has
 Process = Callable[[np.random.Generator, int, int], Drawn]
 Maker = Callable[[TokenLosses, float, Target, int | None], TokenBound]
 
+
+def _made(
+    level: Level, inequality: Inequality, losses: TokenLosses, bits: float, target: Target, population: int | None
+) -> TokenBound:
+    return token_bound(losses, bits, level=level, inequality=inequality, target=target, population=population)
+
+
 MAKERS: dict[str, Maker] = {
-    "documents, hoeffding": lambda x, b, t, n: document_bound(x, b, target=t, documents=n, inequality=Hoeffding()),
-    "documents, product": lambda x, b, t, n: document_bound(x, b, target=t, documents=n, inequality=Product()),
-    "tokens, hoeffding": lambda x, b, t, n: martingale_bound(x, b, target=t, tokens=n, inequality=Hoeffding()),
-    "tokens, product": lambda x, b, t, n: martingale_bound(x, b, target=t, tokens=n, inequality=Product()),
-    "tokens, freedman": lambda x, b, t, n: freedman_bound(x, b, target=t, tokens=n),
+    f"{level}, {inequality.name}": functools.partial(_made, level, inequality)
+    for level, inequality in (
+        ("documents", Hoeffding()),
+        ("documents", ProductInequality()),
+        ("tokens", Hoeffding()),
+        ("tokens", ProductInequality()),
+        ("tokens", Freedman()),
+    )
 }
 
 

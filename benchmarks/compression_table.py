@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from lengthwise.probes.guarantee.predictor import OurPredictor
 from numpy.typing import NDArray
 
 from lengthwise.bounds.compression import decode, encode, make_quantiser
@@ -54,20 +53,16 @@ def normal_rows(numbers: int = NUMBERS) -> list[list[str]]:
 def run_rows(folder: Path, size: int, items: int) -> list[list[str]]:
     """A row a quantiser: the message by parts, how far the weights moved, and what the decoded model does."""
     subject = open_subject(folder)
-    run, predictor = subject.run, subject.predictor
-    if run is None or not isinstance(predictor, OurPredictor):
-        raise LengthwiseError(f"{folder} is no run; `lengthwise train` makes one")
+    run, predictor = subject.capability("run"), subject.capability("predictor")
     original, header = predictor.tensors(), predictor.header()
     names = ("header, prefix, checksum", "tables", "exact", "symbols")
     rows = [["quantiser", "bits", "a weight", *names, "entropy", "relative error", "loss", "exact match"]]
     for spec in SPECS:
         message = encode(original, header, make_quantiser(spec))
         decoded = decode(message.data)[1]
-        predictor.fill(decoded)
+        model = predictor.with_weights(decoded).network
         with torch.no_grad():
-            point = measure_size(
-                TransformerAnswers(predictor.model), run.plan.task.part("test"), size, items, run.plan.seed
-            )
+            point = measure_size(TransformerAnswers(model), run.task.part("test"), size, items, run.seed)
         parts = dict(message.parts)
         first = sum(parts.pop(name) for name in ("header", "prefix", "checksum"))
         cells = [first, *(parts[name] for name in names[1:]), round(message.entropy_bits)]

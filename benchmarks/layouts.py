@@ -22,8 +22,8 @@ from typing import Any
 from lengthwise.files import read_json, write_json, write_text
 from lengthwise.oracle.check import check
 from lengthwise.oracle.locality import trained
-from lengthwise.oracle.locality.trained import TIMES, Outcome
-from lengthwise.oracle.theories.layout import Layout, layout_of
+from lengthwise.oracle.locality.layout import Layout, layout_of
+from lengthwise.oracle.locality.trained import TIMES, LayoutOutcome
 from lengthwise.probes.recursion.points import ChainPoint
 from lengthwise.probes.recursion.walk import run_chains
 from lengthwise.runs.plan import plan_for
@@ -109,7 +109,7 @@ def _plain(point: ChainPoint) -> dict[str, Any]:
     return {name: getattr(point, name) for name in names} | {"true_step": round(point.true_step, 4)}
 
 
-def verdict(outcome: Outcome) -> tuple[str, str]:
+def verdict(outcome: LayoutOutcome) -> tuple[str, str]:
     """What `check` says of the layout with as many training items, and by which windows."""
     task, items, last = tasks.make(outcome.task), outcome.steps * outcome.batch, TIMES * outcome.train_size
     card = check(task, [outcome.position], train_size=outcome.train_size, test_size=last, items=items)
@@ -127,7 +127,7 @@ def _windows(layout: Layout) -> str:
     return f"{settled}, {'a sample ' if layout.sampled else ''}to size {found.best.up_to}"
 
 
-def row(outcome: Outcome, outlook: str, windows: str) -> str:
+def row(outcome: LayoutOutcome, outlook: str, windows: str) -> str:
     sizes = [outcome.train_size * times for times in (1, 2, TIMES)]
     shares = [f"{outcome.exact(size):.1%}" for size in sizes]
     became = {True: "held", False: "fell", None: "not learned"}
@@ -161,10 +161,10 @@ def main() -> int:
         return 0
     write_json(DATA, {"outcomes": found})
     trained.outcomes.cache_clear()
-    return write_table([Outcome.from_plain(data) for data in found])
+    return write_table([LayoutOutcome.from_plain(data) for data in found])
 
 
-def write_table(found: list[Outcome]) -> int:
+def write_table(found: list[LayoutOutcome]) -> int:
     rows, contradictions = [], 0
     for one in found:
         outlook, windows = verdict(one)

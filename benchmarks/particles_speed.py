@@ -19,7 +19,7 @@ import torch
 from rows import Row, standalone
 
 from lengthwise.errors import LengthwiseError
-from lengthwise.geometry.particles.runge_kutta import step
+from lengthwise.geometry.particles.integrate import step
 from lengthwise.geometry.particles.starts import uniform
 from lengthwise.geometry.particles.system import System
 

@@ -38,7 +38,7 @@ def tell(value, seconds, gap):
 """
 OURS = """
 from lengthwise.transport.problem import Problem, VectorCost
-from lengthwise.transport.solve import solve
+from lengthwise.transport.solving import solve
 solve(Problem(VectorCost(x[:400], y[:400])), "sparse")
 began = time.perf_counter()
 found = solve(Problem(VectorCost(x, y))).certificate

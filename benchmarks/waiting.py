@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from rows import Row, need, standalone
 
-from lengthwise.analysis.bootstrap import mean_over_seeds
 from lengthwise.bounds.compression.kmeans import kmeans_levels
 from lengthwise.errors import LengthwiseError
 from lengthwise.geometry import clusters
@@ -30,6 +29,7 @@ from lengthwise.probes.curve.spread import Keep
 from lengthwise.probes.inspection import inspect
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import carry_out
+from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.calibration import calibrate
 from lengthwise.studies.cells import cells
 from lengthwise.studies.estimate import estimate
@@ -195,7 +195,7 @@ def inspection_rows(quick: bool) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as place:
         LlamaForCausalLM(config).save_pretrained(place)
         taken = seconds_of(lambda: inspect(Path(place), probes=["geometry"]), rounds=1)
-    yield Row("inspect --sections geometry, SmolLM2's shape", taken, "s", most=360.0)
+    yield Row("inspect --probes geometry, SmolLM2's shape", taken, "s", most=360.0)
 
 
 def rows(quick: bool = False) -> list[Row]:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from lengthwise.oracle.programs.syntax import (
     And,
-    Choice,
     Compare,
+    Conditional,
     Constant,
     Count,
     Difference,
@@ -64,7 +64,7 @@ def expressions(named):
                 st.builds(Sum, numbers, numbers),
                 st.builds(Difference, numbers, numbers),
                 st.builds(Multiple, st.integers(-3, 3), numbers),
-                st.builds(Choice, booleans, numbers, numbers),
+                st.builds(Conditional, booleans, numbers, numbers),
             ),
         )
     return booleans, numbers

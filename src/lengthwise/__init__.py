@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from lengthwise.models.architecture import Architecture
     from lengthwise.models.attention import Attention
     from lengthwise.models.transformer import Transformer
-    from lengthwise.oracle.check import check
-    from lengthwise.oracle.check_own import check_formulation
+    from lengthwise.oracle.check import check, check_formulation
     from lengthwise.positions import make_position
     from lengthwise.positions.networks.encoder import Encoder
     from lengthwise.positions.position import Position, Shape
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from lengthwise.runs.train import train
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
-    from lengthwise.shift.sampling import task_sample
+    from lengthwise.shift.samples import task_sample
     from lengthwise.studies.results import StudyResults, open_study, run_study
     from lengthwise.studies.spec import Study
     from lengthwise.subjects.open import open_subject
@@ -72,7 +71,7 @@ _HOMES = {
     "Transformer": "lengthwise.models.transformer",
     "bound": "lengthwise.probes.guarantee.bound",
     "check": "lengthwise.oracle.check",
-    "check_formulation": "lengthwise.oracle.check_own",
+    "check_formulation": "lengthwise.oracle.check",
     "inspect": "lengthwise.probes.inspection",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
@@ -84,7 +83,7 @@ _HOMES = {
     "over_seeds": "lengthwise.probes.curve.spread",
     "run_chains": "lengthwise.probes.recursion.walk",
     "run_study": "lengthwise.studies.results",
-    "task_sample": "lengthwise.shift.sampling",
+    "task_sample": "lengthwise.shift.samples",
     "train": "lengthwise.runs.train",
     "trusting": "lengthwise.trust",
 }

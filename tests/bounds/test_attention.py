@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from lengthwise.bounds.lipschitz import Head, HeadNorms, Region, Sight, attention_bound
+from lengthwise.bounds.lipschitz import AttentionHead, HeadNorms, Region, Visibility, attention_bound
 from lengthwise.bounds.lipschitz.attention import head_factor
 from lengthwise.errors import UsageError
 
@@ -76,7 +76,7 @@ def random_case(rng):
         return None if rng.random() < 0.5 else rng.normal(size=size)
 
     heads = [
-        Head(
+        AttentionHead(
             *(rng.normal(size=(size, width)) * strength for _ in range(2)),
             rng.normal(size=(size, width)),
             rng.normal(size=(width, size)),
@@ -88,7 +88,7 @@ def random_case(rng):
         for _ in range(count)
     ]
     length = int(rng.integers(1, 7))
-    sight = Sight(length, bool(rng.random() < 0.5), None if rng.random() < 0.7 else 2)
+    sight = Visibility(length, bool(rng.random() < 0.5), None if rng.random() < 0.7 else 2)
     radius = 10 ** rng.uniform(-1, 0.5)
     x = rng.normal(size=(length, width))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
@@ -118,7 +118,7 @@ def test_no_derivative_exceeds_the_bounds():
 
 def two_clusters(strength, copies=200):
     """The case that attains the bound (statement 4): half of the weight on +e1, half on -e1, asked by e2."""
-    head = Head(strength * np.diag([1.0, -1.0]), np.eye(2), np.eye(2), np.eye(2))
+    head = AttentionHead(strength * np.diag([1.0, -1.0]), np.eye(2), np.eye(2), np.eye(2))
     x = np.array([[0.0, 1.0]] + [[1.0, 0.0]] * copies + [[-1.0, 0.0]] * copies)
     return head, x
 
@@ -126,7 +126,7 @@ def two_clusters(strength, copies=200):
 def stretch_of_clusters(strength, copies=200):
     """|f_0(x + e m) - f_0(x - e m)| / 2e for the moves m of statement 4."""
     head, x = two_clusters(strength, copies)
-    sight = Sight(len(x), causal=False)
+    sight = Visibility(len(x), causal=False)
     tilt = np.array([1.0, strength]) / math.hypot(1.0, strength)
     moves = np.vstack([[[1.0, 0.0]], [tilt * [1, -1]] * copies, [tilt] * copies])
     step = 1e-6 / max(1.0, strength)
@@ -137,7 +137,7 @@ def stretch_of_clusters(strength, copies=200):
 @pytest.mark.parametrize("strength", [0.01, 0.3, 1.0, 3.0, 10.0, 100.0])
 def test_token_bound_is_attained(strength):
     head, x = two_clusters(strength)
-    bound = attention_bound([head], Region(1.0), "token", Sight(len(x), causal=False)).constant
+    bound = attention_bound([head], Region(1.0), "token", Visibility(len(x), causal=False)).constant
     assert bound == pytest.approx(strength + math.hypot(1, strength), rel=1e-7)
     assert 0.99 < stretch_of_clusters(strength) / bound < 1 + 1e-6
     assert bound <= 1 + 2 * strength + 1e-6, "the simpler form is never smaller"
@@ -148,7 +148,7 @@ def test_forms_that_are_implied():
     for n in (1, 2, 10, 1000):
         for t in (0.0, 0.01, 0.5, 1.0, 7.0, 300.0):
             norms = HeadNorms(1.0, 1.0, t, 0.0, 0.0, False)
-            ours = head_factor(norms, 1.0, "frobenius", Sight(n, causal=False))
+            ours = head_factor(norms, 1.0, "frobenius", Visibility(n, causal=False))
             assert ours <= math.sqrt(3) * math.sqrt(t**2 * (4 * n + 1) + n) * (1 + 1e-6)
             if t < 100:
                 assert ours <= (1 + 3 * t) * math.exp(2 * t) * (1 + 1e-6)
@@ -157,31 +157,31 @@ def test_forms_that_are_implied():
 
 
 def test_most_received():
-    assert Sight(10).most_received() == 10 and Sight(10, window=3).most_received() == 3
-    assert Sight(10, causal=False, window=3).most_received() == 5
-    assert Sight(10, causal=False).most_received(0.0) == pytest.approx(1.0)
-    assert Sight(4).most_received(0.0) == pytest.approx(1 + 1 / 2 + 1 / 3 + 1 / 4)
-    assert Sight(4, biased=True).most_received(0.0) == 4, "a position bias may put all weight on one key"
+    assert Visibility(10).most_received() == 10 and Visibility(10, window=3).most_received() == 3
+    assert Visibility(10, causal=False, window=3).most_received() == 5
+    assert Visibility(10, causal=False).most_received(0.0) == pytest.approx(1.0)
+    assert Visibility(4).most_received(0.0) == pytest.approx(1 + 1 / 2 + 1 / 3 + 1 / 4)
+    assert Visibility(4, biased=True).most_received(0.0) == 4, "a position bias may put all weight on one key"
 
 
 def test_bias_of_keys_cancels_unless_turned():
     rng = np.random.default_rng(4)
     matrices = [rng.normal(size=(2, 3)) for _ in range(3)] + [rng.normal(size=(3, 2))]
-    plain = Head(*matrices)
-    biased = Head(*matrices, key_bias=np.array([5.0, -3.0]))
-    turned = Head(*matrices, rotary=True)
-    both = Head(*matrices, key_bias=np.array([5.0, -3.0]), rotary=True)
+    plain = AttentionHead(*matrices)
+    biased = AttentionHead(*matrices, key_bias=np.array([5.0, -3.0]))
+    turned = AttentionHead(*matrices, rotary=True)
+    both = AttentionHead(*matrices, key_bias=np.array([5.0, -3.0]), rotary=True)
     constant = [attention_bound([h], Region(1.0)).constant for h in (plain, biased, turned, both)]
     assert constant[0] == constant[1] < constant[2] < constant[3]
 
 
 def test_centre_and_norm_weights_are_folded_into_the_matrices():
     rng = np.random.default_rng(5)
-    head = Head(*(rng.normal(size=(4, 5)) for _ in range(3)), rng.normal(size=(5, 4)), rng.normal(size=4))
+    head = AttentionHead(*(rng.normal(size=(4, 5)) for _ in range(3)), rng.normal(size=(5, 4)), rng.normal(size=4))
     weight, bias = rng.normal(size=5), rng.normal(size=5)
     z = rng.normal(size=(6, 5))
     z -= z.mean(axis=1, keepdims=True)
-    sight = Sight(6)
+    sight = Visibility(6)
     folded = head.behind_norm(weight, bias, centred=True)
     assert weights_of(z, folded, sight) == pytest.approx(weights_of(weight * z + bias, head, sight))
     seen = forward(weight * z + bias, [head], sight)
@@ -198,8 +198,8 @@ def test_bad_input():
     with pytest.raises(UsageError, match="needs the length"):
         attention_bound([head], Region(1.0), "frobenius")
     with pytest.raises(UsageError, match="at least 1 token"):
-        Sight(0)
+        Visibility(0)
     with pytest.raises(UsageError, match="one shape"):
-        Head(np.eye(2), np.eye(3), np.eye(2), np.eye(2))
+        AttentionHead(np.eye(2), np.eye(3), np.eye(2), np.eye(2))
     with pytest.raises(UsageError, match="radius"):
         Region(-1.0)

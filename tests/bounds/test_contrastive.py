@@ -174,7 +174,7 @@ def test_claims_and_chance():
     assert str(claim.reference) == "docs/contexture.md, proposition 7"
     assert contrastive_bound(0.3, 4, 15, 0.5).claim().status == "vacuous"
     assert contrastive_bound(math.log(2), 10**9, 1, 1.0).claim().status == "vacuous"
-    assert "12 bits" in contrastive_bound(0.3, 40, 15, 0.5, bits=12).claim().assumptions[1].statement
+    assert contrastive_bound(0.3, 40, 15, 0.5, bits=12).claim().assumptions[1].values == {"bits": 12}
 
 
 def test_one_negative_and_a_constant_encoder_are_at_chance():

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from lengthwise.bounds.kantorovich import agnostic_bound, margin_bound, ramp, realizable_bound
-from lengthwise.bounds.sampling import distance_deviation, risk_deviation
+from lengthwise.bounds.sampling import Sampling, distance_deviation, risk_deviation
 from lengthwise.errors import UsageError
 from lengthwise.records import Claim, Interval
 
@@ -134,8 +134,7 @@ def test_sampled_bounds_hold_in_every_draw():
             model_lipschitz=abs(slope),
             target_lipschitz=0.0,
             loss_range=1.0,
-            source_sampling=risk_deviation(items, 1.0, delta / 3),
-            distance_sampling=2 * distance_deviation(items, 1.0, 5, delta / 3),
+            sampling=Sampling(risk_deviation(items, 1.0, delta / 3), 2 * distance_deviation(items, 1.0, 5, delta / 3)),
         )
         assert q @ loss <= bound.total
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from lengthwise.bounds.lipschitz import (
-    Head,
+    AttentionHead,
     HeadNorms,
     Region,
-    Seen,
-    Sight,
+    SeenAttention,
+    Visibility,
     attention_bound,
     local_attention_constant,
     local_numbers,
@@ -27,12 +27,12 @@ def seen_by(head, x, causal):
         logits = np.where(np.tri(len(x), dtype=bool), logits, -np.inf)
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
-    return Seen(q[None], k[None], v[None], weights[None])
+    return SeenAttention(q[None], k[None], v[None], weights[None])
 
 
 def constants(heads, x, widening, causal):
     out = spectral_norm(np.concatenate([h.out for h in heads], axis=1))
-    sight = Sight(len(x), causal)
+    sight = Visibility(len(x), causal)
     numbers = [local_numbers(h, HeadNorms.of(h), seen_by(h, x, causal), widening, sight.most_received()) for h in heads]
     return [local_attention_constant(numbers, out, norm) for norm in ("token", "frobenius")]
 
@@ -62,7 +62,9 @@ def test_no_pair_in_the_neighbourhood_is_stretched_more():
     for case in range(80):
         width, causal, widening = 4, bool(case % 2), float(10 ** rng.uniform(-3, -0.3))
         heads = [
-            Head(*(rng.normal(size=(2, width)) for _ in range(3)), rng.normal(size=(width, 2)), rng.normal(size=2))
+            AttentionHead(
+                *(rng.normal(size=(2, width)) for _ in range(3)), rng.normal(size=(width, 2)), rng.normal(size=2)
+            )
             for _ in range(1 + case % 2)
         ]
         x = rng.normal(size=(int(rng.integers(1, 6)), width))
@@ -77,7 +79,7 @@ def test_no_pair_in_the_neighbourhood_is_stretched_more():
 
 def test_local_bound_is_below_the_ball_and_grows_with_the_widening():
     rng = np.random.default_rng(1)
-    head = Head(*(2 * rng.normal(size=(3, 3)) for _ in range(3)), rng.normal(size=(3, 3)))
+    head = AttentionHead(*(2 * rng.normal(size=(3, 3)) for _ in range(3)), rng.normal(size=(3, 3)))
     x = rng.normal(size=(6, 3))
     ball = attention_bound([head], Region(np.linalg.norm(x, axis=1).max())).constant
     values = [constants([head], x, w, True)[0] for w in (0.0, 0.01, 0.1, 1.0)]
@@ -86,7 +88,7 @@ def test_local_bound_is_below_the_ball_and_grows_with_the_widening():
 
 def test_one_token_is_only_passed_on():
     rng = np.random.default_rng(2)
-    head = Head(*(rng.normal(size=(3, 3)) for _ in range(3)), rng.normal(size=(3, 3)))
+    head = AttentionHead(*(rng.normal(size=(3, 3)) for _ in range(3)), rng.normal(size=(3, 3)))
     assert constants([head], rng.normal(size=(1, 3)), 0.0, True)[0] == pytest.approx(
         np.linalg.norm(head.out @ head.value, 2), rel=1e-6
     )
@@ -107,9 +109,9 @@ def test_largest_deviation_is_that_of_the_covariance():
 
 def test_keys_whose_turning_is_unknown_count_with_their_length():
     rng = np.random.default_rng(4)
-    head = Head(*(rng.normal(size=(2, 3)) for _ in range(3)), rng.normal(size=(3, 2)), rotary=True)
+    head = AttentionHead(*(rng.normal(size=(2, 3)) for _ in range(3)), rng.normal(size=(3, 2)), rotary=True)
     seen = seen_by(head, rng.normal(size=(5, 3)), True)
-    unknown = Seen(seen.queries, seen.keys, seen.values, seen.weights, turned=False)
+    unknown = SeenAttention(seen.queries, seen.keys, seen.values, seen.weights, turned=False)
     norms = HeadNorms.of(head)
     known, numbers = (local_numbers(head, norms, s, 0.0, 5.0) for s in (seen, unknown))
     longest = np.linalg.norm(seen.keys, axis=2).max()
@@ -122,7 +124,7 @@ def test_keys_whose_turning_is_unknown_count_with_their_length():
 def selector(strength):
     """logit_ij = strength x_i[2] x_j[1]: tokens with a third coordinate ask, and the second says how loud a key is."""
     ask, loud = np.array([[0.0, 0.0, strength]]), np.array([[0.0, 1.0, 0.0]])
-    return Head(ask, loud, np.eye(3), np.eye(3))
+    return AttentionHead(ask, loud, np.eye(3), np.eye(3))
 
 
 def test_attention_that_can_tip_over_within_the_widening():

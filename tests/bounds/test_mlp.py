@@ -62,7 +62,7 @@ def test_no_derivative_exceeds_the_bounds(name):
         center, radius = rng.normal(size=width), float(rng.uniform(0.1, 3))
         region = Region(radius, center=center)
         plain = plain_mlp_bound(w_in, w_out, name, region, b_in, b_out)
-        gated = gated_mlp_bound(w_in, w_gate, w_out, name, region, b_in, b_gate, b_out)
+        gated = gated_mlp_bound(w_in, w_gate, w_out, name, region, (b_in, b_gate, b_out))
         for _ in range(10):
             step = rng.normal(size=width)
             x = center + radius * step / np.linalg.norm(step) * rng.choice([1.0, rng.random()])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthwise.bounds.lipschitz import PartBound, Region, chained, norm_bound, residual
-from lengthwise.bounds.lipschitz.normalisation import normalised_reach
+from lengthwise.bounds.lipschitz.layers import normalised_reach
 from lengthwise.errors import UsageError
 
 

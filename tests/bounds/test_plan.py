@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengthwise.bounds.plan import Plan, along_line, bits_for, edges, needs, params_for, solved, tokens_for
-from lengthwise.bounds.plan_methods import Azuma, Freedman, TrainingRun, fitted_variation
+from lengthwise.bounds.plan import GuaranteePlan, along_line, bits_for, edges, needs, params_for, solved, tokens_for
+from lengthwise.bounds.plan_methods import AzumaMethod, FreedmanMethod, TrainingRun, fitted_variation
 from lengthwise.bounds.tokens.formulas import token_bound_bits
 from lengthwise.errors import UsageError
 
-PUBLISHED = Freedman(published=True)
+PUBLISHED = FreedmanMethod(published=True)
 
 
 def gap(params: float, tokens: float, bits: float = 3.0, method=PUBLISHED) -> float:
@@ -40,34 +40,34 @@ def test_the_table_of_the_published_formula(params, tokens, bits, expected):
 
 
 def test_nats_of_description_a_token_on_the_compute_optimal_line():
-    assert [round(Freedman().complexity(TrainingRun(n, 20 * n)), 4) for n in (7e7, 1e9, 1.2e10)] == [0.1040] * 3
+    assert [round(FreedmanMethod().complexity(TrainingRun(n, 20 * n)), 4) for n in (7e7, 1e9, 1.2e10)] == [0.1040] * 3
 
 
 def test_the_exact_smoothing_is_what_it_costs_at_the_best_weight_and_below_the_published_one():
     run = TrainingRun(9e8, 9e9, 1 / math.log(2), 50_000)  # C is about 1/10
-    c = Freedman().complexity(run)
-    exact, loose = (method.terms(run)[2].value for method in (Freedman(), PUBLISHED))
+    c = FreedmanMethod().complexity(run)
+    exact, loose = (method.terms(run)[2].value for method in (FreedmanMethod(), PUBLISHED))
     tried = min(-math.log1p(-a) + c * math.log(1 / a) for a in (n / 10_000 for n in range(1, 10_000)))
     assert exact <= tried <= exact + 1e-6 and exact < loose == math.sqrt(2 * c)
 
 
 def test_the_published_seven_billion_case_by_azuma():
     run = TrainingRun(7e9, 1.2e12, 1.95e9 * 8 / 7e9, 32_000)
-    plan = Plan(run, Azuma(0.1, 10_000, smoothed=True), 2.87 * math.log(2))
+    plan = GuaranteePlan(run, AzumaMethod(0.1, 10_000, smoothed=True), 2.87 * math.log(2))
     assert plan.bound is not None
     assert plan.bound / math.log(2) == pytest.approx(4.31, abs=0.01)
     published = token_bound_bits(1.95e9, 1.2e12, 32_000, 2.87, alpha=0.1, sample=10_000)
     assert plan.bound / math.log(2) == pytest.approx(published, rel=1e-12)
-    honest = replace(plan, method=Azuma(0.1, 10_000)).bound
+    honest = replace(plan, method=AzumaMethod(0.1, 10_000)).bound
     assert honest == pytest.approx(plan.bound - math.log(0.9))
 
 
 def test_more_tokens_a_parameter_help_and_more_compute_at_their_best_ratio_hardly_does():
-    line = along_line(Plan(TrainingRun(1e9, 1e9), Freedman()), 20)
+    line = along_line(GuaranteePlan(TrainingRun(1e9, 1e9), FreedmanMethod()), 20)
     gaps = [row["gap"] for row in line]
     assert gaps == sorted(gaps, reverse=True) and gaps[0] - gaps[-1] < 0.2
     assert all(row["gap"] < row["published"] for row in line)
-    assert along_line(Plan(TrainingRun(1e9, 1e9), Freedman()), 200)[0]["gap"] < gaps[-1]
+    assert along_line(GuaranteePlan(TrainingRun(1e9, 1e9), FreedmanMethod()), 200)[0]["gap"] < gaps[-1]
 
 
 runs = st.builds(
@@ -79,8 +79,8 @@ runs = st.builds(
     delta=st.floats(1e-9, 0.9),
 )
 methods = st.one_of(
-    st.builds(Freedman, st.none() | st.floats(0, 10), st.integers(1, 10_000), st.booleans()),
-    st.builds(Azuma, st.none() | st.floats(1e-6, 0.999), st.none() | st.integers(1, 10**9)),
+    st.builds(FreedmanMethod, st.none() | st.floats(0, 10), st.integers(1, 10_000), st.booleans()),
+    st.builds(AzumaMethod, st.none() | st.floats(1e-6, 0.999), st.none() | st.integers(1, 10**9)),
 )
 factors = st.floats(1.0001, 1e3)
 
@@ -97,12 +97,12 @@ def test_the_gap_falls_with_tokens_and_rises_with_bits_and_params(run, method, f
 
 def test_below_the_least_params_the_fitted_variation_breaks_the_order():
     """Why `least_params` is there: many tokens, few parameters, and the smaller model has the larger gap."""
-    assert gap(1e3, 1e15, method=Freedman()) > gap(1e5, 1e15, method=Freedman())
+    assert gap(1e3, 1e15, method=FreedmanMethod()) > gap(1e5, 1e15, method=FreedmanMethod())
 
 
 @given(runs, methods, st.floats(0.01, 20))
 def test_what_a_goal_takes_is_enough_and_hardly_more_than_enough(run, method, goal):
-    plan = Plan(run, method)
+    plan = GuaranteePlan(run, method)
 
     def reached(**changed: float) -> bool:
         return replace(plan, run=replace(run, **changed)).gap < goal
@@ -122,48 +122,48 @@ def test_what_a_goal_takes_is_enough_and_hardly_more_than_enough(run, method, go
 
 @given(runs, st.floats(0.001, 0.999))
 def test_the_weight_of_smoothing_is_the_best_one(run, alpha):
-    best = Azuma().gap(run)
-    assert best <= Azuma(alpha).gap(run) * (1 + 1e-9)
+    best = AzumaMethod().gap(run)
+    assert best <= AzumaMethod(alpha).gap(run) * (1 + 1e-9)
 
 
 def test_vacuous_is_called_vacuous():
-    assert Plan(TrainingRun(1.7e12, 1e12), Freedman(), 2.0).status == "vacuous"
-    assert Plan(TrainingRun(1.7e12, 1e12), Freedman()).status == "vacuous"
-    assert Plan(TrainingRun(7e9, 1.4e11), Freedman(), 2.2).status == "holds"
-    assert Plan(TrainingRun(7e9, 1.4e11), Freedman(), 10.0).status == "vacuous"
+    assert GuaranteePlan(TrainingRun(1.7e12, 1e12), FreedmanMethod(), 2.0).status == "vacuous"
+    assert GuaranteePlan(TrainingRun(1.7e12, 1e12), FreedmanMethod()).status == "vacuous"
+    assert GuaranteePlan(TrainingRun(7e9, 1.4e11), FreedmanMethod(), 2.2).status == "holds"
+    assert GuaranteePlan(TrainingRun(7e9, 1.4e11), FreedmanMethod(), 10.0).status == "vacuous"
 
 
 def test_a_claim_is_a_prediction_and_says_where_the_fit_ends():
-    claim = Plan(TrainingRun(7e10, 2e12, 2), Freedman(), 2.0, 0.1).claim()
+    claim = GuaranteePlan(TrainingRun(7e10, 2e12, 2), FreedmanMethod(), 2.0, 0.1).claim()
     assert claim.kind == "predicted" and claim.status == "holds"
     assert claim.value == pytest.approx(2.0 + math.fsum(claim.evidence["terms"].values()))
     assert claim.evidence["terms"]["quantisation"] == 0.1 and "not on fresh documents" in claim.evidence["quantity"]
     assert [a.check for a in claim.assumptions].count("violated") == 1  # 70 billion is above the models of the fit
-    inside = Plan(TrainingRun(1e9, 2e12, 2), Freedman(0.3), 2.0).claim()
+    inside = GuaranteePlan(TrainingRun(1e9, 2e12, 2), FreedmanMethod(0.3), 2.0).claim()
     assert not any(a.check == "violated" for a in inside.assumptions)
 
 
 def test_a_plan_with_a_number_left_out_just_reaches_its_goal():
-    plan = Plan(TrainingRun(7e9, 1.0), Freedman(), 2.2)
+    plan = GuaranteePlan(TrainingRun(7e9, 1.0), FreedmanMethod(), 2.2)
     assert plan.break_even is not None
     found = solved(plan, "tokens", plan.break_even)
     assert found.status == "holds" and found.bound == pytest.approx(found.run.chance, rel=1e-8)
     with pytest.raises(UsageError, match="10,000,000 parameters or more"):
-        solved(Plan(TrainingRun(1.0, 1e5), Freedman()), "params", 0.01)
+        solved(GuaranteePlan(TrainingRun(1.0, 1e5), FreedmanMethod()), "params", 0.01)
     with pytest.raises(UsageError, match="no number of tokens"):
-        solved(Plan(TrainingRun(1e9, 1.0), Azuma(0.1, 100)), "tokens", 0.1)
+        solved(GuaranteePlan(TrainingRun(1e9, 1.0), AzumaMethod(0.1, 100)), "tokens", 0.1)
 
 
 def test_edges_are_where_the_levels_are_reached():
-    plan = Plan(TrainingRun(7e9, 1.4e11), Freedman())
+    plan = GuaranteePlan(TrainingRun(7e9, 1.4e11), FreedmanMethod())
     for row in edges(plan, [0.5, 2.0], [1e8, 1e11]):
-        assert gap(row["params"], row["params"] * row["ratio"], method=Freedman()) == pytest.approx(
+        assert gap(row["params"], row["params"] * row["ratio"], method=FreedmanMethod()) == pytest.approx(
             row["level"], rel=1e-6
         )
 
 
 def test_a_run_without_a_loss_is_not_asked_to_beat_chance():
-    plan = Plan(TrainingRun(7e9, 1.4e11), Freedman())
+    plan = GuaranteePlan(TrainingRun(7e9, 1.4e11), FreedmanMethod())
     assert [row["goal"] for row in needs(plan)] == ["gap of 1 nat", "gap of 0.5 nats"]
     assert needs(replace(plan, loss=2.2))[0]["gap"] == pytest.approx(math.log(50_000) - 2.2)
 
@@ -184,7 +184,7 @@ def test_what_the_page_shows_runs_and_its_figures_are_these():
     exact = [round(row["gap"], 2) for row in along_line(names["plan"], 20, (7e7, 1e9, 1.2e10))]
     assert exact == [1.71, 1.59, 1.57] and "1.71, 1.59 and 1.57" in page
     at = TrainingRun(1e9, 3e9 * math.log(2) / 0.43)
-    assert "C = 0.43" in page and Freedman(0.3).gap(at) == pytest.approx(Azuma().gap(at), rel=0.01)
+    assert "C = 0.43" in page and FreedmanMethod(0.3).gap(at) == pytest.approx(AzumaMethod().gap(at), rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -195,13 +195,13 @@ def test_what_the_page_shows_runs_and_its_figures_are_these():
         lambda: TrainingRun(1, 1, bits=-1),
         lambda: TrainingRun(1, 1, vocabulary=1),
         lambda: TrainingRun(1, 1, delta=1),
-        lambda: Freedman(-1),
-        lambda: Freedman(grid=0),
-        lambda: Azuma(1.0),
-        lambda: Azuma(sample=0),
-        lambda: Azuma(smoothed=True),
-        lambda: Plan(TrainingRun(1, 1), Freedman(), -1),
-        lambda: along_line(Plan(TrainingRun(1, 1), Freedman()), 0),
+        lambda: FreedmanMethod(-1),
+        lambda: FreedmanMethod(grid=0),
+        lambda: AzumaMethod(1.0),
+        lambda: AzumaMethod(sample=0),
+        lambda: AzumaMethod(smoothed=True),
+        lambda: GuaranteePlan(TrainingRun(1, 1), FreedmanMethod(), -1),
+        lambda: along_line(GuaranteePlan(TrainingRun(1, 1), FreedmanMethod()), 0),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_a_sentence(make):

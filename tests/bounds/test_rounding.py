@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lengthwise.bounds.lipschitz.heads import product_norm
+from lengthwise.bounds.lipschitz.attention import product_norm
 from lengthwise.bounds.lipschitz.rounding import largest_row, spectral_norm, up, vector_norm
 from lengthwise.errors import UsageError
 

@@ -78,7 +78,7 @@ WRONG = {
     "quantiser": (["RUN", "--quantiser", "kmean"], "did you mean 'kmeans'"),
     "figure": (["RUN", "--figure", "terms.gif"], "--figure takes a file that ends in"),
     "data": (["RUN", "--data", "x.jsonl"], "leave out other data"),
-    "held-out": (["RUN", "--held-out", "1"], "held-out is a whole number, at least 2"),
+    "held-out": (["RUN", "--held-out", "1"], "held-out is at least 2"),
     "output": (["RUN", "--out", "RUN"], "holds other files"),
 }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.wording
 def test_a_card_names_verdicts_reasons_and_what_to_change(cli):
     answer = cli("check", "--regex", "(aa)*")
     assert answer.code == 0 and answer.err == ""
@@ -17,9 +18,9 @@ def test_a_card_names_verdicts_reasons_and_what_to_change(cli):
     text = " ".join(answer.out.split())
     assert answer.out.splitlines()[1].startswith("  advice: Use learned+offset: ")
     assert "none CANNOT HOLD (C-RASP: the obstruction is proved; that training meets it is assumed)" in text
-    assert "they need different tags: {a} after the first and {a,$} after the second" in text
+    assert "yet if `a` follows them, different symbols may come next: {a} after the first" in text
     assert "learned+offset CAN HOLD" in text and "use learned+offset: a period of 2 is enough" in text
-    assert "rope, alibi UNKNOWN" in text and "Can hold is not will hold" in text
+    assert "rope, alibi UNKNOWN" in text and "Can hold does not mean will hold" in text
 
 
 @pytest.mark.parametrize(
@@ -51,15 +52,17 @@ def test_one_object(cli):
 
 
 def test_the_encodings_known_without_torch_are_those_that_exist():
-    from lengthwise.cli.check import _ENCODINGS
+    from lengthwise.cli.check_card import _ENCODINGS
     from lengthwise.positions import positions
 
     assert set(_ENCODINGS) == set(positions.names())
 
 
 def test_what_training_misses_is_listed(cli):
-    out = " ".join(cli("check", "parity_leftmost", "--train-size", "4", "--position", "t5").out.split())
-    assert "Of 98 windows" in out and "train to size 5 at least" in out
+    found = json.loads(cli("check", "parity_leftmost", "--train-size", "4", "--position", "t5", "--json").out)
+    claims = {claim["key"]: claim for claim in found["training"]}
+    assert claims["locality.training_size"]["value"] == 5 and claims["locality.share_seen"]["evidence"]["unseen"]
+    assert [change["key"] for change in found["changes"]] == ["longer"]
 
 
 def test_torch_is_not_loaded():
@@ -154,8 +157,9 @@ def test_two_next_states_are_both_shown_with_their_lines(cli):
 
 
 def test_an_alphabet_without_end_is_said_to_be_one(cli):
-    answer = cli("check", "--formulation", own(ENDLESS), "--position", "t5")
-    assert answer.code == 0 and "alphabet without end" in " ".join(answer.out.split())
+    answer = cli("check", "--formulation", own(ENDLESS), "--position", "t5", "--json")
+    opinion = json.loads(answer.out)["verdicts"][0]["opinions"][0]
+    assert answer.code == 0 and opinion["grounds"]["key"] == "locality.alphabet_ends"
 
 
 def test_a_step_that_never_returns_is_ended(cli, monkeypatch):

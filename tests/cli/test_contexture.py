@@ -95,7 +95,7 @@ def test_a_run(cli, sorting_run):
     answer = cli("contexture", sorting_run, "--items", "200", "--twins", "1", "--json", "--quiet")
     found = json.loads(answer.out)
     assert answer.code == 0 and answer.err == "" and len(found["random"]) == 1
-    assert found["representation"][0]["name"] == "ratio trace of the trained network"
+    assert found["representation"][0]["evidence"]["of"] == "the trained network"
     assert found["squares"] == pytest.approx([1.0] * len(found["squares"]))
     assert found["claims"][-1]["status"] == "unknown"  # answers that are decided: τ abstains
     assert (

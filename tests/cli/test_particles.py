@@ -24,7 +24,7 @@ def test_text_fits_80_columns(cli):
     assert answer.code == 0 and answer.err == ""
     assert max(map(len, answer.out.splitlines())) <= 80
     assert answer.out.startswith("6 tokens in 3 dimensions, SA, β = 9\n")
-    for title in ("What theory says of this start", "What the simulation did"):
+    for title in ("What theory predicts for this start", "What the simulation did"):
         assert f"\n{title}\n" in answer.out
     words = " ".join(answer.out.split())
     assert "one cluster in the end" in words and "the energy never falls: True (measured)" in words
@@ -54,14 +54,14 @@ def test_an_orthogonal_start_follows_gamma(cli):
     for moment, gamma in ((2, 0.362587), (8, 0.995902)):
         assert found["moments"]["time"][moment] in (1, 4)
         assert found["moments"]["N_beta"][moment] == pytest.approx(8 / (1 + 7 * np.exp(gamma - 1)), abs=1e-5)
-    assert any(c["name"].startswith("all inner products equal gamma") and c["status"] == "holds"
+    assert any(c["key"] == "particles.common_angle.simulated" and c["status"] == "holds"
                for c in found["measured"])  # fmt: skip
 
 
 def test_repelling_tokens_do_not_gather(cli):
     found = json.loads(cli(*QUICK, "--beta", "1", "--value", "negative", "--json", "--quiet").out)
     assert found["moments"]["N_20"][-1] > found["moments"]["N_20"][0]
-    assert not any("energy" in claim["title"] for claim in found["measured"])
+    assert not any(claim["key"] == "simulation.energy_rises" for claim in found["measured"])
 
 
 def test_query_and_key_are_those_of_the_scores(cli):
@@ -74,8 +74,10 @@ def test_query_and_key_are_those_of_the_scores(cli):
     found = json.loads(answer.out)
     assert found["facts"]["query"] == "`query.npy`" and found["facts"]["key"] == "`key.npy`"
     assert found["facts"]["value"].startswith("V = I")
-    assert not any("energy" in claim["title"] for claim in found["measured"]), "the energy is that of Q = K = I"
-    assert any("Q^T K is the identity" in each["statement"] and each["check"] == "violated"
+    assert not any(claim["key"] == "simulation.energy_rises" for claim in found["measured"]), (
+        "the energy is that of Q = K = I"
+    )
+    assert any(each["key"] == "particles.plain_scores" and each["check"] == "violated"
                for claim in found["theory"] for each in claim["assumptions"])  # fmt: skip
     query, key = (torch.from_numpy(matrix) for matrix in drawn.values())
     same = simulate(System("SA", 9.0, query, key), uniform(6, 3, 0), [0.0, 4.0], 1e-6)
@@ -273,7 +275,7 @@ def test_the_phase_diagram_as_an_object(cli):
     found = json.loads(cli(*PHASES, "--time", "9", "--json", "--quiet").out)
     claims = found["claims"]
     assert len(claims) == 3 and {claim["kind"] for claim in claims} == {"measured"}
-    assert claims[0]["status"] == "unknown" and claims[1]["evidence"]["d >= n"] is False  # 2 and 3 are below 5
+    assert claims[0]["status"] == "unknown" and claims[1]["evidence"]["d_at_least_n"] is False  # 2 and 3 are below 5
     assert len(found["rows"]) == 24 and len(found["line"]) == 17
     times = [row["time"] for row in found["line"]]
     assert times == sorted(times)  # a larger beta takes longer

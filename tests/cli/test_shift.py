@@ -44,8 +44,8 @@ def test_one_object(cli, files):
     answer = cli("shift", *files, "--json", *QUICK)
     found = json.loads(answer.out)
     assert (found["schema"], found["command"]) == (1, "shift")
-    claims = {claim["title"]: claim for claim in found["claims"]}
-    assert claims["W1"]["kind"] == "certified" and claims["W1"]["evidence"]["relative_gap"] <= 1e-7
+    claims = {claim["key"]: claim for claim in found["claims"]}
+    assert claims["transport.w1"]["kind"] == "certified" and claims["transport.w1"]["evidence"]["relative_gap"] <= 1e-7
     assert found["first"]["items"] == 12 and found["metric"]["facts"]["standardised_on"] == "a.jsonl"
     assert found["verdict"].startswith("b.jsonl is ")
 
@@ -89,8 +89,8 @@ def test_a_ladder(cli):
 def test_a_ladder_as_one_object(cli):
     found = json.loads(cli("shift", "sort", "--ladder", "--train-size", "4", "--items", "20", "--json", "--quiet").out)
     assert (found["command"], found["train_size"], found["levels"][0]["axis"]) == ("shift", 4, "training")
-    kinds = {claim["title"]: claim["kind"] for claim in found["claims"]}
-    assert kinds["W1 of training (features)"] == "certified" and kinds["null W1 (features)"] == "measured"
+    kinds = {claim["key"]: claim["kind"] for claim in found["claims"]}
+    assert kinds["shift.level"] == "certified" and kinds["shift.level_null"] == "measured"
 
 
 WRONG = {

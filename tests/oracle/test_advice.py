@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lengthwise.oracle.advice import first_advice
 from lengthwise.oracle.check import Card, check
-from lengthwise.oracle.opinion import Advice, Opinion, Outlook, Verdict
+from lengthwise.oracle.opinion import Advice, Opinion, Outlook, Verdict, first_advice
+from lengthwise.oracle.question import Case
 from lengthwise.oracle.theories.communication import THEORY
-from lengthwise.oracle.theories.question import Asked
 from lengthwise.positions import positions
 from lengthwise.tasks import tasks
 
@@ -64,12 +63,12 @@ def test_a_table_is_not_sent_to_offsets_that_cannot_hold(name: str) -> None:
 def verdicts(**outlooks: Outlook) -> dict[str, Verdict]:
     made = {}
     for name, outlook in outlooks.items():
-        opinion: Opinion = Asked("a task", name, 8, 24).opinion(THEORY, outlook, "because")
+        opinion: Opinion = Case("a task", name, 8, 24).opinion(THEORY, outlook, "because")
         made[name] = Verdict(name, (opinion,))
     return made
 
 
-STEPS, OTHER = Advice("steps", "write steps"), Advice("encoding", "it helps", ("t5",))
+STEPS, OTHER = Advice("steps", "test.steps"), Advice("encoding", "test.helps", ("t5",))
 
 
 @pytest.mark.parametrize(
@@ -97,6 +96,6 @@ def test_the_advice_claims_no_more_than_the_verdict_rests_on() -> None:
         deciding = card.verdicts["rope"].deciding
         assert deciding is not None and deciding.grounds is not None and deciding.grounds.kind == kind
     assert proved.advice.key == examined.advice.key == "use"
-    assert proved.advice.text != examined.advice.text
+    assert proved.advice.values != examined.advice.values
     both = {"t5": examined.verdicts["rope"], "rope": proved.verdicts["rope"]}
     assert first_advice(both, ()).encodings == ("rope",), "the strongest grounds come first"

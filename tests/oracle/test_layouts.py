@@ -13,14 +13,15 @@ import torch
 
 from lengthwise.models.attention.softmax import WindowAttention
 from lengthwise.models.transformer import Architecture, Interface, Transformer
+from lengthwise.oracle import question as preset
 from lengthwise.oracle.check import check
 from lengthwise.oracle.locality import trained
 from lengthwise.oracle.locality.consistency import consistency
+from lengthwise.oracle.locality.layout import layout_of
 from lengthwise.oracle.locality.steps import Steps, formulation_steps
-from lengthwise.oracle.locality.trained import Outcome, outcomes
-from lengthwise.oracle.theories import locality, preset
-from lengthwise.oracle.theories.layout import layout_of
-from lengthwise.oracle.theories.question import Question
+from lengthwise.oracle.locality.trained import LayoutOutcome, outcomes
+from lengthwise.oracle.question import Question
+from lengthwise.oracle.theories import locality, sight
 from lengthwise.positions import make_position
 from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.tasks import tasks
@@ -29,14 +30,14 @@ from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.formulations.parity import ParityAppended, ParityLeftmost
 from lengthwise.training.recipe import Recipe
 
-SHARE = "share of windows in the sample"
+SHARE = "locality.share_seen"
 OFFSETS_ONLY = ("none", "rope", "alibi", "kerple", "t5")
 
 
 def claims(spec: str, **choice: Any) -> dict[str, Any]:
-    """The claims on training by the end of their names."""
+    """The claims on training by their keys."""
     card = check(spec, ("rope",), train_size=8, test_size=80, **choice)
-    return {claim.title.partition(": ")[2]: claim for claim in card.training}
+    return {claim.key: claim for claim in card.training}
 
 
 # What training shows.
@@ -110,16 +111,16 @@ class DeepLeftmost(ParityLeftmost):
 
 def opinions(task: Any, encoding: str = "rope") -> list[tuple[str, str]]:
     question = Question("a task", encoding, 8, 24, task, quick=True)
-    return [(opinion.theory, opinion.outlook) for opinion in locality.opinions(question)]
+    return [(opinion.key, opinion.outlook) for opinion in locality.opinions(question)]
 
 
 def test_what_no_windows_settle_binds_models_that_see_windows_alone() -> None:
     for encoding in OFFSETS_ONLY:
-        assert opinions(AppendedInWindows(), encoding) == [(locality.SIGHT.name, "cannot hold")]
-    assert opinions(CopyInWindows()) == [(locality.SIGHT.name, "cannot hold")]
+        assert opinions(AppendedInWindows(), encoding) == [(sight.SIGHT.key, "cannot hold")]
+    assert opinions(CopyInWindows()) == [(sight.SIGHT.key, "cannot hold")]
     # A table of positions shows more than windows, and attention to everything sees everything.
-    assert opinions(AppendedInWindows(), "learned+offset") == [(locality.THEORY.name, "unknown")]
-    assert opinions(tasks.make("parity_appended")) == [(locality.THEORY.name, "unknown")]
+    assert opinions(AppendedInWindows(), "learned+offset") == [(locality.THEORY.key, "unknown")]
+    assert opinions(tasks.make("parity_appended")) == [(locality.THEORY.key, "unknown")]
     assert opinions(CopyInWindows(), "learned+offset") == opinions(tasks.make("copy_repeat")) == []
 
 
@@ -129,8 +130,8 @@ def test_copying_is_not_judged_by_windows(encoding: str) -> None:
 
 
 def test_layers_add_up_to_what_a_model_sees() -> None:
-    assert opinions(NarrowLeftmost()) == [(locality.SIGHT.name, "cannot hold")]
-    assert opinions(DeepLeftmost()) == [(locality.THEORY.name, "can hold")]
+    assert opinions(NarrowLeftmost()) == [(sight.SIGHT.key, "cannot hold")]
+    assert opinions(DeepLeftmost()) == [(locality.THEORY.key, "can hold")]
 
 
 @pytest.mark.parametrize("encoding", OFFSETS_ONLY)
@@ -182,9 +183,9 @@ def test_no_larger_state_refutes_what_windows_are_said_to_settle(spec: str) -> N
 # What was trained.
 
 
-def outcome(right: int, learned: int = 100, last: int = 80) -> Outcome:
+def outcome(right: int, learned: int = 100, last: int = 80) -> LayoutOutcome:
     at, items = {8: learned, last: right}, {8: 100, last: 100}
-    return Outcome("a task", "rope", "softmax", 2, 2000, 64, 8, 0, at, items, {})
+    return LayoutOutcome("a task", "rope", "softmax", 2, 2000, 64, 8, 0, at, items, {})
 
 
 def test_only_a_model_that_holds_refutes_that_none_can() -> None:

@@ -181,7 +181,7 @@ def test_probes_have_settings_of_their_own(run_folder):
     found = lw.inspect(run_folder, probes=["margins:items=3,size=2", "layers"], items=4)
     assert found.record("margins").claims[0].evidence["n"] == 3 and found.record("margins").settings["size"] == 2
     assert found.record("layers").settings == {"items": 4, "size": None}
-    with pytest.raises(UsageError, match="items is a whole number"):
+    with pytest.raises(UsageError, match="items takes a whole number"):
         lw.inspect(run_folder, probes=["margins:items=few"])
 
 
@@ -193,7 +193,7 @@ def test_a_subject_that_lacks_weights_says_so_in_every_record(tmp_path):
 
 def test_the_first_three_lines_lead_with_keys_that_probes_have(whole, run_folder):
     assert len(whole.headline) == 3 and all(whole.headline)
-    assert {"lipschitz.certified", "shift_gap.largest", "attention.entropy"} <= {claim.key for claim in whole.claims}
+    assert {"lipschitz.whole", "shift_gap.largest", "attention.entropy"} <= {claim.key for claim in whole.claims}
     assert len(lw.inspect(run_folder, probes=["layers"]).headline) == 3
 
 

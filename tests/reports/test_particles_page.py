@@ -14,9 +14,15 @@ import pytest
 from lengthwise.errors import UsageError
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.reports.particles import film
-from lengthwise.reports.particles.groups import tracked_groups
 from lengthwise.reports.particles.page import DRAWN, render_page, write_page
-from lengthwise.reports.particles.simulation import Mark, Simulation, energy_never_falls, measure, measured_claims
+from lengthwise.reports.particles.simulation import (
+    Mark,
+    Simulation,
+    energy_never_falls,
+    measure,
+    measured_claims,
+    tracked_groups,
+)
 from lengthwise.reports.particles.view import COLOURS, SHAPES, grid_lines, look_of, viewed
 
 EVIL = "</script><script>window.hacked = 1</script>"

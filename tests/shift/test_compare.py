@@ -10,8 +10,8 @@ from scipy.stats import wasserstein_distance
 import lengthwise as lw
 from lengthwise.errors import UsageError
 from lengthwise.shift.compare import measure_shift
-from lengthwise.shift.explanation import potentials
-from lengthwise.shift.sampling import task_sample
+from lengthwise.shift.result import potentials
+from lengthwise.shift.samples import task_sample
 from lengthwise.transport.metrics import Fitted, Metric, metrics
 from lengthwise.transport.trajectories import Sample, Trajectory
 
@@ -69,7 +69,7 @@ def test_the_verdict_of_no_shift_says_so():
     shift = measure_shift(
         task_sample("dyck_k", "4-10", 40), task_sample("dyck_k", "4-10", 40, role="second"), resamples=20
     )
-    assert "no shift is to be seen" in shift.verdict()
+    assert "no shift is visible" in shift.verdict()
 
 
 def test_too_few_items_for_a_test_are_not_taken_for_no_shift():
@@ -87,7 +87,7 @@ def test_a_single_trajectory_has_a_distance_but_no_noise():
 def test_everything_is_plain_data_with_the_metric_named(dyck):
     plain = json.loads(json.dumps(dyck.plain(), allow_nan=False))
     assert plain["metric"]["name"] == "features" and plain["metric"]["facts"]["standardised_on"] == "dyck_k at 4-10"
-    assert {"W1", "null W1", "p-value of no shift", "W1 of the distributions"} <= {c["title"] for c in plain["claims"]}
+    assert {"transport.w1", "shift.null", "shift.p_value", "shift.distributions"} <= {c["key"] for c in plain["claims"]}
     assert all(claim["kind"] and claim["status"] for claim in plain["claims"])
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lengthwise.shift.ground import ground
-from lengthwise.shift.held_out import _exchanged, _extended, held_out_interval
+from lengthwise.shift.sampling_error import _exchanged, _extended, held_out_interval
 from lengthwise.transport.metrics import metrics
-from lengthwise.transport.solve import solve
+from lengthwise.transport.solving import solve
 from lengthwise.transport.trajectories import Sample, Trajectory
 
 

@@ -9,7 +9,7 @@ import pytest
 from lengthwise.errors import UsageError
 from lengthwise.shift.compare import measure_shift
 from lengthwise.shift.hidden import MINILM, Hidden
-from lengthwise.shift.sampling import task_sample
+from lengthwise.shift.samples import task_sample
 from lengthwise.testing import check_metric
 from lengthwise.transport.metrics import metrics
 from lengthwise.transport.trajectories import Sample, Trajectory

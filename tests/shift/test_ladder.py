@@ -10,9 +10,9 @@ from lengthwise.errors import CertificateRefused, UsageError
 from lengthwise.seeds import Draws
 from lengthwise.shift import ladder
 from lengthwise.shift.compare import measure_shift
-from lengthwise.shift.ladder import ladder_shifts, measure_ladder, metrics_for
+from lengthwise.shift.ladder import measure_ladder, metrics_for
 from lengthwise.shift.level_shift import LevelShift
-from lengthwise.shift.sampling import level_sample
+from lengthwise.shift.samples import level_sample
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.ladder import Level, ladder_of
@@ -101,12 +101,12 @@ def test_the_distance_grows_along_an_axis_and_is_the_known_one():
         assert row.low <= true <= row.high and row.high - row.low < 0.5
         assert row.w1 == pytest.approx(true, abs=0.25)
     assert [r.w1 for r in rows] == sorted(r.w1 for r in rows)
-    (reach,) = [claim for claim in found.claims() if claim.title.startswith("W1 at the end of length")]
+    (reach,) = [claim for claim in found.claims() if claim.key == "shift.farthest"]
     assert reach.value == rows[-1].ratio > 4 and (reach.evidence["falls"], reach.evidence["steps"]) == (0, 3)
 
 
 def test_falls_are_counted():
-    (reach,) = [c for c in measure_ladder(Ruler((9, 5, 11)), 4, ["edit"], 20).claims() if "end of length" in c.title]
+    (reach,) = [c for c in measure_ladder(Ruler((9, 5, 11)), 4, ["edit"], 20).claims() if c.key == "shift.farthest"]
     assert reach.evidence["falls"] == 1
 
 
@@ -128,28 +128,29 @@ def test_a_null_of_zero_is_no_unit():
     found = measure_ladder(one_size, 2, ["features:use=length"], 20)
     assert [row.null for row in found.levels] == [0, 0] and found.levels[1].ratio == float("inf")
     assert found.levels[0].ratio == 1
-    (reach,) = [claim for claim in found.claims() if "end of x" in claim.title]
+    (reach,) = [claim for claim in found.claims() if claim.key == "shift.farthest"]
     assert (reach.value, reach.status) == (None, "unknown")
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_other_ones():
-    one, two, other = (ladder_shifts(Ruler(), 4, ["edit"], 20, seed) for seed in (1, 1, 2))
+    one, two, other = (measure_ladder(Ruler(), 4, ["edit"], 20, seed).plain() for seed in (1, 1, 2))
     assert one == two != other
 
 
 def test_contours_are_left_out_where_there_is_no_search():
     assert metrics_for(SUBSET_SUM) == ("features", "contour", "edit") and metrics_for(Ruler()) == ("features", "edit")
-    assert {row["metric"] for row in ladder_shifts(Ruler(), 3, items=20)} == {"features", "edit"}
+    assert {row.metric for row in measure_ladder(Ruler(), 3, items=20).levels} == {"features", "edit"}
 
 
 def test_levels_are_reported_as_they_come():
-    seen: list[LevelShift] = []
-    found = measure_ladder(Ruler(), 4, ["edit"], 20, report=seen.append)
-    assert tuple(seen) == found.levels
+    seen: list[tuple[str, int, int]] = []
+    found = measure_ladder(Ruler(), 4, ["edit"], 20, progress=lambda *heard: seen.append(heard))
+    steps = len(found.levels)
+    assert seen == [(level.name, step, steps) for step, level in enumerate(found.levels, 1)]
 
 
 def test_a_distance_without_certificate_is_refused(monkeypatch):
-    from lengthwise.transport.solve import solve
+    from lengthwise.transport.solving import solve
 
     monkeypatch.setattr(ladder, "solve", lambda problem: solve(problem, limit=0, method="dense"))
     with pytest.raises(CertificateRefused, match="not certified"):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.shift.reading import read_samples
+from lengthwise.shift.samples import read_samples
 
 
 @pytest.fixture

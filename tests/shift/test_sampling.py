@@ -3,7 +3,7 @@
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.shift.sampling import _trajectory, level_sample, task_sample
+from lengthwise.shift.samples import _trajectory, level_sample, task_sample
 from lengthwise.tasks import tasks
 from lengthwise.tasks.ladder import ladder_of
 from lengthwise.transport.metrics import metrics

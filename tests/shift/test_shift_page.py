@@ -8,7 +8,7 @@ import pytest
 
 from lengthwise.cli import main
 from lengthwise.shift.compare import measure_shift
-from lengthwise.shift.sampling import task_sample
+from lengthwise.shift.samples import task_sample
 from lengthwise.transport.metrics import metrics
 
 PAGE = (Path(__file__).parents[2] / "docs" / "shift.md").read_text(encoding="utf-8")

@@ -11,14 +11,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from scipy.optimize import nnls
 
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.studies import calibration
-from lengthwise.studies.calibration import Timing, calibrate, fitted, non_negative
+from lengthwise.studies.calibration import Timing, calibrate, fitted
 from lengthwise.studies.costs import RUN, SIZE, STEP, plan_work, pooled_widths, probe_seconds, size_work, step_work
 from lengthwise.studies.estimate import estimate, relative_cost, wall_time
 from lengthwise.studies.grid import plans
@@ -105,17 +103,6 @@ def test_longest_first_is_near_the_best_schedule(costs: list[int], workers: int)
         for where in itertools.product(range(workers), repeat=len(costs))
     )
     assert best <= wall_time(costs, workers) <= (4 / 3 - 1 / (3 * workers)) * best + 1e-9
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    arrays(np.float64, (7, 4), elements=st.floats(-4, 4).map(lambda x: round(x, 2))),
-    arrays(np.float64, 7, elements=st.floats(-4, 4).map(lambda x: round(x, 2))),
-)
-def test_non_negative_least_squares_agrees_with_scipy(rows: np.ndarray, wanted: np.ndarray) -> None:
-    ours = non_negative(rows, wanted)
-    assert (ours >= 0).all()
-    assert np.linalg.norm(rows @ ours - wanted) == pytest.approx(nnls(rows, wanted)[1], abs=1e-6)
 
 
 def test_the_fit_finds_the_pace_of_another_machine() -> None:

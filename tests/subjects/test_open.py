@@ -10,11 +10,12 @@ import pytest
 import torch
 import transformers
 
+import lengthwise as lw
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.files import sha256
-from lengthwise.models.transformer import Architecture, Interface, Transformer
+from lengthwise.models.architecture import Architecture, Interface
+from lengthwise.models.transformer import Transformer
 from lengthwise.probes.curve.evaluate import measure_size
-from lengthwise.runs.run import train
 from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.run import TransformerAnswers
 from lengthwise.tasks import tasks
@@ -26,16 +27,7 @@ SMALL = {"depth": 1, "width": 16, "heads": 2}
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "sort"
-    train(
-        "sort:alphabet=9",
-        "rope",
-        train_size=4,
-        test_size=4,
-        items=2,
-        model=SMALL,
-        training={"steps": 3, "batch": 4},
-        folder=folder,
-    )
+    lw.train("sort:alphabet=9", "rope", train_size=4, test_size=4, items=2, steps=3, batch=4, folder=folder, **SMALL)
     return folder
 
 
@@ -122,7 +114,8 @@ def test_a_gguf_file(tmp_path):
 
 BUILDS = """
 import torch
-from lengthwise.models.transformer import Architecture, Interface, Transformer
+from lengthwise.models.architecture import Architecture, Interface
+from lengthwise.models.transformer import Transformer
 
 class Sorter:
     def answer(self, prompts):
@@ -181,7 +174,7 @@ def test_modules_of_a_file(mine):
     ("name", "sentence"),
     [
         ("number", "not a int"),
-        ("breaks", r"mine\.py, line 26: breaks\(\) failed, ZeroDivisionError"),
+        ("breaks", r"mine\.py, line 27: breaks\(\) failed, ZeroDivisionError"),
         ("buidl", "build"),
     ],
 )

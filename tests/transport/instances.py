@@ -6,12 +6,12 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse
 
-from lengthwise.transport.problem import MatrixCost, Problem, VectorCost
+from lengthwise.transport.problem import MatrixCost, TransportProblem, VectorCost
 
 KINDS = ("plain", "duplicates", "ties", "clusters", "near", "shifted", "skewed", "outlier")
 
 
-def instance(seed: int, largest: int = 60) -> Problem:
+def instance(seed: int, largest: int = 60) -> TransportProblem:
     """Problem number `seed`: its kind, sizes, dimension (1 to 64), norm and weights follow from the number."""
     r = np.random.default_rng(seed)
     kind = KINDS[seed % len(KINDS)]
@@ -27,8 +27,8 @@ def instance(seed: int, largest: int = 60) -> Problem:
     cost = VectorCost(x, y, "cityblock" if r.random() < 0.3 else "euclidean")
     a, b = (_weights(r, kind, size) for size in (n, m))
     if r.random() < 0.2:
-        return Problem(MatrixCost(cost.block(slice(None), slice(None))), a, b)
-    return Problem(cost, a, b)
+        return TransportProblem(MatrixCost(cost.block(slice(None), slice(None))), a, b)
+    return TransportProblem(cost, a, b)
 
 
 def _points(r: np.random.Generator, kind: str, count: int, d: int) -> np.ndarray:
@@ -53,7 +53,7 @@ def _weights(r: np.random.Generator, kind: str, count: int) -> np.ndarray | None
     return weights / weights.sum()
 
 
-def highs(problem: Problem) -> float:
+def highs(problem: TransportProblem) -> float:
     """The value of the linear programme by HiGHS, from all pairs."""
     n, m = problem.cost.shape
     costs = problem.cost.block(slice(None), slice(None)).ravel()

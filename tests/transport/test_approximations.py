@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.transport.problem import MatrixCost, Problem, VectorCost
-from lengthwise.transport.solve import solve
+from lengthwise.transport.problem import MatrixCost, TransportProblem, VectorCost
+from lengthwise.transport.solving import solve
 from transport.instances import instance
 
 
@@ -29,7 +29,7 @@ def test_the_sandwich_holds_the_exact_value(method: str) -> None:
 
 def test_an_approximation_is_a_heuristic_with_an_interval() -> None:
     r = np.random.default_rng(0)
-    problem = Problem(VectorCost(r.normal(size=(80, 4)), r.normal(size=(80, 4)) + 1))
+    problem = TransportProblem(VectorCost(r.normal(size=(80, 4)), r.normal(size=(80, 4)) + 1))
     exact = solve(problem).certificate.primal
     for method, width in (("sliced", 0.7), ("entropic", 0.15)):
         claim = solve(problem, method).claim("W1", "")
@@ -40,22 +40,22 @@ def test_an_approximation_is_a_heuristic_with_an_interval() -> None:
 
 def test_sliced_mean_is_a_lower_bound_and_is_told() -> None:
     r = np.random.default_rng(0)
-    problem = Problem(VectorCost(r.normal(size=(60, 3)), r.normal(size=(50, 3)) + 0.5))
+    problem = TransportProblem(VectorCost(r.normal(size=(60, 3)), r.normal(size=(50, 3)) + 0.5))
     (note,) = solve(problem, "sliced").solution.notes
     assert 0 < float(note.split(" is ")[1].split(":")[0]) <= solve(problem).certificate.primal
 
 
 def test_more_iterations_narrow_the_entropic_sandwich() -> None:
     r = np.random.default_rng(0)
-    problem = Problem(VectorCost(r.normal(size=(60, 3)), r.normal(size=(50, 3)) + 0.5))
+    problem = TransportProblem(VectorCost(r.normal(size=(60, 3)), r.normal(size=(50, 3)) + 0.5))
     gaps = [solve(problem, "entropic", limit=limit).certificate.gap for limit in (0, 10, 200)]
     assert gaps[0] > gaps[1] > gaps[2] > 0
 
 
 def test_what_they_cannot_take_is_said() -> None:
     with pytest.raises(UsageError, match="needs vectors"):
-        solve(Problem(MatrixCost(np.ones((3, 3)))), "sliced")
+        solve(TransportProblem(MatrixCost(np.ones((3, 3)))), "sliced")
     with pytest.raises(UsageError, match="at least one direction"):
-        solve(Problem(VectorCost([0.0], [1.0])), "sliced", limit=0)
+        solve(TransportProblem(VectorCost([0.0], [1.0])), "sliced", limit=0)
     with pytest.raises(UsageError, match="holds all pairs"):
-        solve(Problem(VectorCost(np.zeros((4000, 1)), np.zeros((4000, 1)))), "entropic")
+        solve(TransportProblem(VectorCost(np.zeros((4000, 1)), np.zeros((4000, 1)))), "entropic")

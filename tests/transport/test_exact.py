@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import pytest
 
-from lengthwise.transport.problem import MatrixCost, Problem, VectorCost
-from lengthwise.transport.solve import METHODS, choose, solve
-from lengthwise.transport.solvers import optimum, sparse
+from lengthwise.transport.problem import MatrixCost, TransportProblem, VectorCost
+from lengthwise.transport.solvers import exact
 from lengthwise.transport.solvers.simplex import Tree
+from lengthwise.transport.solving import METHODS, choose, solve
 from transport.instances import highs, instance
 
 COUNT = 300
@@ -21,15 +21,15 @@ COUNT = 300
 def many_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small problems go through coarse levels, few candidates and many rounds, as large ones do."""
     for place, name, value in (
-        (sparse, "ALL_PAIRS", 64),
-        (sparse, "_LEAST", 6),
-        (optimum, "CANDIDATES", 3),
-        (optimum, "WORST", 2),
+        (exact, "ALL_PAIRS", 64),
+        (exact, "_LEAST", 6),
+        (exact, "CANDIDATES", 3),
+        (exact, "WORST", 2),
     ):
         monkeypatch.setattr(place, name, value)
 
 
-def _agrees(problem: Problem, method: str, value: float) -> None:
+def _agrees(problem: TransportProblem, method: str, value: float) -> None:
     found = solve(problem, method).certificate
     # Equal samples have no relative error; rounding is then judged against the largest cost.
     scale = max(value, 1e-9 * problem.cost.ceiling())
@@ -55,8 +55,8 @@ def test_a_few_thousand_points_agree_with_the_assignment_problem() -> None:
     x, y = r.normal(size=(1200, 5)), r.normal(size=(1200, 5)) + 0.3
     cost = VectorCost(x, y).block(slice(None), slice(None))
     value = float(cost[linear_sum_assignment(cost)].mean())
-    _agrees(Problem(VectorCost(x, y)), "sparse", value)
-    _agrees(Problem(MatrixCost(cost)), "auto", value)
+    _agrees(TransportProblem(VectorCost(x, y)), "sparse", value)
+    _agrees(TransportProblem(MatrixCost(cost)), "auto", value)
 
 
 def test_a_cut_is_never_silent(many_levels: None) -> None:
@@ -83,14 +83,14 @@ def test_a_cut_is_never_silent(many_levels: None) -> None:
 def test_shapes(shape: tuple[int, int], many_levels: None) -> None:
     r = np.random.default_rng(sum(shape))
     n, m = shape
-    problem = Problem(VectorCost(r.normal(size=(n, 2)), r.normal(size=(m, 2))), r.dirichlet(np.ones(n)))
+    problem = TransportProblem(VectorCost(r.normal(size=(n, 2)), r.normal(size=(m, 2))), r.dirichlet(np.ones(n)))
     for method in ("dense", "sparse"):
         _agrees(problem, method, highs(problem))
 
 
 def test_tiny_weights_and_far_points() -> None:
     weights = np.array([1e-30, 1e-12, 0.5, 0.5 - 1e-12])
-    problem = Problem(VectorCost(np.arange(8.0).reshape(4, 2) * 1e8, np.ones((3, 2))), weights / weights.sum())
+    problem = TransportProblem(VectorCost(np.arange(8.0).reshape(4, 2) * 1e8, np.ones((3, 2))), weights / weights.sum())
     _agrees(problem, "dense", highs(problem))
 
 
@@ -99,7 +99,7 @@ def test_the_choice_is_told() -> None:
     assert choose(MatrixCost(np.ones((20, 20))))[0] == "dense"
     name, because = choose(VectorCost(np.zeros((500, 2)), np.zeros((500, 2))))
     assert name == "sparse" and "500 x 500" in because
-    found = solve(Problem(VectorCost(np.zeros((2, 2)), np.ones((3, 2)))))
+    found = solve(TransportProblem(VectorCost(np.zeros((2, 2)), np.ones((3, 2)))))
     assert found.method == "dense" and found.claim("distance").evidence["chosen_because"] == found.chosen_because
     assert found.claim("distance", "m").kind == "certified" and found.claim().value == pytest.approx(np.sqrt(2))
     assert set(METHODS) == {"line", "dense", "sparse", "sliced", "entropic"}
@@ -154,15 +154,15 @@ import sys
 sys.modules["numba"] = None
 import numpy as np
 from lengthwise.errors import UsageError
-from lengthwise.transport.problem import Problem, VectorCost
-from lengthwise.transport.solve import solve
-from lengthwise.transport.solvers.engine import compiled
+from lengthwise.transport.problem import TransportProblem, VectorCost
+from lengthwise.transport.solving import solve
+from lengthwise.transport.solvers.simplex import compiled
 assert not compiled()
 r = np.random.default_rng(0)
 x, y = r.normal(size=(300, 3)), r.normal(size=(250, 3)) + 1
-print(repr(solve(Problem(VectorCost(x, y)), "sparse").certificate.primal))
+print(repr(solve(TransportProblem(VectorCost(x, y)), "sparse").certificate.primal))
 try:
-    solve(Problem(VectorCost(r.normal(size=(4000, 2)), r.normal(size=(4000, 2)))))
+    solve(TransportProblem(VectorCost(r.normal(size=(4000, 2)), r.normal(size=(4000, 2)))))
 except UsageError as error:
     print(error)
 """
@@ -170,5 +170,7 @@ except UsageError as error:
     value, message = done.stdout.splitlines()
     r = np.random.default_rng(0)
     x, y = r.normal(size=(300, 3)), r.normal(size=(250, 3)) + 1
-    assert float(value) == pytest.approx(solve(Problem(VectorCost(x, y)), "sparse").certificate.primal, rel=1e-12)
+    assert float(value) == pytest.approx(
+        solve(TransportProblem(VectorCost(x, y)), "sparse").certificate.primal, rel=1e-12
+    )
     assert "8,000" in message and "lengthwise[ot]" in message

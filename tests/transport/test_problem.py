@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import wasserstein_distance
 
 from lengthwise.errors import UsageError
-from lengthwise.transport.problem import Cost, MatrixCost, Problem, VectorCost
-from lengthwise.transport.solve import solve
+from lengthwise.transport.problem import Cost, MatrixCost, TransportProblem, VectorCost
 from lengthwise.transport.solvers.scan import smallest, transform
+from lengthwise.transport.solving import solve
 
 TWO = VectorCost(np.zeros((2, 2)), np.ones((3, 2)))
 
@@ -25,14 +25,14 @@ TWO = VectorCost(np.zeros((2, 2)), np.ones((3, 2)))
         (lambda: VectorCost(np.zeros((0, 2)), [[1.0, 2.0]]), "at least one vector"),
         (lambda: VectorCost([[1.0]], [[1.0, 2.0]]), "same dimension"),
         (lambda: VectorCost([[1.0]], [[1.0]], "cosine"), "'cosine'"),
-        (lambda: Problem(TWO, [0.5, 0.4]), "sum to 1, not 0.9"),
-        (lambda: Problem(TWO, [1.0, 0.0]), "leave out items that weigh 0"),
-        (lambda: Problem(TWO, None, [0.5, 0.5]), "3 items"),
-        (lambda: Problem(TWO, [np.nan, 1.0]), "positive and finite"),
-        (lambda: solve(Problem(TWO), "simplex"), "one of auto, line"),
-        (lambda: solve(Problem(TWO), "line"), "one coordinate"),
-        (lambda: solve(Problem(TWO), tolerance=0.0), "positive number"),
-        (lambda: solve(Problem(TWO), limit=-1), "not negative"),
+        (lambda: TransportProblem(TWO, [0.5, 0.4]), "sum to 1, not 0.9"),
+        (lambda: TransportProblem(TWO, [1.0, 0.0]), "leave out items that weigh 0"),
+        (lambda: TransportProblem(TWO, None, [0.5, 0.5]), "3 items"),
+        (lambda: TransportProblem(TWO, [np.nan, 1.0]), "positive and finite"),
+        (lambda: solve(TransportProblem(TWO), "simplex"), "one of auto, line"),
+        (lambda: solve(TransportProblem(TWO), "line"), "one coordinate"),
+        (lambda: solve(TransportProblem(TWO), tolerance=0.0), "positive number"),
+        (lambda: solve(TransportProblem(TWO), limit=-1), "not negative"),
     ],
 )
 def test_bad_input_is_a_usage_error(make, said: str) -> None:
@@ -41,7 +41,7 @@ def test_bad_input_is_a_usage_error(make, said: str) -> None:
 
 
 def test_nearly_one_is_one() -> None:
-    assert Problem(TWO, [0.5, 0.5 + 1e-10]).a.sum() == pytest.approx(1.0, abs=1e-15)
+    assert TransportProblem(TWO, [0.5, 0.5 + 1e-10]).a.sum() == pytest.approx(1.0, abs=1e-15)
 
 
 @pytest.mark.parametrize("norm", ["euclidean", "cityblock"])
@@ -81,14 +81,14 @@ def test_the_line_agrees_with_scipy_at_any_weights() -> None:
         n, m = r.integers(1, 30, size=2)
         x, y = np.round(3 * r.normal(size=n)) / 3, np.round(3 * r.normal(size=m)) / 3
         a, b = r.dirichlet(np.ones(n)), r.dirichlet(np.ones(m))
-        found = solve(Problem(VectorCost(x, y), a, b))
+        found = solve(TransportProblem(VectorCost(x, y), a, b))
         assert found.method == "line" and found.certificate.status == "holds"
         assert found.certificate.primal == pytest.approx(wasserstein_distance(x, y, a, b), rel=1e-9, abs=1e-13)
 
 
 def test_a_long_line_takes_no_quadratic_time() -> None:
     r = np.random.default_rng(5)
-    found = solve(Problem(VectorCost(r.normal(size=200_000), r.normal(size=150_000) + 1)))
+    found = solve(TransportProblem(VectorCost(r.normal(size=200_000), r.normal(size=150_000) + 1)))
     assert found.certificate.status == "holds" and found.certificate.primal == pytest.approx(1, abs=0.02)
 
 
@@ -97,8 +97,8 @@ def test_equal_vectors_share_the_mass_of_their_point() -> None:
     points = r.normal(size=(6, 2))
     x, y = points[r.integers(6, size=40)], points[r.integers(6, size=30)] + 0.1
     a, b = r.dirichlet(np.ones(40)), r.dirichlet(np.ones(30))
-    merged = solve(Problem(VectorCost(x, y), a, b))
-    apart = solve(Problem(MatrixCost(VectorCost(x, y).block(slice(None), slice(None))), a, b))
+    merged = solve(TransportProblem(VectorCost(x, y), a, b))
+    apart = solve(TransportProblem(MatrixCost(VectorCost(x, y).block(slice(None), slice(None))), a, b))
     assert merged.certificate.status == apart.certificate.status == "holds"
     assert merged.certificate.primal == pytest.approx(apart.certificate.primal, rel=1e-12)
     assert merged.certificate.marginal_error < 1e-14

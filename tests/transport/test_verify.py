@@ -7,24 +7,24 @@ import dataclasses
 import numpy as np
 import pytest
 
-from lengthwise.transport.problem import Problem, Solution, VectorCost
-from lengthwise.transport.solve import solve
+from lengthwise.transport.problem import Solution, TransportProblem, VectorCost
+from lengthwise.transport.solving import solve
 from lengthwise.transport.verify import verify
 from transport.instances import highs, instance
 
 
 @pytest.fixture
-def problem() -> Problem:
+def problem() -> TransportProblem:
     r = np.random.default_rng(3)
-    return Problem(VectorCost(r.normal(size=(30, 3)), r.normal(size=(40, 3)) + 1))
+    return TransportProblem(VectorCost(r.normal(size=(30, 3)), r.normal(size=(40, 3)) + 1))
 
 
 @pytest.fixture
-def solution(problem: Problem) -> Solution:
+def solution(problem: TransportProblem) -> Solution:
     return solve(problem, "dense").solution
 
 
-def test_an_optimum_holds(problem: Problem, solution: Solution) -> None:
+def test_an_optimum_holds(problem: TransportProblem, solution: Solution) -> None:
     found = verify(problem, solution)
     assert found.status == "holds" and found.why == ""
     assert found.primal == pytest.approx(highs(problem), rel=1e-9)
@@ -47,7 +47,7 @@ def test_an_optimum_holds(problem: Problem, solution: Solution) -> None:
         ("finished", lambda finished: False),
     ],
 )
-def test_a_spoilt_solution_is_refused(problem: Problem, solution: Solution, name: str, change) -> None:
+def test_a_spoilt_solution_is_refused(problem: TransportProblem, solution: Solution, name: str, change) -> None:
     spoilt = dataclasses.replace(solution, **{name: change(getattr(solution, name))})
     found = verify(problem, spoilt)
     assert found.status == "refused" and found.why
@@ -83,9 +83,9 @@ def test_on_a_line_the_quick_check_sees_what_the_full_one_sees() -> None:
         f, g = r.normal(size=n), r.normal(size=m)
         nothing = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
         guess = Solution(*nothing, f, g, "guess", True, True)
-        line = verify(Problem(VectorCost(x, y)), guess)
+        line = verify(TransportProblem(VectorCost(x, y)), guess)
         # A second coordinate that is always 0 leaves the costs as they are and makes the check look at all pairs.
-        plane = verify(Problem(VectorCost(np.pad(x, ((0, 0), (0, 1))), np.pad(y, ((0, 0), (0, 1))))), guess)
+        plane = verify(TransportProblem(VectorCost(np.pad(x, ((0, 0), (0, 1))), np.pad(y, ((0, 0), (0, 1))))), guess)
         assert line.dual_violation == pytest.approx(plane.dual_violation, abs=1e-12)
         assert line.upper == pytest.approx(plane.upper)
 
@@ -93,7 +93,7 @@ def test_on_a_line_the_quick_check_sees_what_the_full_one_sees() -> None:
 def test_equal_samples_are_at_distance_zero() -> None:
     r = np.random.default_rng(1)
     x = r.normal(size=(50, 4))
-    found = solve(Problem(VectorCost(x, x[::-1]))).certificate
+    found = solve(TransportProblem(VectorCost(x, x[::-1]))).certificate
     assert found.status == "holds" and found.primal == pytest.approx(0, abs=1e-12)
-    same = solve(Problem(VectorCost(np.zeros((5, 2)), np.zeros((7, 2))))).certificate
+    same = solve(TransportProblem(VectorCost(np.zeros((5, 2)), np.zeros((7, 2))))).certificate
     assert same.status == "holds" and same.primal == same.relative_gap == 0

@@ -1,4 +1,4 @@
-"""What a contrastive loss on a sample guarantees for the distribution: a bound for InfoNCE with its own chance level.
+"""What a contrastive loss on a sample guarantees for the distribution: a bound on InfoNCE with its own chance level.
 
 An anchor u, its positive v and k negatives v_1 … v_k, all of length 1, have at temperature t the loss
 
@@ -7,7 +7,7 @@ An anchor u, its positive v and k negatives v_1 … v_k, all of length 1, have a
 and an encoder that gives every input the same vector has ln(1 + k), which is chance. The mean of losses that falls into
 n blocks, independent of each other, is too small by more than Δ √((bits ln 2 + ln 1/δ) / 2n) with probability δ at
 most, Δ the width of that range: Hoeffding's inequality, and for an encoder that was chosen on the same pairs a union
-over all encoders that can be described in so many bits. Propositions 6 to 8 of docs/contexture.md, with proofs.
+over all encoders that can be described in that many bits. Propositions 6 to 8 of docs/contexture.md, with proofs.
 """
 
 from __future__ import annotations
@@ -19,13 +19,26 @@ from typing import Literal
 import numpy as np
 import scipy.special
 
-from lengthwise.bounds.risk import RiskBound, Term
+from lengthwise.bounds.risk import BoundTerm, RiskBound
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim
 from lengthwise.seeds import Floats, Ints
 
 Tuples = Literal["batches", "disjoint"]
 PAGE = "docs/contexture.md"
+
+explain(
+    {
+        "contrastive.loss": "expected InfoNCE loss with {negatives} negatives",
+        "contrastive.independent": "pairs are drawn independently of each other",
+        "contrastive.fixed": "the encoder was fixed before the pairs were drawn",
+        "contrastive.described": "the encoder has {bits:g} bits in a prefix-free code fixed before pairs were drawn",
+        "contrastive.unit": "embeddings have length 1",
+        "term.sample_loss": "loss on the sample",
+        "term.sampling": "sampling",
+    }
+)
 
 
 def loss_range(negatives: int, temperature: float) -> float:
@@ -150,22 +163,21 @@ def contrastive_bound(
         raise UsageError(f"a mean loss lies between {lowest:.4g} and {lowest + width:.4g} nats here, not at {loss:g}")
     gap = width * math.sqrt((bits * math.log(2) + math.log(1 / delta)) / (2 * effective))
     how = f"Δ √((bits ln 2 + ln 1/δ) / 2n), Δ = {width:.4g}, n = {effective:g}"
-    encoder = "the encoder was fixed before the pairs were drawn"
-    if bits:
-        encoder = f"the encoder has {bits:g} bits in a prefix-free code that was fixed before the pairs were drawn"
+    described = Assumption("contrastive.described", values={"bits": bits})
     risk = RiskBound(
-        name=f"expected InfoNCE loss with {negatives} negatives",
-        terms=(Term("loss on the sample", loss, "as measured"), Term("sampling", gap, how)),
+        key="contrastive.loss",
+        terms=(BoundTerm("sample_loss", loss, "as measured"), BoundTerm("sampling", gap, how)),
         ceiling=math.log(1 + negatives),
         kind="certified" if checked else "proved",
         assumptions=(
-            Assumption("pairs are drawn independently of each other"),
-            Assumption(encoder),
-            Assumption("embeddings have length 1", "checked" if checked else "assumed"),
+            Assumption("contrastive.independent"),
+            described if bits else Assumption("contrastive.fixed"),
+            Assumption("contrastive.unit", "checked" if checked else "assumed"),
         ),
         statement="proposition 7",
         page=PAGE,
         evidence={
+            "negatives": negatives,
             "chance": math.log(1 + negatives),
             "bits_per_choice": (loss + gap) / math.log(2),
             "range": width,

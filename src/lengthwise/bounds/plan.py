@@ -1,8 +1,8 @@
 """What a training run could guarantee before it is carried out: the bound, and what a better one would take.
 
-`plan` adds the terms of a method to the loss that is hoped for. `tokens_for`, `params_for` and `bits_for` turn it
-around: how many tokens, how large a model or how many bits a goal allows. Every number is a prediction: it rests on a
-loss, a description length and a loss variation that nobody has measured yet.
+`GuaranteePlan` adds the terms of a method to the loss hoped for. `tokens_for`, `params_for` and `bits_for` invert it:
+how many tokens, how large a model or how many bits a goal allows. Every number is a prediction: it rests on a loss,
+a description length and a loss variation that nobody has measured yet.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lengthwise.bounds.plan_methods import Freedman, Method, TrainingRun
-from lengthwise.bounds.risk import Term
+from lengthwise.bounds.plan_methods import FreedmanMethod, PlanMethod, TrainingRun
+from lengthwise.bounds.risk import BoundTerm
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Status
 
 QUANTITY = (
@@ -22,18 +23,32 @@ QUANTITY = (
     "not on fresh documents"
 )
 MOST = 1e30  # tokens, params or bits beyond which a goal is called out of reach
-LINE = (7e7, 4.1e8, 1e9, 2.8e9, 6.9e9, 1.2e10, 7e10, 1e12)  # params along a line of constant tokens a parameter
+explain(
+    {
+        "plan.gap": "gap of {params:.4g} parameters at {bits:g} bits, {tokens:.4g} tokens",
+        "plan.bound": "bound of {params:.4g} parameters at {bits:g} bits, {tokens:.4g} tokens",
+        "plan.loss": "the loss on the training data will be {loss:g} nats",
+        "plan.described": (
+            "the model can be described in {bits:g} bits per parameter, everything that its decoder needs included, "
+            "at a cost of {cost:g} nats of loss"
+        ),
+        "plan.code": "the code of the description and the tokenizer were fixed before the data were seen",
+        "plan.vocabulary": "the vocabulary has {vocabulary:,} tokens",
+        "term.quantisation": "quantisation",
+    }
+)
+LINE = (7e7, 4.1e8, 1e9, 2.8e9, 6.9e9, 1.2e10, 7e10, 1e12)  # params along a line of constant tokens per parameter
 
 
 @dataclass(frozen=True)
-class Plan:
+class GuaranteePlan:
     """The gap of a run by a method, and the bound where a loss is given; all in nats.
 
     `loss` is that of the model on its training data before it is quantised, `quantisation` what quantising adds to it.
     """
 
     run: TrainingRun
-    method: Method
+    method: PlanMethod
     loss: float | None = None
     quantisation: float = 0.0
 
@@ -43,9 +58,9 @@ class Plan:
                 raise UsageError(f"{name} is a number of nats of 0 or more, not {value:g}")
 
     @property
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> tuple[BoundTerm, ...]:
         """What the gap is made of."""
-        quantising = Term("quantisation", self.quantisation, "as given" if self.quantisation else "none was given")
+        quantising = BoundTerm("quantisation", self.quantisation, "as given" if self.quantisation else "none was given")
         return (*self.method.terms(self.run), quantising)
 
     @property
@@ -69,45 +84,44 @@ class Plan:
     def claim(self) -> Claim:
         """The bound, or the gap where there is no loss."""
         run, whole = self.run, self.gap if self.bound is None else self.bound
-        described = f"{run.params:.4g} parameters at {run.bits:g} bits, {run.tokens:.4g} tokens"
         return Claim(
-            key=f"{'gap' if self.loss is None else 'bound'} of {described}",
+            key="plan.gap" if self.loss is None else "plan.bound",
             value=whole,
-            unit="nats a token, at most",
+            unit="nats per token, at most",
             kind="predicted",
             status=self.status,
             assumptions=(*_given(self), *self.method.assumptions(run)),
             reference=self.method.reference,
             evidence={
                 "quantity": QUANTITY,
+                "params": run.params,
+                "bits": run.bits,
+                "tokens": run.tokens,
                 "method": self.method.title,
-                "terms": {term.name: term.value for term in self.terms},
-                "bits a token": whole / math.log(2),
+                "terms": {term.key: term.value for term in self.terms},
+                "bits_per_token": whole / math.log(2),
                 "loss": self.loss,
-                "chance, ln V": run.chance,
+                "chance": run.chance,
                 "delta": run.delta,
             },
         )
 
 
-def _given(plan: Plan) -> tuple[Assumption, ...]:
+def _given(plan: GuaranteePlan) -> tuple[Assumption, ...]:
     run = plan.run
-    loss = () if plan.loss is None else (Assumption(f"the loss on the training data will be {plan.loss:g} nats"),)
+    loss = () if plan.loss is None else (Assumption("plan.loss", values={"loss": plan.loss}),)
     return (
         *loss,
-        Assumption(
-            f"the model can be described in {run.bits:g} bits a parameter, all that its decoder needs included, and "
-            f"that costs {plan.quantisation:g} nats of loss"
-        ),
-        Assumption("the code of the description and the tokenizer were fixed before the data were seen"),
-        Assumption(f"the vocabulary has {run.vocabulary:,} tokens"),
+        Assumption("plan.described", values={"bits": run.bits, "cost": plan.quantisation}),
+        Assumption("plan.code"),
+        Assumption("plan.vocabulary", values={"vocabulary": run.vocabulary}),
     )
 
 
 # --- what a goal takes ----------------------------------------------------------------------------------------------
 
 
-def tokens_for(plan: Plan, goal: float) -> float | None:
+def tokens_for(plan: GuaranteePlan, goal: float) -> float | None:
     """The fewest tokens at which the gap is below `goal`; None where no number of them is enough."""
 
     def reached(tokens: float) -> bool:
@@ -116,22 +130,22 @@ def tokens_for(plan: Plan, goal: float) -> float | None:
     if not reached(MOST):
         return None
     found = _edge(reached, MOST, 1.0)
-    # Whole tokens, where a float still tells them apart; one more is never worse, as the gap falls with tokens.
+    # Whole tokens, where a float still distinguishes them; one more is never worse, as the gap falls with tokens.
     return float(math.ceil(found)) if found < 2**53 else found
 
 
-def params_for(plan: Plan, goal: float) -> float | None:
+def params_for(plan: GuaranteePlan, goal: float) -> float | None:
     """The largest model whose gap is below `goal`; None where not even the smallest that the method can judge is."""
     found = _largest(lambda params: _with(plan, params=params).gap < goal, plan.method.least_params)
     return float(math.floor(found)) if found is not None and found < 2**53 else found
 
 
-def bits_for(plan: Plan, goal: float) -> float | None:
-    """The most bits a parameter at which the gap is below `goal`, at the same loss; None where there is no room."""
+def bits_for(plan: GuaranteePlan, goal: float) -> float | None:
+    """The most bits per parameter at which the gap is below `goal`, at the same loss; None where there is no room."""
     return _largest(lambda bits: _with(plan, bits=bits).gap < goal, 1e-9)
 
 
-def _with(plan: Plan, **changed: float) -> Plan:
+def _with(plan: GuaranteePlan, **changed: float) -> GuaranteePlan:
     return replace(plan, run=replace(plan.run, **changed))
 
 
@@ -153,7 +167,7 @@ def _edge(reached: Callable[[float], bool], good: float, bad: float) -> float:
         good, bad = (middle, bad) if reached(middle) else (good, middle)
 
 
-def solved(plan: Plan, missing: str, goal: float) -> Plan:
+def solved(plan: GuaranteePlan, missing: str, goal: float) -> GuaranteePlan:
     """The plan with `missing`, "tokens" or "params", set to what just reaches the goal."""
     found = tokens_for(plan, goal) if missing == "tokens" else params_for(plan, goal)
     if found is None:
@@ -170,14 +184,14 @@ def solved(plan: Plan, missing: str, goal: float) -> Plan:
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def goals(plan: Plan) -> list[tuple[str, float]]:
+def goals(plan: GuaranteePlan) -> list[tuple[str, float]]:
     """What is asked of a run: to beat chance where a loss is given, and gaps of 1 and of half a nat."""
     even = plan.break_even
     first = [("below chance", even)] if even is not None and even > 0 else []
     return [*first, ("gap of 1 nat", 1.0), ("gap of 0.5 nats", 0.5)]
 
 
-def needs(plan: Plan) -> list[dict[str, Any]]:
+def needs(plan: GuaranteePlan) -> list[dict[str, Any]]:
     """For each goal, with the rest as it is: the tokens it takes, the largest model and the most bits it allows."""
     return [
         {
@@ -191,26 +205,26 @@ def needs(plan: Plan) -> list[dict[str, Any]]:
     ]
 
 
-def along_line(plan: Plan, ratio: float = 20.0, sizes: Sequence[float] = LINE) -> list[dict[str, Any]]:
-    """The gap of models of several sizes, each trained on `ratio` tokens a parameter; 20 is about compute-optimal.
+def along_line(plan: GuaranteePlan, ratio: float = 20.0, sizes: Sequence[float] = LINE) -> list[dict[str, Any]]:
+    """The gap of models of several sizes, each trained on `ratio` tokens per parameter; 20 is about compute-optimal.
 
     Where the method is Freedman's, `published` is the gap with the paper's looser smoothing term.
     """
     if not 0 < ratio < math.inf:
-        raise UsageError(f"the tokens a parameter are a number above 0, not {ratio:g}")
+        raise UsageError(f"the tokens per parameter are a number above 0, not {ratio:g}")
     rows = []
     for params in sizes:
         here = _with(plan, params=params, tokens=ratio * params)
         row: dict[str, Any] = {"params": params, "tokens": ratio * params, "gap": here.gap, "status": here.status}
-        row |= {term.name: term.value for term in here.terms}
-        if isinstance(plan.method, Freedman):
+        row |= {term.key: term.value for term in here.terms}
+        if isinstance(plan.method, FreedmanMethod):
             row["published"] = replace(here, method=replace(plan.method, published=True)).gap
         rows.append(row)
     return rows
 
 
-def edges(plan: Plan, levels: Sequence[float], sizes: Sequence[float]) -> list[dict[str, Any]]:
-    """How many tokens a parameter it takes to bring the gap below each level, by size; None where none are enough."""
+def edges(plan: GuaranteePlan, levels: Sequence[float], sizes: Sequence[float]) -> list[dict[str, Any]]:
+    """How many tokens per parameter it takes to bring the gap below each level, by size; None where none are enough."""
     rows = []
     for params in sizes:
         here = _with(plan, params=params)

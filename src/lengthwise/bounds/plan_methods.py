@@ -1,4 +1,4 @@
-"""What a planned training run could be promised: the gap between its loss and a bound, by two methods, term by term.
+"""What can be guaranteed about a planned training run: the gap between its loss and a bound, term by term.
 
 Freedman    the empirical Freedman bound: the gap shrinks with how little the losses vary (finzi2025)
 Azuma       the token-level bound of Azuma and Hoeffding: nothing but the range of the loss is used (lotfi2024tokens)
@@ -13,15 +13,32 @@ import abc
 import math
 from dataclasses import dataclass
 
-from lengthwise.bounds.risk import Term
+from lengthwise.bounds.risk import BoundTerm
 from lengthwise.bounds.tokens.formulas import complexity, hoeffding_gap, loss_range, smoothing_cost, split_delta
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Reference
 
 # The fit of loss variation by parameters, Σ(N) = FLOOR + FACTOR N^-POWER, and the models it was made from.
 FLOOR, FACTOR, POWER = 0.27, 8337.0, 0.54
 FITTED = (7e7, 1.2e10)
 GRID = 1000  # values of s over which the published Freedman bound is the best
+
+explain(
+    {
+        "plan.variation": "the loss variation Σ is at most {variation:g}",
+        "plan.fitted": (
+            "the loss variation is that of the published fit, Σ = {floor:g} + {factor:g} N^-{power:g}, whatever C is "
+            "(from a secondary source; its floor does not agree with the paper's own example, where Σ is about 0.1)"
+        ),
+        "plan.fitted_range": "{params:.3g} parameters lie within the {least:.3g} to {most:.3g} of that fit",
+        "plan.sampled": "the loss was measured on {sample:.3g} tokens drawn uniformly from the training data",
+        "term.description": "description",
+        "term.variation": "variation",
+        "term.smoothing": "smoothing",
+        "term.sample": "sample",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +75,7 @@ class TrainingRun:
         return math.log(self.vocabulary)
 
 
-class Method(abc.ABC):
+class PlanMethod(abc.ABC):
     """How a gap is computed. The sum of `terms` falls as tokens grow and rises with bits; from `least_params` on it
     rises with params too. `docs/plan.md` proves it, so what a goal needs is found by bisection."""
 
@@ -70,12 +87,12 @@ class Method(abc.ABC):
         return 1.0
 
     @abc.abstractmethod
-    def terms(self, run: TrainingRun) -> tuple[Term, ...]:
+    def terms(self, run: TrainingRun) -> tuple[BoundTerm, ...]:
         """What is added to the loss, in nats."""
 
     @abc.abstractmethod
     def assumptions(self, run: TrainingRun) -> tuple[Assumption, ...]:
-        """What these terms rest on beside the run itself."""
+        """The assumptions behind these terms, apart from those about the run."""
 
     def gap(self, run: TrainingRun) -> float:
         return math.fsum(term.value for term in self.terms(run))
@@ -87,7 +104,7 @@ def fitted_variation(params: float) -> float:
 
 
 @dataclass(frozen=True)
-class Freedman(Method):
+class FreedmanMethod(PlanMethod):
     """gap = C ln V + Σ √C + smoothing, C = (N b ln 2 + ln(|K| / δ)) / D (finzi2025, theorem and corollary on tokens).
 
     Smoothing at the best weight α = C / (1 + C) costs ln(1 + C) + C ln((1 + C) / C) exactly; `published` takes the
@@ -112,36 +129,33 @@ class Freedman(Method):
         return 1e7 if self.variation is None else 1.0  # below, the fitted Σ falls faster than C rises
 
     def complexity(self, run: TrainingRun) -> float:
-        """C, the nats of description a token."""
+        """C, the nats of description per token."""
         return complexity(run.message_bits, run.tokens, run.delta, self.grid)
 
     def sigma(self, run: TrainingRun) -> float:
         return fitted_variation(run.params) if self.variation is None else self.variation
 
-    def terms(self, run: TrainingRun) -> tuple[Term, ...]:
+    def terms(self, run: TrainingRun) -> tuple[BoundTerm, ...]:
         c, sigma = self.complexity(run), self.sigma(run)
         smoothing = math.sqrt(2 * c) if self.published else smoothing_cost(c)
         how = "√(2C), as published" if self.published else "ln(1 + C) + C ln((1 + C) / C)"
         return (
-            Term("description", c * run.chance, f"C ln V, C = {c:.4g}"),
-            Term("variation", sigma * math.sqrt(c), f"Σ √C, Σ = {sigma:.4g}"),
-            Term("smoothing", smoothing, how),
+            BoundTerm("description", c * run.chance, f"C ln V, C = {c:.4g}"),
+            BoundTerm("variation", sigma * math.sqrt(c), f"Σ √C, Σ = {sigma:.4g}"),
+            BoundTerm("smoothing", smoothing, how),
         )
 
     def assumptions(self, run: TrainingRun) -> tuple[Assumption, ...]:
         if self.variation is not None:
-            return (Assumption(f"the loss variation Σ is at most {self.variation:g}"),)
-        fit = (
-            f"the loss variation is that of the published fit, Σ = {FLOOR:g} + {FACTOR:g} N^-{POWER:g}, whatever C is "
-            "(from a secondary source; its floor does not agree with the paper's own example, where Σ is about 0.1)"
-        )
+            return (Assumption("plan.variation", values={"variation": self.variation}),)
+        fit = Assumption("plan.fitted", values={"floor": FLOOR, "factor": FACTOR, "power": POWER})
         inside = FITTED[0] <= run.params <= FITTED[1]
-        text = f"{run.params:.3g} parameters lie among the {FITTED[0]:.3g} to {FITTED[1]:.3g} of that fit"
-        return Assumption(fit), Assumption(text, "checked" if inside else "violated")
+        values = {"params": run.params, "least": FITTED[0], "most": FITTED[1]}
+        return fit, Assumption("plan.fitted_range", "checked" if inside else "violated", values)
 
 
 @dataclass(frozen=True)
-class Azuma(Method):
+class AzumaMethod(PlanMethod):
     """gap = Δ √((N b ln 2 + ln(1/δ₁)) / 2D) + Δ √(ln(1/δ₂) / 2m) + ln(1 / (1 - α)), Δ = ln(1 + (1 - α) V / α).
 
     `sample`: the loss was measured on m tokens drawn from all; δ is then split as in the published code, δ₁ = m δ /
@@ -182,20 +196,18 @@ class Azuma(Method):
         least = 2 * rate * v / (middle + math.sqrt((v * (1 - rate)) ** 2 + 4 * rate * v))
         return min(least, 1 - 1e-12)
 
-    def terms(self, run: TrainingRun) -> tuple[Term, ...]:
+    def terms(self, run: TrainingRun) -> tuple[BoundTerm, ...]:
         alpha, (told, drawn) = self.weight(run), self.rates(run)
         wide = loss_range(alpha, run.vocabulary)
         cost = 0.0 if self.smoothed else -math.log1p(-alpha)
-        smoothing = Term("smoothing", cost, "the loss is smoothed already" if self.smoothed else "ln(1 / (1 - α))")
+        smoothing = BoundTerm("smoothing", cost, "the loss is smoothed already" if self.smoothed else "ln(1 / (1 - α))")
         return (
-            Term("description", wide * told, f"Δ times {told:.4g}, Δ = {wide:.4g} at α = {alpha:.4g}"),
-            Term("sample", wide * drawn, f"Δ times {drawn:.4g}" if drawn else "none: all tokens were read"),
+            BoundTerm("description", wide * told, f"Δ times {told:.4g}, Δ = {wide:.4g} at α = {alpha:.4g}"),
+            BoundTerm("sample", wide * drawn, f"Δ times {drawn:.4g}" if drawn else "none: all tokens were read"),
             smoothing,
         )
 
     def assumptions(self, run: TrainingRun) -> tuple[Assumption, ...]:  # noqa: ARG002
         if self.sample is None:
             return ()
-        return (
-            Assumption(f"the loss was measured on {self.sample:.3g} tokens drawn uniformly from the training data"),
-        )
+        return (Assumption("plan.sampled", values={"sample": self.sample}),)

@@ -1,4 +1,4 @@
-"""A bound of a risk as a sum of terms, and what the numbers in it rest on."""
+"""A bound on a risk as a sum of terms, and the assumptions behind its numbers."""
 
 from __future__ import annotations
 
@@ -7,23 +7,38 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption, Claim, Kind, Reference, Status
 
 Quantity = float | Claim  # a number the caller answers for, or a claim that says where it comes from
+NUMBERS = ("risk.given", "risk.certain")  # the assumptions that a number is at most so large
+
+explain(
+    {
+        "risk.given": "{what} is at most {number:.6g}",
+        "risk.certain": "{what} is at most {number:.6g}: {claim}",
+        "risk.uncertain": "{what} ({number:.6g}) is {kind}, not certified, and may be too small: {claim}",
+        "risk.missing": "{what}: {claim} is {status} and gives no number",
+    }
+)
 
 
 @dataclass(frozen=True)
-class Term:
-    """One step of the waterfall: what it is, how much it adds, and how it came about."""
+class BoundTerm:
+    """One term of a bound: a code word, how much it adds, and how it was computed. `name` is what people read."""
 
-    name: str
+    key: str
     value: float
     how: str = ""
+
+    @property
+    def name(self) -> str:
+        return sentence(f"term.{self.key}")
 
 
 @dataclass(frozen=True)
 class Read:
-    """A quantity as read: its number (None where there is none), its assumption, and how sure it is."""
+    """A quantity as read: its number (None where there is none), its assumption, and how certain it is."""
 
     value: float | None
     assumption: Assumption
@@ -33,36 +48,36 @@ class Read:
 def read_quantity(quantity: Quantity, what: str) -> Read:
     """The number of a quantity and the assumption under which it is an upper bound.
 
-    A certified or proved claim is checked, and so is one whose interval is certain (level 1): its upper end is taken. A
-    measured Lipschitz constant is a lower bound, and an estimate may be too small: a bound made from one is called
-    heuristic. A bare number is taken at its word and listed as assumed.
+    A certified or proved claim counts as checked, and so does one whose interval is certain (level 1): its upper end is
+    used. A measured Lipschitz constant is a lower bound and an estimate may be too small, so a bound made from one is
+    heuristic. A bare number is listed as assumed.
     """
     if not isinstance(quantity, Claim):
         if not (isinstance(quantity, int | float) and 0 <= quantity < math.inf):
             raise UsageError(f"{what} is a finite number of 0 or more, or a claim, not {quantity!r}")
-        return Read(float(quantity), Assumption(f"{what} is at most {quantity:.6g}"), "proved")
+        given = Assumption("risk.given", values={"what": what, "number": float(quantity)})
+        return Read(float(quantity), given, "proved")
     certain = quantity.interval is not None and quantity.interval.level == 1
     sure = certain or quantity.kind in ("certified", "proved")
     number = quantity.value if isinstance(quantity.value, int | float) else None
+    values = {"what": what, "claim": quantity.title, "kind": quantity.kind, "status": quantity.status}
     if number is None or quantity.status != "holds":
-        text = f"{what}: {quantity.name} is {quantity.status} and gives no number"
-        return Read(None, Assumption(text, "violated"), quantity.kind)
+        return Read(None, Assumption("risk.missing", "violated", values), quantity.kind)
     if certain and quantity.interval is not None:
         number = max(number, quantity.interval.high)
+    values["number"] = float(number)
     if sure:
-        text = f"{what} is at most {number:.6g}: {quantity.name}"
-        return Read(float(number), Assumption(text, "checked"), "certified")
-    text = f"{what} ({number:.6g}) is {quantity.kind}, not certified, and may be too small: {quantity.name}"
-    return Read(float(number), Assumption(text, "violated"), "heuristic")
+        return Read(float(number), Assumption("risk.certain", "checked", values), "certified")
+    return Read(float(number), Assumption("risk.uncertain", "violated", values), "heuristic")
 
 
 @dataclass(frozen=True)
 class RiskBound:
-    """The target risk is at most the sum of the terms. `ceiling` is what the risk can never exceed: a sum that reaches
-    it says nothing and is called vacuous."""
+    """The target risk is at most the sum of the terms. The risk can never exceed `ceiling`, so a sum that reaches it is
+    vacuous."""
 
-    name: str
-    terms: tuple[Term, ...]
+    key: str
+    terms: tuple[BoundTerm, ...]
     ceiling: float
     kind: Kind
     assumptions: tuple[Assumption, ...]
@@ -70,6 +85,11 @@ class RiskBound:
     missing: tuple[str, ...] = ()
     evidence: dict[str, Any] = field(default_factory=dict)
     page: str = "docs/bounds.md"  # where the statement is proved
+
+    @property
+    def name(self) -> str:
+        """What is bounded, as people read it."""
+        return sentence(self.key, self.evidence)
 
     @property
     def total(self) -> float:
@@ -84,7 +104,7 @@ class RiskBound:
     def claim(self) -> Claim:
         """The bound as a claim; the terms are its evidence."""
         return Claim(
-            key=self.name,
+            key=self.key,
             value=None if self.missing else self.total,
             unit="at most",
             kind=self.kind,
@@ -92,7 +112,7 @@ class RiskBound:
             assumptions=self.assumptions,
             reference=Reference(self.page, self.statement),
             evidence={
-                "terms": {term.name: term.value for term in self.terms},
+                "terms": {term.key: term.value for term in self.terms},
                 "ceiling": self.ceiling if math.isfinite(self.ceiling) else None,
                 **({"missing": list(self.missing)} if self.missing else {}),
                 **self.evidence,
@@ -101,11 +121,11 @@ class RiskBound:
 
 
 def put_together(
-    name: str, terms: list[Term], ceiling: float, reads: list[Read], others: list[Assumption], statement: str
+    key: str, terms: list[BoundTerm], ceiling: float, reads: list[Read], others: list[Assumption], statement: str
 ) -> RiskBound:
     """A bound from its terms and the quantities it was made from."""
     kinds = {read.kind for read in reads}
     kind: Kind = "heuristic" if "heuristic" in kinds else "certified" if "certified" in kinds else "proved"
     missing = tuple(read.assumption.statement for read in reads if read.value is None)
     assumptions = (*(read.assumption for read in reads), *others)
-    return RiskBound(name, tuple(terms), ceiling, kind, assumptions, statement, missing)
+    return RiskBound(key, tuple(terms), ceiling, kind, assumptions, statement, missing)

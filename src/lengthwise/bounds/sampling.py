@@ -1,14 +1,26 @@
-"""What a finite sample can hide: by how much a mean, or a transport distance, of a sample may fall short of the truth.
+"""By how much a mean, or a transport distance, of a sample may fall short of the truth.
 
-Each function gives a number t such that the truth exceeds what the sample says by more than t with probability at most
-`delta`. Items must be drawn independently of each other and of the model.
+Each function gives a number t such that the truth exceeds the value of the sample by more than t with probability at
+most `delta`. Items must be drawn independently of each other and of the model.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from lengthwise.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What is added to a bound because the source risk, or the distance, is that of a sample."""
+
+    risk: float = 0.0
+    distance: float = 0.0
+
+
+NOT_SAMPLED = Sampling()
 
 
 def risk_deviation(items: int, loss_range: float, delta: float) -> float:

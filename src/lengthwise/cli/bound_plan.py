@@ -20,8 +20,8 @@ from lengthwise.cli.output import narrate, wrapped, write_object
 from lengthwise.errors import UsageError
 
 if TYPE_CHECKING:
-    from lengthwise.bounds.plan import Plan
-    from lengthwise.bounds.plan_methods import Method
+    from lengthwise.bounds.plan import GuaranteePlan
+    from lengthwise.bounds.plan_methods import PlanMethod
 
 _METHODS = ("freedman", "azuma")
 _AZUMA = ("alpha", "sample", "smoothed")
@@ -75,8 +75,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _method(options: argparse.Namespace) -> Method:
-    from lengthwise.bounds.plan_methods import Azuma, Freedman
+def _method(options: argparse.Namespace) -> PlanMethod:
+    from lengthwise.bounds.plan_methods import AzumaMethod, FreedmanMethod
 
     if options.method not in _METHODS:
         raise UsageError(f"--method is {' or '.join(_METHODS)}, not {options.method!r}")
@@ -84,16 +84,16 @@ def _method(options: argparse.Namespace) -> Method:
         if options.variation is not None:
             raise UsageError("--variation goes with --method freedman; azuma uses the range of the loss alone")
         sample = None if options.sample is None else round(options.sample)
-        return Azuma(options.alpha, sample, options.smoothed)
+        return AzumaMethod(options.alpha, sample, options.smoothed)
     for name in _AZUMA:
         if getattr(options, name):
             raise UsageError(f"--{name} goes with --method azuma")
-    return Freedman(options.variation)
+    return FreedmanMethod(options.variation)
 
 
-def _plan(options: argparse.Namespace) -> tuple[str | None, Plan]:
+def _plan(options: argparse.Namespace) -> tuple[str | None, GuaranteePlan]:
     """The plan, and which of its numbers was found and not given."""
-    from lengthwise.bounds.plan import Plan, solved
+    from lengthwise.bounds.plan import GuaranteePlan, solved
     from lengthwise.bounds.plan_methods import TrainingRun
 
     vocabulary = options.vocabulary
@@ -106,7 +106,7 @@ def _plan(options: argparse.Namespace) -> tuple[str | None, Plan]:
         raise UsageError("--gap is what params or tokens are found for; leave one of the two out, or --gap")
     sizes = {name: getattr(options, name) or 1e9 for name in ("params", "tokens")}
     run = TrainingRun(**sizes, bits=options.bits, vocabulary=round(vocabulary), delta=options.delta)
-    plan = Plan(run, _method(options), options.loss, options.quantisation_gap)
+    plan = GuaranteePlan(run, _method(options), options.loss, options.quantisation_gap)
     if not missing:
         return None, plan
     goal = plan.break_even if options.gap is None else options.gap
@@ -124,7 +124,7 @@ def _plan(options: argparse.Namespace) -> tuple[str | None, Plan]:
 
 
 def _write(
-    plan: Plan, found: str | None, needed: list[dict[str, Any]], line: list[dict[str, Any]], ratio: float
+    plan: GuaranteePlan, found: str | None, needed: list[dict[str, Any]], line: list[dict[str, Any]], ratio: float
 ) -> None:
     run = plan.run
     told = {"params": f"{short(run.params)} parameters", "tokens": f"{short(run.tokens)} tokens"}
@@ -147,7 +147,7 @@ def _write(
         print(wrapped(mark + assumption.statement, "• ", "  "))
 
 
-def _write_terms(plan: Plan) -> None:
+def _write_terms(plan: GuaranteePlan) -> None:
     rows = [("loss", plan.loss, "as given")] if plan.loss is not None else []
     rows += [(term.name, term.value, term.how) for term in plan.terms]
     if plan.bound is not None:
@@ -159,7 +159,7 @@ def _write_terms(plan: Plan) -> None:
         print(f"{name:<13}{value:>9.4g}{value / math.log(2):>9.4g}   {how}".rstrip())
 
 
-def _verdict(plan: Plan) -> str:
+def _verdict(plan: GuaranteePlan) -> str:
     from lengthwise.bounds.plan import QUANTITY
 
     chance = plan.run.chance
@@ -206,7 +206,11 @@ def _write_line(line: list[dict[str, Any]], ratio: float) -> None:
 
 
 def _plain(
-    plan: Plan, found: str | None, needed: list[dict[str, Any]], line: list[dict[str, Any]], options: argparse.Namespace
+    plan: GuaranteePlan,
+    found: str | None,
+    needed: list[dict[str, Any]],
+    line: list[dict[str, Any]],
+    options: argparse.Namespace,
 ) -> dict[str, Any]:
     run = plan.run
     return {
@@ -230,7 +234,7 @@ def _plain(
     }
 
 
-def _draw(plan: Plan, ratio: float, path: Path, quiet: bool) -> None:
+def _draw(plan: GuaranteePlan, ratio: float, path: Path, quiet: bool) -> None:
     from lengthwise.bounds.plan import QUANTITY, edges
     from lengthwise.figures.chart_files import save_chart
     from lengthwise.figures.plan_chart import plan_chart

@@ -1,25 +1,78 @@
-"""The card of a check as text: verdicts, reasons, what training needs, what would change it."""
+"""The card of a check as text: verdicts, reasons, what training needs, what would change it; and the check of a
+program."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
-from lengthwise.cli.output import wrapped
-from lengthwise.oracle.advice import NOT_WILL
+from lengthwise.cli.line_progress import line_shown
+from lengthwise.cli.output import wrapped, write_object
+from lengthwise.errors import CertificateRefused, UsageError
+from lengthwise.messages import sentence
+from lengthwise.oracle.check import POSITIONS, Card, check, check_formulation
+from lengthwise.oracle.opinion import Advice, Opinion, Verdict, outlook_words
+from lengthwise.oracle.programs.text import load_program
+from lengthwise.oracle.programs.verify import verify_program
+from lengthwise.oracle.question import encoding_names
+from lengthwise.records import Claim
+from lengthwise.tasks import tasks
 
-if TYPE_CHECKING:
-    from lengthwise.oracle.check import Card
-    from lengthwise.oracle.opinion import Advice, Opinion, Verdict
-    from lengthwise.records import Claim
-
+_ENCODINGS = ("none", "learned", "sinusoidal", "t5", "alibi", "kerple", "fire", "rope")
+_WRAPPERS = ("offset", "randomized")
 _LABEL = 18
 _INDENT = "    "
+
+Spec = str | dict[str, object] | None
+
+
+def show_card(options: argparse.Namespace, spec: Spec) -> int:
+    """The card for a task or a formulation of the user's."""
+    positions = tuple(dict.fromkeys(options.position or POSITIONS))
+    for encoding in positions:
+        _check_encoding(encoding)
+    choice = {name: getattr(options, name) for name in ("train_size", "test_size", "items", "decoder")}
+    choice["seed"] = options.seed or 0
+    if options.formulation is not None:
+        with line_shown(options.quiet) as show:
+            progress = show and (lambda done, step, _: show(f"{step:,} {done}"))
+            card = check_formulation(options.formulation, positions, progress=progress, **choice)
+    else:
+        assert spec is not None
+        card = check(tasks.make(spec), positions, **choice)
+    if options.json:
+        write_object("check", card.plain())
+    else:
+        write_card(card, options.explain)
+    return 0
+
+
+def check_program(options: argparse.Namespace, spec: Spec) -> int:
+    """Compare a user's program with the solver of a task; exit code 3 if it is wrong."""
+    if spec is None:
+        raise UsageError("--program is checked against a task, as in `lengthwise check sort --program mine.txt`")
+    found = verify_program(load_program(options.program), tasks.make(spec), budget_seconds=5.0)
+    if options.json:
+        write_object("check", {"program": options.program, **found.plain(), "claim": found.claim().plain()})
+    else:
+        print("\n".join(map(wrapped, found.explain())))
+    if found.mismatch is not None:
+        raise CertificateRefused(f"{options.program} does not solve the task: {found.mismatch}")
+    return 0
+
+
+def _check_encoding(spec: str) -> None:
+    """Refuse an encoding that does not exist; those that do are known by name, so that torch is not loaded for them."""
+    base, *wrappers = encoding_names(spec)
+    if base not in _ENCODINGS or any(wrapper not in _WRAPPERS for wrapper in wrappers):
+        from lengthwise.positions import make_position
+
+        make_position(spec)
 
 
 def write_card(card: Card, explain: bool) -> None:
     """The card in 80 columns; `explain` adds every opinion with what it rests on."""
     print(wrapped(f"{card.task}: trained on sizes up to {card.train_size}, used up to {card.test_size}"))
-    print(wrapped(_sentence(card.advice), "  advice: ", "    "))
+    print(wrapped(_advice(card.advice), "  advice: ", "    "))
     for note in card.notes:
         print(wrapped(note, "  note: ", "    "))
     for group in _alike(card):
@@ -36,45 +89,42 @@ def write_card(card: Card, explain: bool) -> None:
             print(wrapped(change.sentence, "  - ", "    "))
     if any(verdict.outlook == "can hold" for verdict in card.verdicts.values()):
         print()
-        print(wrapped(NOT_WILL))
+        print(wrapped(sentence("advice.not_will")))
 
 
-def _sentence(advice: Advice) -> str:
+def _advice(advice: Advice) -> str:
     text = advice.sentence
     return f"{text[0].upper()}{text[1:]}."
 
 
 def _alike(card: Card) -> list[list[Verdict]]:
-    """Verdicts with the same outlook for the same reason, together."""
-    groups: dict[tuple[str, str], list[Verdict]] = {}
+    """Verdicts with the same outlook, theory and reason, together."""
+    groups: dict[tuple[str, ...], list[Verdict]] = {}
     for verdict in card.verdicts.values():
-        groups.setdefault((verdict.outlook, verdict.why), []).append(verdict)
+        theory = verdict.leading.key if verdict.leading else ""
+        groups.setdefault((verdict.outlook, theory, verdict.why), []).append(verdict)
     return list(groups.values())
 
 
 def _write_verdict(group: list[Verdict], explain: bool) -> None:
     verdict = group[0]
     names = ", ".join(one.encoding for one in group)
-    by = _by(verdict.deciding) if verdict.deciding else ""
     pad = f"{names:<{_LABEL}}" if len(names) < _LABEL else f"{names}  "
-    head = f"{pad}{verdict.outlook.upper()}"
-    print(head)
-    if by:
-        print(wrapped(by, _INDENT, _INDENT))
+    print(f"{pad}{outlook_words(verdict.outlook).upper()}")
+    if by := verdict.deciding:
+        print(wrapped(f"({by.theory}: {by.standing})" if by.standing else f"({by.theory})", _INDENT, _INDENT))
     print(wrapped(verdict.why, _INDENT, _INDENT))
     for opinion in verdict.dissent:
-        print(wrapped(f"but {opinion.theory} says it {opinion.outlook}: {opinion.why}", _INDENT, _INDENT))
+        says = f"but {opinion.theory} says it {outlook_words(opinion.outlook)}: {opinion.why}"
+        print(wrapped(says, _INDENT, _INDENT))
     if explain:
         for opinion in verdict.opinions:
-            _write_opinion(opinion, said=opinion.why == verdict.why)
-
-
-def _by(opinion: Opinion) -> str:
-    return f"({opinion.theory}: {opinion.standing})" if opinion.standing else f"({opinion.theory})"
+            _write_opinion(opinion, said=opinion is verdict.leading)
 
 
 def _write_opinion(opinion: Opinion, said: bool) -> None:
-    print(wrapped(f"{opinion.theory}: {opinion.outlook}" + ("" if said else f". {opinion.why}"), "  * ", _INDENT))
+    head = f"{opinion.theory}: {outlook_words(opinion.outlook)}"
+    print(wrapped(head if said else f"{head}. {opinion.why}", "  * ", _INDENT))
     for line in opinion.details:
         print(wrapped(line, _INDENT + "  ", _INDENT + "  "))
     print(wrapped(f"binds {opinion.binds}", _INDENT + "  ", _INDENT + "    "))

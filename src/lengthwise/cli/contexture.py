@@ -1,12 +1,12 @@
 """Say what contexts can teach: how strongly inputs x and contexts a are associated, how fast that decays, and how much
-of it a representation holds, beside a random one.
+of it a representation holds, compared with random ones.
 
-INPUT is a joint table (.npy, or .csv of numbers: a row an x, a column an a; whole numbers are read as counts), pairs
+INPUT is a joint table (.npy, or .csv of numbers: one row per x, one column per a; whole numbers are counts), pairs
 (.jsonl with lines {"x": ..., "a": ...}, or .csv with the header x,a), or the folder of a run: then x is what the model
-has read, a the token asked for, and the representation its last hidden state, beside networks with random weights.
+has read, a the token asked for, and the representation its last hidden state, compared with random networks.
 
-A representation for a table has one row a row of the table; for pairs, one row a pair, or one row for each different x
-in the order in which they first appear.
+A representation for a table has one row per row of the table; for pairs, one row per pair, or one per different x in
+the order of first appearance.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from lengthwise.cli.options import Parser, add_trust, at_least, number, whole
 from lengthwise.cli.output import narrate, wrapped, write_field, write_object
 from lengthwise.errors import UsageError
+from lengthwise.messages import sentence
 
 if TYPE_CHECKING:
     from lengthwise.bounds.contexture.summary import Contexture
@@ -87,7 +88,7 @@ def _sentence(claim: Claim) -> str:
     """The claim; one that abstains says why."""
     text = str(claim)
     if claim.evidence.get("abstains"):
-        text += f"; τ = {claim.evidence['tau']:.4g}, and {claim.evidence['rule']}"
+        text += f"; τ = {claim.evidence['tau']:.4g}; {sentence('contexture.abstains', claim.evidence)}"
     return text
 
 
@@ -111,7 +112,7 @@ def _draw(found: Contexture, name: str) -> None:
 
     if not len(found.squares):
         raise UsageError("there is no spectrum to draw: pairs are too few; leave out --picture")
-    rate = next((claim.value for claim in found.claims if claim.title.startswith("association decay")), None)
+    rate = next((claim.value for claim in found.claims if claim.key == "contexture.decay"), None)
     fitted = [math.exp(-float(rate) * i) for i in range(1, len(found.squares) + 1)] if rate is not None else []
     words = [f"{found.what}; {found.how}.", *(str(claim) for claim in (*found.claims, *found.representation))]
     try:

@@ -19,10 +19,3 @@ def line_shown(quiet: bool) -> Iterator[Callable[[str], None] | None]:
         yield redraw
     finally:
         redraw("")
-
-
-@contextlib.contextmanager
-def counted_lines(quiet: bool) -> Iterator[Callable[[int], None] | None]:
-    """A function that is told how many lines of a long file were read; None where nobody looks."""
-    with line_shown(quiet) as show:
-        yield None if show is None else lambda lines: show(f"{lines:,} lines read")

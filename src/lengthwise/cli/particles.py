@@ -1,11 +1,11 @@
 """Let tokens on a sphere attract each other as attention does, and see whether they gather in one point.
 
-It prints what theory says of this start beside what the simulation did, and draws it: --page is one HTML file with a
-sphere to turn and time to move through, --gif and --video are films. SA is attention normalised over the keys, USA
-its sibling divided by their number; depth is time.
+It prints what theory predicts for this start and what the simulation did, and draws it: --page is one HTML file with a
+sphere to rotate and a time slider, --gif and --video are films. SA is attention normalised over the keys; USA divides
+by their number instead. Depth is time.
 
-A start from a file has one token a row: an array .npy [n, d], lines of numbers with commas (.csv), or a list of
-numbers a line (.jsonl).
+A start from a file has one token per row: an array .npy [n, d], comma-separated numbers (.csv), or one list of numbers
+per line (.jsonl).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from lengthwise.cli.options import Parser, number, whole
 from lengthwise.cli.output import narrate, wrapped, write_field, write_object
+from lengthwise.records import Claim, json_ready
 
 if TYPE_CHECKING:
-    from lengthwise.geometry.particles.trajectory import Trajectory
-    from lengthwise.records import Claim
+    from lengthwise.geometry.particles.integrate import ParticleTrajectory
     from lengthwise.reports.particles.simulation import Simulation
 
 
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _plain(simulation: Simulation, trajectory: Trajectory) -> dict[str, Any]:
+def _plain(simulation: Simulation, trajectory: ParticleTrajectory) -> dict[str, Any]:
     measures = simulation.measures
     return {
         "title": simulation.title,
@@ -79,33 +79,22 @@ def _plain(simulation: Simulation, trajectory: Trajectory) -> dict[str, Any]:
             "N_20": measures.fixed.tolist(),
             "energy_share": measures.energy.tolist(),
         },
-        "theory": [finite(claim.plain()) for claim in simulation.theory],
-        "measured": [finite(claim.plain()) for claim in simulation.measured],
+        "theory": [json_ready(claim.plain()) for claim in simulation.theory],
+        "measured": [json_ready(claim.plain()) for claim in simulation.measured],
     }
-
-
-def finite(value: Any) -> Any:
-    """The same data with words for numbers that JSON cannot hold."""
-    if isinstance(value, dict):
-        return {key: finite(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(one) for one in value]
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return "infinite" if value > 0 else "minus infinite"
-    return value
 
 
 def _write(simulation: Simulation) -> None:
     print(simulation.title)
     for label, text in simulation.facts:
         write_field(label, text)
-    _heading("What theory says of this start")
+    _heading("What theory predicts for this start")
     for claim in simulation.theory:
         if claim.status != "unknown":
             print(wrapped(_sentence(claim), "• ", "  "))
     silent = [claim for claim in simulation.theory if claim.status == "unknown"]
     if silent:
-        print("\nOf this theory says nothing here:")
+        print("\nTheory says nothing here about:")
     for claim in silent:
         print(wrapped(_why_silent(claim), "- ", "  "))
     _heading("What the simulation did")
@@ -120,7 +109,7 @@ def _heading(title: str) -> None:
 
 def _sentence(claim: Claim) -> str:
     """The claim, what it takes for granted, and where it comes from."""
-    from lengthwise.reports.particles.readable import readable
+    from lengthwise.reports.particles.simulation import readable
 
     taken = [assumption.statement for assumption in claim.assumptions if assumption.check == "assumed"]
     text = str(readable(claim)) + (f"; assumed: {'; '.join(taken)}" if taken else "")
@@ -136,7 +125,7 @@ def _why_silent(claim: Claim) -> str:
 
 
 def _write_moments(simulation: Simulation) -> None:
-    from lengthwise.reports.particles.moments import TITLES, some_moments
+    from lengthwise.reports.particles.simulation import TITLES, some_moments
 
     rows = [TITLES, *some_moments(simulation.measures)]
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]

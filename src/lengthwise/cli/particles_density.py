@@ -1,31 +1,17 @@
 """Let a density of infinitely many tokens on the circle or the sphere attract itself, from a nearly uniform start.
 
-It counts the peaks in time, and sets beside them which wave linear theory says grows fastest; on the circle its crests
-are about how many clusters show first. --picture draws the density over angle and time. The scheme keeps mass and
-never makes a density negative; docs/theorems-particles.md has its orders.
+It counts the peaks over time, and compares them with the wave that grows fastest according to linear theory; on the
+circle its crests are about the number of clusters that appear first. --picture draws the density over angle and time.
+The scheme keeps mass and never makes a density negative; docs/theorems-particles.md has its orders.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import math
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
-from lengthwise.cli.options import Parser, at_least, check_place, number, whole
-from lengthwise.cli.output import narrate, wrapped, write_object
-from lengthwise.errors import UsageError
+from lengthwise.cli.options import Parser, number, whole
 
-if TYPE_CHECKING:
-    from lengthwise.geometry.mean_field.mesh import Mesh
-    from lengthwise.reports.particles.density import Gathering
-
-CELLS, LEVEL = 400, 4
-NOISE = {2: 0.01, 3: 0.05}  # on the sphere it must be seen above what the mesh does by itself
-GROWTHS = 24  # by default, the time in which the fastest wave would grow so many e-folds
-MOST_STEPS = 1_000_000
-_ROWS = 9  # moments in the printed table
+CELLS, LEVEL, GROWTHS = 400, 4, 24  # GROWTHS: e-folds of the fastest wave in the default time
 
 
 def add_options(parser: Parser) -> None:
@@ -43,151 +29,6 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.figure import ENDINGS
+    from lengthwise.cli.particles_density_run import run_density  # which imports numpy and scipy
 
-    kind = _check(options)
-    options.noise = NOISE[options.d] if options.noise is None else options.noise
-    check_place(options.picture, "--picture", ENDINGS)
-    check_place(options.out, "--out", (".npz", ".csv"))
-    found = _moved(options, kind)
-    words = _words(options, found)
-    files = _write_files(options, found, words)
-    from lengthwise.reports.particles.density import density_claims
-
-    claims = density_claims(found)
-    if options.json:
-        moments = {"time": found.path.times.tolist(), "peaks": found.peaks.tolist()}
-        plain = [claim.plain() for claim in claims]
-        write_object("particles density", {"words": words, "moments": moments, "claims": plain, "files": files})
-        return 0
-    for text in words:
-        print(wrapped(text))
-    _write_moments(found)
-    for claim in claims:
-        taken = "; ".join(assumption.statement for assumption in claim.assumptions)
-        print(wrapped(str(claim) + (f"; assumed: {taken}" if taken else ""), "• ", "  "))
-    return 0
-
-
-def _check(options: argparse.Namespace) -> Literal["SA", "USA"]:
-    if options.d not in (2, 3):
-        raise UsageError(f"--d is 2, a circle, or 3, a sphere, not {options.d}; `lengthwise particles` takes others")
-    if not 0 <= options.beta < 700:
-        raise UsageError(f"--beta is a number from 0 to below 700, not {options.beta:g}")
-    if options.dynamics.lower() not in ("sa", "usa"):
-        raise UsageError(f"--dynamics is sa or usa, not {options.dynamics!r}")
-    if options.time is not None and not 0 < options.time < math.inf:
-        raise UsageError(f"--time is a number above 0, not {options.time:g}")
-    for name, needs in (("cells", 2), ("level", 3)):
-        if getattr(options, name) is not None and options.d != needs:
-            raise UsageError(f"--{name} goes with --d {needs}")
-    at_least(2, options.frames, "--frames")
-    if options.cells is not None and not 16 <= options.cells <= 5000:
-        raise UsageError(f"--cells is from 16 to 5,000, not {options.cells}")
-    return "SA" if options.dynamics.lower() == "sa" else "USA"
-
-
-def _mesh(options: argparse.Namespace) -> Mesh:
-    if options.d == 2:
-        from lengthwise.geometry.mean_field.circle import circle
-
-        return circle(CELLS if options.cells is None else options.cells)
-    from lengthwise.geometry.mean_field.sphere import sphere
-
-    return sphere(LEVEL if options.level is None else options.level)
-
-
-def _moved(options: argparse.Namespace, kind: Literal["SA", "USA"]) -> Gathering:
-    """Move the density, and on the sphere also the uniform one, which the mesh alone disturbs."""
-    import numpy as np
-
-    from lengthwise.cli.particles_run import time_reached
-    from lengthwise.geometry.mean_field.flow import flow
-    from lengthwise.geometry.mean_field.growth import fastest_degree, growth_rate
-    from lengthwise.geometry.mean_field.peaks import noisy
-    from lengthwise.reports.particles.density import gathering
-
-    mesh = _mesh(options)
-    start = noisy(mesh, options.noise, options.seed or 0)
-    rate = growth_rate(kind, options.beta, fastest_degree(kind, options.beta, options.d), options.d)
-    last = options.time or float(f"{GROWTHS / rate:.2g}")
-    speed = 1.0 if kind == "SA" else math.exp(options.beta)
-    steps = 2 * last * speed / float(mesh.distances.min())
-    if steps > MOST_STEPS:
-        raise UsageError(f"this could take {steps:.1e} steps; take a shorter --time, a smaller --beta or fewer cells")
-    times = np.linspace(0, last, options.frames)
-    with time_reached(last, options.quiet) as listener:
-        path = flow(mesh, start, kind, options.beta, times, 2 if options.d == 2 else 1, listener)
-    narrate(f"moved to t = {last:g} in {path.steps:,} steps", options.quiet)
-    drift = 0.0
-    if options.d == 3:
-        unit = min(1.0, last)
-        after = flow(mesh, mesh.uniform(), kind, options.beta, [unit]).masses[0]
-        drift = float(np.abs(after / mesh.uniform() - 1).max()) / unit
-    return gathering(path, options.noise, drift)
-
-
-def _words(options: argparse.Namespace, found: Gathering) -> list[str]:
-    from lengthwise.geometry.mean_field.peaks import HEIGHT
-
-    place = "circle" if found.d == 2 else "sphere"
-    words = [
-        f"A density on the {place}, {found.path.kind} with Q = K = V = I and beta = {found.path.beta:g}, on "
-        f"{len(found.path.mesh.areas):,} cells; the start is uniform but for {100 * options.noise:g} % of noise, seed "
-        f"{options.seed or 0}. A peak is a connected place where the density is above {HEIGHT:g} times the uniform one."
-    ]
-    if found.d == 3:
-        words.append(
-            "Linear theory names a degree here, not a number of clusters. The mesh disturbs the uniform density by "
-            f"{found.drift:.1e} of it in a unit of time; noise that is not far above that gathers where the mesh says."
-        )
-    return words
-
-
-def _write_files(options: argparse.Namespace, found: Gathering, words: list[str]) -> dict[str, str]:
-    from lengthwise.reports.particles.density import save_density
-
-    files = {name: given for name in ("picture", "out") if (given := getattr(options, name)) is not None}
-    try:
-        if options.picture is not None:
-            save_density(Path(options.picture), found, words)
-        if options.out is not None:
-            _write_data(Path(options.out), found)
-    except OSError as error:
-        raise UsageError(f"cannot write {error.filename}: {error.strerror or error}") from error
-    for name, given in files.items():
-        narrate(f"{name} in {given}", options.quiet)
-    return files
-
-
-def _write_data(path: Path, found: Gathering) -> None:
-    """The density in time: .npz with `times`, `centres`, `areas`, `density` [K, cells]; .csv with a row a cell."""
-    import numpy as np
-
-    from lengthwise.outputs import replace_output
-
-    moved, mesh = found.path, found.path.mesh
-    with replace_output(path) as part:
-        if path.suffix.lower() == ".npz":
-            with part.open("wb") as file:
-                np.savez_compressed(
-                    file, times=moved.times, centres=mesh.centres, areas=mesh.areas, density=moved.density
-                )
-            return
-        with part.open("w", encoding="utf-8", newline="") as file:
-            table = csv.writer(file)
-            table.writerow(["time", *(f"x{axis + 1}" for axis in range(found.d)), "density"])
-            for time, values in zip(moved.times.tolist(), moved.density.tolist(), strict=True):
-                table.writerows(
-                    [time, *place, value] for place, value in zip(mesh.centres.tolist(), values, strict=True)
-                )
-
-
-def _write_moments(found: Gathering) -> None:
-    from lengthwise.reports.figure import thinned
-
-    highest = (found.path.masses / found.path.mesh.uniform()).max(1)
-    print(f"\n{'time':>8}{'peaks':>8}{'greatest density / uniform':>28}")
-    for place in thinned(range(len(found.path.times)), _ROWS):
-        print(f"{found.path.times[place]:>8.4g}{found.peaks[place]:>8}{highest[place]:>28.4g}")
-    print()
+    return run_density(options)

@@ -7,16 +7,15 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 
 from lengthwise.cli.options import at_least
 from lengthwise.errors import UsageError
+from lengthwise.geometry.particles import starts
+from lengthwise.geometry.particles.system import System
 from lengthwise.seeds import Seeds
-
-if TYPE_CHECKING:
-    from lengthwise.geometry.particles.system import System
 
 STARTS = ("uniform", "orthogonal", "caps", "hemisphere")
 MATRICES = ("identity", "negative", "random")
@@ -44,13 +43,9 @@ class Setting:
 def chosen_setting(options: argparse.Namespace) -> Setting:
     """The setting that the options describe; what is wrong with them is a usage error."""
     _check_numbers(options)
-    from lengthwise.geometry.particles.system import System
-
     start, begun, warnings = _start(options)
     d = start.shape[1]
     matrices = {name: _matrix(options, name, d) for name in LETTERS}
-    import torch
-
     kind = "SA" if options.dynamics.lower() == "sa" else "USA"
     query, key, value = (None if matrix is None else torch.from_numpy(matrix) for matrix, _ in matrices.values())
     facts = (
@@ -74,8 +69,6 @@ def _about_steps(system: System, d: int, time: float) -> list[str]:
     over that, whatever the tolerance: 0.35 to 0.5 steps in a unit of time and speed were measured for Q = K = V = I, 16
     tokens and beta from 6 to 9. With other matrices tokens may stay away from the greatest score.
     """
-    import torch
-
     if system.kind == "SA":
         return []
     one = torch.eye(d, dtype=torch.float64)
@@ -122,8 +115,6 @@ def _start(options: argparse.Namespace) -> tuple[np.ndarray, str, list[str]]:
     """The start, words for it, and warnings."""
     if options.start not in STARTS:
         return _start_from_file(options)
-    from lengthwise.geometry.particles import starts
-
     seed = options.seed or 0
     n = TOKENS if options.n is None else options.n
     d = DIMENSIONS if options.d is None else options.d

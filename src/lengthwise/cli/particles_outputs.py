@@ -1,14 +1,17 @@
-"""The files that `lengthwise particles` writes: places checked before the work, each file whole or not there."""
+"""What `lengthwise particles` shows while it works, and the files it writes: places are checked before the work."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lengthwise.cli.line_progress import line_shown
 from lengthwise.cli.options import check_place
 from lengthwise.cli.output import narrate
 from lengthwise.errors import UsageError
@@ -65,7 +68,8 @@ def _write_video(simulation: Simulation, path: Path) -> None:
 
 
 def write_data(simulation: Simulation, path: Path) -> None:
-    """The points by time: .npz with arrays `times`, `points` [K, n, d] and `groups`; .csv with a row a token a time."""
+    """The points by time: .npz with `times`, `points` [K, n, d] and `groups`, or .csv with one row per token and
+    time."""
     measures = simulation.measures
     with replace_output(path) as part:
         if path.suffix.lower() == ".npz":
@@ -78,3 +82,10 @@ def write_data(simulation: Simulation, path: Path) -> None:
             for moment, time in enumerate(measures.times.tolist()):
                 for token, place in enumerate(simulation.points[moment].tolist()):
                     table.writerow([time, token, int(measures.groups[moment, token]), *place])
+
+
+@contextlib.contextmanager
+def progress_shown(doing: str, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A function that shows on a terminal how far the work is; None where nobody looks."""
+    with line_shown(quiet) as show:
+        yield None if show is None else lambda done, step, steps: show(f"{doing}: {done} ({step} of {steps})")

@@ -9,7 +9,7 @@ from rich.table import Table as Grid
 
 from lengthwise.cli.output import width, wrapped
 from lengthwise.records import Record, Table
-from lengthwise.reports.cells import is_number, shown
+from lengthwise.reports.cells import is_number, shown, title_of
 from lengthwise.terminal import visible
 
 MOST_ROWS = 14  # of a table on a terminal
@@ -37,7 +37,7 @@ def write_table(table: Table, most: int = MOST_ROWS) -> None:
     print()
     if table.title:
         print(wrapped(table.title + (":" if table.rows else ": none")))
-    titles = [_broken(column.title or column.name) for column in table.columns]
+    titles = [_broken(title_of(column)) for column in table.columns]
     cells = [
         [visible(shown(cell, column.type)) for cell, column in zip(row, table.columns, strict=True)]
         for row in table.rows
@@ -45,30 +45,31 @@ def write_table(table: Table, most: int = MOST_ROWS) -> None:
     if len(cells) > most:
         left = len(cells) - most + 1
         cells = [*cells[: most // 2], [f"… {left}", *[""] * (len(titles) - 1)], *cells[left + most // 2 :]]
-    kept = _fitting(table, titles, cells)
+    gap = 2 if _fitting(table, titles, cells, 2) == len(titles) else 1
+    kept = _fitting(table, titles, cells, gap)
     if table.rows:
         headed = any(title.strip() for title in titles)
-        grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="", show_header=headed)
+        grid = Grid(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="", show_header=headed)
         for column, title in zip(table.columns[:kept], titles, strict=False):
             number = is_number(column.type)
             grid.add_column(title, justify="right" if number else "left", no_wrap=number, overflow="fold")
         for row in cells:
             grid.add_row(*row[:kept])
         _print(grid)
-    left_out = [column.title or column.name for column in table.columns[kept:]]
+    left_out = [title_of(column) for column in table.columns[kept:]]
     notes = [table.note] if table.note else []
     notes += [f"not shown for lack of room: {', '.join(left_out)}"] if left_out else []
     if notes:
         print(wrapped(f"({'; '.join(notes)})"))
 
 
-def _fitting(table: Table, titles: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
-    """How many columns fit: numbers are never cut, texts need twelve characters."""
+def _fitting(table: Table, titles: Sequence[str], cells: Sequence[Sequence[str]], gap: int) -> int:
+    """How many columns fit with this gap between two: numbers are never cut, texts need twelve characters."""
     room, used = width(), 0
     for place, (column, title) in enumerate(zip(table.columns, titles, strict=True)):
         wide = max(len(line) for line in [*title.split("\n"), *(row[place] for row in cells)])
-        used += (wide if is_number(column.type) else min(wide, 12)) + 2
-        if used > room + 2 and place > 1:
+        used += (wide if is_number(column.type) else min(wide, 12)) + gap
+        if used > room + gap and place > 1:
             return place
     return len(table.columns)
 

@@ -1,8 +1,9 @@
 """Measure how far test trajectories are from training ones: two files, a task at two sizes, or a task's ladder.
 
-The distance is Wasserstein-1 with a certificate, shown beside the noise that two samples of one distribution have, and
-explained: which numbers and which trajectories carry it. A file holds one JSON object a line, as {"text": "3 1 2"} or
-{"input": ..., "answer": ...}, perhaps with "weight", "depth" and "features". The first sample is training.
+The distance is Wasserstein-1 with a certificate, compared with the noise between two samples of one distribution, and
+explained: which numbers and which trajectories account for it. A file holds one JSON object per line, such as
+{"text": "3 1 2"} or {"input": ..., "answer": ...}, optionally with "weight", "depth" and "features". The first sample
+is training.
 
 Metrics: features (length, depth, backtracks ...), contour (the depth profile), edit, ngrams:n=2, and
 hidden:model=FOLDER (mean hidden states of a frozen model).
@@ -26,12 +27,12 @@ def add_options(parser: Parser) -> None:
     add = parser.add_argument
     add("first", metavar="FIRST", help="the training file; or a task with --from and --to, or --ladder")
     add("second", nargs="?", metavar="SECOND", help="the file to compare with it")
-    add("--from", dest="from_sizes", metavar="SIZES", help="with a task: the training size as 10, or sizes as 5-10")
+    add("--from", dest="from_sizes", metavar="SIZES", help="with a task: the training size or sizes, such as 5-10")
     add("--to", dest="to_sizes", metavar="SIZES", help="with a task: the size or sizes to compare with")
     add("--ladder", action="store_true", help="with a task: every level of its ladder, each against training")
     add("--train-size", type=whole, metavar="N", help="with --ladder: the largest size of training")
-    add("--metric", default="features", metavar="SPEC", help="how far two trajectories are apart (features)")
-    add("--method", metavar="NAME", help="how the distance is computed (auto: chosen and said)")
+    add("--metric", default="features", metavar="SPEC", help="how far apart two trajectories are (features)")
+    add("--method", metavar="NAME", help="how the distance is computed (auto: chosen and reported)")
     add("--items", type=whole, metavar="N", help="with a task: trajectories at each end or level (200)")
     add("--resamples", type=whole, metavar="N", help="splits and permutations for the noise (100)")
     add("--picture", metavar="FILE", help="draw it into this .svg, .png or .html file")
@@ -92,7 +93,7 @@ def _measured(options: argparse.Namespace) -> Shift:
             "give two files, or a task at two sizes as in `lengthwise shift sort --from 10 --to 40`; "
             f"{options.first} is given alone"
         )
-    from lengthwise.shift.sampling import ITEMS, task_sample
+    from lengthwise.shift.samples import ITEMS, task_sample
     from lengthwise.tasks import tasks
 
     task, items, seed = tasks.make(options.first), options.items or ITEMS, options.seed or 0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from lengthwise.cli.output import wrapped, write_object
 from lengthwise.errors import UsageError
-
-if TYPE_CHECKING:
-    from lengthwise.shift.ladder import LadderShift
-    from lengthwise.shift.level_shift import LevelShift
+from lengthwise.shift.ladder import NULLS, LadderShift, measure_ladder
+from lengthwise.shift.level_shift import LevelShift
+from lengthwise.shift.samples import ITEMS
+from lengthwise.tasks import tasks
 
 _OTHERS = ("second", "from_sizes", "to_sizes", "resamples", "picture", "method")
 _NAMES = {"second": "a second file", "from_sizes": "--from", "to_sizes": "--to"}
@@ -18,10 +17,6 @@ _NAMES = {"second": "a second file", "from_sizes": "--from", "to_sizes": "--to"}
 
 def run_ladder(options: argparse.Namespace) -> int:
     """Measure the ladder in one metric and print it."""
-    from lengthwise.shift.ladder import NULLS, measure_ladder
-    from lengthwise.shift.sampling import ITEMS
-    from lengthwise.tasks import tasks
-
     for name in _OTHERS:
         if getattr(options, name) is not None:
             raise UsageError(f"--ladder draws all its samples itself, so {_NAMES.get(name, f'--{name}')} is not taken")
@@ -40,7 +35,7 @@ def run_ladder(options: argparse.Namespace) -> int:
 def _write(found: LadderShift, pairs: int) -> None:
     training = found.levels[0]
     beside = f"where two samples of training are {training.null:.4g} apart"
-    print(wrapped(f"{training.task}: {training.items} items a level, metric {training.metric}, {beside}."))
+    print(wrapped(f"{training.task}: {training.items} items per level, metric {training.metric}, {beside}."))
     print(f"\n{'level':<16}{'W1':>9}{'null':>9}{'W1/null':>10}  {'95 % interval':^21}".rstrip())
     axis = training.axis
     for level in found.levels:

@@ -1,4 +1,4 @@
-"""A shift as text: the verdict, the distance beside its noise, and what makes it up."""
+"""A shift as text: the verdict, the distance and its noise, and what accounts for it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _row(label: str, claim: Claim, interval: bool = True) -> str:
 
 
 def _write_notes(shift: Shift) -> None:
-    """What the numbers rest on, a line each."""
+    """What the numbers rest on, one line each."""
     found = shift.transported
     gap = max(0.0, found.certificate.gap)
     notes = [f"metric {shift.metric}, in {shift.unit}"]
@@ -55,7 +55,7 @@ def _write_notes(shift: Shift) -> None:
         if by_value:
             notes.append(f"constant in training, so measured in multiples of their value: {', '.join(by_value)}")
     if size := shift.noise[0].evidence.get("items"):
-        notes.append(f"the noise is that of {size} items a side, {shift.noise[0].evidence['splits']} splits")
+        notes.append(f"the noise is that of {size} items per side, {shift.noise[0].evidence['splits']} splits")
     if shift.unseen > 0:
         notes.append(f"{shift.unseen:.1%} of the tokens of the second sample are unknown to the first")
     violated = [a.statement for a in shift.distributions.assumptions if a.check == "violated"]

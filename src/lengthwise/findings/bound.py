@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from lengthwise.bounds.kantorovich import realizable_bound
 from lengthwise.bounds.risk import RiskBound
-from lengthwise.bounds.sampling import risk_deviation
+from lengthwise.bounds.sampling import Sampling, risk_deviation
 from lengthwise.findings.bound_records import BoundFinding, BoundPoint
 from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.redraw import redrawn
@@ -113,8 +113,9 @@ def _bound(source: LevelPoint, shift: LevelShift, slope: Claim) -> RiskBound:
         model_lipschitz=slope,
         target_lipschitz=0.0,
         loss_range=1.0,
-        source_sampling=risk_deviation(source.items, 1.0, DELTA / 2),
-        distance_sampling=math.sqrt(math.log(2 / DELTA) / shift.items),
+        sampling=Sampling(
+            risk=risk_deviation(source.items, 1.0, DELTA / 2), distance=math.sqrt(math.log(2 / DELTA) / shift.items)
+        ),
         metric="normalised edit distance of prompt and trace",
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.bounds.risk import RiskBound
+from lengthwise.bounds.risk import NUMBERS, RiskBound
 from lengthwise.findings.grouping import Configuration
 from lengthwise.records import Assumption, Claim, Kind, Reference, Status
 
@@ -50,8 +50,8 @@ class BoundPoint:
     @property
     def without_sampling(self) -> float:
         """Source risk and slope times W1 alone, the samples being taken for the truth."""
-        sampling = ("sampling, risk", "sampling, W1")
-        return math.fsum(term.value for term in self.supposed.terms if term.name not in sampling)
+        sampling = ("sampling_risk", "sampling_distance")
+        return math.fsum(term.value for term in self.supposed.terms if term.key not in sampling)
 
     @property
     def looseness(self) -> float:
@@ -149,7 +149,7 @@ _KEPT = "measured risks above the bound from the steepest slope seen in training
 
 def _checked(bound: RiskBound) -> list[Assumption]:
     """What all certified bounds rest on, beside their numbers."""
-    return [assumption for assumption in bound.assumptions if "at most" not in assumption.statement]
+    return [assumption for assumption in bound.assumptions if assumption.key not in NUMBERS]
 
 
 def _axes(points: tuple[BoundPoint, ...]) -> list[str]:
@@ -157,6 +157,6 @@ def _axes(points: tuple[BoundPoint, ...]) -> list[str]:
 
 
 def _median_terms(points: list[BoundPoint]) -> dict[str, float]:
-    names = [term.name for term in points[0].supposed.terms]
+    names = [term.key for term in points[0].supposed.terms]
     columns = zip(*([term.value for term in point.supposed.terms] for point in points), strict=True)
     return {name: float(np.median(values)) for name, values in zip(names, columns, strict=True)}

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lengthwise.analysis.paired import paired_over_tasks
 from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.grouping import (
     DEPTH,
@@ -23,6 +22,7 @@ from lengthwise.findings.grouping import (
     named,
 )
 from lengthwise.records import Assumption, Claim
+from lengthwise.statistics.paired import paired_over_tasks
 from lengthwise.tasks.ladder import TRAINING
 
 _SAME_WAY = Assumption("states that point the same way (cosine 0.99 or more) are taken for one state")

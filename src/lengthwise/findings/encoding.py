@@ -14,7 +14,6 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.analysis.paired import paired_over_tasks
 from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.grouping import (
     BEYOND,
@@ -28,6 +27,7 @@ from lengthwise.findings.grouping import (
     risk_at,
 )
 from lengthwise.records import Assumption, Claim
+from lengthwise.statistics.paired import paired_over_tasks
 
 _SAME_TRAINING = Assumption("both encodings were given the same training, which may suit one of them better")
 _CHOSEN = Assumption(

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lengthwise.analysis.bootstrap import percentile_ends, resampling
 from lengthwise.records import Interval
 from lengthwise.seeds import Floats
+from lengthwise.statistics.bootstrap import percentile_ends, resampling
 
 EXPONENTS = tuple(0.25 + 0.125 * step for step in range(7))
 FEWEST_WIDTHS = 3

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.analysis.paired import paired_over_tasks
-from lengthwise.analysis.trends import page_trend
 from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.floor_fit import FEWEST_WIDTHS, fit_floor, floor_interval
 from lengthwise.findings.grouping import (
@@ -30,6 +28,8 @@ from lengthwise.findings.grouping import (
     risk_at,
 )
 from lengthwise.records import Assumption, Claim, Interval, Reference, Status
+from lengthwise.statistics.paired import paired_over_tasks
+from lengthwise.statistics.trends import page_trend
 
 PLACES = (IN_RANGE, FARTHEST, BEYOND)
 ALPHA = 0.05
@@ -183,7 +183,7 @@ def _page(place: str, floors: Sequence[Floor], measured: Sequence[int]) -> Claim
         conditions=[f"depth {depth}" for depth in depths],
         blocks=list(blocks),
     )
-    others = (a for a in claim.assumptions if a.statement != "blocks are independent")
+    others = (a for a in claim.assumptions if a.key != "trend.independent_blocks")
     return dataclasses.replace(claim, assumptions=(*others, SHARED_ITEMS))
 
 

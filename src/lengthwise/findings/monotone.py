@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.analysis.trends import page_trend
 from lengthwise.findings.evidence import Evidence
 from lengthwise.findings.grouping import LEARNED_RULE, SHARED_ITEMS, axes_of, by_configuration, named
 from lengthwise.findings.shuffled import SHUFFLES, Shuffled, shuffled
 from lengthwise.findings.trend import ALPHA, FEWEST, RHO, Course, Trend, course, judged
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.statistics.trends import page_trend
 from lengthwise.tasks.ladder import TRAINING
 
 ALL_AXES = "all"
@@ -193,7 +193,7 @@ def _page(metric: str, axis: str, courses: Sequence[Course], trends: Sequence[Tr
         own["p_shared"] = null.share_above(null.mean_rho, sum(seen) / len(seen))
         opposite = null.share_above(-null.mean_rho, -sum(seen) / len(seen))
         own["p_shared_method"] = f"{SHUFFLES} shuffles of the distances, one for all configurations of a task"
-    others = (a for a in claim.assumptions if a.statement != "blocks are independent")
+    others = (a for a in claim.assumptions if a.key != "trend.independent_blocks")
     status = claim.status
     if status == "holds" and not own.get("p_shared", 1.0) < ALPHA:
         status = "refuted" if opposite < ALPHA else "unknown"

@@ -35,7 +35,7 @@ def predictions(kinds: int, nesting: int, layers: Sequence[int], reached: int | 
 
 def _judged(claim: Claim, layers: Sequence[int], reached: int | None) -> Prediction:
     wanted = int(claim.value or 0)
-    if "needed" in claim.title:
+    if claim.key.startswith("depth.needed"):
         return Prediction(claim, *_needed(wanted, reached))
     return Prediction(claim, *_enough(wanted, layers, reached))
 

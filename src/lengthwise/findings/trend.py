@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.analysis.isotonic import isotonic_fit
-from lengthwise.analysis.trends import ranks
 from lengthwise.findings.evidence import Climb
 from lengthwise.findings.grouping import Configuration, common_levels, has_learned
 from lengthwise.seeds import Floats
 from lengthwise.shift.level_shift import LevelShift
+from lengthwise.statistics.isotonic import isotonic_fit
+from lengthwise.statistics.trends import ranks
 
 RHO, ALPHA, FEWEST = 0.8, 0.05, 4
 ROUNDING = 1e-9

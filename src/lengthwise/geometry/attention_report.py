@@ -1,15 +1,9 @@
-"""What attention weights say of themselves: who receives how much, how spread rows are, and which keys are hubs.
+"""A report on attention weights: how much each key receives, how spread out rows are, and which keys are hubs.
 
-Two statements on how fast weights can change, both proved in docs/attention.md:
-
-1. softmax(·/ε) is 1/(2ε)-Lipschitz in l2. *Proof.* Its derivative is (diag p - ppᵀ)/ε, and xᵀ(diag p - ppᵀ)x is the
-   variance of x under p, at most (max x - min x)²/4 (Popoviciu) <= (max² + min²)/2 <= ½ for a unit vector. ∎ It is
-   attained at p = (½, ½), x = (1, -1)/√2.
-2. The plan of `sinkhorn` is 1/(2ε)-Lipschitz in the Frobenius norm, for every τ. *Proof.* With L = S/ε, P is the
-   gradient of the optimal value, which is convex in L (a maximum of affine functions), so D = dP/dL is symmetric and
-   >= 0. By the statement of sinkhorn_gradient.py D = J - J E A⁻¹ Eᵀ J, with J the block-diagonal derivative of softmax
-   and A > 0 (A >= 0 and a pseudo-inverse for τ = ∞); so 0 <= D <= J and ‖D‖ <= ‖J‖ <= ½. ∎ Row i of `sinkhorn_prefixes`
-   is a row of such a plan: 1/(2ε) from the scores of its prefix to that row, √n/(2ε) from all scores to all rows.
+`lipschitz_claim` says how fast weights can change with scores: softmax(·/ε) is 1/(2ε)-Lipschitz in l2 (statement 1 of
+docs/attention.md), and so is the plan of `sinkhorn` in the Frobenius norm, for every τ (statement 2). Row i of
+`sinkhorn_prefixes` is a row of such a plan: 1/(2ε) from the scores of its prefix to that row, √n/(2ε) from all scores
+to all rows.
 """
 
 from __future__ import annotations
@@ -22,10 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Floats
 
 Rule = Literal["softmax", "sinkhorn", "sinkhorn_prefixes"]
+
+explain(
+    {
+        "attention.most_received": "most attention received",
+        "attention.to_hubs": "attention that goes to hubs",
+        "attention.entropy": "mean entropy of a query",
+        "attention.these_weights": "only these weights were examined",
+        "attention.lipschitz": "Lipschitz constant of {rule} attention weights at temperature {epsilon:g}",
+        "attention.exact": "weights are those of exact arithmetic, at the optimum",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +55,14 @@ class AttentionReport:
         """The largest ratio, how much of attention goes to hubs, and the mean entropy."""
         queries = self.entropy.size
         evidence = {"queries": queries, "keys": self.share.size, "hub_above": self.times}
-        note = (Assumption("only these weights were looked at"),)
+        note = (Assumption("attention.these_weights"),)
         to_hubs = float((self.received * self.hubs).sum() / queries)
         largest, entropy = float(self.ratio.max()), float(self.entropy.mean())
         share = "times the share of a key"
         return [
-            Claim("most attention received", largest, share, "measured", assumptions=note, evidence=evidence),
-            Claim("attention that goes to hubs", to_hubs, "of 1", "measured", assumptions=note, evidence=evidence),
-            Claim("mean entropy of a query", entropy, "nats", "measured", assumptions=note, evidence=evidence),
+            Claim("attention.most_received", largest, share, "measured", assumptions=note, evidence=evidence),
+            Claim("attention.to_hubs", to_hubs, "of 1", "measured", assumptions=note, evidence=evidence),
+            Claim("attention.entropy", entropy, "nats", "measured", assumptions=note, evidence=evidence),
         ]
 
 
@@ -98,11 +104,15 @@ def lipschitz_claim(epsilon: float, rule: Rule = "softmax") -> Claim:
         raise UsageError(f"a constant is known for {', '.join(units)}, not for {rule!r}")
     place = "statement 1" if rule == "softmax" else "statement 2"
     return Claim(
-        key=f"Lipschitz constant of {rule} attention weights at temperature {epsilon:g}",
+        key="attention.lipschitz",
         value=1.0 / (2.0 * epsilon),
         unit=units[rule],
         kind="proved",
-        assumptions=(Assumption("weights are those of exact arithmetic, at the optimum", "assumed"),),
+        assumptions=(Assumption("attention.exact"),),
         reference=Reference("docs/attention.md", place),
-        evidence={"epsilon": epsilon, "attained": "p = (1/2, 1/2), direction (1, -1)" if rule == "softmax" else ""},
+        evidence={
+            "rule": rule,
+            "epsilon": epsilon,
+            "attained": "p = (1/2, 1/2), direction (1, -1)" if rule == "softmax" else "",
+        },
     )

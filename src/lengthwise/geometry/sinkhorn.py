@@ -1,4 +1,4 @@
-"""Attention as transport: from softmax, where only rows are bound, to plans whose columns are bound too.
+"""Attention as transport: from softmax, with only the query marginals constrained, to plans with both constrained.
 
 Statement. Let S [n, m] be scores, ε > 0 a temperature and τ in [0, ∞]. The semi-relaxed plan is the unique
 
@@ -18,9 +18,8 @@ It stops on the error of optimality, ½ ‖c - ĉ‖₁ / n with ĉ the columns 
 τ = ∞): the share of all attention that is in the wrong column. Every problem of a batch stops by itself and is then
 left alone, so its result does not depend on its neighbours.
 
-A causal mask and τ = ∞ do not go together. A lower triangular doubly stochastic P is the identity: row 1 has only
-P_11, so P_11 = 1; column 1 sums to 1, so the rest of it is 0; what is left is a lower triangular doubly stochastic
-matrix of size n - 1. ∎  Attention would be the identity whatever the scores, and the iteration crawls towards it.
+A causal mask and τ = ∞ do not go together: the only lower triangular doubly stochastic matrix is the identity
+(docs/attention.md).
 """
 
 from __future__ import annotations
@@ -30,12 +29,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.sinkhorn_kernels import Kernel, Logarithms, Products
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-EVERY = 4  # steps between two looks at the error, which cost more than a step
 
 CAUSAL_AND_BALANCED = (
     "tau = inf under a causal mask leaves no choice: a lower triangular doubly stochastic matrix is the identity; "
@@ -58,16 +54,33 @@ class Coupling:
     converged: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """Logarithmic potentials of a family: F [N, P, n], G [N, P, m] with largest entry 0, -inf for keys nobody sees."""
+def sinkhorn_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    tau: float = 1.0,
+    temperature: float = 1.0,
+    causal: bool = False,
+    tolerance: float = 1e-7,
+) -> tuple[Tensor, Coupling]:
+    """Attention in which keys have a budget: the output [..., n, v], and the weights with their convergence.
 
-    kernel: Kernel
-    rows: Tensor
-    columns: Tensor
-    iterations: int
-    error: float
-    tolerance: float
+    query [..., n, d], key [..., m, d] and value [..., m, v] are as in `scaled_dot_product_attention`, and so are the
+    scores, query keyᵀ / √d. `mask` is True where a query sees a key, or a floating-point tensor that is added to the
+    scores. `tau` = 0 is softmax at this temperature; a larger one makes keys receive more alike, up to `tau` = inf,
+    where every key receives n/m. Use `causal` for a decoder (n = m), and no triangular mask: the potentials of one
+    masked problem depend on all queries, so early rows would depend on later tokens. It takes O(n³) per iteration.
+    """
+    if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
+        shapes = ", ".join(str(tuple(each.shape)) for each in (query, key, value))
+        raise UsageError(f"queries [..., n, d], keys [..., m, d] and values [..., m, v] do not fit together: {shapes}")
+    scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
+    if mask is not None:
+        scores = scores + mask if mask.is_floating_point() else scores.masked_fill(~mask, -math.inf)
+    found = (sinkhorn_prefixes if causal else sinkhorn)(scores, temperature, tau, tolerance)
+    return found.weights @ value, found
 
 
 def sinkhorn(
@@ -75,9 +88,9 @@ def sinkhorn(
 ) -> Coupling:
     """The semi-relaxed plan of scores [..., n, m], -inf where a query does not see a key; [m] is one query.
 
-    O(n m) time a problem and iteration, at most `most` iterations; O(n m) memory a problem, with gradients (implicit,
-    see sinkhorn_gradient.py) or without. Potentials are float64 whatever the scores are. NaN in gives NaN out, as with
-    softmax.
+    O(n m) time per problem and iteration, at most `most` iterations; O(n m) memory per problem, with gradients
+    (implicit, see sinkhorn_plans.py) or without. Potentials are float64 whatever the scores are. NaN in gives NaN
+    out, as with softmax.
     """
     if scores.dim() == 1:
         one = sinkhorn(scores[None], epsilon, tau, tolerance, most)
@@ -85,7 +98,7 @@ def sinkhorn(
     _check(scores, epsilon, tau, tolerance, most)
     if tau == math.inf:
         _check_balanced(scores)
-    return _coupling(scores, epsilon, tau, tolerance, most, scores.new_ones(1, scores.shape[-2]).double())
+    return _solved(scores, epsilon, tau, tolerance, most, scores.new_ones(1, scores.shape[-2]).double())
 
 
 def sinkhorn_prefixes(
@@ -94,73 +107,24 @@ def sinkhorn_prefixes(
     """Row i of the plan of the first i + 1 queries and keys, for every i: scores [..., n, n] → weights [..., n, n].
 
     The column potentials of one causally masked problem depend on all of its queries, so its row i knows of later ones.
-    Row i here is that of the causally masked problem of the prefix: nothing after i enters it. n problems of up to
-    n x n are solved, O(n³) time a head and iteration, in O(n²) memory. Scores above the diagonal are not read. `error`
-    is that of the worst prefix.
+    Row i here is that of the causally masked problem of the prefix: nothing after i enters it. n problems of up to n x
+    n are solved, O(n³) time per head and iteration, in O(n²) memory. Scores above the diagonal are not read. `error` is
+    that of the worst prefix.
     """
-    import torch
-
     if scores.dim() < 2 or scores.shape[-1] != scores.shape[-2]:
-        raise UsageError(f"prefixes need scores [..., n, n], a row a query, not {tuple(scores.shape)}")
+        raise UsageError(f"prefixes need scores [..., n, n], one row per query, not {tuple(scores.shape)}")
     if tau == math.inf and scores.shape[-1] > 1:
         raise UsageError(CAUSAL_AND_BALANCED)
-    square = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+    square = scores.new_ones(scores.shape[-2:]).bool()
     scores = scores.masked_fill(square.triu(1), -math.inf)
     _check(scores, epsilon, tau, tolerance, most)
-    return _coupling(scores, epsilon, tau, tolerance, most, square.tril().double())
+    return _solved(scores, epsilon, tau, tolerance, most, square.tril().double())
 
 
-def _coupling(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int, active: Tensor) -> Coupling:
-    import torch
+def _solved(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int, active: Tensor) -> Coupling:
+    from lengthwise.geometry.sinkhorn_plans import coupling  # which imports torch
 
-    from lengthwise.geometry.sinkhorn_gradient import attached
-
-    kappa = 1.0 / (1.0 + epsilon / tau) if tau > 0 else 0.0
-    if kappa == 0.0 or not scores.numel():
-        return Coupling((scores / epsilon).softmax(dim=-1), 0, 0.0, True)
-    flat = scores.flatten(0, -3) if scores.dim() > 2 else scores[None]
-    logits = flat.double() / epsilon
-    with torch.no_grad():
-        found = solve(logits.detach(), active, kappa, tolerance, most)
-    weights = attached(logits, found, kappa).to(scores.dtype).view(scores.shape)
-    return Coupling(weights, found.iterations, found.error, found.error <= tolerance)
-
-
-def solve(logits: Tensor, active: Tensor, kappa: float, tolerance: float, most: int) -> Solution:
-    """The potentials of a family of problems over logits [N, n, m] (scores over ε), by products where they are safe."""
-    logits = logits - logits.amax(dim=-1, keepdim=True)
-    seen = active @ logits.isfinite().double() > 0  # [N, P, m]: an active row sees the key
-    products = Products(logits, active)
-    found = _iterate(products, seen, kappa, tolerance, most)
-    if products.safe(found.rows, found.columns, seen):
-        return found
-    return _iterate(Logarithms(logits, active), seen, kappa, tolerance, most)
-
-
-def _iterate(kernel: Kernel, seen: Tensor, kappa: float, tolerance: float, most: int) -> Solution:
-    """Sinkhorn's iteration, in which every problem stops by itself, at a number of steps that is its own.
-
-    G = -κ A + constant, A the logarithmic column sums of the step before. So exp(-ε G / τ) is ∝ exp(G + A): the columns
-    that G stands for are known without another power.
-    """
-    count = kernel.active.sum(dim=-1)[:, None]  # [P, 1] queries
-    columns = kernel.scores.new_zeros(seen.shape).masked_fill(~seen, -math.inf)
-    before, steps = kernel.scores.new_zeros(seen.shape), 0
-    error = kernel.scores.new_full((*seen.shape[:2], 1), math.inf)
-    going = error > tolerance
-    while True:
-        after = kernel.again(columns)
-        if steps % EVERY == 0 or steps >= most:
-            wrong = (columns + after).exp() - count * (columns + before).softmax(dim=-1)
-            error = 0.5 * wrong.abs().sum(dim=-1, keepdim=True) / count
-            going = error > tolerance
-            if steps >= most or not going.any():
-                break
-        new = (-kappa * after).masked_fill(~seen, -math.inf)
-        columns = columns.where(~going, new - new.amax(dim=-1, keepdim=True))
-        before = before.where(~going, after)
-        steps += 1
-    return Solution(kernel, kernel.rows(columns), columns, steps, float(error.max()), tolerance)
+    return coupling(scores, epsilon, tau, tolerance, most, active)
 
 
 def _check(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int) -> None:

@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from torch import Tensor
+import torch
+from torch import Tensor
 
 # Factors are at most 1, so what underflow takes from a sum of n terms is below n 1e-307. A sum above this bound
 # therefore has all the digits of a double.
@@ -35,7 +34,7 @@ class Kernel(abc.ABC):
 
     @abc.abstractmethod
     def rows(self, columns: Tensor) -> Tensor:
-        """F [N, P, n] that makes active rows sum to 1 beside G [N, P, m]; 0 for rows that take no part."""
+        """F [N, P, n] that makes active rows sum to 1 given G [N, P, m]; 0 for rows that take no part."""
 
     @abc.abstractmethod
     def columns(self, rows: Tensor) -> Tensor:
@@ -102,14 +101,10 @@ class Logarithms(Kernel):
     """Problem by problem, with the largest term taken out of every sum."""
 
     def rows(self, columns: Tensor) -> Tensor:
-        import torch
-
         found = [-(self.scores + columns[:, p, None, :]).logsumexp(dim=2) for p in range(len(self.active))]
         return torch.stack(found, dim=1).masked_fill(self.active == 0, 0.0)
 
     def columns(self, rows: Tensor) -> Tensor:
-        import torch
-
         found = [
             (self.scores + (rows[:, p] + self.active[p].log())[:, :, None]).logsumexp(dim=1)
             for p in range(len(self.active))
@@ -117,14 +112,10 @@ class Logarithms(Kernel):
         return torch.stack(found, dim=1)
 
     def average(self, rows: Tensor, columns: Tensor, values: Tensor) -> Tensor:  # noqa: ARG002
-        import torch
-
         plans = (self._plan(columns, p) @ values[:, p, :, None] for p in range(len(self.active)))
         return torch.stack([each[..., 0] for each in plans], dim=1)
 
     def collect(self, rows: Tensor, columns: Tensor, values: Tensor) -> Tensor:  # noqa: ARG002
-        import torch
-
         plans = (values[:, p, None, :] @ self._plan(columns, p) for p in range(len(self.active)))
         return torch.stack([each[:, 0] for each in plans], dim=1)
 
@@ -135,6 +126,6 @@ class Logarithms(Kernel):
         return total
 
     def _plan(self, columns: Tensor, p: int) -> Tensor:
-        # Rows are normalised anew and not by F: at scores of 1e7 its digits would not make them sum to 1.
+        # Rows are normalised here and not by F: at scores of 1e7 its digits would not make them sum to 1.
         plan = (self.scores + columns[:, p, None, :]).softmax(dim=2)
         return plan.masked_fill(self.active[p][:, None] == 0, 0.0)  # a row that takes no part may see nothing: NaN

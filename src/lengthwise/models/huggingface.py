@@ -20,7 +20,7 @@ import torch
 from lengthwise.errors import UsageError
 from lengthwise.interrupts import held_back
 from lengthwise.models.anatomy import check_finite
-from lengthwise.models.hub_folder import CONFIG, checked_config, staged, staged_folder
+from lengthwise.models.hub_folder import checked_config, staged, staged_folder
 from lengthwise.models.layouts.bert import anatomy_of_bert
 from lengthwise.models.layouts.gpt2 import anatomy_of_gpt2
 from lengthwise.models.layouts.llama import anatomy_of_llama
@@ -37,28 +37,17 @@ _NO_WEIGHTS = (".position_ids", ".token_type_ids", ".attn.bias", ".attn.masked_b
 _NAMED = 3  # weights that are named where many are missing
 
 
-def load_huggingface(path: Path) -> Anatomy:
-    """The parts of the model in a folder (config.json and safetensors) or in a GGUF file."""
-    model, path, skipped = read_huggingface(path)
-    anatomy = anatomy_of_huggingface(model, path.name)
-    return dataclasses.replace(anatomy, skipped=(*anatomy.skipped, *skipped))
-
-
-def read_huggingface(path: Path) -> tuple[Any, Path, tuple[tuple[str, str], ...]]:
-    """The model of `transformers` itself in float32, the folder or GGUF file it was read from, and the weights in it
-    that the model has no place for. Only of kinds whose layout is known."""
-    if path.is_dir() and not (path / CONFIG).exists():
-        path = only_gguf(path)
+def read_huggingface(path: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
+    """The model of a folder or a GGUF file, in float32 and of a kind whose layout is known, and the weights in it that
+    the model has no place for."""
     if path.is_file():
-        model, skipped = _load_gguf(path)
-        return model, path, skipped
+        return _load_gguf(path)
     config = checked_config(path)
     check_supported(config["model_type"], str(path))
     named = config.get("architectures")
     head = str(named[-1]) if isinstance(named, list) and named else ""
     causal = config["model_type"] in DECODERS and head.endswith(("ForCausalLM", "LMHeadModel"))
-    model, skipped = _load_folder(path, config, "AutoModelForCausalLM" if causal else "AutoModel")
-    return model, path, skipped
+    return _load_folder(path, config, "AutoModelForCausalLM" if causal else "AutoModel")
 
 
 def read_text_model(folder: Path) -> Any:
@@ -101,16 +90,6 @@ def check_supported(model_type: object, name: str) -> None:
             f"{name} is a model of the type {model_type!r}, whose layout is not known; "
             f"those of {', '.join((*DECODERS, *ENCODERS))} are"
         )
-
-
-def only_gguf(folder: Path) -> Path:
-    found = sorted(folder.glob("*.gguf"))
-    if len(found) != 1:
-        raise UsageError(
-            f"{folder} is no model: it holds neither a config.json nor exactly one GGUF file ({len(found)} are there); "
-            "give the folder of a run, a folder with config.json and safetensors, or a GGUF file"
-        )
-    return found[0]
 
 
 def _load_folder(folder: Path, config: dict[str, Any], loader: str) -> tuple[Any, tuple[tuple[str, str], ...]]:

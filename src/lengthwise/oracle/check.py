@@ -1,4 +1,4 @@
-"""The card: what is known about a task before a model is trained on it.
+"""The card: what is known about a task, or about a user's own layout of reasoning steps, before a model is trained.
 
 Each theory is asked about each encoding, the strongest first; the first that decides gives the verdict, and those that
 disagree with it are shown next to it.
@@ -6,21 +6,30 @@ disagree with it are shown next to it.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.advice import first_advice
-from lengthwise.oracle.opinion import Advice, Opinion, Verdict
-from lengthwise.oracle.theories import communication, guessed, locality, programs, regular, rows, silence
-from lengthwise.oracle.theories.preset import planned_items
-from lengthwise.oracle.theories.question import Question
-from lengthwise.oracle.theories.training import depth_claims_of, limit_claims_of, training_claims
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.depth import depth_claims
+from lengthwise.oracle.limit.theorems import dfa_length, limit_claims
+from lengthwise.oracle.locality.layout import Layout, layout_asked, look
+from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
+from lengthwise.oracle.locality.steps import Steps, kept_steps, remembered
+from lengthwise.oracle.opinion import Advice, Opinion, Verdict, first_advice
+from lengthwise.oracle.programs.find import program_for
+from lengthwise.oracle.programs.measures import locality as look_back
+from lengthwise.oracle.programs.measures import period
+from lengthwise.oracle.question import BATCH, STEPS, Case, Question, planned_items, theory
+from lengthwise.oracle.theories import communication, locality, programs, regular, rows
+from lengthwise.oracle.theories.locality import judge, without_end
 from lengthwise.records import Claim
 from lengthwise.tasks import tasks
 from lengthwise.tasks.along import Along
 from lengthwise.tasks.contract import check_own
+from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 
@@ -30,8 +39,20 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     regular.opinions,
     programs.opinions,
     communication.opinions,
-    guessed.opinions,
+    regular.guessed_opinions,
     locality.opinions,
+)
+NO_THEORY = theory("none", "no theory", "no model")
+explain(
+    {
+        "oracle.silent_other": "No theory here says which tasks hold with this encoding. C-RASP covers models without "
+        "an encoding and with learned positions trained with random offsets.",
+        "oracle.silent_table": "No theory here covers learned positions without offsets inside the training range.",
+        "oracle.silent": "The task has no known automaton and no program in the library, and no lower bound was found.",
+        "oracle.another_axis": "The size counts {axis}, and the theories here are about length.",
+        "oracle.automaton_note": "two automata of {states} states that agree on all words up to this length are equal; "
+        "below it, not all are",
+    }
 )
 
 
@@ -54,7 +75,7 @@ class Card:
 
     @property
     def changes(self) -> tuple[Advice, ...]:
-        """What would turn a verdict that is not "can hold", each said once. None recommends an encoding that cannot
+        """What would change a verdict that is not "can hold", each once. None recommends an encoding that cannot
         hold."""
         found = [
             change
@@ -67,7 +88,7 @@ class Card:
 
     @property
     def advice(self) -> Advice:
-        """What to do first, in one line."""
+        """What to do first."""
         return first_advice(self.verdicts, self.changes)
 
     def plain(self) -> dict[str, Any]:
@@ -126,9 +147,9 @@ def check(
         train_size,
         test_size,
         verdicts,
-        tuple(training_claims(questions[0])),
-        tuple(depth_claims_of(questions[0])),
-        tuple(limit_claims_of(questions[0])),
+        tuple(_training_claims(questions[0])),
+        tuple(depth_claims(task)),
+        tuple(_limit_claims(questions[0])),
     )
 
 
@@ -153,12 +174,122 @@ def _sound(change: Advice, question: Question) -> Advice | None:
 def _asked(question: Question) -> Verdict:
     """What the theories say, those that decide first."""
     if isinstance(question.task, Along):
-        return Verdict(question.encoding, (silence.another_axis(question),))
+        why = sentence("oracle.another_axis", {"axis": question.task.axes[0].name})
+        return Verdict(question.encoding, (question.opinion(NO_THEORY, "unknown", why),))
     opinions: list[Opinion] = []
-    for theory in THEORIES:
+    for opinions_of in THEORIES:
         if question.quick and any(opinion.outlook != "unknown" for opinion in opinions):
             break
-        opinions += theory(question)
-    opinions = opinions or [silence.silent(question)]
+        opinions += opinions_of(question)
+    opinions = opinions or [question.opinion(NO_THEORY, "unknown", _silence(question))]
     decided = [opinion for opinion in opinions if opinion.outlook != "unknown"]
     return Verdict(question.encoding, (*decided, *(one for one in opinions if one not in decided)))
+
+
+def _silence(question: Question) -> str:
+    """Why no theory gives an opinion."""
+    keys = {"other": "oracle.silent_other", "table": "oracle.silent_table"}
+    return sentence(keys.get(question.family, "oracle.silent"))
+
+
+def _training_claims(question: Question) -> list[Claim]:
+    """The training size needed and, for reasoning steps, how much of it the planned items show."""
+    if isinstance(question.task, Formulation):
+        layout = layout_asked(question)
+        return layout.claims() if layout else []
+    dfa = regular.automaton_of(question.task)
+    if dfa is None:
+        return []
+    found = dfa_length(len(dfa.transitions), key="limit.training_length")
+    note = sentence("oracle.automaton_note", {"states": len(dfa.transitions)})
+    return [replace(found, evidence={**found.evidence, "note": note})]
+
+
+def _limit_claims(question: Question) -> list[Claim]:
+    """For tasks whose period and locality are known, from the decision or from a program."""
+    task = question.task
+    if regular.automaton_of(task) is not None:
+        decision = regular.decided_with_positions(task)
+        found = decision.found if decision else None
+        needs = found and (found.period, found.locality)
+    else:
+        program = program_for(task, "absolute")
+        needs = program and (period(program), look_back(program).total)
+    return limit_claims(*needs, len(task.symbols), question.train_size, question.test_size) if needs else []
+
+
+STATES = 8_000  # of all sizes together
+_USUAL = 20  # the training size, unless said
+
+
+def check_formulation(
+    path: str,
+    positions: Sequence[str] = POSITIONS,
+    *,
+    train_size: int | None = None,
+    test_size: int | None = None,
+    items: int | None = None,
+    seed: int = 0,
+    decoder: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Card:
+    """What is known about the formulation in a file: `layout.py`, `layout.py::Class` or `pairs.jsonl`.
+
+    Of pairs, those up to `train_size` count as training (all of them unless it is given). `progress` is called
+    with what was read, how many of them, and 0 for the total, which is not known.
+    """
+    own = load_formulation(path, progress)
+    own = replace(own, steps=remembered(own.steps), other=own.other and remembered(own.other))
+    if own.formulation is not None:
+        choice = {"test_size": test_size, "items": items, "seed": seed, "name": path, "decoder": decoder}
+        return check(own.formulation, positions, train_size=train_size, **choice)
+    if decoder:
+        raise UsageError(f"a decoder writes out the states of a class, as in layout.py::Class, but {path} names none")
+    if own.sizes and items is not None:
+        raise UsageError(f"the pairs in {path} are the training data, so no number of items can be planned")
+    train_size = train_size or (max(own.sizes) if own.sizes else _USUAL)
+    test_size = test_size or 3 * train_size
+    layout = _layout(own, train_size, items or STEPS * BATCH, seed)
+    endless = own.endless(layout.sizes)
+    verdicts = {}
+    for encoding in positions:
+        asked = Case(path, encoding, train_size, test_size)
+        opinion = without_end(asked, endless) if endless else judge(asked, layout)
+        verdicts[encoding] = Verdict(encoding, (opinion,))
+    return Card(path, train_size, test_size, verdicts, tuple(layout.claims()), notes=own.notes)
+
+
+def _layout(own: Own, train_size: int, items: int, seed: int) -> Layout:
+    """The layout as found in the sizes a file has, or in those whose states fit into the budget."""
+    sizes = list(own.sizes) or _affordable(own)
+    if not sizes:
+        raise UsageError(f"{own.steps.name}: starts(size) gives no state for the sizes 1 to 12")
+    further = [] if own.sizes else [size for size in range(sizes[-1] + 1, 14) if any(own.steps.moves(size))][:1]
+    found, steps = settle_own(own, sizes, further=further)
+    trained = [size for size in sizes if size <= train_size]
+    if not trained:
+        raise UsageError(f"{own.steps.name} has no states of size 1 to {train_size}; its sizes begin at {sizes[0]}")
+    used = [size for size in sizes if size > train_size][-1:]  # larger ones may be too many to ask for
+    sample = steps if own.sizes else _sample(steps, trained, items, seed)
+    return look(steps, sizes, found, sample, trained, used)
+
+
+def _sample(steps: Steps, sizes: Sequence[int], items: int, seed: int) -> Steps:
+    """The steps of these sizes that come up when as many training items as planned are drawn, as many of each size."""
+    chosen = []
+    for size in sizes:
+        moves = list(steps.moves(size))
+        drawn = random.Random(f"{seed} {size}").choices(range(len(moves)), k=max(1, items // len(sizes)))
+        chosen += [(size, moves[number]) for number in sorted(set(drawn))]
+    return kept_steps(steps.name, chosen)
+
+
+def _affordable(own: Own) -> list[int]:
+    sizes, states = [], 0
+    for size in range(1, 13):
+        states += (found := sum(1 for _ in own.steps.moves(size)))
+        if found:
+            sizes.append(size)
+        if states > STATES:
+            break
+    return sizes

@@ -3,24 +3,42 @@
 A C-RASP[periodic, local] program with k global counts passes a cut of a text of N tokens with k log2(N + 1) bits and a
 constant (`docs/programs.md` has the proof), and a limit transformer of fixed precision with O(log N) bits (Huang et
 al., Theorem 12). A task that needs bits in proportion to N is therefore out of reach for both. What is measured here is
-the need at each size, which is certain; that it goes on growing is an extrapolation unless an argument proves it.
+the need at each size, which is certain; that it keeps growing is an extrapolation unless an argument proves it.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from lengthwise.errors import UsageError
-from lengthwise.oracle.cut_fit import Fit, fit_growth
-from lengthwise.oracle.cut_samples import CROSSED, DRAWN, all_prompts, alphabets, best_cut, drawn_prompts
-from lengthwise.oracle.cuts import AFTER, Cut, Witness
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.cuts import (
+    CROSSED,
+    DRAWN,
+    Cut,
+    CutWitness,
+    all_prompts,
+    alphabets,
+    best_cut,
+    drawn_prompts,
+)
 from lengthwise.oracle.programs.prompts import largest_size
-from lengthwise.oracle.proved_cuts import Proof, proof_for
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.algorithmic.addition import Addition
+from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+from lengthwise.tasks.chomsky.binary_addition import BinaryAddition
+from lengthwise.tasks.chomsky.binary_multiplication import BinaryMultiplication
+from lengthwise.tasks.chomsky.compute_sqrt import ComputeSqrt
+from lengthwise.tasks.chomsky.duplicate_string import DuplicateString
+from lengthwise.tasks.chomsky.odds_first import OddsFirst
+from lengthwise.tasks.chomsky.reverse_string import ReverseString
+from lengthwise.tasks.chomsky.stack_manipulation import StackManipulation
 from lengthwise.tasks.languages.membership import RegularMembership
 from lengthwise.tasks.languages.regular import RegularLanguage
 from lengthwise.tasks.task import Task
@@ -28,104 +46,157 @@ from lengthwise.tasks.task import Task
 HUANG = Reference("huang2025", "Theorem 12: an O(log N)-bit protocol across every cut")
 LEMMA = Reference("docs/programs.md", "what a program remembers at a cut")
 _POINTS = 4  # sizes without which no growth is judged
-_SLOPE = 0.2  # bits a symbol, below which growth is not called linear
+_SLOPE = 0.2  # bits per symbol, below which growth is not called linear
 _STEADY = 0.85  # of the slope at the small half of the sizes that the large half must keep
-_FAR = 0.9  # of drawn beginnings at a far size that must be told apart, as they would be if the growth went on
+_FAR = 0.9  # of drawn beginnings at a distant size that must be distinguished, as they would be if the growth continued
 _CLEAR = 0.6  # of the residual against log N that the residual against N must stay below
-_SIZES, _DRAWN_SIZES = 14, 5  # looked at at most, and among them those whose prompts are drawn
+_SIZES, _DRAWN_SIZES = 14, 5  # examined at most, and among them those whose prompts are drawn
+explain(
+    {
+        "cuts.linear": "memory across a cut grows linearly with the size",
+        "cuts.continues": "the growth seen at the sizes measured continues at all sizes",
+        "cuts.automaton": "An automaton of {states} states passes every cut with {bits} bits.",
+        "cuts.bounded": "The alphabet bounds the sizes, so no growth can be measured.",
+        "cuts.large_alphabet": "No part of the alphabet is small enough to examine all prompts over it.",
+        "cuts.few_sizes": "Only {sizes} sizes could be examined, too few to judge the growth.",
+        "cuts.stops": "At a larger size only {far:.0%} of drawn beginnings must be distinguished.",
+        "cuts.proved": "The memory needed grows linearly with the size; an argument proves it for every size.",
+        "cuts.flat": "The memory needed hardly grows: {slope:.2f} bits per symbol.",
+        "cuts.unclear": "The memory needed grows by {slope:.2f} bits per symbol on average, but N does not fit it "
+        "clearly better than log N.",
+        "cuts.slows": "The growth of {slope:.2f} bits per symbol on average slows down to {steadiness:.0%} of what it "
+        "was.",
+        "cuts.steady": "The memory needed grows steadily by {slope:.2f} bits per symbol, unlike log N.",
+        "cuts.need": "In prompts of {size} symbols, cut {place}, any two of {rows} beginnings must be distinguished, "
+        "so {bits} bits must be remembered.",
+        "cuts.example": "Two of them: {witness}.",
+        "cuts.fit": "Bits against N: {linear_slope:.2f} per symbol, residual {linear_residual:.2f}; against log2 N: "
+        "{logarithmic_slope:.2f}, residual {logarithmic_residual:.2f}; at the largest size the need is {ratio:.1f} "
+        "log2 N.",
+        "cuts.every_size": "For every size n: {argument}.",
+        "cuts.whole": "the answer determines the prompt, and all 2^n strings of two symbols are prompts",
+        "cuts.addition": "x + 0 = has the answer x, for each of the 2^(n-4) numbers x of n - 3 bits that begin with 1",
+        "cuts.binary_addition": "x + 1 has a different answer for each of the 2^(n-2) - 1 positive numbers x of n - 2 "
+        "bits",
+        "cuts.multiplication": "x * 1 has the answer x, for each of the 2^(n-2) - 1 positive numbers x of n - 2 bits",
+        "cuts.root": "every r from 1 to 2^(n/2 rounded down) - 1 is the root of r * r, which has at most n bits",
+        "cuts.stack": "a stack of n - 1 bits and push0 is written backwards after a 0, for each of the 2^(n-1) stacks",
+    }
+)
+
+
+@dataclass(frozen=True)
+class CutProof:
+    """Why there are at least `answers(n)` different answers to prompts of n symbols, under its key. Prompts with
+    different answers are distinguished after the prompt, so at least log2 of that many bits are needed at every
+    size."""
+
+    key: str
+    answers: Callable[[int], int]
+
+
+_WHOLE = CutProof("cuts.whole", lambda n: 2**n)
+_PROOFS: dict[type[Task], CutProof] = {
+    **dict.fromkeys((CopyRepeat, ReverseString, DuplicateString, OddsFirst), _WHOLE),
+    Addition: CutProof("cuts.addition", lambda n: 2 ** (n - 4)),
+    BinaryAddition: CutProof("cuts.binary_addition", lambda n: 2 ** (n - 2) - 1),
+    BinaryMultiplication: CutProof("cuts.multiplication", lambda n: 2 ** (n - 2) - 1),
+    ComputeSqrt: CutProof("cuts.root", lambda n: 2 ** (n // 2) - 1),
+    StackManipulation: CutProof("cuts.stack", lambda n: 2 ** (n - 1)),
+}
+
+
+@dataclass(frozen=True)
+class GrowthFit:
+    """Least squares of the bits against N and against log2 N: slopes and root mean square residuals.
+
+    `steadiness`: the slope over the larger half of the sizes as a share of that over the smaller half, about 1 for
+    linear growth and less for logarithmic. `ratio`: bits needed at the largest size over log2 of that size.
+    """
+
+    linear_slope: float
+    linear_residual: float
+    logarithmic_slope: float
+    logarithmic_residual: float
+    steadiness: float
+    ratio: float
 
 
 @dataclass(frozen=True)
 class CutGrowth:
-    """The need at each size: beginnings looked at, how many are pairwise told apart, and the bits that takes.
+    """The need at each size: beginnings examined, how many of them are pairwise distinguished, and the bits that takes.
 
     `flags` is True when the need grows linearly, False when it was not seen to, None when nothing can be said; `reason`
-    says why in a sentence. `far` is the share of drawn beginnings told apart at a much larger size. `proof` is the
-    argument for all sizes, if there is one; `refuted` says that linear growth is impossible, not merely unseen.
+    is the key of the sentence that says why, with its `values`. `far` is the share of drawn beginnings distinguished at
+    a much larger size. `proof` is the argument for all sizes, if there is one; `refuted` says that linear growth is
+    impossible, not merely unseen.
     """
 
-    sizes: tuple[int, ...]
-    rows: tuple[int, ...]
-    told_apart: tuple[int, ...]
-    bits: tuple[int, ...]
-    fit: Fit | None
-    flags: bool | None
-    witness: Witness | None
     reason: str
-    place: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    flags: bool | None = None
+    sizes: tuple[int, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    fit: GrowthFit | None = None
     far: float | None = None
-    proof: Proof | None = None
+    proof: CutProof | None = None
     refuted: bool = False
+
+    @property
+    def distinguished(self) -> tuple[int, ...]:
+        return tuple(cut.distinguished for cut in self.cuts)
+
+    @property
+    def bits(self) -> tuple[int, ...]:
+        return tuple(map(_bits, self.distinguished))
+
+    @property
+    def witness(self) -> CutWitness | None:
+        return next((cut.witness for cut in reversed(self.cuts) if cut.witness), None)
 
     def claim(self) -> Claim:
         """Whether the need grows linearly with the size, and so whether the task is out of reach of C-RASP."""
         certain = self.proof is not None if self.flags else self.refuted
-        growth = Assumption("the growth seen at the sizes measured goes on at all sizes", "assumed")
+        evidence = {
+            "reason": sentence(self.reason, self.values),
+            "sizes": list(self.sizes),
+            "rows": [cut.rows for cut in self.cuts],
+            "distinguished": list(self.distinguished),
+            "bits": list(self.bits),
+            "far": self.far,
+            "fit": self.fit and vars(self.fit),
+            "witness": str(self.witness) if self.witness else None,
+            "proof": self.proof and sentence(self.proof.key),
+        }
         return Claim(
-            "memory across a cut grows linearly with the size",
+            "cuts.linear",
             self.flags,
             "",
             "proved" if certain else "heuristic",
             "holds" if self.flags else "refuted" if self.refuted else "unknown",
-            assumptions=() if certain else (growth,),
+            assumptions=() if certain else (Assumption("cuts.continues"),),
             reference=LEMMA if certain else HUANG,
-            evidence=self.plain(),
+            evidence=evidence,
         )
-
-    def claims(self) -> tuple[Claim, ...]:
-        """The growth, and the need at the largest size, which is certain."""
-        if not self.sizes:
-            return (self.claim(),)
-        certain = Claim(
-            f"memory needed across a cut at size {self.sizes[-1]}",
-            self.bits[-1],
-            "bits",
-            "certified",
-            reference=LEMMA,
-            evidence={"told_apart": self.told_apart[-1], "witness": str(self.witness)},
-        )
-        return (self.claim(), certain)
 
     def explain(self) -> list[str]:
-        sentences = [self.reason]
-        if self.sizes:
-            sentences.append(
-                f"In prompts of {self.sizes[-1]} symbols, cut {self.place}, {self.told_apart[-1]} beginnings are "
-                f"pairwise told apart, so {self.bits[-1]} bits must be remembered."
-            )
+        found = [sentence(self.reason, self.values)]
+        if self.cuts:
+            last = {"size": self.sizes[-1], "place": self.cuts[-1].where, "rows": self.cuts[-1].distinguished}
+            found.append(sentence("cuts.need", {**last, "bits": self.bits[-1]}))
         if self.witness:
-            sentences.append(f"Two of them: {self.witness}.")
+            found.append(sentence("cuts.example", {"witness": self.witness}))
         if self.fit:
-            sentences.append(
-                f"Bits against N: {self.fit.linear_slope:.2f} a symbol, residual {self.fit.linear_residual:.2f}; "
-                f"against log2 N: {self.fit.logarithmic_slope:.2f}, residual {self.fit.logarithmic_residual:.2f}; the "
-                f"{self.fit.better} fit is better, and at the largest size the need is {self.fit.ratio:.1f} log2 N."
-            )
+            found.append(sentence("cuts.fit", vars(self.fit)))
         if self.proof:
-            sentences.append(f"For every size n: {self.proof.argument}.")
-        return sentences
-
-    def plain(self) -> dict[str, Any]:
-        fit = self.fit
-        return {
-            "sizes": list(self.sizes),
-            "rows": list(self.rows),
-            "told_apart": list(self.told_apart),
-            "bits": list(self.bits),
-            "cut": self.place,
-            "flags": self.flags,
-            "reason": self.reason,
-            "far": self.far,
-            "fit": fit and {**vars(fit), "better": fit.better},
-            "witness": str(self.witness) if self.witness else None,
-            "proof": self.proof.argument if self.proof else None,
-        }
+            found.append(sentence("cuts.every_size", {"argument": sentence(self.proof.key)}))
+        return found
 
 
 def cut_growth(task: Task, *, sizes: Sequence[int] | None = None, budget_seconds: float = 5.0) -> CutGrowth:
     """The need at growing sizes, and whether it grows linearly.
 
-    Without `sizes`, the task's smallest are taken, as far as all their prompts, or enough of them, can be looked at. In
+    Without `sizes`, the task's smallest are taken, as far as all their prompts, or enough of them, can be examined. In
     the result a size is the number of symbols in the prompt. The middle and the end of the prompt are tried as cuts.
     """
     if task.readout == "numbers":
@@ -134,9 +205,10 @@ def cut_growth(task: Task, *, sizes: Sequence[int] | None = None, budget_seconds
         raise UsageError(f"the task has no items of some of the sizes {list(sizes)}")
     if isinstance(task, RegularLanguage | RegularMembership):
         states = len(task.automaton.transitions)
-        return _silent(f"An automaton of {states} states passes every cut with {_bits(states)} bits.", refuted=True)
+        values = {"states": states, "bits": _bits(states)}
+        return CutGrowth("cuts.automaton", values, flags=False, refuted=True)
     if largest_size(task) is not None:
-        return _silent("The alphabet bounds the sizes, so no growth can be measured.")
+        return CutGrowth("cuts.bounded")
     deadline = time.process_time() + budget_seconds
     best: CutGrowth | None = None
     parts = alphabets(task, time.process_time() + budget_seconds / 4)
@@ -148,11 +220,7 @@ def cut_growth(task: Task, *, sizes: Sequence[int] | None = None, budget_seconds
             best = found
         if best and best.flags:
             break
-    return best or _silent("No part of the alphabet is small enough to look at all prompts over it.")
-
-
-def _silent(reason: str, refuted: bool = False) -> CutGrowth:
-    return CutGrowth((), (), (), (), None, False if refuted else None, None, reason, refuted=refuted)
+    return best or CutGrowth("cuts.large_alphabet")
 
 
 def _points(
@@ -160,22 +228,22 @@ def _points(
 ) -> Iterator[tuple[int, Cut]]:
     """The best cut at each size: over all prompts where they are few, then over drawn ones while these suffice."""
     low = task.axes[0].smallest
-    place, drawn = "", 0
+    inside, drawn = True, 0
     for size in sizes or task.sizes(low, low + 6 * _SIZES)[:_SIZES]:
         length = len(drawn_prompts(task, size, 1)[0].prompt)
         items = all_prompts(task, symbols, length)
         complete = items is not None
         if items is None:
             drawn += 1
-            if drawn > _DRAWN_SIZES or (place != AFTER and task.readout == "answer"):
+            if drawn > _DRAWN_SIZES or (inside and task.readout == "answer"):
                 return  # a cut inside the prompt needs all ends for each beginning
             items = [one for one in drawn_prompts(task, size, DRAWN) if set(one.prompt) <= set(symbols)]
         if len(items) > 1:
             cut = best_cut(task, items, complete)
-            # So many told apart among so few drawn means that more would be; such a point would bend the curve.
+            # Many distinguished among few drawn means that more would be; such a point would bend the curve.
             limit = DRAWN / 6 if task.readout == "answer" else CROSSED / 3
-            if complete or cut.told_apart <= limit:
-                place = cut.place
+            if complete or cut.distinguished <= limit:
+                inside = cut.place is not None
                 yield length, cut
         if time.process_time() > deadline:
             return
@@ -183,48 +251,30 @@ def _points(
 
 def _judged(task: Task, points: dict[int, Cut]) -> CutGrowth:
     ordered = sorted(points)
-    cuts = [points[size] for size in ordered]
-    fit = fit_growth(ordered, [math.log2(cut.told_apart) for cut in cuts]) if len(ordered) >= _POINTS else None
-    proof = proof_for(task)
-    far = None
-    if fit is None:
-        flags, reason = None, f"Only {len(ordered)} sizes could be looked at, too few to judge the growth."
-    else:
-        flags, reason = _verdict(fit)
-        if flags:
-            far = _far(task, 3 * ordered[-1])
-            if far is not None and far < _FAR:
-                flags, reason = False, f"At a larger size only {far:.0%} of drawn beginnings are told apart."
+    cuts = tuple(points[size] for size in ordered)
+    fit = _fit(ordered, [math.log2(cut.distinguished) for cut in cuts]) if len(ordered) >= _POINTS else None
+    proof = _PROOFS.get(type(task))  # of these very classes, as a subclass may ask something else
+    flags, far = None, None
+    reason, values = "cuts.few_sizes", {"sizes": len(ordered)}
+    if fit is not None:
+        flags, reason, values = *_verdict(fit), {"slope": fit.linear_slope, "steadiness": fit.steadiness}
+        if flags and (far := _far(task, 3 * ordered[-1])) is not None and far < _FAR:
+            flags, reason, values = False, "cuts.stops", {"far": far}
     if proof is not None:
-        flags, reason = True, "The need grows linearly with the size, by an argument for every size."
-    return CutGrowth(
-        tuple(ordered),
-        tuple(cut.rows for cut in cuts),
-        tuple(cut.told_apart for cut in cuts),
-        tuple(_bits(cut.told_apart) for cut in cuts),
-        fit,
-        flags,
-        next((cut.witness for cut in reversed(cuts) if cut.witness), None),
-        reason,
-        cuts[-1].place,
-        far,
-        proof,
-    )
+        flags, reason = True, "cuts.proved"
+    return CutGrowth(reason, values, flags, tuple(ordered), cuts, fit, far, proof)
 
 
-def _verdict(fit: Fit) -> tuple[bool, str]:
-    slope = f"{fit.linear_slope:.2f} bits a symbol"
+def _verdict(fit: GrowthFit) -> tuple[bool, str]:
     if fit.linear_slope < _SLOPE:
-        return False, f"The need hardly grows: {slope}."
+        return False, "cuts.flat"
     if fit.linear_residual > _CLEAR * fit.logarithmic_residual:
-        return False, f"The need grows by {slope} on average, but N does not fit it clearly better than log N."
-    if fit.steadiness < _STEADY:
-        return False, f"The growth of {slope} on average slows down to {fit.steadiness:.0%} of what it was."
-    return True, f"The need grows steadily by {slope}, which log N does not."
+        return False, "cuts.unclear"
+    return (False, "cuts.slows") if fit.steadiness < _STEADY else (True, "cuts.steady")
 
 
 def _far(task: Task, length: int) -> float | None:
-    """The share of drawn beginnings that are told apart at about this size; None if there are no such items."""
+    """The share of drawn beginnings that are distinguished at about this size; None if there are no such items."""
     sizes = task.sizes(length, length + 12)
     if not sizes:
         return None
@@ -232,7 +282,23 @@ def _far(task: Task, length: int) -> float | None:
     if len(items) < 8:
         return None
     cut = best_cut(task, items, complete=False)
-    return cut.told_apart / min(cut.rows, CROSSED)
+    return cut.distinguished / min(cut.rows, CROSSED)
+
+
+def _fit(sizes: Sequence[int], bits: Sequence[float]) -> GrowthFit:
+    lengths, values = np.array(sizes, dtype=float), np.array(bits)
+    (linear, spread), (logarithmic, log_spread) = _line(lengths, values), _line(np.log2(lengths), values)
+    half = len(lengths) // 2 + 1
+    early, late = _line(lengths[:half], values[:half])[0], _line(lengths[-half:], values[-half:])[0]
+    steadiness = late / early if early > 0 else 1.0
+    ratio = float(values[-1] / max(1.0, np.log2(lengths[-1])))
+    return GrowthFit(linear, spread, logarithmic, log_spread, steadiness, ratio)
+
+
+def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Slope and root mean square residual of the least-squares line."""
+    slope, intercept = np.polyfit(x, y, 1)
+    return float(slope), float(np.sqrt(np.mean((y - slope * x - intercept) ** 2)))
 
 
 def _bits(count: int) -> int:

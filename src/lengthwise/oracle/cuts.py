@@ -1,30 +1,46 @@
-"""One cut of a decoder's text: how many beginnings must be told apart by what is remembered of them.
+"""One cut of a decoder's text: how many beginnings what is remembered of them must distinguish.
 
 A text is cut in two. Rows are what may stand before the cut, columns what may follow it (the rest of the prompt and the
-answer so far), and the entry is what must come next; it is undefined where row and column do not fit together. Two
-rows are *told apart* when some column fits both and asks for different things. Rows that are pairwise told apart need
+answer so far), and the entry is what must come next; it is undefined where row and column do not fit together. Two rows
+are *distinguished* when some column fits both and asks for different things. Rows that are pairwise distinguished need
 pairwise different memories, so K of them need at least log2 K bits. A sample of rows and columns gives a smaller K:
 still a valid lower bound.
 """
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from lengthwise.oracle.programs.prompts import EOS, SEP, Prompt
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.programs.prompts import EOS, SEP, Item, Prompt, drawn_items, item
 from lengthwise.seeds import Ints
+from lengthwise.tasks.languages.next_symbol import NextSymbol
+from lengthwise.tasks.task import Task
 
 _MOST = 384  # rows and columns of a matrix; beyond it every n-th is taken
-AFTER = "after the prompt"
+STRINGS = 6_600  # tried at a length
+DRAWN = 2_400
+CROSSED = 56  # rows and columns that are recombined where prompts are drawn
+_FEW = 5  # symbols: a task with more is examined on a part of its alphabet
+explain(
+    {
+        "cuts.witness": "`{one}` and `{other}`, both continued by `{continuation}`, need {after_one} and {after_other}",
+        "cuts.nothing": "(nothing)",
+        "cuts.after_prompt": "after the prompt",
+        "cuts.inside": "after {place} symbols",
+    }
+)
 Outcome = tuple[object, ...]  # what is asked for, token after token
 
 
 @dataclass(frozen=True)
-class Witness:
-    """Two beginnings that any memory must tell apart, and the continuation after which they need different things."""
+class CutWitness:
+    """Two beginnings that any memory must distinguish, and the continuation after which they need different things."""
 
     one: Prompt
     other: Prompt
@@ -33,27 +49,31 @@ class Witness:
     after_other: str
 
     def __str__(self) -> str:
-        return (
-            f"`{_shown(self.one)}` and `{_shown(self.other)}`, both continued by `{_shown(self.continuation)}`, "
-            f"need {self.after_one} and {self.after_other}"
-        )
+        values = {name: " ".join(getattr(self, name)) or sentence("cuts.nothing") for name in ("one", "other")}
+        values["continuation"] = " ".join(self.continuation) or sentence("cuts.nothing")
+        return sentence("cuts.witness", {**vars(self), **values})
 
 
 @dataclass(frozen=True)
 class Cut:
-    """What was found at one cut: how many rows there were, how many are pairwise told apart, and two of those."""
+    """What was found at one cut, after `place` symbols or after the prompt (None): how many rows there were, how many
+    are pairwise distinguished, and two of those."""
 
-    place: str
+    place: int | None
     rows: int
-    told_apart: int
-    witness: Witness | None
+    distinguished: int
+    witness: CutWitness | None
+
+    @property
+    def where(self) -> str:
+        return sentence("cuts.after_prompt" if self.place is None else "cuts.inside", {"place": self.place})
 
 
 def cut_after_prompt(answers: Mapping[Prompt, Outcome]) -> Cut:
-    """The cut at `<sep>`: prompts with different answers are told apart, those with the same answer never are.
+    """The cut at `<sep>`: prompts with different answers are distinguished, those with the same answer never are.
 
     Where two answers first differ, what was written before that is the same text and fits both; so the largest set of
-    rows pairwise told apart has as many members as there are answers.
+    pairwise distinguished rows has as many members as there are answers.
     """
     by_answer: dict[Outcome, Prompt] = {}
     for prompt, answer in answers.items():
@@ -62,10 +82,10 @@ def cut_after_prompt(answers: Mapping[Prompt, Outcome]) -> Cut:
     if len(by_answer) > 1:
         one, other = _closest(list(by_answer))
         witness = _witness((*by_answer[one], SEP), (*by_answer[other], SEP), (), one, other)
-    return Cut(AFTER, len(answers), len(by_answer), witness)
+    return Cut(None, len(answers), len(by_answer), witness)
 
 
-def cut_inside(outcomes: Mapping[tuple[Prompt, Prompt], Outcome], place: str, answered: bool) -> Cut:
+def cut_inside(outcomes: Mapping[tuple[Prompt, Prompt], Outcome], place: int, answered: bool) -> Cut:
     """A cut at which rows and columns are given with their outcomes; a pair without one is undefined.
 
     `answered`: the outcome is an answer written after `<sep>`; else it is what is asked along the column.
@@ -78,7 +98,7 @@ def cut_inside(outcomes: Mapping[tuple[Prompt, Prompt], Outcome], place: str, an
     for (row, column), outcome in outcomes.items():
         if row in row_of and column in column_of:
             table[row_of[row], column_of[column]] = numbers.setdefault(outcome, len(numbers))
-    chosen = pairwise_told_apart(table)
+    chosen = pairwise_distinguished(table)
     witness = None
     if len(chosen) > 1:
         one, other = _nearest_rows(table, chosen)
@@ -88,7 +108,7 @@ def cut_inside(outcomes: Mapping[tuple[Prompt, Prompt], Outcome], place: str, an
     return Cut(place, len(rows), len(chosen), witness)
 
 
-def pairwise_told_apart(table: Ints) -> list[int]:
+def pairwise_distinguished(table: Ints) -> list[int]:
     """Rows of a table (-1: undefined) of which every two differ in a column where both are defined.
 
     The largest such set where everything is defined; else one that cannot be made larger, found greedily from the rows
@@ -130,14 +150,14 @@ def _agreement(one: Outcome, other: Outcome) -> int:
 
 def _witness(
     one: Prompt, other: Prompt, column: Prompt, first: Outcome, second: Outcome, answered: bool = True
-) -> Witness:
+) -> CutWitness:
     same = _agreement(first, second)
     if answered:
         written = () if SEP in one[-1:] else (SEP,)
         continuation = (*column, *written, *map(str, first[:same]))
     else:
         continuation = column[:same]
-    return Witness(one, other, continuation, _asked(first, same), _asked(second, same))
+    return CutWitness(one, other, continuation, _asked(first, same), _asked(second, same))
 
 
 def _asked(outcome: Outcome, place: int) -> str:
@@ -150,5 +170,110 @@ def _thinned(things: list[Prompt]) -> list[Prompt]:
     return things[::step] if step > 1 else things
 
 
-def _shown(text: Prompt) -> str:
-    return " ".join(text) if text else "(nothing)"
+def alphabets(task: Task, deadline: float) -> list[tuple[str, ...]]:
+    """The alphabets to examine: the task's own if it is small, else parts of it on which prompts keep existing, as
+    far as they are found before the deadline (in processor time).
+
+    A bound of the order of k log N on k symbols looks linear while N is small compared with k, so a part with few
+    symbols tells more. A bound for a part of the prompts is a bound for all.
+    """
+    used = _used(task)
+    every = tuple(sorted(set().union(*used)))
+    if len(every) <= _FEW:
+        return [every]
+    small = sorted({symbols for symbols in used if 2 <= len(symbols) <= 4}, key=lambda symbols: (len(symbols), symbols))
+    found: list[tuple[str, ...]] = []
+    for symbols in small:
+        if len(found) == 2 or time.process_time() > deadline:
+            break
+        if _continues(task, symbols):
+            found.append(symbols)
+    return found
+
+
+def _used(task: Task) -> list[tuple[str, ...]]:
+    """The sets of symbols that some short prompts are made of."""
+    low = task.axes[0].smallest
+    sizes = task.sizes(low, low + 24)[:8]
+    return [tuple(sorted(set(one.prompt))) for size in sizes for one in drawn_items(task, size, 24)]
+
+
+def _continues(task: Task, symbols: Sequence[str]) -> bool:
+    """Whether strings over these symbols are prompts at four lengths, among those where all are tried quickly."""
+    tried = (length for length in range(1, 9) if len(symbols) ** length <= 300)
+    found = (any(item(task, word) for word in itertools.product(symbols, repeat=length)) for length in tried)
+    return sum(itertools.islice(filter(None, found), 4)) == 4
+
+
+def all_prompts(task: Task, symbols: Sequence[str], length: int) -> list[Item] | None:
+    """Every item whose prompt has `length` symbols of this alphabet; None if there are too many strings to try."""
+    if len(symbols) ** length > STRINGS:
+        return None
+    tries = (item(task, word) for word in itertools.product(symbols, repeat=length))
+    return [one for one in tries if one is not None]
+
+
+def best_cut(task: Task, items: Sequence[Item], complete: bool) -> Cut:
+    """The cut, after the prompt or in its middle, at which most rows are distinguished.
+
+    `complete`: the items are all prompts of their length over some alphabet; else a few beginnings and ends are joined.
+    """
+    middle = len(items[0].prompt) // 2
+    if task.readout == "tags":
+        return _tag_cut(task, items, middle)
+    answers = {one.prompt: _answer(one) for one in items}
+    after = cut_after_prompt(answers)
+    if middle == 0:
+        return after
+    split = {(prompt[:middle], prompt[middle:]): answer for prompt, answer in answers.items()}
+    if not complete:
+        split = _crossed(task, split)
+    inside = cut_inside(split, middle, answered=True)
+    return max(after, inside, key=lambda cut: cut.distinguished)
+
+
+def _answer(one: Item) -> Outcome:
+    """The answer; its end is the same for all and is left out."""
+    return tuple(next(iter(symbols)) for symbols in one.wanted[:-1])
+
+
+def _crossed(task: Task, split: Mapping[tuple[Prompt, Prompt], Outcome]) -> dict[tuple[Prompt, Prompt], Outcome]:
+    """Some beginnings joined to some ends, where the solver takes the whole for a prompt."""
+    rows = list(dict.fromkeys(row for row, _ in split))[:CROSSED]
+    columns = list(dict.fromkeys(column for _, column in split))[:CROSSED]
+    joined = {(row, column): item(task, (*row, *column)) for row, column in itertools.product(rows, columns)}
+    return {pair: _answer(one) for pair, one in joined.items() if one is not None}
+
+
+def _tag_cut(task: Task, items: Sequence[Item], middle: int) -> Cut:
+    """A cut in the middle of texts that are asked about symbol by symbol.
+
+    For a language an outcome lists what is legal after the row and after each further symbol, up to where the text
+    stops being the beginning of a word. If two outcomes differ, they differ at a place where both exist: where one
+    stops, the symbol that stops it was legal for the other and not for it.
+    """
+    rows = list(dict.fromkeys(one.prompt[:middle] for one in items))
+    columns = list(dict.fromkeys(one.prompt[middle:] for one in items))
+    outcomes = {}
+    for row in rows[:: max(1, len(rows) // CROSSED)][: 2 * CROSSED]:
+        for column in columns[:: max(1, len(columns) // CROSSED)][: 2 * CROSSED]:
+            outcome = _tags_after(task, row, column)
+            if outcome is not None:
+                outcomes[row, column] = outcome
+    return cut_inside(outcomes, middle, answered=False)
+
+
+def _tags_after(task: Task, row: Prompt, column: Prompt) -> Outcome | None:
+    if isinstance(task, NextSymbol):
+        legal = itertools.takewhile(bool, map(frozenset, task.legal((*row, *column))))
+        return tuple(legal)[len(row) :]
+    one = item(task, (*row, *column))
+    return None if one is None else tuple(one.wanted[max(0, len(one.wanted) - len(column)) :])
+
+
+def drawn_prompts(task: Task, size: int, count: int) -> list[Item]:
+    """Drawn items of a size whose prompts have one length, the most frequent one, so that a cut has one place."""
+    items = drawn_items(task, size, count)
+    lengths = [len(one.prompt) for one in items]
+    usual = max(set(lengths), key=lengths.count)
+    return [one for one in items if len(one.prompt) == usual]

@@ -1,9 +1,13 @@
-"""How many layers a trace with backtracking asks for: thresholds, each for the class of models it holds for.
+"""How many layers a trace with backtracking needs, and how wide a network must be for an error: known thresholds.
 
 A search that pushes a choice and takes it back is a word of brackets: a push of choice c opens a bracket of kind c,
-taking it back closes it, and a path that succeeds stays open at the end. k is the number of kinds, D the depth. There
-is no bound that grows with D for all Transformers: Dyck languages are in TC0, and two soft layers generate bounded
-depth.
+taking it back closes it, and a path that succeeds stays open at the end. k is the number of kinds, D the depth. Each
+threshold holds for a class of models. No bound that grows with D holds for all Transformers: Dyck languages are in TC0,
+and two soft layers generate bounded depth.
+
+Barron 1993: if f has a Fourier representation with C = integral of |w| |f^(w)| dw, then for each n, each radius r and
+each probability law on the ball of radius r, some network f(0) + sum of n step units has a root mean square error of at
+most 2 r C / sqrt(n). The proof is in docs/limit.md; a test draws such networks and compares their error with the bound.
 """
 
 from __future__ import annotations
@@ -11,17 +15,37 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.messages import explain
+from lengthwise.records import Assumption, Check, Claim, Kind, Reference
 from lengthwise.tasks.languages.dyck_k import DyckK
 from lengthwise.tasks.languages.nested import NestedBrackets
 from lengthwise.tasks.task import Task
 
 YAO = "yao2021"
-ABSTRACT = Assumption("quoted from an abstract or a secondary source; the proof was not checked here")
 USUAL = {"(": ")", "[": "]", "<": ">", "{": "}"}
+explain(
+    {
+        "depth.enough_hard": "layers that are enough with hard attention",
+        "depth.enough_soft": "layers that are enough with soft attention",
+        "depth.needed_pointers": "layers needed to follow the stack by pointers",
+        "depth.needed_bits": "bits needed in a state that is the only memory",
+        "depth.hard_attention": "for hard attention with O(log k) memory per position; enough for this class, not "
+        "needed",
+        "depth.peeling": "deleting adjacent pairs takes exactly D rounds (peeling lemma, docs/limit.md)",
+        "depth.sublinear": "for Transformers whose width and precision are sublinear in the length, following D "
+        "pointers",
+        "depth.conjecture": "the one-cycle-or-two conjecture of parallel computing",
+        "depth.pointers": "the stack is read by pointers; a model may find another way",
+        "depth.logarithm": "the order is a logarithm; the factor 1 in ceil(log2 D) is a choice",
+        "depth.soft_attention": "for soft attention with O(log k) memory per position, generating at bounded depth",
+        "depth.precise": "numbers have about log2 n bits, to distinguish n positions",
+        "depth.one_vector": "for models whose next step sees one vector of width · precision bits and nothing else",
+        "depth.not_looking_back": "a Transformer that looks back at the trace is not of this class",
+        "depth.abstract": "quoted from an abstract or a secondary source; the proof was not checked here",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -48,110 +72,56 @@ class Nesting:
         return math.log2(count >> shift) + shift
 
     def claims(self) -> list[Claim]:
-        """The four thresholds."""
-        return [self._peeling(), self._hops(), self._soft(), self._counting()]
-
-    def explain(self) -> list[str]:
+        """The four thresholds: those whose keys begin with `depth.enough` say that a model exists, those with
+        `depth.needed` that no smaller one does."""
+        stacks = {"configurations": self._written()}
         return [
-            f"brackets of {self.kinds} kinds nest {self.depth} deep",
-            f"peeling one level a layer takes {self.depth + 1} layers of hard attention, which is enough",
-            f"following a pointer {self.depth} times is believed to take {hops(self.depth)} layers",
-            "two layers of soft attention generate bounded depth, if numbers tell all places apart",
-            f"there are {self._written()} stacks, so a single state vector needs {self.stack_bits:.4g} bits",
+            self._layers(
+                "depth.enough_hard",
+                self.depth + 1,
+                "predicted",
+                ("hard_attention", "peeling", "abstract"),
+                Reference(YAO, "hard attention, D + 1 layers"),
+            ),
+            self._layers(
+                "depth.needed_pointers",
+                hops(self.depth),
+                "heuristic",
+                ("sublinear", "conjecture", "pointers", "logarithm", "abstract"),
+                Reference("sanford2024", "k-hop needs of the order of log k layers"),
+            ),
+            self._layers(
+                "depth.enough_soft",
+                2,
+                "predicted",
+                ("soft_attention", "precise", "abstract"),
+                Reference(YAO, "soft attention, two layers"),
+            ),
+            Claim(
+                "depth.needed_bits",
+                self.stack_bits,
+                "bits",
+                "proved",
+                assumptions=(Assumption("depth.one_vector"), Assumption("depth.not_looking_back")),
+                reference=Reference("lengthwise", "docs/limit.md, counting stacks"),
+                evidence={"kinds": self.kinds, "depth": self.depth, **stacks},
+            ),
         ]
-
-    def plain(self) -> dict[str, Any]:
-        claims = [claim.plain() for claim in self.claims()]
-        return {"kinds": self.kinds, "depth": self.depth, "stack_bits": self.stack_bits, "claims": claims}
 
     def _written(self) -> str:
         """The number of stacks, or its size where it has many digits."""
         return f"{self.configurations:,}" if self.stack_bits < 64 else f"2^{self.stack_bits:.6g}"
 
-    def _evidence(self) -> dict[str, Any]:
-        return {"kinds": self.kinds, "depth": self.depth}
-
-    def _peeling(self) -> Claim:
-        return Claim(
-            "layers that are enough with hard attention",
-            self.depth + 1,
-            "layers",
-            "predicted",
-            assumptions=(
-                Assumption("class: hard attention, memory of O(log k) a place; enough for this class, not needed"),
-                Assumption("deleting adjacent pairs takes exactly D rounds (peeling lemma, docs/limit.md)", "checked"),
-                ABSTRACT,
-            ),
-            reference=Reference(YAO, "hard attention, D + 1 layers"),
-            evidence={**self._evidence(), "rounds of peeling": self.depth},
-        )
-
-    def _hops(self) -> Claim:
-        return Claim(
-            "layers needed to follow the stack by pointers",
-            hops(self.depth),
-            "layers",
-            "heuristic",
-            assumptions=(
-                Assumption("class: Transformers of width and precision sublinear in the length, following D pointers"),
-                Assumption("the one-cycle-or-two conjecture of parallel computing"),
-                Assumption("the stack is read by pointers; a model may find another way"),
-                Assumption("the order is a logarithm; the factor 1 in ceil(log2 D) is a choice"),
-                ABSTRACT,
-            ),
-            reference=Reference("sanford2024", "k-hop needs of the order of log k layers"),
-            evidence=self._evidence(),
-        )
-
-    def _soft(self) -> Claim:
-        return Claim(
-            "layers that are enough with soft attention",
-            2,
-            "layers",
-            "predicted",
-            assumptions=(
-                Assumption("class: soft attention, memory of O(log k) a place, generation at bounded depth"),
-                Assumption("numbers have about log2 n bits, to tell n places apart"),
-                ABSTRACT,
-            ),
-            reference=Reference(YAO, "soft attention, two layers"),
-            evidence=self._evidence(),
-        )
-
-    def _counting(self) -> Claim:
-        return Claim(
-            "bits that a state which is all of the memory needs",
-            self.stack_bits,
-            "bits",
-            "proved",
-            assumptions=(
-                Assumption("class: models whose next step sees one vector of width · precision bits and nothing else"),
-                Assumption("a Transformer that looks back at the trace is not of this class"),
-            ),
-            reference=Reference("lengthwise", "docs/limit.md, counting stacks"),
-            evidence={**self._evidence(), "configurations": self._written()},
-        )
+    def _layers(self, key: str, value: int, kind: Kind, rests: tuple[str, ...], reference: Reference) -> Claim:
+        checked: dict[str, Check] = {"peeling": "checked"}
+        assumptions = tuple(Assumption(f"depth.{name}", checked.get(name, "assumed")) for name in rests)
+        evidence = {"kinds": self.kinds, "depth": self.depth}
+        return Claim(key, value, "layers", kind, assumptions=assumptions, reference=reference, evidence=evidence)
 
 
 def hops(depth: int) -> int:
     """ceil(log2 D): doubling the reach of a pointer layer by layer."""
     return (depth - 1).bit_length()
-
-
-def must_collide(nesting: Nesting, width: int, precision: int) -> Claim:
-    """Whether a single state of `width` numbers of `precision` bits must give two different stacks one vector."""
-    if width < 1 or precision < 1:
-        raise UsageError(f"width and precision are at least 1, not {width} and {precision}")
-    collides = 2 ** (width * precision) < nesting.configurations
-    return Claim(
-        "two stacks share a state vector",
-        collides,
-        "",
-        "proved",
-        assumptions=(Assumption("the state is the only memory; a Transformer that looks back is not bound by this"),),
-        reference=Reference("lengthwise", "docs/limit.md, counting stacks"),
-        evidence={"bits": width * precision, "bits_needed": nesting.stack_bits},
-    )
 
 
 def depth_claims(task: Task) -> list[Claim]:
@@ -181,7 +151,7 @@ def closing(token: str) -> str | None:
 
 
 def peeling_rounds(word: Sequence[str]) -> int:
-    """How often all adjacent pairs of a bracket and its partner can be deleted, all at once, until nothing is left.
+    """How many rounds of deleting all adjacent matched pairs at once it takes until nothing is left.
 
     It is the depth of the word (peeling lemma). A word that is not balanced is a usage error.
     """
@@ -214,3 +184,60 @@ def _open_at_end(tokens: Sequence[str]) -> list[str]:
             expected = f"{stack[-1]!r} or an opening bracket" if stack else "an opening bracket"
             raise UsageError(f"token {place} of the trace is {token!r} where {expected} is needed")
     return stack[::-1]
+
+
+BARRON = Reference("barron1993", "root mean square error 2 r C / sqrt(n); proof in docs/limit.md")
+explain(
+    {
+        "width.enough": "width that is enough, one hidden layer",
+        "width.deep": "width needed with {layers} hidden layers",
+        "width.fourier": "f has a Fourier representation with this first moment C, which must be known",
+        "width.ball": "inputs lie in the ball of this radius; the error is a root mean square, not a maximum",
+        "width.exists": "such weights exist; training may not find them",
+        "width.range": "smoothness times layers is at most 1/2 and the error below 1",
+        "width.constant": "the constant is unknown: exponents and ratios between depths are meaningful",
+        "width.recalled": "exponents are partly recalled from an abstract (arXiv:2507.06789); the proof was not "
+        "checked here",
+    }
+)
+
+
+def barron_width(error: float, constant: float, radius: float = 1.0) -> Claim:
+    """Units that are enough for a root mean square error: ceil((2 r C / error)²), one hidden layer of steps."""
+    _positive(error=error, constant=constant, radius=radius)
+    return Claim(
+        "width.enough",
+        math.ceil((2 * radius * constant / error) ** 2),
+        "units",
+        "proved",
+        assumptions=tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists"))),
+        reference=BARRON,
+        evidence={"error": error, "constant": constant, "radius": radius, "formula": "ceil((2 r C / error)²)"},
+    )
+
+
+def deep_width(error: float, smoothness: float, layers: int) -> Claim:
+    """The order of width at a depth: error^(-1/(s L)) for a target of spectral smoothness s, if s L <= 1/2."""
+    _positive(error=error, smoothness=smoothness, layers=layers)
+    applies = smoothness * layers <= 0.5 and error < 1
+    power = 1 / (smoothness * layers)
+    return Claim(
+        "width.deep",
+        f"C · error^-{power:.4g} = C · {error**-power:.3g}, C unknown" if applies else None,
+        "units",
+        "heuristic",
+        "holds" if applies else "refused",
+        assumptions=(
+            Assumption("width.range", "checked" if applies else "violated"),
+            Assumption("width.constant"),
+            Assumption("width.recalled"),
+        ),
+        reference=Reference("spectralbarron2025", "rate N^(-s L) for L hidden layers, N^(-s) for one"),
+        evidence={"error": error, "smoothness": smoothness, "layers": layers, "exponent": power},
+    )
+
+
+def _positive(**values: float) -> None:
+    for name, value in values.items():
+        if not 0 < value < math.inf:
+            raise UsageError(f"{name} is above 0 and finite, not {value}")

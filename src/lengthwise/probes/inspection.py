@@ -11,7 +11,7 @@ from typing import Any
 
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.probes.probe import Context, Probe, ask
+from lengthwise.probes.probe import Context, Probe, ask, silent
 from lengthwise.probes.probe import probes as registry
 from lengthwise.probes.shown import WeightsProbe
 from lengthwise.records import Claim, Record, json_ready
@@ -83,7 +83,7 @@ def _telling(claims: Sequence[Claim]) -> list[str]:
     for claim in claims:
         found.setdefault(claim.key, claim)
     told = []
-    if constant := found.get("lipschitz.certified"):
+    if constant := found.get("lipschitz.whole"):
         told.append(("inspection.uncertified" if constant.value is None else "inspection.certified", constant))
     if gap := found.get("shift_gap.largest"):
         small = isinstance(gap.value, float) and gap.value <= gap.evidence["tolerance"]
@@ -121,9 +121,8 @@ def inspect(
     chosen = [_chosen(one, items, size) for one in (INSPECTED if probes is None else probes)]
     if task is not None and data is not None:
         raise UsageError("the inputs are given twice, by a task and by a file; give one of them")
-    told = {} if progress is None else {"progress": progress}
     made = tasks.make(task) if isinstance(task, str) else task
-    context = Context(made, data=None if data is None else str(data), seed=seed, **told)
+    context = Context(made, data=None if data is None else str(data), seed=seed, progress=progress or silent)
     context.progress("reading the model", 0, len(chosen))
     subject = open_subject(model)
     facts = [*subject.facts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lengthwise.records import Cell, Type
+from lengthwise.records import Cell, Column, Type
 
 
 def shown(cell: Cell, kind: Type = "number") -> str:
@@ -21,3 +21,8 @@ def shown(cell: Cell, kind: Type = "number") -> str:
 def is_number(kind: Type) -> bool:
     """Whether cells of this type stand at the right of their column."""
     return kind in ("whole", "number", "share")
+
+
+def title_of(column: Column) -> str:
+    """What people read above a column: its title, or its name with spaces."""
+    return column.title or column.name.replace("_", " ")

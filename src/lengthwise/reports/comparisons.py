@@ -9,10 +9,10 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from lengthwise.analysis.paired import paired_difference, paired_over_tasks
-from lengthwise.analysis.trends import page_trend, spearman_trend
 from lengthwise.records import Claim
 from lengthwise.reports.content import Content
+from lengthwise.statistics.paired import paired_difference, paired_over_tasks
+from lengthwise.statistics.trends import page_trend, spearman_trend
 from lengthwise.studies.cells import Cell
 
 UNIT = "training lengths"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lengthwise.bounds.tokens.token_bound import TokenBound
+from lengthwise.bounds.tokens.problem import TokenBound
 from lengthwise.figures.waterfall import waterfall_chart
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lengthwise.analysis.plateau import plateau
 from lengthwise.errors import UsageError
 from lengthwise.records import Assumption, Claim
 from lengthwise.reports.content import Content
+from lengthwise.statistics.plateau import plateau
 from lengthwise.studies.cells import Cell
 
 MOST_FITS = 120
@@ -68,7 +68,7 @@ def _claim(cell: Cell, unit: str) -> Claim:
     sizes, losses = mean_losses(cell)
     try:
         return plateau(
-            sizes, losses, cell.train_size, name=name, unit=unit, seeds=shown, discarded=others, rule=str(cell.rule)
+            sizes, losses, cell.train_size, key=name, unit=unit, seeds=shown, discarded=others, rule=str(cell.rule)
         )
     except UsageError as error:  # losses that no plateau is made of, such as negative ones of a user's task
         reason = (Assumption(str(error), "violated"),)

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.analysis.bootstrap import mean_over_seeds
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.reports.content import Content, Row
 from lengthwise.reports.words import counted, listed, short
+from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.cells import Cell
 
 LIKE = 0.1  # training lengths that differ by at most this share are alike

@@ -19,7 +19,7 @@ import markupsafe
 
 from lengthwise.figures.policy import bundle, policy
 from lengthwise.records import Claim, Figure, Record
-from lengthwise.reports.cells import is_number, shown
+from lengthwise.reports.cells import is_number, shown, title_of
 from lengthwise.reports.figure import PAGE_INK, PAPER_INK, config, rounded
 from lengthwise.reports.page_file import write_page_file
 
@@ -69,6 +69,7 @@ def record_environment(figures: Sequence[Figure]) -> jinja2.Environment:
         pieces=pieces,
         shown=shown,
         is_number=is_number,
+        title_of=title_of,
         claim_row=claim_row,
         place=lambda figure: places[id(figure)],
     )

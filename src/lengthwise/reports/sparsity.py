@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lengthwise.analysis.bootstrap import mean_over_seeds
 from lengthwise.probes.sparsity import Sparsity, rows_of
 from lengthwise.records import Claim
 from lengthwise.reports.content import Content
 from lengthwise.reports.words import percent, short
+from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.cells import Cell
 from lengthwise.studies.record import RunRecord
 

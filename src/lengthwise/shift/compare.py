@@ -7,14 +7,13 @@ from pathlib import Path
 
 from lengthwise.errors import UsageError
 from lengthwise.shift import hidden  # noqa: F401  # registers the metric that needs a model
-from lengthwise.shift.explanation import extremes, numbers, pairs, shares
 from lengthwise.shift.ground import Ground, Points, ground
 from lengthwise.shift.noise import RESAMPLES, noise_claims, noise_of
-from lengthwise.shift.reading import read_samples
-from lengthwise.shift.result import Shift, Side
+from lengthwise.shift.result import Shift, Side, extremes, numbers, pairs, shares
+from lengthwise.shift.samples import read_samples
 from lengthwise.shift.sampling_error import distribution_distance, expected_distance
 from lengthwise.transport.metrics import Metric, metrics
-from lengthwise.transport.solve import solve
+from lengthwise.transport.solving import solve
 from lengthwise.transport.trajectories import Sample
 
 METRIC = "features"
@@ -31,7 +30,7 @@ def measure_shift(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Shift:
-    """How far the second sample is from the first, with a certificate, beside its noise, and explained.
+    """How far the second sample is from the first, with a certificate, its noise and an explanation.
 
     Samples are given as they are (`task_sample` draws them from a task) or as two files of trajectories. `fit_on` is
     what the metric is standardised on, the first sample itself unless given; if it is independent of both samples, what
@@ -52,7 +51,7 @@ def measure_shift(
         metric=placed.spec,
         unit=placed.fitted.unit,
         facts=placed.fitted.facts,
-        distance=found.claim("W1", placed.fitted.unit),
+        distance=found.claim(unit=placed.fitted.unit),
         noise=tuple(noise_claims(noise, placed.fitted.unit)),
         expected=expected_distance(placed, found, seed),
         distributions=distribution_distance(placed, found, seed, largest, independent=fit_on is not None),

@@ -12,11 +12,11 @@ from lengthwise.errors import UsageError
 from lengthwise.registry import format_spec
 from lengthwise.seeds import Floats, Ints, Seeds
 from lengthwise.transport.metrics import Fitted, FittedVectors, Metric, Vectors, metrics
-from lengthwise.transport.metrics.axioms import broken_axiom
-from lengthwise.transport.problem import Cost, MatrixCost, Problem, VectorCost
+from lengthwise.transport.metrics.metric import broken_axiom
+from lengthwise.transport.problem import Cost, MatrixCost, TransportProblem, VectorCost
 from lengthwise.transport.trajectories import Sample
 
-_AXIOM_POINTS = 60  # of each sample; every triple of them is looked at
+_AXIOM_POINTS = 60  # of each sample; every triple of them is examined
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,8 @@ class Ground:
     vectors: Vectors | None
 
     @property
-    def problem(self) -> Problem:
-        return Problem(self.cost, self.first.weights, self.second.weights)
+    def problem(self) -> TransportProblem:
+        return TransportProblem(self.cost, self.first.weights, self.second.weights)
 
     @functools.cached_property
     def spec(self) -> str:
@@ -94,8 +94,8 @@ def _check_tokens(metric: Metric, first: Sample, second: Sample) -> None:
     if metric.tokens and not first.vocabulary & second.vocabulary:
         a, b = (f"{s.name} ({', '.join(sorted(s.vocabulary)[:3])}, …)" for s in (first, second))
         raise UsageError(
-            f"{a} and {b} share no token, so a metric that compares tokens has nothing to say; "
-            "write them in one vocabulary, or take --metric features"
+            f"{a} and {b} share no token, so a metric that compares tokens cannot compare them; "
+            "write them in one vocabulary, or use the metric `features`"
         )
 
 

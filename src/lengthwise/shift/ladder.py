@@ -7,13 +7,14 @@ Everything is drawn from the task, so nothing has to be split. In each metric th
     null        the mean W1 of NULLS pairs of samples of training, all fresh: what W1 is where nothing has shifted
     interval    of the distance of the distributions, by further samples of both (see `held_out.py`)
 
-The W1 of samples is too large on average, so it is read beside the null, which is too large for the same reason. The
+The W1 of samples is too large on average, so it is compared with the null, which is too large for the same reason. The
 levels share the sample of training, and levels of one axis share random numbers; their distances are not independent.
-The level "training" is measured as all others, by a sample of its own.
+The level "training" is measured like all others, by a sample of its own.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,27 +22,38 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import CertificateRefused, UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats
 from lengthwise.shift import hidden  # noqa: F401  # registers the metric that needs a model
 from lengthwise.shift.ground import Ground, ground
-from lengthwise.shift.held_out import held_out_interval
 from lengthwise.shift.level_shift import LevelShift
-from lengthwise.shift.sampling import ITEMS, level_sample
+from lengthwise.shift.samples import ITEMS, level_sample
+from lengthwise.shift.sampling_error import held_out_interval
 from lengthwise.tasks.ladder import TRAINING, Level, ladder_of
 from lengthwise.tasks.search.search_task import SearchTask
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 from lengthwise.transport.metrics import Fitted, Metric, metrics
-from lengthwise.transport.solve import Transported, solve
+from lengthwise.transport.solving import Transported, solve
 from lengthwise.transport.trajectories import Sample
 
 METRICS = ("features", "contour", "edit")
 NULLS = 8
+Progress = Callable[[str, int, int], None]
 LEAST_ITEMS = 20
 
-_INDEPENDENT = Assumption("the items of a sample are drawn independently", "checked")
-_NORMAL = Assumption("means of potentials, and W1 of samples, deviate as normal variables do; simulated, not proved")
+explain(
+    {
+        "shift.level": "W1 of {level} ({metric})",
+        "shift.level_distribution": "W1 of the distribution of {level} ({metric})",
+        "shift.level_null": "null W1 ({metric})",
+        "shift.farthest": "W1 at the end of {axis} ({metric})",
+        "shift.differ": "two samples of training differ in this metric",
+        "shift.normal": "means of potentials, and W1 of samples, deviate as normal variables do; simulated, not proved",
+    }
+)
+_INDEPENDENT = Assumption("shift.independent", "checked")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +62,8 @@ class LadderShift:
 
     levels: tuple[LevelShift, ...]
     nulls: dict[str, Floats]
-    distances: tuple[Claim, ...]  # of the samples, one a level, as certified
-    intervals: tuple[Claim, ...]  # of the distributions, one a level
+    distances: tuple[Claim, ...]  # of the samples, one per level, as certified
+    intervals: tuple[Claim, ...]  # of the distributions, one per level
 
     def along(self, metric: str, axis: str) -> list[LevelShift]:
         """The levels of one axis in one metric, from near to far."""
@@ -67,28 +79,29 @@ class LadderShift:
         return [*self.distances, *self.intervals, *map(self._null, self.nulls), *reach]
 
     def plain(self) -> list[dict[str, Any]]:
-        """One row a level and metric."""
+        """One row per level and metric."""
         return [level.plain() for level in self.levels]
 
     def _null(self, metric: str) -> Claim:
         unit = next(level.unit for level in self.levels if level.metric == metric)
         draws = self.nulls[metric]
-        evidence = {"pairs": len(draws), "sd": float(draws.std(ddof=1)), "items": self.levels[0].items}
-        return Claim(
-            f"null W1 ({metric})",
-            float(draws.mean()),
-            unit,
-            "measured",
-            assumptions=(_INDEPENDENT,),
-            evidence=evidence,
-        )
+        evidence = {
+            "metric": metric,
+            "pairs": len(draws),
+            "sd": float(draws.std(ddof=1)),
+            "items": self.levels[0].items,
+        }
+        mean, given = float(draws.mean()), (_INDEPENDENT,)
+        return Claim("shift.level_null", mean, unit, "measured", assumptions=given, evidence=evidence)
 
     def _farthest(self, metric: str, axis: str) -> Claim:
         """W1 at the last level of an axis in nulls, and how often W1 falls on the way there."""
         climbed = self.along(metric, axis)
         last, values = climbed[-1], [level.w1 for level in climbed]
-        name, unit = f"W1 at the end of {axis} ({metric})", "nulls"
+        key, unit = "shift.farthest", "nulls"
         evidence = {
+            "axis": axis,
+            "metric": metric,
             "level": last.name,
             "w1": last.w1,
             "null": last.null,
@@ -96,20 +109,9 @@ class LadderShift:
             "steps": len(values) - 1,
         }
         if last.null <= 0:
-            why = (Assumption("two samples of training differ in this metric", "violated"),)
-            return Claim(name, None, unit, "measured", "unknown", assumptions=why, evidence=evidence)
-        return Claim(name, last.ratio, unit, "measured", assumptions=(_INDEPENDENT,), evidence=evidence)
-
-
-def ladder_shifts(
-    task: Task,
-    train_size: int,
-    metrics: Sequence[str] | None = None,
-    items: int = ITEMS,
-    seed: int = 0,
-) -> list[dict[str, Any]]:
-    """`measure_ladder` as rows of plain data, one a metric and level."""
-    return measure_ladder(task, train_size, metrics, items, seed).plain()
+            why = (Assumption("shift.differ", "violated"),)
+            return Claim(key, None, unit, "measured", "unknown", assumptions=why, evidence=evidence)
+        return Claim(key, last.ratio, unit, "measured", assumptions=(_INDEPENDENT,), evidence=evidence)
 
 
 def measure_ladder(
@@ -118,12 +120,12 @@ def measure_ladder(
     metrics: Sequence[str] | None = None,
     items: int = ITEMS,
     seed: int = 0,
-    report: Callable[[LevelShift], None] | None = None,
+    progress: Progress | None = None,
 ) -> LadderShift:
     """The distance of every level of `ladder_of(task, train_size)` from training, in every metric.
 
-    Without `metrics` they are METRICS, less contour for a task that is no search. `report` is called with every level
-    as it is measured. O(levels x metrics) transport problems of `items` by `items`.
+    Without `metrics` they are METRICS, less contour for a task that is no search. `progress` hears the name of every
+    level as it is measured. O(levels x metrics) transport problems of `items` by `items`.
     """
     if items < LEAST_ITEMS:
         raise UsageError(f"the levels of a ladder have {LEAST_ITEMS} items or more each, not {items}")
@@ -136,11 +138,17 @@ def measure_ladder(
         )
     samples = _Samples(levels, items, seed)
     chosen = metrics if metrics is not None else metrics_for(task)
-    return _joined([_in_metric(name, name_of(task), levels, samples, report) for name in chosen])
+    steps = itertools.count(1)
+
+    def measured(level: Level) -> None:
+        if progress:
+            progress(level.name, next(steps), len(chosen) * len(levels))
+
+    return _joined([_in_metric(name, name_of(task), levels, samples, measured) for name in chosen])
 
 
 def metrics_for(task: Task) -> tuple[str, ...]:
-    """The metrics that have something to say: contours need a search."""
+    """The metrics that apply: contours need a search."""
     return METRICS if isinstance(task, SearchTask) else tuple(name for name in METRICS if name != "contour")
 
 
@@ -160,7 +168,7 @@ class _Samples:
 
 
 def _in_metric(
-    spec: str, task: str, levels: Sequence[Level], samples: _Samples, report: Callable[[LevelShift], None] | None
+    spec: str, task: str, levels: Sequence[Level], samples: _Samples, measured: Callable[[Level], None]
 ) -> LadderShift:
     metric = metrics.make(spec)
     fitted = metric.fit(samples.fit)
@@ -173,10 +181,9 @@ def _in_metric(
         unit, items = fitted.unit, samples.items
         row = LevelShift(task, level.axis, level.value, placed.spec, unit, items, w1, mean, interval.low, interval.high)
         rows.append(row)
-        distances.append(found.claim(f"W1 of {level.name} ({placed.spec})", unit))
+        distances.append(found.claim("shift.level", unit, {"level": level.name, "metric": placed.spec}))
         intervals.append(_interval_claim(row, interval))
-        if report:
-            report(row)
+        measured(level)
     return LadderShift(tuple(rows), {rows[0].metric: null}, tuple(distances), tuple(intervals))
 
 
@@ -191,14 +198,14 @@ def _solved(metric: Metric, fitted: Fitted, first: Sample, second: Sample) -> tu
 def _interval_claim(row: LevelShift, interval: Interval) -> Claim:
     """What the samples say about the distributions."""
     return Claim(
-        f"W1 of the distribution of {row.name} ({row.metric})",
+        "shift.level_distribution",
         row.w1,
         row.unit,
         "measured",
         interval=interval,
-        assumptions=(_INDEPENDENT, Assumption("the metric does not depend on these samples", "checked"), _NORMAL),
+        assumptions=(_INDEPENDENT, Assumption("shift.metric_fixed", "checked"), Assumption("shift.normal")),
         reference=Reference("boucheron2013", "theorem 3.1"),
-        evidence={"items": row.items, "held_out": row.items},
+        evidence={"level": row.name, "metric": row.metric, "items": row.items, "held_out": row.items},
     )
 
 

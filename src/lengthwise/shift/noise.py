@@ -1,4 +1,4 @@
-"""How far apart two samples of one distribution are: the noise beside which a distance has to be read.
+"""How far apart two samples of one distribution are: the noise that a distance has to be compared with.
 
 The W1 between two finite samples is too large on average, also when both come from one distribution, and the fewer the
 items the larger it is. So the null and what is compared with it have the same size. Of the first sample two halves A
@@ -9,9 +9,9 @@ and B of k items each are drawn, and k items C of the second:
     excess       shifted - null
 
 A sample is the average of its parts and W1 is convex in both samples, so on average two samples as large as the whole
-ones are no further apart than the null says. The p-value is that of a permutation test at the same size: the items of A
-and C are pooled and parted anew; if they come from one distribution, all partings are equally likely, so the test is
-exact whatever the metric.
+ones are no further apart than the null. The p-value is that of a permutation test at the same size: the items of A and
+C are pooled and split again; if they come from one distribution, all splits are equally likely, so the test is exact
+whatever the metric.
 """
 
 from __future__ import annotations
@@ -21,20 +21,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim
 from lengthwise.seeds import Floats, Ints, Seeds
 from lengthwise.shift.ground import Ground, pooled_distances
-from lengthwise.transport.problem import MatrixCost, Problem
-from lengthwise.transport.solve import solve
+from lengthwise.transport.problem import MatrixCost, TransportProblem
+from lengthwise.transport.solving import solve
 from lengthwise.transport.trajectories import Sample
 
 RESAMPLES = 100
+
+explain(
+    {
+        "shift.null": "null W1",
+        "shift.at_size_of_null": "W1 at the size of the null",
+        "shift.excess": "excess over the null",
+        "shift.p_value": "p-value of no shift",
+        "shift.large_enough": "the first sample has 4 items and the second 2, or more",
+        "shift.exchangeable": "the items of a sample are drawn independently, with their weights",
+    }
+)
 _MOST = 200  # items of a half: what is resampled is small, so that resampling is quick
 
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """Distances of resampled parts of `size` items each, one of each kind a split; and those of permuted pools."""
+    """Distances of resampled parts of `size` items each, one of each kind per split; and those of permuted pools."""
 
     size: int
     null: Floats
@@ -72,22 +84,19 @@ def noise_of(ground: Ground, seed: int, resamples: int = RESAMPLES) -> Noise | N
 
 def noise_claims(noise: Noise | None, unit: str) -> list[Claim]:
     """The null, the distance at the same size, the excess, and the p-value."""
-    names = ("null W1", "W1 at the size of the null", "excess over the null", "p-value of no shift")
-    units = (unit, unit, unit, "")
+    units = {"shift.null": unit, "shift.at_size_of_null": unit, "shift.excess": unit, "shift.p_value": ""}
     if noise is None:
-        why = Assumption("the first sample has 4 items and the second 2, or more", "violated")
-        return [
-            Claim(name, None, u, "measured", "unknown", assumptions=(why,))
-            for name, u in zip(names, units, strict=True)
-        ]
-    exchangeable = Assumption("the items of a sample are drawn independently, with their weights")
+        why = (Assumption("shift.large_enough", "violated"),)
+        return [Claim(key, None, u, "measured", "unknown", assumptions=why) for key, u in units.items()]
+    exchangeable = (Assumption("shift.exchangeable"),)
     evidence = {"items": noise.size, "splits": len(noise.null), "refused": noise.refused}
 
-    def claim(name: str, values: Floats, more: str) -> Claim:
+    def claim(key: str, values: Floats, more: str) -> Claim:
         found = {**evidence, "of": more, "sd": float(values.std(ddof=1)), **_quantiles(values)}
-        return Claim(name, float(values.mean()), unit, "measured", assumptions=(exchangeable,), evidence=found)
+        return Claim(key, float(values.mean()), unit, "measured", assumptions=exchangeable, evidence=found)
 
     reached = int((noise.permuted >= noise.observed * (1 - 1e-9)).sum())
+    p_value = (1 + reached) / (1 + len(noise.permuted))
     tested = {
         "items": noise.size,
         "permutations": len(noise.permuted),
@@ -96,17 +105,10 @@ def noise_claims(noise: Noise | None, unit: str) -> list[Claim]:
         "refused": noise.refused,
     }
     return [
-        claim(names[0], noise.null, "two halves of the first sample"),
-        claim(names[1], noise.shifted, "half of the first sample and as many items of the second"),
-        claim(names[2], noise.shifted - noise.null, "the difference of the two, split by split"),
-        Claim(
-            names[3],
-            (1 + reached) / (1 + len(noise.permuted)),
-            "",
-            "measured",
-            assumptions=(exchangeable,),
-            evidence=tested,
-        ),
+        claim("shift.null", noise.null, "two halves of the first sample"),
+        claim("shift.at_size_of_null", noise.shifted, "half of the first sample and as many items of the second"),
+        claim("shift.excess", noise.shifted - noise.null, "the difference of the two, split by split"),
+        Claim("shift.p_value", p_value, "", "measured", assumptions=exchangeable, evidence=tested),
     ]
 
 
@@ -122,7 +124,7 @@ class _Parts:
         costs, a, b = self.distances[np.ix_(rows, columns)], a[rows] / a.sum(), b[columns] / b.sum()
         if len(rows) == 1 or len(columns) == 1:
             return float(a @ costs @ b)  # there is one plan only
-        found = solve(Problem(MatrixCost(costs), a, b))
+        found = solve(TransportProblem(MatrixCost(costs), a, b))
         self.refused += found.certificate.status == "refused"
         return found.certificate.primal
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
 
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import PALETTE
 from lengthwise.figures.layout import whole_axis
 from lengthwise.seeds import Floats
-from lengthwise.shift.explanation import potentials
 from lengthwise.shift.ground import Points
-from lengthwise.shift.result import Shift
+from lengthwise.shift.result import Shift, potentials
 from lengthwise.transport.metrics.statistics import table
 
 _LINES = 150  # of the plan, those that move most
@@ -37,8 +37,6 @@ _COLOURS, _SHAPES = PALETTE[:2], ["circle", "triangle-up"]
 
 def picture(shift: Shift) -> Any:
     """An altair chart: pairs of the plan over the two numbers that moved most, and the potential over the first."""
-    import altair as alt
-
     axes = _axes(shift)
     points, lines = _rows(shift, axes)
     panels = [_potential(points, axes[0] if axes else None)]
@@ -99,8 +97,6 @@ def _values(points: Points, axes: list[str]) -> Floats:
 
 
 def _encodings() -> dict[str, Any]:
-    import altair as alt
-
     legend = alt.Legend(title="sample", orient="bottom", symbolOpacity=1, symbolSize=80, direction="horizontal")
     names = ["first", "second"]
     return {
@@ -111,8 +107,6 @@ def _encodings() -> dict[str, Any]:
 
 
 def _coupling(points: list[dict[str, Any]], lines: list[dict[str, Any]], x: str, y: str) -> Any:
-    import altair as alt
-
     scale = alt.Scale(zero=False, nice=False, padding=14)
     across = alt.X("x:Q", title=_label(x), scale=scale, axis=_axis(points, x))
     up = alt.Y("y:Q", title=_label(y), scale=scale, axis=_axis(points, y))
@@ -133,8 +127,6 @@ def _coupling(points: list[dict[str, Any]], lines: list[dict[str, Any]], x: str,
 
 def _potential(points: list[dict[str, Any]], x: str | None) -> Any:
     """The potential over a number; over the samples themselves where no number differs."""
-    import altair as alt
-
     shown = [{**row, "x": row["sample"] if x is None else row[x]} for row in points]
     across = (
         alt.X("x:N", title="sample", axis=alt.Axis(labelAngle=0))
@@ -153,14 +145,10 @@ def _potential(points: list[dict[str, Any]], x: str | None) -> Any:
 
 def _axis(points: list[dict[str, Any]], name: str) -> Any:
     """An axis of whole numbers where all values are whole."""
-    import altair as alt
-
     return whole_axis() if all(float(row[name]).is_integer() for row in points) else alt.Axis()
 
 
 def _tooltip() -> list[Any]:
-    import altair as alt
-
     shown = [alt.Tooltip("sample:N"), alt.Tooltip("potential:Q", format=".4g"), alt.Tooltip("weight:Q", format=".3g")]
     return [*shown, alt.Tooltip("text:N", title="such as")]
 

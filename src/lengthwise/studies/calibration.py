@@ -20,6 +20,7 @@ from typing import TypeVar
 
 import numpy as np
 import torch
+from scipy.optimize import nnls
 
 from lengthwise.errors import Interrupted
 from lengthwise.probes.curve.evaluate import measure_size
@@ -117,25 +118,10 @@ def fitted(timings: Sequence[Timing], usual: Floats) -> Pace:
     taken = np.array([timing.seconds for timing in timings])
     speed = float(np.median(taken / (work @ usual)))
     rows = np.vstack([work / taken[:, None], np.sqrt(_TRUST) * np.diag(1 / (speed * usual))])
-    constants = non_negative(rows, np.concatenate([np.ones(len(taken)), np.full(len(usual), np.sqrt(_TRUST))]))
+    wanted = np.concatenate([np.ones(len(taken)), np.full(len(usual), np.sqrt(_TRUST))])
+    constants: Floats = nnls(rows, wanted)[0]
     left = np.log(taken / (work @ constants))
     return Pace(constants, _factors(timings, left))
-
-
-def non_negative(rows: Floats, wanted: Floats) -> Floats:
-    """The non-negative c for which rows @ c is nearest to `wanted`: the best of the least-squares solutions over every
-    choice of entries that may differ from 0. Exact; O(2^n) for n entries, of which there are six."""
-    count = rows.shape[1]
-    best, least = np.zeros(count), float(wanted @ wanted)
-    for chosen in itertools.product([False, True], repeat=count):
-        free = np.array(chosen)
-        if not free.any():
-            continue
-        solution = np.zeros(count)
-        solution[free] = np.linalg.lstsq(rows[:, free], wanted, rcond=None)[0]
-        if (solution >= 0).all() and (error := float(np.sum((rows @ solution - wanted) ** 2))) < least:
-            best, least = solution, error
-    return best
 
 
 def _factors(timings: Sequence[Timing], left: Floats) -> dict[tuple[str, str], float]:

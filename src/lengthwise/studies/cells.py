@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from lengthwise.analysis.bootstrap import mean_over_seeds
 from lengthwise.probes.curve.spread import Keep
 from lengthwise.probes.curve.standard import FURTHEST
 from lengthwise.records import Claim
+from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.record import RunRecord, Summary
 
 Measure = Literal["reach", "in_range", "twice", "thrice"]

@@ -50,7 +50,7 @@ def measure_shifts(
     alive = Beat(Path(beat)) if beat else lambda _: None
     with trusting(trust):
         made = tasks.restore(task)
-    found = measure_ladder(made, train_size, None, items, seed, lambda row: alive({"level": row.name}))
+    found = measure_ladder(made, train_size, None, items, seed, lambda level, _step, _steps: alive({"level": level}))
     return [{"train_size": train_size, **row, "task": task} for row in found.plain()]
 
 

@@ -19,7 +19,7 @@ from lengthwise.models.huggingface import (
     read_text_model,
 )
 from lengthwise.models.parts import Anatomy
-from lengthwise.subjects.predictor import Predictor, TheirPredictor
+from lengthwise.subjects.predictor import ModelWeights, Predictor, TheirPredictor, TheirWeights
 from lengthwise.subjects.states import HiddenStates, states_of_huggingface
 from lengthwise.subjects.subject import Subject
 from lengthwise.subjects.tokenizer import TOKENIZER, TextTokenizer, tokenizer_beside
@@ -39,8 +39,7 @@ class HubSubject(Subject):
         """The model in float32, and the weights of the file that it has no place for."""
         if self.path is None:
             return self._given, ()
-        model, _, skipped = read_huggingface(self.path)
-        return model, skipped
+        return read_huggingface(self.path)
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
@@ -63,6 +62,7 @@ class HubSubject(Subject):
     def capabilities(self) -> Mapping[str, Callable[[], Any]]:
         found: dict[str, Callable[[], Any]] = {
             "anatomy": self._anatomy,
+            "weights": self._weights,
             "predictor": self._predictor,
             "states": self._states,
         }
@@ -85,6 +85,11 @@ class HubSubject(Subject):
         model, skipped = self.loaded
         anatomy = anatomy_of_huggingface(model, self.name)
         return dataclasses.replace(anatomy, skipped=(*anatomy.skipped, *skipped))
+
+    def _weights(self) -> ModelWeights:
+        model = self.loaded[0]
+        headed = model.config.model_type in DECODERS and model.get_output_embeddings() is not None
+        return self.capability("predictor") if headed else TheirWeights(model)
 
     def _predictor(self) -> Predictor:
         model = self.loaded[0]

@@ -7,7 +7,6 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.models.hub_folder import CONFIG
-from lengthwise.models.huggingface import only_gguf
 from lengthwise.subjects.gguf import GgufSubject
 from lengthwise.subjects.hub import HubSubject
 from lengthwise.subjects.python import open_python, subject_of_object
@@ -36,4 +35,14 @@ def open_subject(model: str | Path | Any) -> Subject:
         return GgufSubject(path)
     if is_own(path):
         return open_own(path)
-    return HubSubject(path) if (path / CONFIG).exists() else GgufSubject(only_gguf(path))
+    return HubSubject(path) if (path / CONFIG).exists() else GgufSubject(_only_gguf(path))
+
+
+def _only_gguf(folder: Path) -> Path:
+    found = sorted(folder.glob("*.gguf"))
+    if len(found) != 1:
+        raise UsageError(
+            f"{folder} is no model: it holds neither a config.json nor exactly one GGUF file ({len(found)} are there); "
+            "give the folder of a run, a folder with config.json and safetensors, or a GGUF file"
+        )
+    return found[0]

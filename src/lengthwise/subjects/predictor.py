@@ -1,4 +1,4 @@
-"""The capability `predictor`: next-token probabilities of a model of ours or of `transformers`."""
+"""The capabilities `weights` and `predictor`: a model as numbers, and the probabilities of its next token."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
@@ -24,32 +24,17 @@ Tensors = dict[str, NDArray[np.float32]]
 Network = TypeVar("Network", bound=nn.Module)
 
 
-class Predictor(abc.ABC):
-    """A model that predicts a token from those before it. It is never changed: `with_weights` gives another one.
-
-    `vocabulary` is V, the number of tokens to choose from; `longest` is how many tokens it can read at once (None: any
-    number); `network` holds the weights. Prediction takes two steps so that the logits of many tokens never exist
-    together: V may be 50,000.
-    """
+class ModelWeights(abc.ABC):
+    """The weights of a model. A model is never changed: `with_weights` gives another one."""
 
     network: nn.Module
-    vocabulary: int
-    longest: int | None
-
-    @abc.abstractmethod
-    def states(self, inputs: Tensor, scored: Tensor) -> Tensor:
-        """The state of the model where `scored` [B, T] is True, [scored, W], after reading `inputs` [B, T]."""
-
-    @abc.abstractmethod
-    def logits(self, states: Tensor) -> Tensor:
-        """[some, W] → [some, V]."""
 
     @abc.abstractmethod
     def header(self) -> dict[str, Any]:
         """What a decoder must know in addition to the weights, ready for JSON."""
 
     @abc.abstractmethod
-    def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Predictor:
+    def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         """The same model with other weights, those of `tensors()` by name. O(weights) time and memory."""
 
     @property
@@ -64,22 +49,41 @@ class Predictor(abc.ABC):
             found.update(np.ascontiguousarray(tensor).data)
         return found.hexdigest()
 
-    def _numbers(self) -> Mapping[str, NDArray[Any]]:
-        return {name: tensor.detach().float().numpy() for name, tensor in _stored(self.network).items()}
+    def _numbers(self) -> Tensors:
+        """What the digest covers."""
+        return ModelWeights.tensors(self)
 
     def tensors(self) -> Tensors:
         """Every number that the model was given by training, tied ones once. They are not copied: do not write."""
         return {name: tensor.detach().float().numpy() for name, tensor in _stored(self.network).items()}
 
 
+class Predictor(ModelWeights):
+    """A model that predicts a token. `vocabulary` is V, the number of tokens to choose from; `longest` is how many
+    tokens it can read at once (None: any number).
+
+    Prediction takes two steps so that the logits of many tokens never exist together: V may be 50,000.
+    """
+
+    vocabulary: int
+    longest: int | None
+    causal: bool = True  # whether it sees only what came before
+
+    @abc.abstractmethod
+    def states(self, inputs: Tensor, scored: Tensor) -> Tensor:
+        """The state of the model where `scored` [B, T] is True, [scored, W], after reading `inputs` [B, T]."""
+
+    @abc.abstractmethod
+    def logits(self, states: Tensor) -> Tensor:
+        """[some, W] → [some, V]."""
+
+
 class OurPredictor(Predictor):
     """A Transformer of ours; positions are those of testing, the same for every context of a length."""
 
     def __init__(self, model: Transformer) -> None:
-        if not model.architecture.causal:
-            raise UsageError("next-token prediction needs a model that sees only the past, and this one is an encoder")
         self.network = self.model = model.eval()
-        self.vocabulary, self.longest = model.interface.outputs, None
+        self.vocabulary, self.longest, self.causal = model.interface.outputs, None, model.architecture.causal
 
     def states(self, inputs: Tensor, scored: Tensor) -> Tensor:
         items, tokens = inputs.shape
@@ -94,8 +98,8 @@ class OurPredictor(Predictor):
         interface = {"vocabulary": seen.vocabulary, "outputs": seen.outputs, "rows": seen.rows, "trained": seen.trained}
         return {"model": "lengthwise", **plain_settings(self.model.architecture), **interface}
 
-    def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Predictor:
-        return OurPredictor(_filled(self.model, tensors))
+    def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
+        return type(self)(_filled(self.model, tensors))
 
 
 class FormedPredictor(OurPredictor):
@@ -106,33 +110,48 @@ class FormedPredictor(OurPredictor):
         super().__init__(model)
         self.form, self.seed, self.coordinates = form, seed, coordinates
 
-    def _numbers(self) -> Mapping[str, NDArray[Any]]:
+    def _numbers(self) -> Tensors:
         return {**super()._numbers(), **{f"coordinates {name}": one for name, one in self.coordinates.items()}}
 
     def tensors(self) -> Tensors:
         return self.coordinates
 
-    def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Predictor:
+    def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         made = rebuilt(self.model.architecture, self.model.interface, self.form, self.seed, tensors)
-        return FormedPredictor(made, self.form, self.seed, dict(tensors))
+        return type(self)(made, self.form, self.seed, dict(tensors))
 
     def header(self) -> dict[str, Any]:
         return {**super().header(), "form": forms.text_of(self.form), "seed": self.seed}
 
 
-class TheirPredictor(Predictor):
+class TheirWeights(ModelWeights):
+    """The weights of a model of `transformers`."""
+
+    def __init__(self, model: Any) -> None:
+        self.network = self.model = model.eval()
+        self.config = model.config
+
+    def header(self) -> dict[str, Any]:
+        config = self.config.to_diff_dict()
+        needless = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")
+        return {"model": "transformers", **{key: value for key, value in config.items() if key not in needless}}
+
+    def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
+        return type(self)(_filled(self.model, tensors))
+
+
+class TheirPredictor(TheirWeights, Predictor):
     """A decoder of `transformers`, run by its own code."""
 
     def __init__(self, model: Any) -> None:
-        head = model.get_output_embeddings()
-        if head is None:
+        super().__init__(model)
+        self.head = model.get_output_embeddings()
+        if self.head is None:
             raise UsageError(
                 f"the model ({type(model).__name__}) has no output over its vocabulary, so it predicts no token; "
                 "a decoder with its language-modelling head does"
             )
-        self.network = self.model = model.eval()
-        self.head, self.config = head, model.config
-        self.vocabulary = int(head.weight.shape[0])
+        self.vocabulary = int(self.head.weight.shape[0])
         self.longest = getattr(model.config, "max_position_embeddings", None)
 
     def states(self, inputs: Tensor, scored: Tensor) -> Tensor:
@@ -140,14 +159,6 @@ class TheirPredictor(Predictor):
 
     def logits(self, states: Tensor) -> Tensor:
         return self.head(states)
-
-    def header(self) -> dict[str, Any]:
-        config = self.config.to_diff_dict()
-        needless = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")
-        return {"model": "transformers", **{key: value for key, value in config.items() if key not in needless}}
-
-    def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Predictor:
-        return TheirPredictor(_filled(self.model, tensors))
 
 
 def _stored(network: nn.Module) -> dict[str, Tensor]:

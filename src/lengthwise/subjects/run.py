@@ -13,12 +13,11 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
-from lengthwise.integrity import MODEL, RUN, check_files, check_run, digests, read_record
+from lengthwise.integrity import COORDINATES, MODEL, RUN, check_files, check_run, digests, read_record
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.batches import logits_of
 from lengthwise.models.folder import CONFIG, load_model
 from lengthwise.models.formed import load_coordinates
-from lengthwise.models.forms import Full
 from lengthwise.models.transformer import Transformer
 from lengthwise.registry import format_spec, plain_settings, restored_settings
 from lengthwise.seeds import Seeds
@@ -93,7 +92,10 @@ class StoredRun:
 
     @cached_property
     def recipe(self) -> Recipe:
-        return restored_settings(Recipe, self.stored("plan", "recipe"))
+        try:
+            return restored_settings(Recipe, self.stored("plan", "recipe"))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UsageError(f"the recipe of the run in {self.folder} is incomplete: {error}") from error
 
 
 class OwnSubject(Subject):
@@ -123,6 +125,7 @@ class OwnSubject(Subject):
             "transformer": lambda: self.model,
             "answers": lambda: TransformerAnswers(self.model),
             "anatomy": lambda: anatomy_of(self.model, self.name),
+            "weights": lambda: self.capability("predictor"),
             "predictor": self._predictor,
             "states": lambda: states_of_transformer(self.model),
         }
@@ -137,10 +140,9 @@ class OwnSubject(Subject):
         return {} if self.folder is None else digests(self.folder, MODEL)
 
     def _predictor(self) -> Predictor:
-        form = Full() if self.run is None else self.run.recipe.form
-        if self.run is None or self.folder is None or isinstance(form, Full):
+        if self.run is None or self.folder is None or not (self.folder / COORDINATES).exists():
             return OurPredictor(self.model)
-        return FormedPredictor(self.model, form, self.run.seed, load_coordinates(self.folder))
+        return FormedPredictor(self.model, self.run.recipe.form, self.run.seed, load_coordinates(self.folder))
 
 
 def is_own(folder: Path) -> bool:

@@ -25,7 +25,11 @@ def states_of_transformer(model: Transformer) -> HiddenStates:
     """The states behind the final norm, at the positions of testing."""
     model = copy.deepcopy(model).double()
     caught: list[Tensor] = []
-    model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(output))
+
+    def catch(_module: object, _inputs: object, output: Tensor) -> None:
+        caught.append(output)
+
+    model.norm.register_forward_hook(catch)
 
     @torch.inference_mode()
     def read(batch: Tensor) -> Tensor:

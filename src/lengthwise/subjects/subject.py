@@ -15,6 +15,7 @@ explain(
         "capability.transformer": "a Transformer of lengthwise",
         "capability.answers": "answers to the items of a task",
         "capability.anatomy": "its weights, layer by layer",
+        "capability.weights": "its weights by name",
         "capability.predictor": "the probabilities of the next token",
         "capability.states": "the hidden states of its last layer",
         "capability.tokenizer": "a tokenizer",
@@ -33,7 +34,8 @@ class Subject(ABC):
     transformer  `models.transformer.Transformer`, ready for evaluation
     answers      `subjects.answers.Answers`: which items of a task are answered correctly
     anatomy      `models.parts.Anatomy`: the weights as layers, from which a forward pass can be computed
-    predictor    `subjects.predictor.Predictor`: next-token probabilities, and weights that can be replaced in a copy
+    weights      `subjects.predictor.ModelWeights`: weights by name, which can be replaced in a copy
+    predictor    `subjects.predictor.Predictor`: the same, with the probabilities of the next token
     states       `subjects.states.HiddenStates`: the last hidden states of a batch of tokens
     tokenizer    `subjects.tokenizer.TextTokenizer`
     gguf         the path of the GGUF file that the weights come from
@@ -54,7 +56,7 @@ class Subject(ABC):
 
     def capability(self, name: str) -> Any:
         """What is asked for, made once; a usage error that says what the subject lacks."""
-        kept: dict[str, Any] = self.__dict__.setdefault("_kept", {})
+        kept: dict[str, Any] = vars(self).setdefault("_kept", {})
         if name not in kept:
             makers = self.capabilities()
             if name not in makers:

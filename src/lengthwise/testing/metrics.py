@@ -10,7 +10,7 @@ import numpy as np
 
 from lengthwise.seeds import Seeds
 from lengthwise.testing.rules import check_settings
-from lengthwise.transport.metrics.axioms import broken_axiom
+from lengthwise.transport.metrics.metric import broken_axiom
 from lengthwise.transport.trajectories import Sample, Trajectory
 
 _SLACK = 1e-9  # of the largest distance

@@ -50,7 +50,7 @@ class Cost(abc.ABC):
 
     def part(self, rows: Ints, columns: Ints) -> Cost:
         """The cost between some items of both samples."""
-        return _Part(self, rows, columns)
+        return _Piece(self, rows, columns)
 
     def flipped(self) -> Cost:
         """The cost with the samples exchanged."""
@@ -140,7 +140,7 @@ class VectorCost(Cost):
 
 
 @dataclass(frozen=True, eq=False)
-class _Part(Cost):
+class _Piece(Cost):
     whole: Cost
     rows: Ints
     columns: Ints
@@ -173,7 +173,7 @@ class _Flipped(Cost):
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class TransportProblem:
     """Two weighted samples and the cost between them. Without weights, all items of a sample weigh the same.
 
     The weights are positive and sum to one; a sum that misses one by rounding (1e-9) is mended by dividing by it.

@@ -25,7 +25,7 @@ from typing import Literal
 
 import numpy as np
 
-from lengthwise.transport.problem import Cost, Floats, Problem, Solution, VectorCost
+from lengthwise.transport.problem import Cost, Floats, Solution, TransportProblem, VectorCost
 
 _BLOCK = 1 << 18  # costs in memory at once
 FLOOR = 1e-5
@@ -52,7 +52,7 @@ class Certificate:
     upper: float
 
 
-def verify(problem: Problem, solution: Solution, tolerance: float = 1e-7) -> Certificate:
+def verify(problem: TransportProblem, solution: Solution, tolerance: float = 1e-7) -> Certificate:
     """The certificate of a solution: 'holds' when it finished and its relative gap is at most `tolerance`."""
     if broken := _malformed(problem, solution):
         nan = math.nan
@@ -71,7 +71,7 @@ def verify(problem: Problem, solution: Solution, tolerance: float = 1e-7) -> Cer
     return Certificate(primal, dual, gap, relative, error, violation, status, why, lower, upper)
 
 
-def _malformed(problem: Problem, solution: Solution) -> str:
+def _malformed(problem: TransportProblem, solution: Solution) -> str:
     """Why the solution is no plan and no potentials at all; empty when it is."""
     n, m = problem.cost.shape
     rows, columns, mass = solution.rows, solution.columns, solution.mass
@@ -95,7 +95,7 @@ def _reason(solution: Solution, relative: float, tolerance: float) -> str:
     return ""
 
 
-def _marginal_error(problem: Problem, solution: Solution) -> float:
+def _marginal_error(problem: TransportProblem, solution: Solution) -> float:
     rows = np.bincount(solution.rows, weights=solution.mass, minlength=len(problem.a))
     columns = np.bincount(solution.columns, weights=solution.mass, minlength=len(problem.b))
     return math.fsum(np.abs(np.concatenate([rows - problem.a, columns - problem.b])))

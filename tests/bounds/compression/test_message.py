@@ -16,8 +16,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from lengthwise.bounds.compression import decode, encode, make_quantiser, message, symbols, tensor_codes
 from lengthwise.bounds.compression.message import unframed
-from lengthwise.bounds.compression.quantisers import KMeans, Uniform
-from lengthwise.bounds.compression.tables import TABLE_WIDTHS, entropy_bits
+from lengthwise.bounds.compression.quantisers import KMeans, UniformQuantiser
+from lengthwise.bounds.compression.symbols import TABLE_WIDTHS, entropy_bits
 from lengthwise.errors import LengthwiseError, UsageError
 
 DRAWS = {
@@ -175,7 +175,7 @@ def test_a_fresh_process_decodes_the_same(tmp_path):
 
 def test_framed_messages_say_where_they_end():
     """Kraft: in a stream of messages and rubbish each is cut out as it was, and none is the beginning of another."""
-    messages = [small(seed, spec) for seed in range(8) for spec in SPECS] + [encode({}, {}, Uniform())]
+    messages = [small(seed, spec) for seed in range(8) for spec in SPECS] + [encode({}, {}, UniformQuantiser())]
     stream = b"".join(m.framed() for m in messages) + b"\xff\x00rubbish"
     for written in messages:
         data, stream = unframed(stream)
@@ -187,7 +187,7 @@ def test_framed_messages_say_where_they_end():
 
 def test_layers_are_named_once():
     tensors = {f"model.layers.{i}.{part}.weight": np.ones(4) for i in range(30) for part in "abcdefghi"}
-    written = encode(tensors, {}, Uniform())
+    written = encode(tensors, {}, UniformQuantiser())
     assert decode(written.data)[1].keys() == tensors.keys()
     assert written.parts["header"] < 8 * 200
 
@@ -203,12 +203,12 @@ def test_small_tensors_cost_no_more_than_halves_and_many_share_a_codebook():
 @pytest.mark.parametrize("header", [{"a": (1, 2)}, {1: "a"}, {"a": float("nan")}, {"a": object()}])
 def test_a_header_that_would_not_come_back_is_refused(header):
     with pytest.raises(UsageError, match="JSON"):
-        encode({}, header, Uniform())
+        encode({}, header, UniformQuantiser())
 
 
 def test_the_name_of_a_bad_tensor_is_said():
     with pytest.raises(UsageError, match=r"'layer\.w' holds NaN"):
-        encode({"layer.w": np.array([np.nan])}, {}, Uniform())
+        encode({"layer.w": np.array([np.nan])}, {}, UniformQuantiser())
 
 
 def test_a_claim_of_the_length():

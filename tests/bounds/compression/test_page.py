@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from lengthwise.bounds.compression.gguf_blocks import LAYOUTS
+from lengthwise.bounds.compression.gguf_file import LAYOUTS
 from lengthwise.bounds.compression.quantisers import quantisers
 
 PAGE = (Path(__file__).parents[3] / "docs" / "compression.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from lengthwise.bounds.compression import make_quantiser
 from lengthwise.bounds.compression.kmeans import kmeans_levels
-from lengthwise.bounds.compression.quantisers import Exact, KMeans, Uniform, to_bfloat16
+from lengthwise.bounds.compression.quantisers import Exact, KMeans, UniformQuantiser, to_bfloat16
 from lengthwise.errors import UsageError
 
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -54,7 +54,7 @@ def test_exact_tells_zero_from_minus_zero():
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300])
 def test_what_is_no_finite_number_is_refused(bad):
     with pytest.raises(UsageError, match="NaN or infinity"):
-        Uniform().quantise(np.array([0.5, bad]))
+        UniformQuantiser().quantise(np.array([0.5, bad]))
 
 
 def test_whole_numbers_are_no_weights():
@@ -70,7 +70,7 @@ def test_levels_out_of_range_are_refused(spec):
 
 def test_uniform_levels_are_a_grid_through_zero_that_16_bits_can_name():
     tensor = np.random.default_rng(0).normal(size=1000).astype(np.float32)
-    quantised = Uniform(levels=16).quantise(tensor)
+    quantised = UniformQuantiser(levels=16).quantise(tensor)
     assert quantised.grid and 0.0 in quantised.levels and to_bfloat16(quantised.grid.step) == quantised.grid.step
     assert np.abs(quantised.values() - tensor).max() <= quantised.grid.step  # half a step, but for a clipped end
     assert np.mean(np.abs(quantised.values() - tensor) <= quantised.grid.step / 2 + 1e-6) > 0.99
@@ -78,7 +78,7 @@ def test_uniform_levels_are_a_grid_through_zero_that_16_bits_can_name():
 
 def test_uniform_works_where_no_grid_through_zero_can():
     tensor = np.float32(1e6) + np.linspace(0, 1, 50, dtype=np.float32)
-    quantised = Uniform(levels=4).quantise(tensor)
+    quantised = UniformQuantiser(levels=4).quantise(tensor)
     assert np.abs(quantised.values() - tensor).max() <= 0.3
 
 

@@ -8,8 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthwise.bounds.compression.bit_strings import BitReader, BitWriter, delta_code, length_prefix, read_prefix
-from lengthwise.bounds.compression.symbols import SymbolReader, SymbolWriter, adaptive_bits, prior_counts
-from lengthwise.bounds.compression.tables import TOTAL, best_table, code_bits, entropy_bits, spread
+from lengthwise.bounds.compression.symbols import (
+    TOTAL,
+    SymbolReader,
+    SymbolWriter,
+    adaptive_bits,
+    best_table,
+    code_bits,
+    entropy_bits,
+    prior_counts,
+    spread,
+)
 from lengthwise.errors import UsageError
 
 COUNTS = st.lists(st.integers(0, 10**9), min_size=1, max_size=60).map(lambda counts: np.array(counts, np.int64))

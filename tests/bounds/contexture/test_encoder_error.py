@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from lengthwise.bounds.contexture.alignment import alignment
-from lengthwise.bounds.contexture.encoder_error import (
+from lengthwise.bounds.contexture.alignment import (
+    alignment,
     any_encoder_error,
     compatibility,
     error_claim,

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from lengthwise.bounds.contexture.alignment import alignment
-from lengthwise.bounds.contexture.drawn_spectrum import spectrum_of_conditionals, spectrum_of_pairs
 from lengthwise.bounds.contexture.estimates import (
     drawn_pairs,
     drawn_pencil,
     independent,
     ratio_trace,
     ratio_trace_claim,
+    spectrum_of_conditionals,
+    spectrum_of_pairs,
 )
 from lengthwise.bounds.contexture.spectrum import spectrum_by_svd
 from lengthwise.bounds.contexture.table import counted_table, joint_table

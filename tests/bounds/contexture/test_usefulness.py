@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lengthwise.bounds.contexture.usefulness import decay_claim, usefulness
+from lengthwise.bounds.contexture.summary import decay_claim, usefulness
 from lengthwise.errors import UsageError
 
 
@@ -37,7 +37,7 @@ def test_a_finite_spectrum_never_exceeds_beta_and_one():
 
 def test_it_is_always_a_heuristic_with_the_warning():
     claim = usefulness(np.array([0.5, 0.25, 0.25])).claim(measured=True)
-    assert claim.kind == "heuristic" and claim.status == "holds" and "type" in claim.assumptions[0].statement
+    assert claim.kind == "heuristic" and claim.status == "holds" and claim.assumptions[0].key == "contexture.same_type"
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.01, 0.3, 2.0])

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
 
 from lengthwise.bounds.tokens.formulas import best_alpha, loss_ceiling, loss_floor, loss_range, smoothing_cost
-from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Product
-from lengthwise.bounds.tokens.inequalities.inequality import step_grid
-from lengthwise.bounds.tokens.means import sample_price, sampled_mean
+from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, ProductInequality, step_grid
+from lengthwise.bounds.tokens.losses import sample_price, sampled_mean
 from lengthwise.errors import UsageError
 
-INEQUALITIES = (Hoeffding(), Product(), Freedman())
+INEQUALITIES = (Hoeffding(), ProductInequality(), Freedman())
 
 
 def bound(inequality, x, y, ends, nats, steps=None):
@@ -44,7 +43,7 @@ def test_no_value_leaves_its_ends(inequality, low, spread, nats, x, y, place):
 
 
 @pytest.mark.parametrize("nats", [1e-7, 1e-4, 1e-2, 0.3])
-@pytest.mark.parametrize("inequality", [Product(), Freedman()], ids=lambda inequality: inequality.name)
+@pytest.mark.parametrize("inequality", [ProductInequality(), Freedman()], ids=lambda inequality: inequality.name)
 def test_the_grid_is_within_one_percent_of_the_best_step(inequality, nats):
     x = np.minimum(np.random.default_rng(0).exponential(size=3000), 10.0)
     y, ends = np.ones_like(x), (0.0, 10.0)
@@ -68,7 +67,7 @@ def test_product_is_never_worse_than_the_kl_inversion_but_for_its_grid():
             return first + (1 - q) * math.log((1 - q) / (1 - p))
 
         inverse = brentq(lambda p: divergence(p) - 0.02, q, 1 - 1e-12)
-        assert inverse - 1e-9 <= bound(Product(), x, x, (0.0, 1.0), 0.02) <= q + 1.02 * (inverse - q)
+        assert inverse - 1e-9 <= bound(ProductInequality(), x, x, (0.0, 1.0), 0.02) <= q + 1.02 * (inverse - q)
 
 
 def test_a_sample_of_a_population_is_bounded_without_replacement():

@@ -1,19 +1,22 @@
 """Bounds as claims: what they say, what they pay for, what they refuse."""
 
+import functools
 import math
 
 import numpy as np
 import pytest
 
-from lengthwise.bounds.tokens import TokenLosses, bounds_for, document_bound, freedman_bound, joined, martingale_bound
-from lengthwise.bounds.tokens import means as means_file
+from lengthwise.bounds.tokens import TokenLosses, bounds_for, joined, token_bound
+from lengthwise.bounds.tokens import losses as losses_file
 from lengthwise.bounds.tokens.formulas import complexity, loss_range
-from lengthwise.bounds.tokens.inequalities import Freedman, Product
+from lengthwise.bounds.tokens.inequalities import Freedman, ProductInequality
 from lengthwise.bounds.tokens.make import foreseen_bound
 from lengthwise.errors import UsageError
 from lengthwise.records import Assumption
 
 V = 50
+freedman = functools.partial(token_bound, inequality=Freedman())
+of_documents = functools.partial(token_bound, level="documents")
 
 
 def drawn(n: int = 2000, length: int = 10, seed: int = 0) -> TokenLosses:
@@ -30,7 +33,7 @@ def drawn(n: int = 2000, length: int = 10, seed: int = 0) -> TokenLosses:
 
 def test_azuma_is_its_formula():
     losses = drawn()
-    bound = martingale_bound(losses, 100)
+    bound = token_bound(losses, 100)
     nats = complexity(100, 2000, 0.05, 9)
     assert bound.alpha is not None
     expected = losses.smoothed(bound.alpha).mean() + loss_range(bound.alpha, V) * math.sqrt(nats / 2)
@@ -40,7 +43,7 @@ def test_azuma_is_its_formula():
 
 
 def test_claims_say_everything():
-    own = (Assumption("no document is there twice", "checked"),)
+    own = (Assumption("own.no_document_twice", "checked"),)
     made = bounds_for(drawn(), 100, own=own)
     assert len(made) == 20
     for bound in made:
@@ -48,8 +51,8 @@ def test_claims_say_everything():
         assert claim.value == pytest.approx(sum(claim.evidence["terms"].values()))
         assert claim.status == ("vacuous" if bound.total >= bound.chance else "holds") and claim.kind == "certified"
         assert own[0] in claim.assumptions and claim.reference is not None
-        assert claim.reference.key == "docs/generalisation.md" and "20 bounds" in claim.evidence["all together"]
-        assert ("fresh document" in bound.quantity) and (bound.level == "tokens") == ("says nothing" in bound.quantity)
+        assert claim.reference.key == "docs/generalisation.md" and claim.evidence["bounds"] == 20
+        assert claim.key == f"tokens.{bound.target}.{bound.level}.{bound.inequality}"
         if bound.target == "loss":
             assert bound.chance == math.log(V)
             assert claim.evidence["bits"]["total"] == pytest.approx(bound.total / math.log(2))
@@ -59,22 +62,22 @@ def test_claims_say_everything():
 
 
 def test_an_assumption_that_is_violated_makes_a_heuristic():
-    claim = freedman_bound(drawn(), 100, own=(Assumption("these are training data", "violated"),)).claim()
+    claim = freedman(drawn(), 100, own=(Assumption("own.training_data", "violated"),)).claim()
     assert claim.kind == "heuristic"
 
 
-@pytest.mark.parametrize("make", [martingale_bound, freedman_bound])
+@pytest.mark.parametrize("make", [token_bound, freedman])
 def test_a_sample_costs_and_large_samples_cost_little(make):
     whole = make(drawn(20_000), 1000)
-    few, many = (make(drawn(n), 1000, tokens=20_000) for n in (500, 10_000))
-    terms = [{term.name: term.value for term in bound.risk.terms} for bound in (whole, few, many)]
+    few, many = (make(drawn(n), 1000, population=20_000) for n in (500, 10_000))
+    terms = [{term.key: term.value for term in bound.risk.terms} for bound in (whole, few, many)]
     assert "sampling" not in terms[0] and terms[1]["sampling"] > terms[2]["sampling"] > 0
     assert whole.total < many.total < few.total
-    assert any("drawn uniformly" in one.statement for one in few.claim().assumptions)
+    assert "tokens.units_drawn" in [one.key for one in few.claim().assumptions]
 
 
 def test_the_whole_as_a_sample_of_itself_is_the_whole():
-    assert document_bound(drawn(), 10, documents=200).total == document_bound(drawn(), 10).total
+    assert of_documents(drawn(), 10, population=200).total == of_documents(drawn(), 10).total
 
 
 def test_units_of_different_lengths_are_said_to_be_drawn_by_length():
@@ -82,13 +85,13 @@ def test_units_of_different_lengths_are_said_to_be_drawn_by_length():
     uneven = TokenLosses(
         losses.surprise, losses.entropy, losses.rank, losses.mass, np.sort(losses.documents**2 % 97), V
     )
-    statements = [one.statement for one in freedman_bound(uneven, 10, tokens=10**6).claim().assumptions]
-    assert any("in proportion to their length" in text for text in statements)
+    keys = [one.key for one in freedman(uneven, 10, population=10**6).claim().assumptions]
+    assert "tokens.units_in_proportion" in keys
 
 
 def test_stretches_do_not_change_a_bound(monkeypatch):
     before = [bound.total for bound in bounds_for(drawn(), 100)]
-    monkeypatch.setattr(means_file, "STRETCH", 77)
+    monkeypatch.setattr(losses_file, "STRETCH", 77)
     assert [bound.total for bound in bounds_for(drawn(), 100)] == pytest.approx(before, rel=1e-12)
 
 
@@ -96,16 +99,16 @@ def test_settings_chosen_on_few_tokens_cost_little(monkeypatch):
     from lengthwise.bounds.tokens import make
 
     monkeypatch.setattr(make, "CHOOSE_ON", 200_000)
-    best = freedman_bound(drawn(50_000), 3000).total
+    best = freedman(drawn(50_000), 3000).total
     monkeypatch.setattr(make, "CHOOSE_ON", 10_000)
-    assert best <= freedman_bound(drawn(50_000), 3000).total <= 1.002 * best
+    assert best <= freedman(drawn(50_000), 3000).total <= 1.002 * best
 
 
 def test_what_is_foreseen_for_the_data_at_hand_is_the_bound():
     losses = drawn()
-    whole = freedman_bound(losses, 500).total
+    whole = freedman(losses, 500).total
     assert foreseen_bound(losses, 500, len(losses)) == pytest.approx(whole, rel=1e-9)
-    texts = document_bound(losses, 500, inequality=Product()).total
+    texts = of_documents(losses, 500, inequality=ProductInequality()).total
     assert foreseen_bound(losses, 500, len(losses.starts), level="documents") == pytest.approx(texts, rel=1e-9)
     assert foreseen_bound(losses, 500, 100 * len(losses)) < whole  # and more of the same lets expect less
 
@@ -113,23 +116,23 @@ def test_what_is_foreseen_for_the_data_at_hand_is_the_bound():
 def test_an_impossible_token_is_no_obstacle():
     losses = drawn(200)
     losses.surprise[7] = math.inf
-    assert math.isfinite(freedman_bound(losses, 10).total)
+    assert math.isfinite(freedman(losses, 10).total)
 
 
 def test_what_is_refused():
     losses = drawn(100)
     with pytest.raises(UsageError, match="cannot come from a population of 99"):
-        freedman_bound(losses, 10, tokens=99)
+        freedman(losses, 10, population=99)
     with pytest.raises(UsageError, match="finite number of bits"):
-        freedman_bound(losses, math.inf)
+        freedman(losses, math.inf)
     with pytest.raises(UsageError, match="delta lies between"):
-        freedman_bound(losses, 10, delta=0.0)
+        freedman(losses, 10, delta=0.0)
     with pytest.raises(UsageError, match="target is one of"):
-        freedman_bound(losses, 10, target="top3")  # type: ignore[arg-type]
+        freedman(losses, 10, target="top3")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="for tokens"):
-        document_bound(losses, 10, inequality=Freedman())
+        of_documents(losses, 10, inequality=Freedman())
     with pytest.raises(UsageError, match="one token is needed"):
-        freedman_bound(losses.part(slice(0)), 10)
+        freedman(losses.part(slice(0)), 10)
     with pytest.raises(UsageError, match="ascend"):
         joined([losses, losses])
     with pytest.raises(UsageError, match="probability"):

@@ -10,9 +10,9 @@ from scipy.sparse.csgraph import connected_components
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry import clusters
-from lengthwise.geometry.clusters import points as points_module
-from lengthwise.geometry.clusters.counts import cluster_number_of
+from lengthwise.geometry.clusters import measures as points_module
 from lengthwise.geometry.clusters.groups import component_count, labels
+from lengthwise.geometry.clusters.measures import cluster_number_of
 
 
 def orthogonal_clusters(k: int, each: int = 6, d: int = 12) -> np.ndarray:

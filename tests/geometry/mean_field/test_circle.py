@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from lengthwise.geometry.mean_field.circle import cell_angles, circle, circle_distance, masses_of, quantile_angles
+from circle_masses import circle_distance, masses_of, quantile_angles
 from lengthwise.geometry.mean_field.flow import flow
+from lengthwise.geometry.mean_field.mesh import cell_angles, circle
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.system import System
 

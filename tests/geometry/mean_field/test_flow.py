@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from circle_masses import masses_of
 from lengthwise.errors import UsageError
-from lengthwise.geometry.mean_field.circle import cell_angles, circle, masses_of
 from lengthwise.geometry.mean_field.flow import flow
-from lengthwise.geometry.mean_field.growth import fastest_degree, growth_rate
-from lengthwise.geometry.mean_field.sphere import sphere
+from lengthwise.geometry.mean_field.mesh import cell_angles, circle, sphere
+from lengthwise.geometry.mean_field.peaks import fastest_degree, growth_rate
 
 
 def bumpy(cells: int) -> np.ndarray:

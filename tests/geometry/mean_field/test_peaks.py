@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from circle_masses import masses_of
 from lengthwise.errors import UsageError
-from lengthwise.geometry.mean_field.circle import cell_angles, circle, masses_of
+from lengthwise.geometry.mean_field.mesh import cell_angles, circle, sphere
 from lengthwise.geometry.mean_field.peaks import noisy, peaks
-from lengthwise.geometry.mean_field.sphere import sphere
 
 
 @pytest.mark.parametrize("crests", [1, 2, 5])

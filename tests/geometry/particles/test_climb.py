@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lengthwise.geometry.clusters.counts import cluster_number
-from lengthwise.geometry.clusters.energies import energy
+from lengthwise.geometry.clusters.measures import cluster_number, energy
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.starts import uniform
 from lengthwise.geometry.particles.system import System

@@ -10,10 +10,9 @@ import torch
 from scipy.integrate import solve_ivp
 
 from lengthwise.errors import LengthwiseError, UsageError
-from lengthwise.geometry.particles.integrate import simulate
+from lengthwise.geometry.particles.integrate import ParticleTrajectory, simulate
 from lengthwise.geometry.particles.starts import caps, orthogonal, uniform
 from lengthwise.geometry.particles.system import System, kuramoto
-from lengthwise.geometry.particles.trajectory import Trajectory
 
 
 def angle(one: np.ndarray, other: np.ndarray) -> float:
@@ -125,22 +124,27 @@ def test_tokens_at_rest_stay() -> None:
     start = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
     path = simulate(System("SA", 3.0), start, [0.0, 100.0])
     assert angle(path.final, start.numpy()) < 1e-12 and path.steps < 40
-    assert isinstance(simulate(System("SA", 3.0), start[:1], [0.0, 5.0]), Trajectory)  # one token alone
+    assert isinstance(simulate(System("SA", 3.0), start[:1], [0.0, 5.0]), ParticleTrajectory)  # one token alone
 
 
-def test_the_listener_hears_times_that_rise_to_the_end_and_may_stop_the_work() -> None:
+def test_progress_rises_to_the_end_and_may_stop_the_work() -> None:
     heard: list[float] = []
+
+    def hear(done: str, step: int, steps: int) -> None:
+        assert 0 <= step < steps == 2
+        heard.append(float(done.split()[2]))
+
     start = uniform(8, 3, 0, (2,))
     before = start.clone()
-    simulate(System("SA", torch.tensor([1.0, 9.0])), start, [0.0, 2.0, 5.0], listener=heard.append)
+    simulate(System("SA", torch.tensor([1.0, 9.0])), start, [0.0, 2.0, 5.0], progress=hear)
     assert heard == sorted(heard) and heard[-1] == 5.0 and 2.0 in heard and len(heard) > 5
 
-    def interrupt(time: float) -> None:
-        if time > 1:
+    def interrupt(done: str, _step: int, _steps: int) -> None:
+        if float(done.split()[2]) > 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        simulate(System("SA", 1.0), start, [0.0, 5.0], listener=interrupt)
+        simulate(System("SA", 1.0), start, [0.0, 5.0], progress=interrupt)
     assert torch.equal(start, before)
 
 

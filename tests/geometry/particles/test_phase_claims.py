@@ -2,8 +2,7 @@
 
 import pytest
 
-from lengthwise.geometry.particles.phase_claims import in_words, line_claims
-from lengthwise.geometry.particles.phases import PhaseSettings, phase_rows, transition_rows
+from lengthwise.geometry.particles.phases import PhaseSettings, in_words, line_claims, phase_rows, transition_rows
 
 
 def rows_of(d, halves, times=(0.0, 1.0, 2.0, 3.0, 4.0)):
@@ -19,7 +18,7 @@ def test_cells_that_agree_differ_and_stay_open():
     rows = rows_of(8, {0.0: 2.0, 1.0: 4.0, 2.0: 9.0, 3.0: 9.0, 4.0: 1.0})
     line = [{"beta": b, "time": t} for b, t in enumerate((1.5, 1.0, 2.0, 50.0, 50.0))]
     overall, one = line_claims(rows, line, 8)
-    assert one.evidence["agrees at beta"] == [0.0] and one.evidence["not decided at beta"] == [3.0]
+    assert one.evidence["agrees_at_beta"] == [0.0] and one.evidence["undecided_at_beta"] == [3.0]
     assert [cell["beta"] for cell in one.evidence["differs"]] == [1.0, 2.0, 4.0]
     assert one.value == 0.25 and one.kind == overall.kind == "measured"
     assert overall.value is False and overall.status == "refuted"

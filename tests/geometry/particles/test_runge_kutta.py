@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.integrate import RK45
 
-from lengthwise.geometry.particles.runge_kutta import DIFFERENCE, TABLEAU, field, step
+from lengthwise.geometry.particles.integrate import DIFFERENCE, TABLEAU, field, step
 from lengthwise.geometry.particles.starts import uniform
 from lengthwise.geometry.particles.system import System
 

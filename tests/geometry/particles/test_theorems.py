@@ -18,7 +18,7 @@ from lengthwise.geometry.particles.theorems import check
 
 
 def named(claims, name):
-    return next(claim for claim in claims if claim.title == name)
+    return next(claim for claim in claims if claim.key == name)
 
 
 def verdict(points, system):
@@ -58,16 +58,15 @@ def test_verdicts(points, system, value, place):
 def test_points_in_a_plane_of_space_are_judged_as_on_a_circle():
     flat = np.pad(ring(0, 100, 200, 230), ((0, 0), (0, 1)))
     claims = check(flat, System("SA", 2.0))
-    assert named(claims, "one cluster: d >= 3").status == "unknown"
-    assert named(claims, "one cluster: on a circle").value is True
+    assert named(claims, "particles.one_cluster.sphere").status == "unknown"
+    assert named(claims, "particles.one_cluster.circle").value is True
 
 
 def test_what_was_read_in_an_abstract_alone_is_an_assumption():
     for kind, extra in (("SA", 1), ("USA", 0)):
-        claim = named(check(ring(0, 100, 200, 230), System(kind, 2.0)), "one cluster: on a circle")  # pyright: ignore
-        assumed = [a.statement for a in claim.assumptions if a.check == "assumed"]
-        assert sum("read in the abstract alone" in statement for statement in assumed) == 1
-        assert sum("covers SA" in statement for statement in assumed) == extra
+        claim = named(check(ring(0, 100, 200, 230), System(kind, 2.0)), "particles.one_cluster.circle")  # pyright: ignore
+        assumed = [a.key for a in claim.assumptions if a.check == "assumed"]
+        assert assumed.count("particles.abstract") == 1 and assumed.count("particles.abstract_sa") == extra
     for claim in check(starts.hemisphere(6, 3, 0), System("SA", 2.0)):  # no section numbers that nobody looked up
         assert claim.reference is not None and "section" not in claim.reference.place
 
@@ -75,8 +74,8 @@ def test_what_was_read_in_an_abstract_alone_is_an_assumption():
 def test_unknown_constants_are_never_assumed_away():
     for beta in (0.0, 1e-9, 3.0, 1e6):
         claims = check(starts.uniform(6, 2, 0), System("SA", beta))
-        assert named(claims, "one cluster: small beta").status == "unknown"
-        assert named(claims, "one cluster: large beta").status == "unknown"
+        assert named(claims, "particles.one_cluster.small_beta").status == "unknown"
+        assert named(claims, "particles.one_cluster.large_beta").status == "unknown"
         json.dumps([claim.plain() for claim in claims], allow_nan=False)
 
 
@@ -86,7 +85,7 @@ def test_a_mirror_image_never_gathers_even_when_it_moves():
     assert np.abs(path.points[-1].sum(0)).max() < 1e-6
     claims = check(points, System("SA", 1.0))
     assert claims[0].value is False
-    assert named(claims, "exceptional start").evidence["antipodal pairs"] == 2
+    assert named(claims, "particles.exceptional").evidence["antipodal_pairs"] == 2
 
 
 @pytest.mark.parametrize(("n", "d", "chance"), [(3, 2, 0.75), (4, 2, 0.5), (4, 3, 7 / 8), (5, 9, 1.0), (1, 2, 1.0)])
@@ -119,15 +118,15 @@ def test_gathering_in_a_hemisphere_is_never_slower_than_the_bound(seed):
     claims = check(points, system)
     path = simulate(system, points, np.linspace(0, 14, 29), tolerance=1e-7)
     shown = compare(claims, path)
-    rate = named(shown, f"{theorems.RATE}: simulated")
+    rate = named(shown, f"{theorems.RATE}.simulated")
     assert rate.status == "holds"
     assert rate.value >= named(claims, theorems.RATE).value
-    assert named(shown, f"{theorems.ONE_CLUSTER}: simulated").status == "holds"
+    assert named(shown, f"{theorems.ONE_CLUSTER}.simulated").status == "holds"
 
 
 def test_the_comparison_would_notice_a_rate_that_is_too_high():
     system, points = System("SA", 0.0), starts.hemisphere(4, 3, 3)
-    claims = [claim for claim in check(points, system) if claim.title == theorems.RATE]
+    claims = [claim for claim in check(points, system) if claim.key == theorems.RATE]
     path = simulate(system, points, np.linspace(0, 14, 29))
     wrong = type(claims[0])(theorems.RATE, 2.5, "per unit of time", "proved")
     assert compare([wrong], path)[0].status == "refuted"
@@ -138,7 +137,7 @@ def test_the_comparison_would_notice_a_rate_that_is_too_high():
 def test_the_late_rate(kind, late):
     system, points = System(kind, 1.0), starts.hemisphere(4, 3, 2)
     shown = compare(check(points, system), simulate(system, points, np.linspace(0, 30 / late, 31), tolerance=1e-7))
-    rate = named(shown, f"{theorems.LATE_RATE}: simulated")
+    rate = named(shown, f"{theorems.LATE_RATE}.simulated")
     assert rate.status == "holds"
     assert rate.value == pytest.approx(late, rel=0.01)
 
@@ -151,7 +150,7 @@ def test_no_token_leaves_its_cap_too_early(seed):
     points = starts.caps(2 * k, 3, k, 0.2, seed)
     system = System(kind, beta)
     stay = named(check(points, system), theorems.CAPS_STAY)
-    assert stay.evidence["published time"] <= stay.value  # what is proved here is never weaker
+    assert stay.evidence["published_time"] <= stay.value  # what is proved here is never weaker
     times = np.linspace(0, min(stay.value, 30.0 if kind == "SA" else 30 * math.exp(-beta)), 9)
     shown = compare([stay], simulate(system, points, times, tolerance=1e-6))[0]
     assert shown.status == "holds"
@@ -164,7 +163,7 @@ def test_the_comparison_would_notice_a_token_that_left():
     longer = type(stay)(stay.name, 20.0, "time", "proved", evidence=stay.evidence)
     shown = compare([longer], simulate(system, points, [0.0, 10.0, 20.0], tolerance=1e-6))[0]
     assert shown.status == "refuted"
-    assert shown.evidence["first left at"] == 10.0
+    assert shown.evidence["first_left_at"] == 10.0
 
 
 def test_caps_shrink_in_time():
@@ -172,7 +171,7 @@ def test_caps_shrink_in_time():
     claims = check(points, system)
     shrink, stay = named(claims, theorems.CAPS_SHRINK), named(claims, theorems.CAPS_STAY)
     assert shrink.status == "holds"
-    assert shrink.value < shrink.evidence["published time"] <= stay.value
+    assert shrink.value < shrink.evidence["published_time"] <= stay.value
     path = simulate(system, points, [0.0, shrink.value, 1.1 * shrink.value], tolerance=1e-5)
     shown = compare([shrink], path)[0]
     assert shown.status == "holds"
@@ -217,11 +216,11 @@ def test_orthogonal_tokens_follow_gamma():
     points, system = starts.orthogonal(4, 5), System("SA", 2.0)
     claims = check(points, system)
     path = simulate(system, points, np.linspace(0, 4, 5))
-    shown = named(compare(claims, path), f"{theorems.COMMON}: simulated")
+    shown = named(compare(claims, path), f"{theorems.COMMON}.simulated")
     assert shown.status == "holds"
     assert shown.value < 1e-7
     bent = type(path)(path.times * 1.01, path.points, path.steps, path.rejected, path.error)
-    assert named(compare(claims, bent), f"{theorems.COMMON}: simulated").status == "refuted"
+    assert named(compare(claims, bent), f"{theorems.COMMON}.simulated").status == "refuted"
 
 
 def test_the_bound_for_random_starts_is_called_vacuous():

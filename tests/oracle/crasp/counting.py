@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lengthwise.oracle.crasp.decision import Decision
+from lengthwise.oracle.crasp.decide import Decision
 from lengthwise.oracle.crasp.refine import Refinement, Round
 
 

@@ -11,9 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from lengthwise.oracle.crasp import guess as guessing
-from lengthwise.oracle.crasp.guess import guess_automaton
-from lengthwise.oracle.crasp.learn import learn
-from lengthwise.oracle.crasp.words import Word
+from lengthwise.oracle.crasp.automata import Word
+from lengthwise.oracle.crasp.guess import guess_automaton, learn
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
@@ -44,8 +43,7 @@ def test_tasks(name: str, states: int, none: bool, absolute: bool) -> None:
     assert claim.kind == "predicted" and claim.status == ("holds" if none else "refuted")
     assert f"up to length {guess.checked_to}" in claim.assumptions[0].statement
     assert claim.assumptions[0].check == "assumed"
-    assert json.loads(json.dumps(placed.plain()))["member"] is absolute
-    assert plain.explain()[0].startswith("Taken as true")
+    assert placed.member is absolute and json.dumps(placed.claim().plain())
 
 
 @pytest.mark.parametrize("name", ["binary_majority", "sort", "copy_repeat", "addition", "tomita_3", "simple_task"])
@@ -114,7 +112,6 @@ def test_a_task_that_does_not_ask_every_word_gets_no_refusal() -> None:
     assert guess is not None and not guess.everywhere
     decision = guess.decide()
     assert decision.member is None and decision.claim().status == "unknown"
-    assert "does not ask every word" in decision.explain()[1]
 
 
 def test_learning_finds_the_minimal_automaton() -> None:

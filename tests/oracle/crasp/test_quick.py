@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 
 import pytest
@@ -46,7 +45,6 @@ def test_failing_is_never_contradicted_and_its_witness_holds() -> None:
 def test_passing_is_not_enough() -> None:
     dfa = automaton("(ab|bba)*")
     assert quick_test(dfa).passes and not decide(dfa).member
-    assert "not sufficient" in quick_test(dfa).explain()[0]
 
 
 @pytest.mark.parametrize(
@@ -56,10 +54,9 @@ def test_passing_is_not_enough() -> None:
 def test_known(expression: str, passes: bool) -> None:
     quick = quick_test(automaton(expression))
     assert quick.passes is passes
-    assert quick.claim().value is passes and quick.claim().status == ("holds" if passes else "refuted")
-    assert json.loads(json.dumps(quick.plain()))["passes"] is passes
+    assert quick.passes is passes and (quick.witness is None) is passes
 
 
 def test_a_monoid_that_is_too_large() -> None:
     quick = quick_test(automaton("(ab|bba)*"), most=4)
-    assert quick.passes is None and quick.claim().status == "unknown"
+    assert quick.passes is None

@@ -9,20 +9,21 @@ import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.attention import head_weights
 from lengthwise.oracle.limit.examples import bigram, majority, previous_token, share_in_class, wave
-from lengthwise.oracle.limit.hardmax import hardmax_length, smallest_length
-from lengthwise.oracle.limit.margin import gap_of_words, logit_margin
-from lengthwise.oracle.limit.numbers import matrix, vector
-from lengthwise.oracle.limit.parts import Head, Layer
-from lengthwise.oracle.limit.positional import positional_margin
-from lengthwise.oracle.limit.transformer import LimitTransformer
+from lengthwise.oracle.limit.margins import (
+    gap_of_words,
+    hardmax_length,
+    logit_margin,
+    positional_margin,
+    smallest_length,
+)
+from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, head_weights, matrix, vector
 from limit_models import random_limit
 
 FEW_OR_MANY = pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 150), marks=pytest.mark.slow)])
 
 
-def logits_of(model: LimitTransformer, head: Head, word: tuple[int, ...]) -> list[Fraction]:
+def logits_of(model: LimitTransformer, head: LimitHead, word: tuple[int, ...]) -> list[Fraction]:
     """Of all keys at the last place, by the definition."""
     y = [model.embeddings[s] + model.positions[i % model.period] for i, s in enumerate(word)]
     last = len(word) - 1
@@ -97,7 +98,7 @@ def test_a_gap_that_no_word_shows_does_not_delay_hard_attention() -> None:
     """The place before the last has a logit of 1 or 11/10 and all others have 0 or 1/10: gamma is 1/10, but the largest
     logit of a word is at least 9/10 above the next."""
     embeddings = matrix([[1, 0], [1, "1/10"]], "e")
-    head = Head(matrix([[0, 0], [1, 0]], "m"), vector([0, 1], "l"), matrix([[0, 0], [0, 0]], "v"))
+    head = LimitHead(matrix([[0, 0], [1, 0]], "m"), vector([0, 1], "l"), matrix([[0, 0], [0, 0]], "v"))
     zero = matrix([[0, 0]], "p")
     model = LimitTransformer(("a", "b"), embeddings, zero, (Layer((head,)),), zero, "finite", 4)
     found = hardmax_length(model)
@@ -119,19 +120,18 @@ def test_long_predictions_are_exact_without_listing_words() -> None:
     found = hardmax_length(share_in_class(3).in_mode("finite", 40))
     assert found.predicted == 2**40 and 2**40 - 3 < found.observed <= 2**40
     assert hardmax_length(majority()).observed == 1 and hardmax_length(wave()).margin.value is None
-    assert [claim.status for claim in found.claims()] == ["holds", "holds"] and len(found.explain()) == 3
 
 
 def test_margins_are_of_one_layer_at_finite_precision() -> None:
-    with pytest.raises(UsageError, match="positional margin"):
+    with pytest.raises(UsageError, match="positional_margin"):
         logit_margin(bigram())
-    assert logit_margin(majority()).claim().status == "vacuous"
-    assert logit_margin(previous_token()).claim().kind == "certified"
+    margin = logit_margin(previous_token())
+    assert margin.value == 1 and margin.query is not None and len(margin.keys) == 2
 
 
 def local_model(*phi: float | str) -> LimitTransformer:
     zero = matrix([[0]], "z")
-    layer = Layer((Head(zero, vector(list(phi), "l"), zero),))
+    layer = Layer((LimitHead(zero, vector(list(phi), "l"), zero),))
     return LimitTransformer(("a",), zero, zero, (layer,), zero, "infinite")
 
 
@@ -147,16 +147,15 @@ def local_model(*phi: float | str) -> LimitTransformer:
     ],
 )
 def test_regimes(phi, regime, margin) -> None:
-    found = positional_margin(local_model(*phi))
-    assert found.heads[0].regime == regime and found.value == margin
-    assert found.claim().status == ("vacuous" if margin is None else "holds")
+    found, (head,) = positional_margin(local_model(*phi))
+    assert head.regime == regime and head.margin == found == margin
 
 
 @pytest.mark.parametrize("phi", [(0, "1/2"), (0, 2), ("3/2", 2), (0, "1/4", "3/4")])
 def test_what_loses_vanishes_with_the_margin_as_its_power(phi) -> None:
     """The share of all but the winners falls like i^-margin; winners are the local terms or all the rest."""
     model = local_model(*phi).in_floats()
-    margin = float(positional_margin(model).value or 0)
+    margin = float(positional_margin(model)[0] or 0)
     top = max(1.0, *map(float, model.layers[0].heads[0].local))
     shares = []
     for length in (2000, 8000):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.oracle.limit.reading import limit_from
+from lengthwise.oracle.limit.examples import limit_from
 
 PAGE = (Path(__file__).parents[3] / "docs" / "limit.md").read_text(encoding="utf-8")
 

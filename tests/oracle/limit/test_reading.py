@@ -7,16 +7,15 @@ import json
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.examples import EXAMPLES, example, majority
-from lengthwise.oracle.limit.reading import limit_from, load_limit
-from limit_models import random_limit
+from lengthwise.oracle.limit.examples import EXAMPLES, example, limit_from, load_limit, majority
+from limit_models import plain, random_limit
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_what_is_written_is_read(tmp_path, name: str) -> None:
     model = example(name)
     path = tmp_path / "model.json"
-    path.write_text(json.dumps(model.plain()))
+    path.write_text(json.dumps(plain(model)))
     word = [model.symbols[0]] * 3 + [model.symbols[1]] * 2
     assert load_limit(path).answer(word) == model.answer(word)
     assert load_limit(path).exact == model.exact
@@ -25,12 +24,12 @@ def test_what_is_written_is_read(tmp_path, name: str) -> None:
 def test_fractions_survive() -> None:
     for seed in range(10):
         model = random_limit(seed, denominator=7)
-        again = limit_from(json.loads(json.dumps(model.plain())))
-        assert again.plain() == model.plain() and again.exact
+        again = limit_from(json.loads(json.dumps(plain(model))))
+        assert plain(again) == plain(model) and again.exact
 
 
 def changed(path: str, value: object) -> dict:
-    content = majority().plain()
+    content = plain(majority())
     *front, last = path.split(".")
     target = content
     for key in front:

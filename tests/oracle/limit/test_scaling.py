@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.limit.examples import bigram, wave
-from lengthwise.oracle.limit.power_law import fit_power_law
-from lengthwise.oracle.limit.run_lengths import noisy_cycle, run_errors
-from lengthwise.oracle.limit.subsampling import (
-    best_run,
-    kept_places,
-    mean_error_bound,
-    prefix_error,
-    subsample,
-    window_error,
-)
-from lengthwise.oracle.limit.wave_lengths import limit_factor, wave_length, wave_lengths
+from lengthwise.oracle.limit.simulation import best_run, kept_places, subsample
+
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
+try:
+    from limit_scaling import (  # pyright: ignore[reportMissingImports]
+        OMEGAS,
+        fit_power_law,
+        limit_factor,
+        mean_error_bound,
+        noisy_cycle,
+        prefix_error,
+        run_errors,
+        wave_length,
+        wave_lengths,
+        window_error,
+    )
+finally:
+    sys.path.pop()
+    sys.modules.pop("rows", None)  # the names of benchmarks are common words
 
 GOLDEN = {1: (7, 20, 53), 2: (11, 35, 101), 4: (30, 89, 259), 8: (39, 115, 235), 16: (140, 508, 755)}
 
@@ -36,10 +46,9 @@ def test_simulation_length_grows_like_omega_over_eps() -> None:
     assert found.fit.exponents["1/eps"] == pytest.approx(1, abs=0.1)
     assert found.levelled.exponents["omega"] == pytest.approx(1, abs=0.05)
     assert found.levelled.exponents["1/eps"] == pytest.approx(1, abs=0.05)
-    for omega, row in zip(found.omegas, found.lengths, strict=True):
+    for omega, row in zip(OMEGAS, found.lengths, strict=True):
         assert row[-1] * 0.01 / omega == pytest.approx(limit_factor(omega), rel=0.06)
         assert 0.5 <= limit_factor(omega) <= 1
-    assert found.claim().kind == "measured" and "omega^" in found.explain()[-1]
 
 
 @pytest.mark.parametrize(("omega", "error"), [(2.0, 0.1), (7.0, 0.1), (5.0, 0.05)])
@@ -65,7 +74,6 @@ def test_error_of_runs_falls_with_a_third_power_and_single_places_fail() -> None
     assert all(mean <= bound for mean, bound in zip(found.windows, found.bounds, strict=True))
     assert min(found.single) > 1.4  # of at most 2, whatever the number of kept places
     assert found.single[-1] >= found.single[0] and found.windows[-1] < found.windows[0] / 3
-    assert found.claim().value == found.exponent and len(found.explain()) == len(found.targets) + 1
 
 
 @pytest.mark.parametrize(("locality", "run", "target"), [(1, 4.0, 400), (2, 8.0, 1000), (3, 20.0, 2000)])
@@ -101,7 +109,7 @@ def test_two_layers_answer_alike_on_runs_and_not_on_single_places() -> None:
     thinned = [subsample(model, word, 300, seed=seed) for seed in range(5)]
     single = [subsample(model, word, 300, run=1.0, seed=seed) for seed in range(5)]
     assert np.mean([s.difference for s in thinned]) < 0.25 < 0.4 < np.mean([s.difference for s in single])
-    assert thinned[0].short[-2:] == tuple(word[-2:]) and "runs of mean length" in thinned[0].method
+    assert thinned[0].short[-2:] == tuple(word[-2:])
 
 
 def test_prefix_histograms_are_compared_at_the_same_share() -> None:
@@ -114,14 +122,6 @@ def test_usage() -> None:
     for call in (
         lambda: kept_places(100, 100, 5.0),
         lambda: kept_places(100, 90, 2.0),
-        lambda: wave_length(0, 0.1),
-        lambda: wave_length(1, 1e-9),
-        lambda: wave_length(1, 0.1, long=0),
-        lambda: run_errors((10, 20)),
-        lambda: window_error(np.zeros(2, int), np.zeros(2, int), 3, 2),
-        lambda: fit_power_law({"x": [1, 2]}, [1, 2]),
-        lambda: fit_power_law({"x": [1, 2, 3]}, [1, -2, 3]),
-        lambda: fit_power_law({"x": [1, 2, 3, 4], "y": [1, 2, 3, 4]}, [1, 2, 3, 4]),
     ):
         with pytest.raises(UsageError):
             call()

@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.attention import head_weights
-from lengthwise.oracle.limit.counts import compositions
-from lengthwise.oracle.limit.examples import bigram, majority, previous_token, rare_pair, share_in_class, wave
-from lengthwise.oracle.limit.lipschitz import lipschitz_constant
-from lengthwise.oracle.limit.simulation import shortest_simulation, simulate
+from lengthwise.oracle.limit.examples import bigram, previous_token, rare_pair, share_in_class, wave
+from lengthwise.oracle.limit.simulation import compositions, shortest_simulation, simulate
 from limit_models import random_limit
 
 
@@ -75,7 +72,7 @@ def test_the_shortest_stand_in_is_within_the_error() -> None:
     for length in range(1, len(found.short)):
         shorter = simulate(wave(4.0), word, length)
         assert shorter is None or shorter.difference > 0.01
-    assert found.claim().kind == "measured" and len(found.explain()) == 3 and found.plain()["all_counts_tried"]
+    assert found.listed
 
 
 def test_phases_are_respected() -> None:
@@ -110,45 +107,6 @@ def test_compositions() -> None:
         wanted = {c for c in itertools.product(range(total + 1), repeat=parts) if sum(c) == total}
         found = list(compositions(total, parts))
         assert set(found) == wanted and len(found) == len(wanted)
-
-
-def test_the_lipschitz_constant_is_never_exceeded() -> None:
-    """Attack: pairs of words with the same end and phase; d is the largest total change of weights of a head."""
-    worst = 0.0
-    for seed in range(60):
-        model = random_limit(seed)
-        if len(model.layers[0].heads) > 1 or (model.layers[0].mlp and model.layers[0].mlp.activation == "step"):
-            continue
-        constant = lipschitz_constant(model)
-        random_words = np.random.default_rng(seed).integers(0, len(model.symbols), (60, 9))
-        random_words[:, -1] = 0
-        answers = model.in_floats().answers(random_words)
-        laws = np.array([law(model, word) for word in random_words])
-        change = np.abs(laws[:, None] - laws[None]).sum(axis=2)
-        apart = np.linalg.norm(answers[:, None] - answers[None], axis=2)
-        assert np.all(apart <= constant * change + 1e-9)
-        worst = max(worst, float((apart / np.maximum(constant * change, 1e-12)).max()))
-    assert worst > 0.2  # the attack comes near enough to mean something
-
-
-def test_the_lipschitz_constant_is_attained_by_counting() -> None:
-    """All ones against all zeros, but for the last: weights move by 2 (1 - 1/n) and so does the answer."""
-    ones, zeros = majority().answer("1" * 10)[0], majority().answer("0" * 9 + "1")[0]
-    assert lipschitz_constant(majority()) == 1 and float(ones - zeros) == pytest.approx(2 * 0.9)
-    assert lipschitz_constant(share_in_class(3)) == pytest.approx(1 + 2**0.5)  # embeddings and positions both count
-    assert lipschitz_constant(wave(5.0)) == pytest.approx(6)  # 1 + omega
-    with pytest.raises(UsageError, match="one layer"):
-        lipschitz_constant(bigram())
-
-
-def law(model, word) -> np.ndarray:
-    """The weight of each (symbol, phase) under the only head at the last place."""
-    floats = model.in_floats()
-    states = (floats.embeddings[word] + floats.positions[np.arange(len(word)) % model.period])[None]
-    weights = head_weights(floats.layers[0].heads[0], states, np.array([len(word) - 1]), "hardmax", 1)[0, 0]
-    total = np.zeros((len(model.symbols), model.period))
-    np.add.at(total, (word, np.arange(len(word)) % model.period), weights)
-    return total.ravel()
 
 
 def test_a_residue_class_needs_words_as_many_times_longer_as_its_period() -> None:

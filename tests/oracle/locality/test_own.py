@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
+from lengthwise.messages import sentence
 from lengthwise.oracle.locality import own as own_module
 from lengthwise.oracle.locality import own_pairs
-from lengthwise.oracle.locality.alphabet import alphabet_note, new_tokens
-from lengthwise.oracle.locality.own import load_formulation, settle_own
-from lengthwise.oracle.locality.own_labels import is_guess, labels_between
+from lengthwise.oracle.locality.own import alphabet_note, load_formulation, new_tokens, settle_own
 from lengthwise.oracle.locality.own_pairs import load_pairs
-from lengthwise.oracle.locality.own_state import state_of
+from lengthwise.oracle.locality.own_states import is_guess, labels_between, state_of
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.formulation import Formulation, State
 
@@ -60,7 +59,7 @@ def test_functions_give_the_verdicts_of_the_shipped_formulation(file: Callable[.
     assert columns.distance.bound and columns.distance.value == 1
     own = load_formulation(file(LEFTMOST, "other.py"))
     leftmost, _ = settle_own(own, range(1, 8))
-    assert leftmost.window == (1, 5) and "comparing" in own.notes[0]
+    assert leftmost.window == (1, 5) and own.notes == (sentence("own.guessed"),)
 
 
 def test_labels_of_the_users_own_are_used(file: Callable[..., str]) -> None:
@@ -85,7 +84,7 @@ def test_a_refutation_that_rests_on_guessed_labels_is_not_called_one(file: Calla
     )
     found, _ = settle_own(load_formulation(file(text)), range(1, 9), widths=(3,))
     assert found.by_width[0].verdict == "REFUTED" and found.claim().status == "unknown"
-    assert "comparing states" in found.explain()[-1]
+    assert found.by_width[0].witness is not None and found.by_width[0].witness.guessed
 
 
 def test_a_class_is_a_formulation(file: Callable[..., str]) -> None:
@@ -176,10 +175,10 @@ def test_pairs_give_the_verdicts_of_the_formulation(file: Callable[..., str]) ->
     assert own.sizes == (1, 2, 3, 4, 5, 6, 7) and own.other is None
     found, _ = settle_own(own, widths=(1, 3))
     assert found.window == (1, 3) and found.by_width[-1].pairs == 82 and not found.by_width[-1].exhaustive
-    assert any("one window of 3 settles every step of the file, with 82 windows" in note for note in own.notes)
+    assert sentence("pairs.settled", {"r": 3, "windows": 82}) in own.notes
     leftmost = load_formulation(file(jsonl(pairs_of("parity_leftmost", range(2, 8))), "leftmost.jsonl"))
     assert settle_own(leftmost)[0].window == (1, 5) and leftmost.other is not None
-    assert "one window of 3 does not settle a step: lines" in leftmost.notes[1]
+    assert len(leftmost.notes) == 6 and sentence("pairs.compared") in leftmost.notes
     appended = load_formulation(file(jsonl(pairs_of("copy_repeat_steps", range(1, 6))), "appended.jsonl"))
     assert settle_own(appended, widths=(3,))[0].verdict == "REFUTED" and appended.steps.form == "decoder"
 
@@ -196,7 +195,7 @@ def test_what_is_kept_is_bounded_and_does_not_depend_on_the_order(
     monkeypatch.setattr(own_pairs, "TELL_EVERY", 500)
     items = pairs_of("parity_leftmost", range(2, 8))
     told: list[int] = []
-    one = load_pairs(file(jsonl(items), "one.jsonl"), keep=20, progress=told.append)
+    one = load_pairs(file(jsonl(items), "one.jsonl"), keep=20, progress=lambda _, step, __: told.append(step))
     other = load_pairs(file(jsonl([*items[::-1], *items]), "other.jsonl"), keep=20)
     kept = [{move.state for size in pairs.sizes for move in pairs.steps.moves(size)} for pairs in (one, other)]
     assert (

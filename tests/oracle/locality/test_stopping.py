@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from lengthwise.oracle.check_own import check_formulation
+from lengthwise.messages import sentence
+from lengthwise.oracle.check import check_formulation
 from lengthwise.oracle.locality.own import load_formulation, settle_own
+from lengthwise.oracle.locality.settle import stopping
 from lengthwise.oracle.locality.steps import is_end
-from lengthwise.oracle.locality.stopping import stopping
 
 # Odd-even transposition sort: neighbours are compared in turns, which marks tell. Each step is local; that all is
 # sorted, so that the marks stay as they are, is not.
@@ -87,7 +88,7 @@ def test_a_layout_as_functions_and_as_pairs_gets_the_same_verdict(name: str, tmp
     for path in both(text, tmp_path):
         card = check_formulation(path, ("rope",), train_size=8)
         assert card.verdicts["rope"].outlook == outlook, (path, card.verdicts["rope"].why)
-        claim = next(claim for claim in card.training if claim.title.endswith("stopping is local"))
+        claim = next(claim for claim in card.training if claim.key == "locality.stopping")
         assert claim.value is local, (path, claim.evidence)
 
 
@@ -109,7 +110,7 @@ def test_pairs_that_never_end_say_that_stopping_is_not_judged(tmp_path: Path) ->
     pairs = [("1 0", "1"), ("1 1", "0"), ("0 1 1", "1 1"), ("0 0 1", "0 1")]
     path.write_text("".join(json.dumps({"state": state, "next": after}) + "\n" for state, after in pairs))
     own = load_formulation(str(path))
-    assert any("stopping is not judged" in note and "3 states" in note for note in own.notes)
+    assert sentence("pairs.no_end", {"left": 3}) in own.notes
     assert stopping(*settle_own(own), own.sizes).local is None
 
 

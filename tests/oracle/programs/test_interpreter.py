@@ -9,8 +9,8 @@ from lengthwise.errors import UsageError
 from lengthwise.oracle.programs.interpreter import run, run_tokens
 from lengthwise.oracle.programs.syntax import (
     And,
-    Choice,
     Compare,
+    Conditional,
     Constant,
     Count,
     Difference,
@@ -70,7 +70,7 @@ def value(expression, text, i, lines):
             return at(left) - at(right)
         case Multiple(factor, term):
             return factor * at(term)
-        case Choice(condition, yes, no):
+        case Conditional(condition, yes, no):
             return at(yes) if at(condition) else at(no)
         case Name(name):
             return at(lines[name])

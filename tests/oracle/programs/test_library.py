@@ -13,16 +13,13 @@ import pytest
 from lengthwise.errors import UsageError
 from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.decide import decide
-from lengthwise.oracle.programs.build import Draft, compare
+from lengthwise.oracle.programs.automata import member_program, read_states, readable_parts, tags_program
 from lengthwise.oracle.programs.find import find_program, program_for
 from lengthwise.oracle.programs.interpreter import run_tokens
-from lengthwise.oracle.programs.library.automata import read_states, readable_parts
-from lengthwise.oracle.programs.library.copying import copy_unique_without_positions
-from lengthwise.oracle.programs.library.languages import member_program, tags_program
+from lengthwise.oracle.programs.library import copy_unique_without_positions
 from lengthwise.oracle.programs.measures import locality, needs, period
-from lengthwise.oracle.programs.printing import print_program
-from lengthwise.oracle.programs.syntax import Compare, Constant, Count, Not, Program, children
-from lengthwise.oracle.programs.text import parse_program
+from lengthwise.oracle.programs.syntax import Compare, Constant, Count, Draft, Not, Program, children, compare
+from lengthwise.oracle.programs.text import parse_program, print_program
 from lengthwise.oracle.programs.verify import verify_program
 from lengthwise.tasks import tasks
 from lengthwise.tasks.languages.dfa import Dfa
@@ -323,7 +320,8 @@ def test_a_users_program_is_checked_and_its_mistake_is_shown():
     right = 'n := count("(") - count(")")\nnext["("] := true\nnext[")"] := n > 0\nnext["$"] := n == 0'
     assert verify_program(parse_program(right), task).mismatch is None
     wrong = verify_program(parse_program(right.replace("n == 0", "n <= 1")), task)
-    assert str(wrong.mismatch) == "after `<bos> (` the program says that ( and ) and $ come next; right is ( and )"
+    assert wrong.mismatch is not None and wrong.mismatch.text == ("<bos>", "(")
+    assert (wrong.mismatch.said, wrong.mismatch.wanted) == (("(", ")", "$"), ("(", ")"))
     silent = verify_program(parse_program('next["("] := true'), task)
     assert silent.mismatch is not None, "a symbol without a line never comes next"
     with pytest.raises(UsageError, match="no output"):
@@ -336,7 +334,7 @@ def test_a_users_program_is_checked_and_its_mistake_is_shown():
 def test_a_program_is_found_and_checked_quickly(spec):
     found = find_program(tasks.make(spec), "absolute")
     assert found is not None and found.right and found.claim().status == "holds"
-    assert found.plain()["items"] > 0 and found.explain()
+    assert found.verified.items > 0 and found.explain()
     assert (found.small is not None) == (spec not in ("tomita_7", "dyck_1"))
 
 

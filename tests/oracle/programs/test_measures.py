@@ -2,7 +2,7 @@
 
 import pytest
 
-from lengthwise.oracle.programs.measures import Locality, depth, global_counts, locality, needs, period, size
+from lengthwise.oracle.programs.measures import LookBack, depth, locality, needs, period, size
 from lengthwise.oracle.programs.text import parse_program
 
 NESTED = """
@@ -16,9 +16,8 @@ next["a"] := far and position % 6 == 0
 def test_a_program_that_uses_everything():
     program = parse_program(NESTED)
     assert period(program) == 12
-    assert locality(program) == Locality(each=(1, 2), total=3)
+    assert locality(program) == LookBack(each=(1, 2), total=3)
     assert depth(program) == 3
-    assert global_counts(program) == 1
     assert needs(program) == "absolute"
 
 

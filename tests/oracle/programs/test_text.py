@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, settings
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.programs.printing import print_program
 from lengthwise.oracle.programs.syntax import And, Compare, Constant, Count, Letter, Line, Not, Or, Program, Sum
-from lengthwise.oracle.programs.text import load_program, parse_program
+from lengthwise.oracle.programs.text import load_program, parse_program, print_program
 from oracle_programs import programs
 
 

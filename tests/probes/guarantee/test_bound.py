@@ -175,7 +175,7 @@ def test_a_sample_of_items_pays_for_being_one(prose_run, sort_run, tmp_path):
     some = bound(prose_run, folder=tmp_path / "some", sample=100, **QUICK)
     assert some.losses.documents == 100 and {one.level for one in some.bounds} == {"documents", "tokens"}
     assert all(one.risk.terms[-1].name == "sampling" for one in some.bounds)
-    trained_on = {one.level: one.claim().evidence["trained on"]["count"] for one in some.bounds}
+    trained_on = {one.level: one.claim().evidence["trained_on"]["count"] for one in some.bounds}
     assert trained_on == {"documents": 480, "tokens": 480 * 12}
     unequal = bound(sort_run, folder=tmp_path / "unequal", sample=100, **QUICK)
     assert {one.level for one in unequal.bounds} == {"documents"} and unequal.notes[
@@ -276,7 +276,7 @@ def test_a_sample_of_a_file_is_the_same_each_time(llama_folder, texts, tmp_path)
         for name, seed in (("a", 0), ("b", 0), ("c", 1))
     )
     assert first.losses == again.losses != other.losses and first.losses.documents == 20
-    assert first.bounds[0].claim().evidence["trained on"]["count"] == 60
+    assert first.bounds[0].claim().evidence["trained_on"]["count"] == 60
 
 
 def test_the_best_quantiser_is_chosen_and_exact_loses_nothing(prose, prose_run, tmp_path):
@@ -355,7 +355,7 @@ def test_the_usual_folder_tells_models_and_data_apart(llama_folder, texts, tmp_p
 REFUSED = [
     ({"delta": 0.0}, "delta is a probability"),
     ({"delta": 1.5}, "delta is a probability"),
-    ({"sample": 0}, "sample is a whole number, at least 1"),
+    ({"sample": 0}, "sample is at least 1"),
     ({"sample": 5, "limit": 5}, "cut the sample short"),
     ({"aim": "words"}, "tokens or of documents"),
     ({"quantiser": "median"}, "unknown quantiser 'median'"),
@@ -385,7 +385,7 @@ def test_models_that_predict_no_token_are_refused(tmp_path, llama_folder):
         bound(tmp_path / "nowhere")
     encoder = {"depth": 1, "width": 8, "heads": 1, "causal": False}
     lw.train("sort", train_size=3, **encoder, steps=1, folder=tmp_path / "encoder")
-    with pytest.raises(UsageError, match="this one is an encoder"):
+    with pytest.raises(UsageError, match="is an encoder"):
         bound(tmp_path / "encoder")
     shutil.copytree(tmp_path / "encoder", tmp_path / "lost")
     (tmp_path / "lost" / "run.json").unlink()

@@ -8,7 +8,7 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.probes.guarantee import GuaranteeProbe, losses
-from lengthwise.probes.guarantee.documents import DocumentFile, Window, laid_out, stretches_of, windows_of
+from lengthwise.probes.guarantee.documents import DocumentFile, TokenWindow, laid_out, stretches_of, windows_of
 from lengthwise.probes.guarantee.item_source import ItemSource
 from lengthwise.probes.guarantee.judged import only_the_past
 from lengthwise.probes.guarantee.losses import losses_on, token_losses
@@ -176,7 +176,7 @@ def test_single_precision_moves_a_loss_by_little(request, folder):
         )
     else:
         rng = np.random.default_rng(0)
-        some = laid_out([Window(number, rng.integers(0, 31, 17).tolist()) for number in range(64)])
+        some = laid_out([TokenWindow(number, rng.integers(0, 31, 17).tolist()) for number in range(64)])
     single = losses_on(predictor, some)[0]
     predictor.network.double()
     double = losses_on(predictor, some)[0]

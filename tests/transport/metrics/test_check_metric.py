@@ -7,7 +7,7 @@ import pytest
 
 from lengthwise.testing import check_metric
 from lengthwise.transport.metrics import Fitted, Metric, metrics
-from lengthwise.transport.metrics.axioms import broken_axiom
+from lengthwise.transport.metrics.metric import broken_axiom
 from lengthwise.transport.problem import VectorCost
 
 

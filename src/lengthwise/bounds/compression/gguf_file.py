@@ -8,25 +8,106 @@ one bit that says which and a prefix that says how long.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lengthwise.bounds.compression.bit_strings import DAMAGED, length_prefix
-from lengthwise.bounds.compression.envelope import CHECKSUM, guarded, opened, sealed
-from lengthwise.bounds.compression.gguf_blocks import Bytes, block_bytes, joined, stream_sizes, streams
-from lengthwise.bounds.compression.names import grouped, listed
-from lengthwise.bounds.compression.symbols import SymbolReader, SymbolWriter, prior_counts
-from lengthwise.bounds.compression.tables import entropy_bits
+from lengthwise.bounds.compression.envelope import CHECKSUM, grouped, guarded, listed, opened, sealed
+from lengthwise.bounds.compression.symbols import SymbolReader, SymbolWriter, entropy_bits, prior_counts
 from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Ints
 
+Bytes = NDArray[np.uint8]
+
+# Kinds of a field: "planes": a stream for each byte of it (the bytes of scales); "bytes", "nibbles", "pairs": one
+# stream of symbols of 8, 4 or 2 bits.
+LAYOUTS: dict[str, tuple[tuple[str, int], ...]] = {
+    "F32": (("planes", 4),),
+    "F16": (("planes", 2),),
+    "BF16": (("planes", 2),),
+    "Q4_0": (("planes", 2), ("nibbles", 16)),
+    "Q4_1": (("planes", 4), ("nibbles", 16)),
+    "Q5_0": (("planes", 2), ("bytes", 4), ("nibbles", 16)),
+    "Q5_1": (("planes", 4), ("bytes", 4), ("nibbles", 16)),
+    "Q8_0": (("planes", 2), ("bytes", 32)),
+    "Q2_K": (("nibbles", 16), ("pairs", 64), ("planes", 4)),
+    "Q3_K": (("bytes", 32), ("pairs", 64), ("bytes", 12), ("planes", 2)),
+    "Q4_K": (("planes", 4), ("bytes", 12), ("nibbles", 128)),
+    "Q5_K": (("planes", 4), ("bytes", 12), ("bytes", 32), ("nibbles", 128)),
+    "Q6_K": (("nibbles", 128), ("pairs", 64), ("bytes", 16), ("planes", 2)),
+}
+UNKNOWN = (("bytes", 1),)
+_WIDTH = {"bytes": 8, "nibbles": 4, "pairs": 2}
+
+
+def layout_of(kind: str) -> tuple[tuple[str, int], ...]:
+    return LAYOUTS.get(kind, UNKNOWN)
+
+
+def block_bytes(kind: str) -> int:
+    """How many bytes a block has; 1 for types that are not known."""
+    return sum(size for _, size in layout_of(kind))
+
+
+def streams(kind: str, data: Bytes) -> Iterator[tuple[int, Bytes]]:
+    """(how many symbols there are, the symbols) of every stream of a tensor's bytes, in a fixed order."""
+    blocks = data.reshape(-1, block_bytes(kind))
+    at = 0
+    for field, size in layout_of(kind):
+        part = blocks[:, at : at + size]
+        at += size
+        if field == "planes":
+            yield from ((256, np.ascontiguousarray(plane)) for plane in part.T)
+        else:
+            width = _WIDTH[field]
+            pieces = [part >> np.uint8(shift) & np.uint8((1 << width) - 1) for shift in range(0, 8, width)]
+            yield 1 << width, np.concatenate([piece.ravel() for piece in pieces])
+
+
+def stream_sizes(kind: str, size: int) -> list[tuple[int, int]]:
+    """(how many symbols there are, how many are in it) of every stream of a tensor of `size` bytes."""
+    blocks, sizes = size // block_bytes(kind), []
+    for field, length in layout_of(kind):
+        if field == "planes":
+            sizes += [(256, blocks)] * length
+        else:
+            sizes.append((1 << _WIDTH[field], blocks * length * (8 // _WIDTH[field])))
+    return sizes
+
+
+def joined(kind: str, size: int, symbols: Iterator[NDArray[np.integer]]) -> Bytes:
+    """The bytes whose streams these are."""
+    blocks = np.empty((size // block_bytes(kind), block_bytes(kind)), np.uint8)
+    at = 0
+    for field, length in layout_of(kind):
+        part = blocks[:, at : at + length]
+        at += length
+        if field == "planes":
+            for plane in part.T:
+                plane[:] = next(symbols)
+        else:
+            width = _WIDTH[field]
+            pieces = next(symbols).astype(np.uint8).reshape(8 // width, -1, length)
+            part[:] = np.bitwise_or.reduce([piece << width * place for place, piece in enumerate(pieces)], axis=0)
+    return blocks.ravel()
+
+
 TOKENIZER = "tokenizer."  # what the keys of a tokenizer begin with
 MOST_BYTES = 1 << 36
+explain(
+    {
+        "message.bits": "message length",
+        "message.decodes_bytes": "the message decodes to every byte of every tensor",
+        "message.decoder_and_tokenizer": "the decoder and the tokenizer were fixed before the training data were seen",
+    }
+)
 Pools = dict[tuple[str, int], Ints]  # what was seen in a stream of a type
 Kinds = Mapping[str, tuple[str, tuple[int, ...]]]  # type and shape of a tensor
 
@@ -75,8 +156,8 @@ class GgufMessage:
 
     def assumptions(self) -> tuple[Assumption, ...]:
         return (
-            Assumption("the message decodes to every byte of every tensor", "checked"),
-            Assumption("the decoder and the tokenizer were fixed before the training data were seen"),
+            Assumption("message.decodes_bytes", "checked"),
+            Assumption("message.decoder_and_tokenizer"),
         )
 
     def claim(self) -> Claim:
@@ -84,19 +165,17 @@ class GgufMessage:
             "parts": dict(self.parts),
             "file": self.file_bits,
             "tensors": self.tensor_bits,
-            "tokenizer, not charged": self.tokenizer_bits,
-            "bits a weight": self.bits / max(self.numbers, 1),
+            "tokenizer_not_charged": self.tokenizer_bits,
+            "bits_per_weight": self.bits / max(self.numbers, 1),
         }
         reference = Reference("docs/compression.md", "GGUF files")
         return Claim(
-            "message length", self.bits, "bits", "certified", "holds", None, self.assumptions(), reference, evidence
+            "message.bits", self.bits, "bits", "certified", "holds", None, self.assumptions(), reference, evidence
         )
 
 
-def message_of_gguf(path: str | Path, listener: Callable[[str], None] | None = None) -> GgufMessage:
-    """Codes a GGUF file, decodes it again and compares. `listener` is told what is being done."""
-    tell = listener or (lambda _: None)
-    tell("reading the file")
+def message_of_gguf(path: str | Path) -> GgufMessage:
+    """Codes a GGUF file, decodes it again and compares."""
     reader = _reader(Path(path))
     tensors = {tensor.name: _bytes_of(reader, tensor) for tensor in reader.tensors}
     types = {tensor.name: tensor.tensor_type.name for tensor in reader.tensors}
@@ -106,13 +185,11 @@ def message_of_gguf(path: str | Path, listener: Callable[[str], None] | None = N
         "bytes": grouped({name: (len(data),) for name, data in tensors.items()}),
     }
     order = list(listed(header["bytes"], MOST_BYTES))
-    tell(f"coding {len(tensors)} tensors")
     writer, pools, entropy = SymbolWriter(), {}, 0.0
     for name in order:
         entropy += _write(writer, pools, types[name], tensors[name])
     data, pieces = sealed(header, {"symbols": writer.to_bytes()})
     del writer
-    tell("decoding it again")
     _verify(data, tensors)
     file_bits = 8 * Path(path).stat().st_size
     return GgufMessage(

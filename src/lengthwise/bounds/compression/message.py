@@ -15,16 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthwise.bounds.compression.bit_strings import DAMAGED, length_prefix, read_prefix
-from lengthwise.bounds.compression.envelope import CHECKSUM, guarded, opened, sealed, sizes_of, taken
-from lengthwise.bounds.compression.names import grouped, listed
+from lengthwise.bounds.compression.envelope import CHECKSUM, grouped, guarded, listed, opened, sealed, sizes_of, taken
 from lengthwise.bounds.compression.quantisers import Quantiser, Singles, checked
 from lengthwise.bounds.compression.sharing import fit_shared, on_shared
 from lengthwise.bounds.compression.tensor_codes import TensorReader, TensorWriter
 from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 
 MOST_NUMBERS = 1 << 31
 PIECES = ("tables", "exact", "symbols")
+
+explain(
+    {
+        "message.bits": "message length",
+        "message.decodes": "the message decodes to the model that is bounded, bit for bit",
+        "message.decoder": "the decoder was fixed before the training data were seen",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,20 +61,16 @@ class Message:
 
     def claim(self) -> Claim:
         """The length as a claim."""
-        assumptions = (
-            Assumption("the message decodes to the model that is bounded, bit for bit", "checked"),
-            Assumption("the decoder was fixed before the training data were seen"),
-        )
-        evidence = {"parts": dict(self.parts), "bits a weight": self.bits / max(self.numbers, 1)}
+        assumptions = (Assumption("message.decodes", "checked"), Assumption("message.decoder"))
+        evidence = {"parts": dict(self.parts), "bits_per_weight": self.bits / max(self.numbers, 1)}
         reference = Reference("docs/compression.md", "What a message is")
-        return Claim("message length", self.bits, "bits", "certified", "holds", None, assumptions, reference, evidence)
+        return Claim("message.bits", self.bits, "bits", "certified", "holds", None, assumptions, reference, evidence)
 
 
 def encode(tensors: Mapping[str, NDArray[Any]], header: Mapping[str, Any], quantiser: Quantiser) -> Message:
     """The tensors on the quantiser's levels, with a header (JSON-ready: architecture, seed, form, …), as a message.
 
-    The message is decoded and compared before it is given out: one that does not decode to what was meant is an error
-    and never a number.
+    The message is decoded and compared before it is returned: one that does not decode to the model is an error.
     """
     numbers = {name: checked(tensor, f"the tensor {name!r}") for name, tensor in tensors.items()}
     groups = grouped({name: tensor.shape for name, tensor in numbers.items()})

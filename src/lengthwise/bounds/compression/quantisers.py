@@ -94,7 +94,7 @@ quantisers: Registry[Quantiser] = Registry("quantiser", "lengthwise.bounds.compr
 
 @quantisers.register("uniform")
 @dataclass(frozen=True)
-class Uniform(Quantiser):
+class UniformQuantiser(Quantiser):
     """Equally spaced levels from the smallest number to the largest, zero among them if it lies between."""
 
     levels: int = 16

@@ -18,8 +18,16 @@ from numpy.typing import NDArray
 
 from lengthwise.bounds.compression.bit_strings import DAMAGED, BitReader, BitWriter
 from lengthwise.bounds.compression.quantisers import MOST_LEVELS, Codebook, Grid, Quantised, Singles
-from lengthwise.bounds.compression.symbols import SymbolReader, SymbolWriter, adaptive_bits, prior_counts
-from lengthwise.bounds.compression.tables import PRECISION, TABLE_WIDTHS, best_table, entropy_bits
+from lengthwise.bounds.compression.symbols import (
+    PRECISION,
+    TABLE_WIDTHS,
+    SymbolReader,
+    SymbolWriter,
+    adaptive_bits,
+    best_table,
+    entropy_bits,
+    prior_counts,
+)
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Ints
 

@@ -1,28 +1,50 @@
-"""How well a representation knows what the contexts are about: ratio trace, trace gap, canonical correlations.
+"""How much a representation knows about the contexts, and how badly a linear probe on it can do on tasks they help
+with.
 
 For features Φ(x) with covariance C, and B = Cov(E[Φ(X) | A]), the ratio trace Tr(C⁺B) is the sum of the squared
 associations that the span of Φ holds. It does not change under invertible linear maps of Φ, and no representation of
 rank r exceeds s_1² + … + s_r² (Ky Fan; zhai2025).
+
+A task is a function f of x with mean 0 and variance 1. Its compatibility ρ(f) = ‖T*f‖ says how much of it contexts
+show. Over all tasks with ρ(f) >= 1 - ε, the worst squared error of the best affine probe w·Φ + b is
+
+    optimal_error       the least that any d-dimensional representation can have: that of μ_1, …, μ_d
+    worst_error         that of a given representation on a given table, computed
+    any_encoder_error   at most this, from s_1 and the trace gap alone
+
+Propositions 1 to 4 of docs/contexture.md, with proofs.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.optimize
+from numpy.typing import ArrayLike
 
-from lengthwise.bounds.contexture.pencil import table_pencil
 from lengthwise.bounds.contexture.spectrum import Spectrum, spectrum_by_svd
-from lengthwise.bounds.contexture.table import JointTable
+from lengthwise.bounds.contexture.table import JointTable, table_pencil
+from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Floats
 
 REFERENCE = Reference("zhai2025", "ratio trace; proved in docs/contexture.md")
 
+explain(
+    {
+        "contexture.trace": "ratio trace of {of}",
+        "contexture.correlation": "mean squared canonical correlation of {of} with the {rank} leading functions",
+        "contexture.exact_table": "the joint table is the distribution, not counts of a sample",
+    }
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """A representation beside the best of its rank.
+    """A representation compared with the best of its rank.
 
     ratio_trace    Tr(C⁺B); the eigenvalues of B v = λ C v, whose sum it is, are `ritz`
     most           s_1² + … + s_r², what the best representation of this rank has
@@ -39,27 +61,27 @@ class Alignment:
     ritz: Floats
     exact: bool
 
-    def claims(self, name: str = "the representation") -> tuple[Claim, ...]:
+    def claims(self, of: str = "the representation") -> tuple[Claim, ...]:
         """The ratio trace, and the mean squared canonical correlation."""
-        text = "the joint table is the distribution, not counts of a sample"
-        given = (Assumption(text, "checked" if self.exact else "violated"),)
+        given = (Assumption("contexture.exact_table", "checked" if self.exact else "violated"),)
+        told = {"of": of, "rank": self.rank}
         trace = Claim(
-            f"ratio trace of {name}",
+            "contexture.trace",
             self.ratio_trace,
             f"of at most {self.most:.6g}",
             "measured",
             assumptions=given,
             reference=REFERENCE,
-            evidence={"rank": self.rank, "most": self.most, "trace_gap": self.trace_gap, "ritz": self.ritz.tolist()},
+            evidence={**told, "most": self.most, "trace_gap": self.trace_gap, "ritz": self.ritz.tolist()},
         )
         correlated = Claim(
-            f"mean squared canonical correlation of {name} with the {self.rank} leading functions",
+            "contexture.correlation",
             float(np.mean(self.correlations**2)) if len(self.correlations) else 0.0,
             "",
             "measured",
             assumptions=given,
             reference=REFERENCE,
-            evidence={"correlations": self.correlations.tolist()},
+            evidence={**told, "correlations": self.correlations.tolist()},
         )
         return trace, correlated
 
@@ -92,3 +114,120 @@ def trace_gap(squares: Floats, ritz: Floats) -> float:
     padded = np.zeros(len(ritz) + 1)
     padded[: min(len(squares), len(padded))] = squares[: len(padded)]
     return float(max(0.0, (np.cumsum(padded) - np.concatenate([[0.0], np.cumsum(ritz)])).min()))
+
+
+PAGE = "docs/contexture.md"
+explain(
+    {
+        "contexture.error": "worst probe error on tasks of compatibility {compatibility:.3g} or more",
+        "contexture.known": "spectrum and trace gap are those of the distribution",
+        "contexture.judged": "tasks are judged on the table's distribution, by the squared error of an affine probe",
+    }
+)
+
+
+def compatibility(table: JointTable, task: ArrayLike) -> float:
+    """ρ(f) = ‖T*f‖ / ‖f‖ of a task f [X], whose mean is taken off: between 0 and s_1."""
+    centred = table.centred(task)
+    spread = float(table.of_x @ centred[:, 0] ** 2)
+    if spread <= 0:
+        raise UsageError("a task that is constant has no compatibility; give one that varies")
+    return math.sqrt(float(table.of_a @ table.means_over_x(centred)[:, 0] ** 2) / spread)
+
+
+def probe_error(table: JointTable, features: Floats, task: ArrayLike) -> float:
+    """The least of E(f - w·Φ - b)² over w and b, as a share of the variance of f."""
+    centred = table.centred(task)[:, 0]
+    spread = float(table.of_x @ centred**2)
+    if spread <= 0:
+        raise UsageError("a task that is constant has nothing to be wrong about; give one that varies")
+    solved = table_pencil(table, features)
+    known = (table.centred(features) @ solved.vectors).T @ (table.of_x * centred)
+    return float(np.clip(1.0 - known @ known / spread, 0.0, 1.0))
+
+
+def optimal_error(spectrum: Spectrum, dimensions: int, epsilon: float) -> float:
+    """(s_1² - (1-ε)²) / (s_1² - s_(d+1)²), and 1 where 1 - ε <= s_(d+1) (proposition 1; zhai2025 states it for
+    1 - s_1 <= ε <= 1 - √((s_1² + s_2²) / 2)). It is 0 where no task is that compatible, and where d dimensions hold
+    every function of x."""
+    first = _first(spectrum.square(1), epsilon)
+    if first < (1 - epsilon) ** 2 or dimensions >= len(spectrum.of_x) - 1:
+        return 0.0
+    later = spectrum.square(dimensions + 1)
+    return 1.0 if (1 - epsilon) ** 2 <= later else (first - (1 - epsilon) ** 2) / (first - later)
+
+
+def worst_error(table: JointTable, features: Floats, epsilon: float) -> float:
+    """The worst probe error of features [X, d] over all tasks with ρ(f) >= 1 - ε (proposition 4). O(X³) an iteration.
+
+    It is min over λ >= 0 of the largest eigenvalue of (I - Π) + λ (K - (1-ε)²), where Π projects on the features and K
+    = TT*: every λ gives an upper bound, and the best is attained as the joint range of two quadratic forms is convex
+    (X - 1 >= 3). What is returned is the bound at the λ that was found.
+    """
+    root = np.sqrt(table.of_x)
+    solved = table_pencil(table, features)
+    own = root[:, None] * (table.centred(features) @ solved.vectors)
+    scaled = table.probabilities / root[:, None] / np.sqrt(table.of_a) - np.outer(root, np.sqrt(table.of_a))
+    basis = np.linalg.svd(root[:, None])[0][:, 1:]  # functions of mean 0
+    missed = np.eye(len(root) - 1) - (basis.T @ own) @ (basis.T @ own).T
+    kernel = (basis.T @ scaled) @ (basis.T @ scaled).T - (1 - epsilon) ** 2 * np.eye(len(root) - 1)
+    if np.linalg.eigvalsh(kernel)[-1] < -1e-12:
+        return 0.0
+
+    def bound(logarithm: float) -> float:
+        return float(np.linalg.eigvalsh(missed + math.exp(logarithm) * kernel)[-1])
+
+    best = scipy.optimize.minimize_scalar(bound, bounds=(-12.0, 18.0), method="bounded", options={"xatol": 1e-6})
+    return float(np.clip(min(best.fun, np.linalg.eigvalsh(missed)[-1]), 0.0, 1.0))
+
+
+def any_encoder_error(first: float, gap: float, epsilon: float) -> float:
+    """sin²(arcsin(√TG / s_1) + arccos((1-ε) / s_1)), for `first` = s_1² and the trace gap TG <= s_1² (proposition 3).
+
+    Never more than `linear_encoder_error`. 1, which says nothing, where the angles reach a right angle; 0 where no task
+    is as compatible as that.
+    """
+    _first(first, epsilon)
+    ratio = (1 - epsilon) / math.sqrt(first) if first > 0 else math.inf
+    if ratio > 1:
+        return 0.0
+    angle = math.asin(math.sqrt(min(1.0, max(0.0, gap) / first))) + math.acos(ratio)
+    return 1.0 if angle >= math.pi / 2 else math.sin(angle) ** 2
+
+
+def linear_encoder_error(first: float, gap: float, epsilon: float) -> float:
+    """(s_1² - (1-ε)² + s_1 √TG) / (s_1² - TG) for TG < s_1² (proposition 2): the form of zhai2025, theorem 24, with √TG
+    where TG is printed. Infinite where TG reaches s_1²."""
+    _first(first, epsilon)
+    if gap >= first:
+        return math.inf
+    return (first - (1 - epsilon) ** 2 + math.sqrt(first * max(0.0, gap))) / (first - gap)
+
+
+def error_claim(first: float, gap: float, epsilon: float, exact: bool) -> Claim:
+    """The bound for any encoder as a claim, from s_1² and the trace gap; vacuous at 1, which guessing the mean of the
+    task reaches."""
+    value, linear = any_encoder_error(first, gap, epsilon), linear_encoder_error(first, gap, epsilon)
+    known = Assumption("contexture.known", "checked" if exact else "violated")
+    return Claim(
+        "contexture.error",
+        value,
+        "at most, of variance 1",
+        "certified" if exact else "heuristic",
+        "vacuous" if value >= 1 else "holds",
+        assumptions=(known, Assumption("contexture.judged")),
+        reference=Reference(PAGE, "proposition 3"),
+        evidence={
+            "s_1": math.sqrt(first),
+            "trace_gap": gap,
+            "epsilon": epsilon,
+            "compatibility": 1 - epsilon,
+            "linear_form": linear if math.isfinite(linear) else None,
+        },
+    )
+
+
+def _first(first: float, epsilon: float) -> float:
+    if not 0 <= epsilon <= 1:
+        raise UsageError(f"epsilon lies between 0 and 1, not at {epsilon}")
+    return first

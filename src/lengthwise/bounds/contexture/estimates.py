@@ -20,11 +20,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse
 
-from lengthwise.bounds.contexture.pencil import Pencil, solve_pencil
-from lengthwise.bounds.contexture.table import without_mean
+from lengthwise.bounds.contexture.table import Pencil, solve_pencil, without_mean
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Ints, Seeds
 
@@ -32,6 +33,14 @@ REPLICATES = 200
 LEVEL = 0.95
 MANY_ALONE = 0.1  # of the pairs in contexts that were drawn once: above this an estimate is said to be too small
 REFERENCE = Reference("docs/contexture.md", "proposition 5")
+
+explain(
+    {
+        "contexture.drawn_trace": "ratio trace of {of}",
+        "contexture.independent": "pairs are drawn independently of each other and of the features",
+        "contexture.alone": "{alone:.1%} of the pairs have a context of their own and count as not associated",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +63,11 @@ class Drawn:
 
 
 def drawn_pairs(features: Floats, contexts: Ints | Floats) -> Drawn:
-    """Features of x with the contexts drawn beside them: codes [n] from 0 on, or P(a | x) [n, A] where it is known."""
+    """Features of x with the contexts drawn with them: codes [n] from 0 on, or P(a | x) [n, A] where it is known."""
     features = np.asarray(features, dtype=np.float64)
     features = features[:, None] if features.ndim == 1 else features
     if features.ndim != 2 or not np.isfinite(features).all():
-        raise UsageError("features are a table of finite numbers, one row a pair")
+        raise UsageError("features are a table of finite numbers, one row per pair")
     if len(features) != len(contexts) or len(features) < 2:
         raise UsageError(f"2 pairs or more need a row of features each, not {len(features)} for {len(contexts)}")
     if contexts.ndim == 2:
@@ -117,36 +126,36 @@ def ratio_trace(drawn: Drawn, weights: Floats | None = None) -> float:
 
 
 def ratio_trace_claim(
-    drawn: Drawn, name: str, most: float | None = None, *, seed: int = 0, replicates: int = REPLICATES
+    drawn: Drawn, of: str, most: float | None = None, *, seed: int = 0, replicates: int = REPLICATES
 ) -> Claim:
-    """The ratio trace of features that were drawn, with a bootstrap interval; `most` is the largest possible."""
+    """The ratio trace of drawn features, named `of`, with a bootstrap interval; `most` is the largest possible."""
     plain = independent(drawn)
     rank = plain.features.shape[1]
     if not rank:
-        raise UsageError(f"{name} is the same for every x; give vectors that differ")
+        raise UsageError(f"{of} is the same for every x; give vectors that differ")
     if drawn.pairs < 4 * rank:
         raise UsageError(f"{drawn.pairs} pairs are too few for features of rank {rank}; {4 * rank} or more are needed")
     value = ratio_trace(plain)
     interval = bootstrap(drawn.pairs, lambda weights: ratio_trace(plain, weights), value, seed, replicates)
     plug_in = float(drawn_pencil(drawn, debiased=False).values.sum())
     return Claim(
-        f"ratio trace of {name}",
+        "contexture.drawn_trace",
         value,
         "" if most is None else f"of at most {most:.4g}",
         "measured",
         interval=interval,
-        assumptions=(Assumption("pairs are drawn independently of each other and of the features"), *few_alone(drawn)),
+        assumptions=(Assumption("contexture.independent"), *few_alone(drawn)),
         reference=REFERENCE,
-        evidence={"pairs": drawn.pairs, "rank": rank, "most": most, "plug_in": plug_in, "alone": drawn.alone},
+        evidence={"of": of, "pairs": drawn.pairs, "rank": rank, "most": most, "plug_in": plug_in, "alone": drawn.alone},
     )
 
 
 def few_alone(drawn: Drawn) -> tuple[Assumption, ...]:
-    """Whether contexts were drawn often enough; nothing to say where each was drawn twice."""
+    """Whether contexts were drawn often enough; nothing where each was drawn at least twice."""
     if not drawn.alone:
         return ()
-    text = f"{drawn.alone:.1%} of the pairs have a context of their own and count as not associated"
-    return (Assumption(text, "violated" if drawn.alone > MANY_ALONE else "checked"),)
+    check = "violated" if drawn.alone > MANY_ALONE else "checked"
+    return (Assumption("contexture.alone", check, {"alone": drawn.alone}),)
 
 
 def bootstrap(
@@ -162,3 +171,61 @@ def bootstrap(
     low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     method = f"Bayesian bootstrap over {pairs} pairs, {replicates} replicates"
     return Interval(float(min(low, value)), float(max(high, value)), LEVEL, method)
+
+
+MOST_VALUES = 1500  # an eigenproblem of this size takes a second or so
+TOO_MANY_ALONE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnSpectrum:
+    """Squares s_1² >= s_2² >= … as estimated. `plug_in` is what the table of counts has, which is too large; `alone`
+    the share of pairs whose value on the larger side occurs once, which make the estimate too small."""
+
+    squares: Floats
+    plug_in: Floats
+    alone: float
+    how: str
+
+    @property
+    def known(self) -> bool:
+        """Whether it says anything: not where more than half of the pairs have a value of their own."""
+        return self.alone <= TOO_MANY_ALONE
+
+
+def spectrum_of_pairs(x: Ints, a: Ints) -> DrawnSpectrum:
+    """From codes of x and a, drawn together. O(n + m³), m the number of different values on the smaller side.
+
+    The functions of that side are the features, with the groups of the other side as contexts: the squares solve B̂ v =
+    λ Ĉ v. B̂ has no bias, but the largest eigenvalues of a noisy matrix still have, upwards, and the smallest
+    downwards.
+    """
+    one, other = (a, x) if a.max() <= x.max() else (x, a)
+    values = int(one.max()) + 1
+    if values > MOST_VALUES:
+        raise UsageError(
+            f"x and a both have more than {MOST_VALUES} different values ({values} and more); put rare ones together"
+        )
+    drawn = drawn_pairs(np.eye(values)[one], other)
+    smaller = "a" if one is a else "x"
+    return DrawnSpectrum(
+        _squares(drawn, debiased=True),
+        _squares(drawn, debiased=False),
+        drawn.alone,
+        f"generalised eigenvalues for the {values} values of {smaller}, each pair left out of its own product",
+    )
+
+
+def spectrum_of_conditionals(conditionals: Floats) -> Floats:
+    """s_1² >= s_2² >= … from P(a | x) [n, A] at inputs that were drawn: eigenvalues of the mean of P(a|x) P(a'|x) over
+    them, divided by √(P(a) P(a')). Too large by about A / n, as a mean over n inputs is."""
+    kept = conditionals[:, conditionals.sum(axis=0) > 0]
+    marginal = kept.mean(axis=0)
+    scaled = kept / np.sqrt(marginal) - np.sqrt(marginal)
+    squares = scipy.linalg.eigvalsh(scaled.T @ scaled / len(kept))[::-1][: min(kept.shape) - 1]
+    return np.clip(squares, 0.0, 1.0)
+
+
+def _squares(drawn: Drawn, debiased: bool) -> Floats:
+    """Of one-hot features C is known from counts alone, so nothing is put back for taking part in it."""
+    return np.clip(solve_pencil(*drawn_covariances(drawn, debiased=debiased)).values, 0.0, 1.0)

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from lengthwise.bounds.contexture.pencil import table_pencil
-from lengthwise.bounds.contexture.table import JointTable
+from lengthwise.bounds.contexture.table import JointTable, table_pencil
 from lengthwise.seeds import Floats
 
 

@@ -11,26 +11,34 @@ Numbers in, `PartBound`s out, each of which gives a `Claim`. The statements and 
     spectral_norm                       a norm that is certainly not too small
 """
 
-from lengthwise.bounds.lipschitz.attention import Sight, attention_bound
-from lengthwise.bounds.lipschitz.bound import PartBound, Region
-from lengthwise.bounds.lipschitz.composition import chained, residual
-from lengthwise.bounds.lipschitz.heads import Head, HeadNorms
-from lengthwise.bounds.lipschitz.l2_attention import gibbs_mean, l2_attention_bound
-from lengthwise.bounds.lipschitz.local_attention import LocalNumbers, Seen, local_attention_constant, local_numbers
-from lengthwise.bounds.lipschitz.mlp import SLOPES, gated_mlp_bound, plain_mlp_bound
-from lengthwise.bounds.lipschitz.normalisation import norm_bound
+from lengthwise.bounds.lipschitz.attention import (
+    AttentionHead,
+    HeadNorms,
+    Visibility,
+    attention_bound,
+    gibbs_mean,
+    l2_attention_bound,
+)
+from lengthwise.bounds.lipschitz.bound import PartBound, Region, chained, residual
+from lengthwise.bounds.lipschitz.layers import SLOPES, gated_mlp_bound, norm_bound, plain_mlp_bound
+from lengthwise.bounds.lipschitz.local_attention import (
+    LocalNumbers,
+    SeenAttention,
+    local_attention_constant,
+    local_numbers,
+)
 from lengthwise.bounds.lipschitz.rounding import MARGIN, spectral_norm
 
 __all__ = [
     "MARGIN",
     "SLOPES",
-    "Head",
+    "AttentionHead",
     "HeadNorms",
     "LocalNumbers",
     "PartBound",
     "Region",
-    "Seen",
-    "Sight",
+    "SeenAttention",
+    "Visibility",
     "attention_bound",
     "chained",
     "gated_mlp_bound",

@@ -1,27 +1,151 @@
-"""Softmax attention on a ball: how much it can stretch distances, whatever the sequence.
+"""Attention: one head as numbers, softmax attention on a ball, and attention by distance everywhere.
+
+A head computes, for the query i over the keys j that i sees,
+
+    logit_ij = scale (Q x_i + q)ᵀ T_ij (K x_j + k) + bias_ij,      out_i = O Σ_j softmax_j(logit_ij) V x_j,
+
+where T_ij is orthogonal: the identity, or the rotation of RoPE between the two positions. Biases that depend on
+positions alone (ALiBi, T5, KERPLE, FIRE), masks and windows are constant in x and need no number.
 
 With t = scale ‖QᵀK‖ R² the token-wise bound of a head without biases is ‖OV‖ (t + √(1 + t²)) and does not depend on the
 length; it is attained (statements 3 and 4 of docs/bounds.md). With RoPE it is ‖OV‖ (1 + 2t). In the Frobenius bound the
 length enters by √κ, κ being the largest total weight that one key can receive.
+
+Attention by distance (kim2021), with y = Q x for queries and keys alike, logits -scale ‖y_i - y_j‖² and values U y_j,
+has the constant ‖U‖ ‖Q‖ (1 + 4 λ), λ = W((n - 1) / e) with Lambert's W (statement 8). Keys may be masked as long as a
+query sees itself, and position biases may be added as long as a query's own is the largest (ALiBi).
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.special import lambertw
 
 from lengthwise.bounds.lipschitz.bound import Norm, PartBound, Region
-from lengthwise.bounds.lipschitz.heads import Head, HeadNorms
-from lengthwise.bounds.lipschitz.rounding import spectral_norm, up, vector_norm
+from lengthwise.bounds.lipschitz.rounding import UNIT, matrix_of, spectral_norm, up, vector_norm
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Floats
 
 
+@dataclass(frozen=True, eq=False)
+class AttentionHead:
+    """The matrices of a head: query, key and value [D, W], out [W, D]; biases [D] or None.
+
+    `scale` holds all that multiplies q·k: 1/√D, the square of YaRN's factor, and the largest sharpness (ln n for
+    log-length attention). `rotary` says that queries and keys are turned by their positions.
+    """
+
+    query: Floats
+    key: Floats
+    value: Floats
+    out: Floats
+    query_bias: Floats | None = None
+    key_bias: Floats | None = None
+    value_bias: Floats | None = None
+    scale: float = 1.0
+    rotary: bool = False
+
+    def __post_init__(self) -> None:
+        shapes = [matrix_of(m, "a matrix of a head").shape for m in (self.query, self.key, self.value, self.out)]
+        query, key, value, out = shapes
+        if query != key or value[1] != query[1] or out[1] != value[0]:
+            raise UsageError(
+                "a head has query and key matrices of one shape, a value matrix of the same width and an out matrix "
+                f"that fits the values, not the shapes {shapes}"
+            )
+
+    @functools.cached_property
+    def norms(self) -> HeadNorms:
+        """The norms that count, computed once."""
+        return HeadNorms.of(self)
+
+    def behind_norm(self, weight: Any = None, bias: Any = None, centred: bool = False) -> AttentionHead:
+        """This head as a function of z where it reads weight * z + bias, and z sums to zero if `centred`."""
+        query, key, value = (behind_norm(m, weight, centred) for m in (self.query, self.key, self.value))
+        shifted = [
+            _shifted(b, m, bias)
+            for b, m in (
+                (self.query_bias, self.query),
+                (self.key_bias, self.key),
+                (self.value_bias, self.value),
+            )
+        ]
+        return AttentionHead(query, key, value, self.out, *shifted, scale=self.scale, rotary=self.rotary)
+
+
+def behind_norm(matrix: Any, weight: Any = None, centred: bool = False) -> Floats:
+    """The matrix M' with M (weight * z) = M' z for all z that sum to zero (if centred) or for all z."""
+    folded = np.asarray(matrix, dtype=np.float64)
+    if weight is not None:
+        folded = folded * np.asarray(weight, dtype=np.float64)
+    return folded - folded.mean(axis=1, keepdims=True) if centred else folded
+
+
+def _shifted(bias: Floats | None, matrix: Floats, shift: Any) -> Floats | None:
+    if shift is None:
+        return bias
+    moved = matrix @ np.asarray(shift, dtype=np.float64)
+    return moved if bias is None else bias + moved
+
+
 @dataclass(frozen=True)
-class Sight:
+class HeadNorms:
+    """The norms of a head, each rounded up.
+
+    `mix` = ‖O V‖, `value` = ‖V‖, `logit` bounds scale ‖Qᵀ T K‖, `query_offset` bounds scale ‖Kᵀ Tᵀ q‖ and `key_offset`
+    what the key bias adds to how much keys differ, times scale ‖Q‖; it is 0 without rotation, where the same
+    k is added to all keys and cancels in softmax.
+    """
+
+    mix: float
+    value: float
+    logit: float
+    query_offset: float
+    key_offset: float
+    rotary: bool
+
+    @classmethod
+    def of(cls, head: AttentionHead) -> HeadNorms:
+        scale = abs(head.scale)
+        if head.rotary:
+            query, key = spectral_norm(head.query), spectral_norm(head.key)
+            logit = scale * query * key
+            query_offset = scale * key * vector_norm(head.query_bias)
+            key_offset = scale * query * vector_norm(head.key_bias)
+        else:
+            logit = scale * product_norm(head.query.T, head.key)
+            query_offset = 0.0 if head.query_bias is None else scale * vector_norm(head.key.T @ head.query_bias)
+            key_offset = 0.0
+        mix, value = product_norm(head.out, head.value), spectral_norm(head.value)
+        return cls(mix, value, up(logit), up(query_offset), up(key_offset), head.rotary)
+
+
+def product_norm(left: Any, right: Any) -> float:
+    """An upper bound of ‖left right‖: of the product as computed, plus what rounding can have lost.
+
+    The computed product is wrong by at most γ |left| |right| with γ = k u / (1 - k u), k the inner side. Where k is the
+    short side (a head's), both factors are first made square by QR, which changes neither norm: that is computed for
+    matrices wrong by at most a small multiple of m k u, m the long side (higham2002, theorem 19.4; 16 is taken).
+    """
+    left, right = matrix_of(left), matrix_of(right)
+    inner, longest = left.shape[1], max(left.shape[0], right.shape[1])
+    operations = 2.0 * inner
+    frobenius = float(np.linalg.norm(left) * np.linalg.norm(right))
+    if 2 * inner <= min(left.shape[0], right.shape[1]):
+        operations += 2 * 16.0 * longest * inner
+        left, right = (np.asarray(np.linalg.qr(side, mode="r")) for side in (left, right.T))
+        right = right.T
+    return up(spectral_norm(left @ right) + operations * UNIT * frobenius)
+
+
+@dataclass(frozen=True)
+class Visibility:
     """Who sees whom. `length`: tokens in a sequence; `window`: how many places a query sees, itself included (to each
     side in an encoder); `biased`: whether positions add to the logits."""
 
@@ -52,7 +176,7 @@ class Sight:
         return min(float(seen_by), up(math.exp(logit_range) * harmonic))
 
 
-def head_factor(norms: HeadNorms, radius: float, norm: Norm, sight: Sight | None) -> float:
+def head_factor(norms: HeadNorms, radius: float, norm: Norm, sight: Visibility | None) -> float:
     """The bound of a head on the ball of this radius, divided by ‖OV‖."""
     by_query = radius * (norms.logit * radius + norms.key_offset)  # a query that moves
     slope = norms.logit * radius + norms.query_offset
@@ -67,10 +191,10 @@ def head_factor(norms: HeadNorms, radius: float, norm: Norm, sight: Sight | None
 
 
 def attention_bound(
-    heads: Sequence[Head],
+    heads: Sequence[AttentionHead],
     region: Region,
     norm: Norm = "token",
-    sight: Sight | None = None,
+    sight: Visibility | None = None,
     out_bias: Floats | None = None,
     part: str = "attention",
 ) -> PartBound:
@@ -103,3 +227,28 @@ def combined(norms: Sequence[HeadNorms], factors: Sequence[float], out: float) -
     added = sum(each.mix * factor for each, factor in zip(norms, factors, strict=True))
     stacked = out * math.sqrt(sum((each.value * factor) ** 2 for each, factor in zip(norms, factors, strict=True)))
     return up(min(added, stacked))
+
+
+def gibbs_mean(length: int) -> float:
+    """λ: the largest mean of e_j under weights ∝ exp(-e_j), over e_1 = 0 and e_2, ..., e_n >= 0.
+
+    It solves λ exp(λ + 1) = n - 1, so λ = W((n - 1) / e).
+    """
+    if length < 1:
+        raise UsageError(f"a sequence has at least 1 token, not {length}")
+    return up(float(lambertw((length - 1) / math.e).real))
+
+
+def l2_attention_bound(
+    query: Any, value: Any, length: int, norm: Norm = "token", part: str = "L2 attention"
+) -> PartBound:
+    """One head of tied L2 attention with values `value` @ (`query` @ x): value [any, D], query [D, W].
+
+    The scale of the logits does not enter: a larger one makes attention sharper and the sharpness is paid by values
+    that are then close (in kim2021 the same number also multiplies the values; multiply `value` by it).
+    """
+    outer, inner = spectral_norm(value), spectral_norm(query)
+    mean = gibbs_mean(length)
+    factor = 1.0 + 4.0 * mean if norm == "token" else 2.0 * mean + math.sqrt(length) * (1.0 + 2.0 * mean)
+    evidence = {"length": length, "gibbs_mean": mean, "value_norm": outer, "query_norm": inner}
+    return PartBound(part, up(outer * inner * factor), norm, None, math.inf, "statement 8", evidence)

@@ -1,15 +1,18 @@
-"""What a bound speaks about, and what it says: a set of tokens, a constant, and the set that comes out."""
+"""What a Lipschitz bound consists of: a set of tokens, a constant, and the set that contains the output; and how the
+bounds of parts combine, one after the other and with a residual connection."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
+from lengthwise.bounds.lipschitz.rounding import up
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Floats
 
@@ -18,7 +21,14 @@ NORMS: dict[str, str] = {
     "token": "the largest Euclidean norm of a token",
     "frobenius": "the Euclidean norm of all tokens together",
 }
-EXACT = Assumption("the model computes in exact arithmetic; float32 adds errors of its own")
+
+explain(
+    {
+        "lipschitz.certified": "Lipschitz constant of {part}",
+        "lipschitz.valid": "valid for {where}",
+        "lipschitz.exact": "the model computes in exact arithmetic; float32 adds errors of its own",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +68,7 @@ class Region:
 
 @dataclass(frozen=True, eq=False)
 class PartBound:
-    """A certified upper bound of how much a part can stretch distances between two sequences of `region`.
+    """A certified upper bound on how much a part can stretch distances between two sequences of `region`.
 
     `constant`: ‖f(x) - f(y)‖ <= constant ‖x - y‖ in `norm`, for all x and y in `region` (or as `region_text` says).
     `reach`: every token that comes out is at most this long (infinity where that was not asked).
@@ -83,12 +93,61 @@ class PartBound:
         """The bound as a claim; vacuous where the constant is not finite."""
         holds = math.isfinite(self.constant)
         return Claim(
-            key=f"Lipschitz constant of {self.part}",
+            key="lipschitz.certified",
             value=self.constant if holds else None,
             unit=f"at most, in {NORMS[self.norm]}",
             kind="certified",
             status="holds" if holds else "vacuous",
-            assumptions=(Assumption(f"valid for {self.where}", "checked"), EXACT, *self.assumptions),
+            assumptions=(
+                Assumption("lipschitz.valid", "checked", {"where": self.where}),
+                Assumption("lipschitz.exact"),
+                *self.assumptions,
+            ),
             reference=Reference("docs/bounds.md", self.statement),
-            evidence={"norm": self.norm, "where": self.where, **self.evidence},
+            evidence={"part": self.part, "norm": self.norm, "where": self.where, **self.evidence},
         )
+
+
+def chained(bounds: Sequence[PartBound], part: str, region: Region | None = None) -> PartBound:
+    """f_k ∘ ... ∘ f_1: the constants multiply (statement 1).
+
+    Each bound must be valid on a region that contains the output of the one before; the caller ensures that.
+    """
+    if not bounds:
+        raise UsageError("a chain has at least one part")
+    norm = _one_norm(bounds)
+    constant = math.prod(bound.constant for bound in bounds)
+    constant = constant if math.isfinite(constant) else math.inf  # 0 x inf is no number: unknown counts as infinite
+    names = {bound.part: bound.constant for bound in bounds}
+    first = bounds[0]
+    return PartBound(
+        part,
+        up(constant),
+        norm,
+        first.region if region is None else region,
+        bounds[-1].reach,
+        "statement 1",
+        {"parts": names},
+        first.region_text if region is None else "",
+    )
+
+
+def residual(bound: PartBound, region: Region, part: str) -> PartBound:
+    """x ↦ x + f(x): 1 + the constant, and the reaches add up (statement 1)."""
+    return PartBound(
+        part,
+        up(1.0 + bound.constant),
+        bound.norm,
+        region,
+        up(region.reach + bound.reach),
+        "statement 1",
+        {"inner": bound.constant},
+        bound.region_text,
+    )
+
+
+def _one_norm(bounds: Sequence[PartBound]) -> Norm:
+    norms = {bound.norm for bound in bounds}
+    if len(norms) > 1:
+        raise UsageError("only bounds in one norm can be chained; these are in the token and in the Frobenius norm")
+    return bounds[0].norm

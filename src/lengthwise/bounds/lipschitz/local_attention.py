@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lengthwise.bounds.lipschitz.attention import AttentionHead, HeadNorms
 from lengthwise.bounds.lipschitz.bound import Norm
-from lengthwise.bounds.lipschitz.heads import Head, HeadNorms
 from lengthwise.bounds.lipschitz.rounding import spectral_norm, up
 from lengthwise.seeds import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class SeenAttention:
     """What one head does on given sequences: queries, keys and values [B, T, D], biases included and turned by RoPE
     where there is one, and weights [B, T, T]. `turned` is False where RoPE's turning could not be followed."""
 
@@ -68,7 +68,9 @@ class LocalNumbers:
         return out * self.by_query + (math.sqrt(self.received) if norm == "frobenius" else 1.0) * moved
 
 
-def local_numbers(head: Head, norms: HeadNorms, seen: Seen, widening: float, most_received: float) -> LocalNumbers:
+def local_numbers(
+    head: AttentionHead, norms: HeadNorms, seen: SeenAttention, widening: float, most_received: float
+) -> LocalNumbers:
     """How far values and keys spread under the actual weights when tokens move by at most `widening`."""
     scale, query, key = abs(head.scale), spectral_norm(head.query), spectral_norm(head.key)
     if norms.rotary:

@@ -1,26 +1,15 @@
-"""Bounds of the risk of a model that predicts tokens, from the length of its description and its losses in training.
+"""Bounds on the risk of a model that predicts tokens, from the length of its description and its losses in training.
 
-losses         what is kept of every token that was predicted
-token_bound    what a bound is
-make           the bounds: `document_bound`, `martingale_bound`, `freedman_bound`, `bounds_for`
-inequalities   what they are made from
-problem        targets, counts and prices
-means          means over all data, and what a sample says of them
-assumptions    what is bounded, in words, and on what it rests
+losses         what is kept of every predicted token, and means of it
+make           the bounds: `token_bound`, `bounds_for`
+problem        what a bound is; targets, counts and prices
+inequalities   what bounds are made from
+assumptions    what is bounded, in words, and under which assumptions
 formulas       plain formulas, for planning
 """
 
 from lengthwise.bounds.tokens.losses import KS, TokenLosses, joined
-from lengthwise.bounds.tokens.make import bounds_for, document_bound, freedman_bound, martingale_bound
-from lengthwise.bounds.tokens.token_bound import TokenBound
+from lengthwise.bounds.tokens.make import bounds_for, token_bound
+from lengthwise.bounds.tokens.problem import TokenBound
 
-__all__ = [
-    "KS",
-    "TokenBound",
-    "TokenLosses",
-    "bounds_for",
-    "document_bound",
-    "freedman_bound",
-    "joined",
-    "martingale_bound",
-]
+__all__ = ["KS", "TokenBound", "TokenLosses", "bounds_for", "joined", "token_bound"]

@@ -1,10 +1,8 @@
-"""The bounds: of fresh documents, and of tokens given what came before them.
+"""Bounds on the loss in fresh documents, and on that of tokens given what came before them.
 
-    document_bound      documents are independent; Hoeffding, or the product inequality
-    martingale_bound    tokens depend on each other in any way; Azuma, or the product inequality
-    freedman_bound      the same, and the model's own expectation makes it tighter
-    bounds_for          all of them
-    foreseen_bound      about what one will be, from a few losses
+    token_bound      one of them
+    bounds_for       all of them
+    foreseen_bound   about what one will be, from a few losses
 
 All are proved in docs/generalisation.md. Each holds with probability 1 - delta by itself.
 """
@@ -15,14 +13,21 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from lengthwise.bounds.risk import RiskBound, Term
+from lengthwise.bounds.risk import BoundTerm, RiskBound
 from lengthwise.bounds.tokens.assumptions import assumptions_of, quantity_of
-from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Inequality, Product
-from lengthwise.bounds.tokens.losses import TokenLosses
-from lengthwise.bounds.tokens.means import thinned
-from lengthwise.bounds.tokens.problem import Problem, make_problem
-from lengthwise.bounds.tokens.token_bound import TARGETS, Level, Target, TokenBound, chance_level
+from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Inequality, ProductInequality
+from lengthwise.bounds.tokens.losses import TokenLosses, thinned
+from lengthwise.bounds.tokens.problem import (
+    TARGETS,
+    BoundProblem,
+    Level,
+    Target,
+    TokenBound,
+    chance_level,
+    make_problem,
+)
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain
 from lengthwise.records import Assumption
 
 CHOOSE_ON = 10_000  # tokens on which settings are chosen; whatever is chosen is paid for, so this only saves time
@@ -33,58 +38,71 @@ STATEMENTS = {
     ("tokens", "product"): "G5",
     ("tokens", "freedman"): "G6, after finzi2025",
 }
+_PLACES = {"documents": "fresh documents", "tokens": "tokens in contexts seen"}
+
+explain({"term.data": "on the data", "term.sampling": "sampling"})
+explain(
+    {
+        f"tokens.{target}.{level}.{inequality}": f"{target} of {_PLACES[level]}, {inequality}"
+        for target in TARGETS
+        for level, inequality in STATEMENTS
+    }
+)
 
 
-def document_bound(
+def token_bound(
     losses: TokenLosses,
     message_bits: float,
     *,
+    level: Level = "tokens",
+    inequality: Inequality = Hoeffding(),  # noqa: B008  # frozen
     target: Target = "loss",
     delta: float = 0.05,
-    documents: int | None = None,
-    inequality: Inequality = Hoeffding(),  # noqa: B008  # frozen
+    population: int | None = None,
     own: Sequence[Assumption] = (),
 ) -> TokenBound:
-    """What a fresh document costs a token, at most, in the mean; a document's loss is the mean over its tokens.
+    """One bound, at the level of documents or of tokens.
 
-    `documents`: how many the model was trained on, if `losses` are of a uniform sample of them that was drawn after
-    training; None if they are of all. `own`: further assumptions, of the caller's.
+    documents   the expected loss per token of a fresh document, a document's loss being the mean over its tokens;
+                documents are independent (Hoeffding, or the product inequality)
+    tokens      the expected loss of the next token, averaged over the contexts of the training data; tokens may depend
+                on each other in any way (Azuma-Hoeffding, the product inequality, or empirical Freedman)
+
+    `population` is how many documents, or tokens, the model was trained on, if `losses` are of a sample that was drawn
+    after training: documents drawn uniformly; for tokens, units of equal length (the "documents" of `losses`) drawn
+    uniformly, or units of any length drawn in proportion to it, with replacement, and numbered by draw. None if they
+    are of all. `own` are further assumptions of the caller's.
     """
-    if isinstance(inequality, Freedman):
+    if level == "documents" and isinstance(inequality, Freedman):
         raise UsageError("Freedman's inequality is for tokens: what a model expects of a document depends on it")
-    return _bound(losses, message_bits, target, "documents", inequality, delta, documents, own)
-
-
-def martingale_bound(
-    losses: TokenLosses,
-    message_bits: float,
-    *,
-    target: Target = "loss",
-    delta: float = 0.05,
-    tokens: int | None = None,
-    inequality: Inequality = Hoeffding(),  # noqa: B008  # frozen
-    own: Sequence[Assumption] = (),
-) -> TokenBound:
-    """What the next token costs, at most, in the mean over the contexts of the training data (Azuma-Hoeffding).
-
-    `tokens`: how many the model was trained on, if `losses` are of a sample drawn after training: units of equal
-    length (the "documents" of `losses`) drawn uniformly, or units of any length drawn in proportion to it, with
-    replacement, and numbered by draw. None if they are of all.
-    """
-    return _bound(losses, message_bits, target, "tokens", inequality, delta, tokens, own)
-
-
-def freedman_bound(
-    losses: TokenLosses,
-    message_bits: float,
-    *,
-    target: Target = "loss",
-    delta: float = 0.05,
-    tokens: int | None = None,
-    own: Sequence[Assumption] = (),
-) -> TokenBound:
-    """As `martingale_bound`, by the empirical Freedman inequality."""
-    return _bound(losses, message_bits, target, "tokens", Freedman(), delta, tokens, own)
+    problem = make_problem(
+        losses, message_bits, target=target, level=level, inequality=inequality, delta=delta, population=population
+    )
+    some = thinned(losses, CHOOSE_ON, level == "documents" or problem.price is not None)
+    alpha, step = problem.best_settings(some)
+    mean = problem.mean_loss(losses, alpha)
+    whole, total = problem.totals(losses, alpha, step)
+    terms = [
+        BoundTerm("data", mean, "errors" if alpha is None else f"smoothed with α = {alpha:.3g}"),
+        *inequality.terms(mean, whole, problem.ends(alpha), problem.complexity),
+    ]
+    if problem.price is not None:
+        terms.append(BoundTerm("sampling", total - whole, f"{len(losses.starts)} units were read"))
+    chance = chance_level(target, losses.vocabulary)
+    assumptions = (*assumptions_of(problem, losses), *own)
+    risk = RiskBound(
+        key=f"tokens.{target}.{level}.{inequality.name}",
+        terms=tuple(terms),
+        ceiling=chance,
+        kind="heuristic" if any(one.check == "violated" for one in assumptions) else "certified",
+        assumptions=assumptions,
+        statement=STATEMENTS[level, inequality.name],
+        evidence=_facts(problem, losses, message_bits),
+        page="docs/generalisation.md",
+    )
+    return TokenBound(
+        risk, quantity_of(problem), target, level, inequality.name, delta, problem.complexity, chance, alpha, step
+    )
 
 
 def bounds_for(
@@ -98,25 +116,34 @@ def bounds_for(
 ) -> tuple[TokenBound, ...]:
     """All bounds that can be made of the loss and of the top-k errors; those of documents need two documents.
 
-    Each holds with probability 1 - delta. To pick the smallest of j, pay for it: make them with delta / j, or read the
-    `all together` of their evidence. A sample of tokens is a sample of documents only if `documents` is given too.
+    Each holds with probability 1 - delta. To pick the smallest of j, make them with delta / j, or read the
+    `probability_of_all` in their evidence. A sample of tokens is a sample of documents only if `documents` is given.
     """
     ways: list[tuple[Level, Inequality, int | None]] = [
         ("tokens", Hoeffding(), tokens),
-        ("tokens", Product(), tokens),
+        ("tokens", ProductInequality(), tokens),
         ("tokens", Freedman(), tokens),
     ]
     if len(losses.starts) > 1 and (tokens is None or documents is not None):
-        ways[:0] = [("documents", Hoeffding(), documents), ("documents", Product(), documents)]
+        ways[:0] = [("documents", Hoeffding(), documents), ("documents", ProductInequality(), documents)]
     if documents is not None and documents > len(losses.starts) and tokens is None:
         ways = ways[:2]  # how many tokens there are in all is not known
     made = [
-        _bound(losses, message_bits, target, level, inequality, delta, population, own)
+        token_bound(
+            losses,
+            message_bits,
+            level=level,
+            inequality=inequality,
+            target=target,
+            delta=delta,
+            population=population,
+            own=own,
+        )
         for target in TARGETS
         if chance_level(target, losses.vocabulary) > 0
         for level, inequality, population in ways
     ]
-    note = {"all together": f"all {len(made)} bounds hold at once with probability {max(0, 1 - len(made) * delta):.3g}"}
+    note = {"bounds": len(made), "probability_of_all": max(0.0, 1 - len(made) * delta)}
     return tuple(
         dataclasses.replace(one, risk=dataclasses.replace(one.risk, evidence=one.risk.evidence | note)) for one in made
     )
@@ -132,7 +159,7 @@ def foreseen_bound(
         message_bits,
         target="loss",
         level=level,
-        inequality=Freedman() if level == "tokens" else Product(),
+        inequality=Freedman() if level == "tokens" else ProductInequality(),
         delta=delta,
         population=max(count, len(losses) if level == "tokens" else len(losses.starts)),
     )
@@ -140,53 +167,12 @@ def foreseen_bound(
     return problem.totals(losses, *problem.best_settings(losses))[1]
 
 
-def _bound(
-    losses: TokenLosses,
-    message_bits: float,
-    target: Target,
-    level: Level,
-    inequality: Inequality,
-    delta: float,
-    population: int | None,
-    own: Sequence[Assumption],
-) -> TokenBound:
-    problem = make_problem(
-        losses, message_bits, target=target, level=level, inequality=inequality, delta=delta, population=population
-    )
-    some = thinned(losses, CHOOSE_ON, level == "documents" or problem.price is not None)
-    alpha, step = problem.best_settings(some)
-    mean = problem.mean_loss(losses, alpha)
-    whole, total = problem.totals(losses, alpha, step)
-    terms = [
-        Term("on the data", mean, "errors" if alpha is None else f"smoothed with α = {alpha:.3g}"),
-        *inequality.terms(mean, whole, problem.ends(alpha), problem.complexity),
-    ]
-    if problem.price is not None:
-        terms.append(Term("sampling", total - whole, f"{len(losses.starts)} units were looked at"))
-    chance = chance_level(target, losses.vocabulary)
-    assumptions = (*assumptions_of(problem, losses), *own)
-    where = "fresh documents" if level == "documents" else "tokens in contexts seen"
-    risk = RiskBound(
-        name=f"{target} of {where}, {inequality.name}",
-        terms=tuple(terms),
-        ceiling=chance,
-        kind="heuristic" if any(one.check == "violated" for one in assumptions) else "certified",
-        assumptions=assumptions,
-        statement=STATEMENTS[level, inequality.name],
-        evidence=_facts(problem, losses, message_bits),
-        page="docs/generalisation.md",
-    )
-    return TokenBound(
-        risk, quantity_of(problem), target, level, inequality.name, delta, problem.complexity, chance, alpha, step
-    )
-
-
-def _facts(problem: Problem, losses: TokenLosses, message_bits: float) -> dict[str, object]:
+def _facts(problem: BoundProblem, losses: TokenLosses, message_bits: float) -> dict[str, object]:
     return {
-        "message bits": message_bits,
-        "trained on": {"count": problem.count, "of": problem.level},
-        "looked at": {"tokens": len(losses), "documents": len(losses.starts)},
-        "settings paid for": len(problem.alphas) * len(problem.steps),
+        "message_bits": message_bits,
+        "trained_on": {"count": problem.count, "of": problem.level},
+        "read": {"tokens": len(losses), "documents": len(losses.starts)},
+        "settings_paid_for": len(problem.alphas) * len(problem.steps),
         "vocabulary": losses.vocabulary,
-        "ln V": math.log(losses.vocabulary),
+        "ln_vocabulary": math.log(losses.vocabulary),
     }

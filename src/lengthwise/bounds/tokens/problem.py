@@ -1,27 +1,108 @@
-"""What is to be bounded: a target on tokens or on documents, all of which are at hand or only a sample."""
+"""What is to be bounded: a target on tokens or documents, all of them available or only a sample; and the result."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from lengthwise.bounds.tokens.formulas import best_alpha, complexity, loss_ceiling, loss_floor, split_delta
-from lengthwise.bounds.tokens.inequalities import Inequality
-from lengthwise.bounds.tokens.inequalities.inequality import Ends
-from lengthwise.bounds.tokens.losses import KS, TokenLosses
-from lengthwise.bounds.tokens.means import document_means, sample_price, sampled_mean, token_mean
-from lengthwise.bounds.tokens.token_bound import Level, Target, rank_limit
+from lengthwise.bounds.risk import RiskBound
+from lengthwise.bounds.tokens.formulas import LN2, best_alpha, complexity, loss_ceiling, loss_floor, split_delta
+from lengthwise.bounds.tokens.inequalities import Ends, Inequality
+from lengthwise.bounds.tokens.losses import KS, TokenLosses, document_means, sample_price, sampled_mean, token_mean
 from lengthwise.errors import UsageError
+from lengthwise.records import Claim
 from lengthwise.seeds import Floats
+
+Target = Literal["loss", "top1", "top5", "top10"]
+TARGETS: tuple[Target, ...] = ("loss", "top1", "top5", "top10")
+Level = Literal["documents", "tokens"]
+
+
+@dataclass(frozen=True)
+class TokenBound:
+    """The quantity is at most `risk.total`, with probability 1 - `delta` over the data (and over the sample).
+
+    risk         terms in nats, or in shares of tokens for top-k; its ceiling is chance
+    quantity     what is bounded, in words
+    target       the loss, or the error of the k likeliest tokens
+    level        what is counted: documents, or tokens
+    inequality   the inequality: hoeffding, product or freedman
+    chance       what a uniform guess loses: ln V, or 1 - k / V
+    complexity   C: nats of description (and of everything chosen) per unit of data
+    alpha        the smoothing, for the loss
+    s            the step of the inequality, where it has one
+    """
+
+    risk: RiskBound
+    quantity: str
+    target: Target
+    level: Level
+    inequality: str
+    delta: float
+    complexity: float
+    chance: float
+    alpha: float | None = None
+    s: float | None = None
+
+    @property
+    def total(self) -> float:
+        return self.risk.total
+
+    @property
+    def vacuous(self) -> bool:
+        return self.risk.status != "holds"
+
+    @property
+    def unit(self) -> str:
+        return "nats per token" if self.target == "loss" else "share of tokens"
+
+    @property
+    def total_bits(self) -> float | None:
+        """The total in bits per token; None for errors, which have no unit."""
+        return self.total / LN2 if self.target == "loss" else None
+
+    def claim(self) -> Claim:
+        claim = self.risk.claim()
+        evidence = dict(claim.evidence)
+        evidence |= {
+            "quantity": self.quantity,
+            "chance": self.chance,
+            "below_chance_by": self.chance - self.total,
+            "probability": 1 - self.delta,
+            "complexity": self.complexity,
+            "alpha": self.alpha,
+            "s": self.s,
+        }
+        if self.target == "loss":
+            bits = {term.key: term.value / LN2 for term in self.risk.terms}
+            evidence["bits"] = {"total": self.total / LN2, "chance": self.chance / LN2, "terms": bits}
+        return dataclasses.replace(claim, unit=self.unit, evidence=evidence)
+
+
+def chance_level(target: Target, vocabulary: int) -> float:
+    """What a uniform guess loses: ln V nats, or an error of 1 - k / V."""
+    if target == "loss":
+        return math.log(vocabulary)
+    return max(0.0, 1 - rank_limit(target) / vocabulary)
+
+
+def rank_limit(target: Target) -> int:
+    """The k of a top-k target."""
+    if target not in TARGETS or target == "loss":
+        raise UsageError(f"a target is one of {', '.join(TARGETS)}, not {target!r}")
+    return int(target.removeprefix("top"))
+
 
 # The smoothings of lotfi2024documents; to these comes one that follows from the complexity (statement G8).
 ALPHAS = (1e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.25, 0.5)
 
 
 @dataclass(frozen=True)
-class Problem:
+class BoundProblem:
     """The prices of one bound, from counts alone: nothing here depends on a loss.
 
     count        how many documents, or tokens, the model was trained on
@@ -121,7 +202,7 @@ def make_problem(
     inequality: Inequality,
     delta: float,
     population: int | None,
-) -> Problem:
+) -> BoundProblem:
     """The counts and the prices. `population` is the number of documents or tokens of which `losses` are a sample."""
     if target != "loss":
         rank_limit(target)
@@ -141,4 +222,6 @@ def make_problem(
         nats = complexity(message_bits, count, whole, settings)
         price = sample_price(units, part, settings)
     alphas = (*ALPHAS, best_alpha(nats)) if target == "loss" else (None,)
-    return Problem(target, level, inequality, losses.vocabulary, count, nats, price, alphas, inequality.steps(nats))
+    return BoundProblem(
+        target, level, inequality, losses.vocabulary, count, nats, price, alphas, inequality.steps(nats)
+    )

@@ -1,17 +1,28 @@
 """How many clusters points form: counts, ranks, components, angles, hemispheres and energies of unit vectors.
 
-Every function takes points [..., n, d]: n points in d dimensions, and a number for each configuration comes back.
+`record_clusters` measures the outputs of any torch model. Every other function takes points [..., n, d]: n points in d
+dimensions, and a number for each configuration comes back.
 """
 
-from lengthwise.geometry.clusters.angles import inner_products, least_inner_product, mean_inner_product
-from lengthwise.geometry.clusters.counts import cluster_number
-from lengthwise.geometry.clusters.energies import energy, energy_course
 from lengthwise.geometry.clusters.groups import component_sweep, components
 from lengthwise.geometry.clusters.hemispheres import hemisphere, hemisphere_margin
-from lengthwise.geometry.clusters.points import directions
-from lengthwise.geometry.clusters.spectrum import effective_rank, participation_ratio, rank_cap, vendi
+from lengthwise.geometry.clusters.measures import (
+    cluster_number,
+    directions,
+    effective_rank,
+    energy,
+    energy_course,
+    inner_products,
+    least_inner_product,
+    mean_inner_product,
+    participation_ratio,
+    rank_cap,
+    vendi,
+)
+from lengthwise.geometry.clusters.recording import ClusterRecord, record_clusters
 
 __all__ = [
+    "ClusterRecord",
     "cluster_number",
     "component_sweep",
     "components",
@@ -26,5 +37,6 @@ __all__ = [
     "mean_inner_product",
     "participation_ratio",
     "rank_cap",
+    "record_clusters",
     "vendi",
 ]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.clusters.points import SLICE, Floats, on_sphere, over_leading
+from lengthwise.geometry.clusters.measures import SLICE, Floats, on_sphere, over_leading
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 

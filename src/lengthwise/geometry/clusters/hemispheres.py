@@ -4,14 +4,9 @@ The margin is max over unit vectors w of min_i ⟨w, x_i⟩. Above 0, an open he
 systems of `lengthwise.geometry.particles` with V = I then gather in one point (geshkovski2023, the lemma on
 cones in section 6).
 
-**Duality.** For unit w and a convex combination p = Σ λ_i x_i: min_i ⟨w, x_i⟩ <= ⟨w, p⟩ <= ‖p‖. *Proof.* A mean is
-at least the least; Cauchy–Schwarz. ∎ So any w is a proof from below and any λ one from above. They meet where p is the
-point of the convex hull nearest to 0 and w = p / ‖p‖: ⟨p, x − p⟩ >= 0 for all x in the hull, as p is nearest, so
-⟨w, x_i⟩ >= ‖p‖. Where 0 is in the hull there is no open hemisphere, and λ shows it.
-
-The nearest point is found by non-negative least squares (lawson1974, chapter 23): the minimum over μ >= 0 of
-‖Xᵀμ‖² + (Σμ − 1)² has μ = s λ with s = 1 / (1 + ‖p‖²), as for μ = s λ with Σλ = 1 the best s gives ‖p‖² / (1 + ‖p‖²),
-which is least where ‖p‖ is. The solver is not believed: both bounds are computed again from w and λ.
+Any unit w is a proof from below and any convex combination of the points one from above; they meet at the point of the
+convex hull nearest to 0, which is found by non-negative least squares (lawson1974, chapter 23; docs/geometry.md). The
+solver is not believed: both bounds are computed again from w and λ.
 """
 
 from __future__ import annotations
@@ -23,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.clusters.points import Floats, on_sphere, over_leading
+from lengthwise.geometry.clusters.measures import Floats, on_sphere, over_leading
 
 ROUNDING = 1e-9  # a margin closer to 0 than this is not told apart from 0
 

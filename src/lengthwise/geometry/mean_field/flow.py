@@ -67,9 +67,9 @@ def flow(
     beta: float,
     times: ArrayLike,
     order: Literal[1, 2] = 1,
-    listener: Callable[[float], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> DensityPath:
-    """The density at each of `times` (ascending, from 0 on), from masses that sum to 1; `listener` is told the time."""
+    """The density at each of `times` (ascending, from 0 on), from masses that sum to 1."""
     start = np.asarray(masses, dtype=np.float64)
     clock = np.asarray(times, dtype=np.float64)
     _refuse(mesh, start, kind, beta, clock, order)
@@ -81,8 +81,8 @@ def flow(
             held, step = scheme.step(held, until - now)
             now = until if step == until - now else now + step
             steps += 1
-            if listener:
-                listener(now)
+            if progress:
+                progress(f"t = {now:.4g} of {clock[-1]:g}", row, len(clock))
         kept[row] = held
     return DensityPath(mesh, kind, float(beta), clock, kept, steps)
 

@@ -1,4 +1,4 @@
-"""What the simulation did, beside what theory said of its start."""
+"""Each theorem about a start compared with what the simulation did."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.clusters.points import Floats
+from lengthwise.geometry.clusters.measures import Floats
 from lengthwise.geometry.particles import theorems
 from lengthwise.geometry.particles.equal_angles import gamma
-from lengthwise.geometry.particles.trajectory import Trajectory
+from lengthwise.geometry.particles.integrate import ParticleTrajectory
+from lengthwise.messages import explain
 from lengthwise.records import Claim, Status
 
+explain({f"{key}.simulated": f"{text}: simulated" for key, text in theorems.CLAIMS.items()})
 
-def compare(claims: Sequence[Claim], trajectory: Trajectory, near: float = 1e-3) -> tuple[Claim, ...]:
-    """For each claim of `theorems.check` that a trajectory can bear on, what that trajectory shows.
 
-    'holds' and 'refuted' are said where the trajectory decides; 'unknown' where it ends too early. Tokens are in one
-    cluster when all inner products are at least 1 - near. A limit in time is never refuted by a trajectory that ends.
+def compare(claims: Sequence[Claim], trajectory: ParticleTrajectory, near: float = 1e-3) -> tuple[Claim, ...]:
+    """For each claim of `theorems.check` that a trajectory can confirm or refute, what that trajectory shows.
+
+    The status is 'holds' or 'refuted' where the trajectory decides, 'unknown' where it ends too early. Tokens are in
+    one cluster when all inner products are at least 1 - near. A trajectory that ends never refutes a limit in time.
     """
     if trajectory.points.ndim != 3:
         raise UsageError("one trajectory [times, n, d] is compared, not a batch of them")
@@ -28,25 +32,30 @@ def compare(claims: Sequence[Claim], trajectory: Trajectory, near: float = 1e-3)
         raise UsageError(f"near lies between 0 and 1, not {near}")
     shown: list[Claim] = []
     for claim in claims:
-        if claim.title == theorems.ONE_CLUSTER:
+        if claim.key == theorems.ONE_CLUSTER:
             shown.append(_gathering(claim, trajectory, near))
-        elif claim.value is not None and claim.title in _LOOKS:
-            shown.append(_LOOKS[claim.title](claim, trajectory))
+        elif claim.value is not None and claim.key in _LOOKS:
+            shown.append(_LOOKS[claim.key](claim, trajectory))
     return tuple(shown)
 
 
 def _measured(
-    claim: Claim, value: float | None, unit: str, status: Status, trajectory: Trajectory, evidence: dict[str, Any]
+    claim: Claim,
+    value: float | None,
+    unit: str,
+    status: Status,
+    trajectory: ParticleTrajectory,
+    evidence: dict[str, Any],
 ) -> Claim:
     seen = {"until": float(trajectory.times[-1]), "error": trajectory.error, **evidence}
-    return Claim(f"{claim.title}: simulated", value, unit, "measured", status, reference=claim.reference, evidence=seen)
+    return Claim(f"{claim.key}.simulated", value, unit, "measured", status, reference=claim.reference, evidence=seen)
 
 
-def _gathering(claim: Claim, trajectory: Trajectory, near: float) -> Claim:
+def _gathering(claim: Claim, trajectory: ParticleTrajectory, near: float) -> Claim:
     """When the tokens were first in one cluster."""
     spread = np.array([_widest(points) for points in trajectory.points])  # 1 - the least inner product
     inside = np.flatnonzero(spread <= near)
-    evidence: dict[str, Any] = {"near": near, "1 - least inner product at the end": float(spread[-1])}
+    evidence: dict[str, Any] = {"near": near, "gap_at_end": float(spread[-1])}
     if not len(inside):
         return _measured(claim, None, theorems.TIME, "unknown", trajectory, evidence)
     status: Status = "refuted" if claim.value is False else "holds"
@@ -55,7 +64,7 @@ def _gathering(claim: Claim, trajectory: Trajectory, near: float) -> Claim:
     return _measured(claim, float(trajectory.times[inside[0]]), theorems.TIME, status, trajectory, evidence)
 
 
-def _staying(claim: Claim, trajectory: Trajectory) -> Claim:
+def _staying(claim: Claim, trajectory: ParticleTrajectory) -> Claim:
     """The least <x_i, w_q> of a token and the centre of its cap, over the times for which persistence is proved."""
     labels, centres = np.array(claim.evidence["labels"]), np.array(claim.evidence["centres"])
     floor = 1 - 2 * claim.evidence["epsilon"]
@@ -66,13 +75,13 @@ def _staying(claim: Claim, trajectory: Trajectory) -> Claim:
     status: Status = "holds" if least >= floor - 2 * trajectory.error - 1e-12 else "refuted"
     left = float(trajectory.times[out[0]]) if len(out) else None
     unit = f"least inner product with the centre of its cap, where {floor:.4g} is allowed"
-    return _measured(claim, least, unit, status, trajectory, {"floor": floor, "first left at": left})
+    return _measured(claim, least, unit, status, trajectory, {"floor": floor, "first_left_at": left})
 
 
-def _shrinking(claim: Claim, trajectory: Trajectory) -> Claim:
+def _shrinking(claim: Claim, trajectory: ParticleTrajectory) -> Claim:
     """The greatest squared distance inside a cap between T1 and the published T2, against 2 e^(-lambda beta)."""
     since = trajectory.times - trajectory.times[0]
-    window = (since >= _number(claim)) & (since <= claim.evidence["published time"])
+    window = (since >= _number(claim)) & (since <= claim.evidence["published_time"])
     labels = np.array(claim.evidence["labels"])
     ceiling = 2 * math.exp(-claim.evidence["lambda"] * claim.evidence["beta"])
     if not window.any():
@@ -85,7 +94,7 @@ def _shrinking(claim: Claim, trajectory: Trajectory) -> Claim:
     return _measured(claim, widest, unit, status, trajectory, {"ceiling": ceiling})
 
 
-def _falling(claim: Claim, trajectory: Trajectory) -> Claim:
+def _falling(claim: Claim, trajectory: ParticleTrajectory) -> Claim:
     """The least rate at which 1 - min <x_i, x*> fell between two kept times, from 1/2 on."""
     times, gap = _gaps(trajectory)
     usable = gap <= 0.5
@@ -97,7 +106,7 @@ def _falling(claim: Claim, trajectory: Trajectory) -> Claim:
     return _measured(claim, least, claim.unit, status, trajectory, {"bound": claim.value, "intervals": len(rates)})
 
 
-def _late_falling(claim: Claim, trajectory: Trajectory) -> Claim:
+def _late_falling(claim: Claim, trajectory: ParticleTrajectory) -> Claim:
     """The rate over the last kept times at which 1 - min <x_i, x*> was below 0.001; within a tenth it agrees."""
     times, gap = _gaps(trajectory)
     usable = gap <= 1e-3
@@ -108,7 +117,7 @@ def _late_falling(claim: Claim, trajectory: Trajectory) -> Claim:
     return _measured(claim, rate, claim.unit, status, trajectory, {"predicted": claim.value})
 
 
-def _following(claim: Claim, trajectory: Trajectory) -> Claim:
+def _following(claim: Claim, trajectory: ParticleTrajectory) -> Claim:
     """The greatest distance of an inner product from gamma(t)."""
     seen = claim.evidence
     since = trajectory.times - trajectory.times[0]
@@ -123,7 +132,7 @@ def _following(claim: Claim, trajectory: Trajectory) -> Claim:
         "greatest distance of an inner product from gamma",
         status,
         trajectory,
-        {"allowed": allowed, "gamma at the end": float(curve[-1])},
+        {"allowed": allowed, "gamma_at_end": float(curve[-1])},
     )
 
 
@@ -136,7 +145,7 @@ _LOOKS = {
 }
 
 
-def _gaps(trajectory: Trajectory) -> tuple[Floats, Floats]:
+def _gaps(trajectory: ParticleTrajectory) -> tuple[Floats, Floats]:
     """1 - min_i <x_i, x*> at the times where it is trusted, x* being the mean direction at the end.
 
     A distance |x - x*|^2 / 2 is exact where 1 - <x, x*> would cancel. Times are left out at which the gap is not far
@@ -153,8 +162,6 @@ def _widest(points: Floats) -> float:
     """1 - the least inner product of two points, by distances."""
     if len(points) < 2:
         return 0.0
-    from scipy.spatial.distance import pdist
-
     return float(pdist(points).max()) ** 2 / 2
 
 

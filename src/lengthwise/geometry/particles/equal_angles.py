@@ -24,6 +24,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.geometry.particles.system import Kind
@@ -41,8 +42,6 @@ def distance(kind: Kind, n: int, beta: float, times: Sequence[float] | np.ndarra
 
 def _nearness(kind: Kind, n: int, beta: float, times: Sequence[float] | np.ndarray, start: float) -> np.ndarray:
     """y = -log(1 - gamma) at `times`."""
-    from scipy.integrate import solve_ivp
-
     moments = np.array(times, dtype=np.float64)
     _check(kind, n, beta, moments, start)
 

@@ -27,8 +27,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
 
-from lengthwise.geometry.clusters.points import Floats
+from lengthwise.geometry.clusters.measures import Floats
 
 WIDEST = 1 / 16  # of epsilon, in the theorem
 MOST_CAPS = 64
@@ -62,8 +63,6 @@ def find_caps(points: Floats, kind: str, beta: float) -> Caps | None:
     Candidates: the groups of single linkage at every level of 2 to 64 groups, centred at their mean directions, and 24
     values of epsilon from the least that covers the tokens up to 1/16. Other caps may give longer times.
     """
-    from scipy.cluster.hierarchy import fcluster, linkage
-
     if len(points) < 2:
         return None
     tree = linkage(points, "single")

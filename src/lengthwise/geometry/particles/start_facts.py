@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry.clusters.hemispheres import Hemisphere, hemisphere
-from lengthwise.geometry.clusters.points import Floats, on_sphere
+from lengthwise.geometry.clusters.measures import Floats, on_sphere
 from lengthwise.geometry.particles.system import System
 
 CLOSE = 1e-9  # two unit vectors, or two inner products, that differ by less are taken as equal
@@ -98,6 +99,4 @@ def _symmetric(x: Floats) -> bool:
 
 
 def _stands_still(x: Floats, system: System) -> bool:
-    import torch
-
     return bool(system.velocity(torch.from_numpy(x)).norm(dim=-1).max() < CLOSE)

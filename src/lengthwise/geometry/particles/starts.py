@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Seeds
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 def uniform(n: int, d: int, seed: int, batch: Sequence[int] = ()) -> Tensor:
@@ -103,6 +101,4 @@ def _generator(role: str, seed: int, index: int = 0) -> np.random.Generator:
 
 
 def _unit(points: np.ndarray) -> Tensor:
-    import torch
-
     return torch.from_numpy(points / np.linalg.norm(points, axis=-1, keepdims=True))

@@ -18,12 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention as attend
 
 from lengthwise.errors import UsageError
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 Kind = Literal["SA", "USA"]
 _BLOCK = 1 << 20  # scores in memory at once: they stay in the cache between the two matrix products
@@ -96,16 +97,12 @@ class System:
         return parts[0] * beta, parts[1], parts[2]
 
     def _normalised(self, x: Tensor) -> Tensor:
-        from torch.nn.functional import scaled_dot_product_attention as attend
-
         # With exactly four dimensions torch takes its blocked kernel, which never holds all the scores.
         four = (-1, 1, *x.shape[-2:])
         query, key, value = (part.reshape(four) for part in self._parts(x))
         return attend(query, key, value, scale=1.0).reshape(x.shape)
 
     def _unnormalised(self, x: Tensor) -> Tensor:
-        import torch
-
         query, key, value = self._parts(x)
         pull, n = torch.empty_like(x), x.shape[-2]
         rows = max(1, _BLOCK // max(1, math.prod(x.shape[:-1])))
@@ -122,8 +119,6 @@ class System:
 
 
 def _check_tensor(name: str, thing: object) -> None:
-    import torch
-
     if not isinstance(thing, torch.Tensor):
         raise UsageError(f"{name} is a torch tensor, not of type {type(thing).__name__}; torch.as_tensor makes one")
 
@@ -136,7 +131,5 @@ def kuramoto(angles: Tensor) -> Tensor:
     |e^{beta cos} - 1| <= e^beta - 1, so the two velocities differ by at most e^beta - 1. Beta is therefore the range of
     the attraction and not Kuramoto's coupling, and with equal frequencies there is no threshold of synchronisation.
     """
-    import torch
-
     order = torch.polar(torch.ones_like(angles), angles)
     return (order.mean(-1, keepdim=True) * order.conj()).imag

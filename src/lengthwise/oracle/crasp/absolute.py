@@ -12,38 +12,43 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.crasp.decision import PROOF, Decision
-from lengthwise.oracle.crasp.product import LARGEST, product
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.crasp.automata import LARGEST, product
+from lengthwise.oracle.crasp.decide import PROOF, Decision
 from lengthwise.oracle.crasp.promise import Promise, everything
 from lengthwise.oracle.crasp.promised import SEEN, found_sentences, passing
-from lengthwise.oracle.crasp.refutation import Refutation
-from lengthwise.oracle.crasp.refute import refute
-from lengthwise.oracle.crasp.verify import verify_refutation
-from lengthwise.oracle.crasp.verify_promise import verify_found
+from lengthwise.oracle.crasp.refute import Reason, Refutation, refute
+from lengthwise.oracle.crasp.verify import verify_found, verify_refutation
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.languages.dfa import Dfa
 
 PERIODS = (1, 2, 3, 4, 6)
 LOCALITIES = tuple(range(11))
-MOST_STATES = 10_000  # of all products that the search looks at: some seconds
+MOST_STATES = 10_000  # of all products that the search examines: some seconds
 LEMMA = Reference("docs/crasp.md", "blocks of one length that end alike")
-NAME = "a C-RASP[periodic, local] program answers all that is asked"
-
-Outcome = Literal["passes", "not found", "too large"]
+Tried = Literal["passes", "not_found", "too_large"]
+explain(
+    {
+        "crasp.words_checked": "the words have one length and act as claimed, and every block is forced",
+        "crasp.absolute_unknown": "It is not known whether a C-RASP[periodic, local] program exists.",
+        "crasp.absolute_tried": "None was found with {tried}, and the refutation found nothing: {reason}.",
+        "crasp.tried": "period {period}, window {window}",
+    }
+)
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One period and window, and what came of it."""
+    """One period and window, and the outcome."""
 
     period: int
     locality: int
-    outcome: Outcome
+    outcome: Tried
 
 
 @dataclass(frozen=True)
 class Search:
-    """The smallest period and window that pass, if any did, and all that were looked at."""
+    """The smallest period and window that pass, if any did, and all that were tried."""
 
     found: Decision | None
     tried: tuple[Attempt, ...]
@@ -58,7 +63,7 @@ def search(
 ) -> Search:
     """Try periods and windows, those that multiply the states least first, until one passes.
 
-    The products tried have at most `most_states` states together; those beyond are left out, and said to be.
+    The products tried have at most `most_states` states together; those beyond are left out and listed as too large.
     """
     if not periods or not localities or min(periods) < 1 or min(localities) < 0:
         raise UsageError("a search needs periods of at least 1 and localities of at least 0")
@@ -69,11 +74,11 @@ def search(
     for period, window in sorted(pairs, key=lambda pair: (pair[0] * letters ** pair[1], pair)):
         machine = product(promise.dfa, period, window, left)
         if machine is None:
-            tried.append(Attempt(period, window, "too large"))
+            tried.append(Attempt(period, window, "too_large"))
             continue
         left -= len(machine.states)
         found = passing(promise, period, window, machine)
-        tried.append(Attempt(period, window, "passes" if found else "not found"))
+        tried.append(Attempt(period, window, "passes" if found else "not_found"))
         if found:
             return Search(found, tuple(tried))
     return Search(None, tuple(tried))
@@ -82,14 +87,15 @@ def search(
 @dataclass(frozen=True)
 class AbsoluteDecision:
     """Whether a program in C-RASP[periodic, local] answers all that is asked, as far as can be told. `found` is the
-    decision on the automaton that shows it, with states of `promise.dfa` joined where that is needed."""
+    decision on the automaton that shows it, with states of `promise.dfa` joined where that is needed; `reason` is why
+    no refutation was found."""
 
     promise: Promise
     verdict: Literal["member", "refuted", "unknown"]
     found: Decision | None
     refutation: Refutation | None
     tried: tuple[Attempt, ...]
-    reason: str = ""
+    reason: Reason = "no_words_block"
 
     @property
     def dfa(self) -> Dfa:
@@ -102,22 +108,23 @@ class AbsoluteDecision:
 
     def claim(self) -> Claim:
         """The conclusion. The witness is checked again here, without what found it."""
+        key = "crasp.answers"
+        evidence: dict[str, Any] = {"language_class": "C-RASP[periodic, local]"}
         if self.found is not None:
             if faults := verify_found(self.promise, self.found):
                 raise AssertionError(f"the witness does not hold: {faults[0]}")
-            evidence = {"period": self.found.period, "window": self.found.locality}
+            evidence |= {"period": self.found.period, "window": self.found.locality}
             evidence["states"] = len(self.promise.dfa.transitions)
-            return Claim(NAME, True, "", "proved", "holds", None, (SEEN,), PROOF, evidence)
+            return Claim(key, True, "", "proved", "holds", None, (SEEN,), PROOF, evidence)
         if self.refutation is not None:
             if faults := verify_refutation(self.refutation):
                 raise AssertionError(f"the refutation does not hold: {faults[0]}")
-            seen = Assumption("the words have one length and act as said, and every block is forced", "checked")
-            evidence = {
-                "idempotent": list(self.refutation.idempotent),
-                "letters": [*map(list, self.refutation.letters)],
-            }
-            return Claim(NAME, False, "", "proved", "refuted", None, (seen,), LEMMA, evidence)
-        return Claim(NAME, None, "", "proved", "unknown", reference=LEMMA, evidence={"tried": self._tried()})
+            evidence["idempotent"] = list(self.refutation.idempotent)
+            evidence["letters"] = [*map(list, self.refutation.letters)]
+            seen = Assumption("crasp.words_checked", "checked")
+            return Claim(key, False, "", "proved", "refuted", None, (seen,), LEMMA, evidence)
+        evidence["tried"] = [[attempt.period, attempt.locality, attempt.outcome] for attempt in self.tried]
+        return Claim(key, None, "", "proved", "unknown", reference=LEMMA, evidence=evidence)
 
     def explain(self) -> list[str]:
         """Sentences for a person."""
@@ -125,25 +132,10 @@ class AbsoluteDecision:
             return self.refutation.explain()
         if self.found is not None:
             return found_sentences(self.promise, self.found)
-        looked = [f"period {a.period}, window {a.locality}" for a in self.tried if a.outcome == "not found"]
-        return [
-            "It is not known whether a C-RASP[periodic, local] program exists.",
-            f"None was found with {'; '.join(looked)}, and the refutation found nothing ({self.reason}).",
-        ]
-
-    def plain(self) -> dict[str, Any]:
-        """The decision as JSON-ready data."""
-        return {
-            "class": "C-RASP[periodic, local]",
-            "verdict": self.verdict,
-            "found": None if self.found is None else self.found.plain(),
-            "refutation": None if self.refutation is None else self.refutation.plain(),
-            "tried": self._tried(),
-            "explanation": self.explain(),
-        }
-
-    def _tried(self) -> list[list[int | str]]:
-        return [[attempt.period, attempt.locality, attempt.outcome] for attempt in self.tried]
+        pairs = [(a.period, a.locality) for a in self.tried if a.outcome == "not_found"]
+        tried = "; ".join(sentence("crasp.tried", {"period": period, "window": window}) for period, window in pairs)
+        values = {"tried": tried, "reason": sentence(f"crasp.{self.reason}")}
+        return [sentence("crasp.absolute_unknown"), sentence("crasp.absolute_tried", values)]
 
 
 def decide_absolute(
@@ -153,7 +145,7 @@ def decide_absolute(
 
     The search begins with the period with which the actions of words of length 1, 2, 3, ... repeat (a longer one sees
     nothing more in the automaton, though that is not proved here), or that of all PERIODS where it is unknown, and with
-    ever larger windows; once one passes, the smallest divisor and window that do are looked for.
+    ever larger windows; once one passes, the smallest divisor and window that do are searched for.
     """
     promise = _promise(asked)
     plainly = search(promise, periods=(1,), localities=(0,), most_states=LARGEST)

@@ -1,20 +1,23 @@
-"""The automaton of a task that does not name one, found by asking its solver, and the decision that rests on it."""
+"""The automaton of a task that does not name one, learned from its solver, and the decision that rests on it.
+
+The machine is learned from the rows of an observation table, with one suffix for every mistake. Two words are held
+apart when some known suffix is answered differently after them. Each mistake of the machine on a word gives, by
+halving, a suffix that separates two words which shared a state, so every mistake adds at least one state.
+"""
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from lengthwise.messages import explain, sentence
 from lengthwise.oracle.crasp.absolute import AbsoluteDecision, decide_absolute
-from lengthwise.oracle.crasp.decide import decide
-from lengthwise.oracle.crasp.decision import Decision
-from lengthwise.oracle.crasp.learn import Machine, learn
-from lengthwise.oracle.crasp.words import Word
+from lengthwise.oracle.crasp.automata import Word
+from lengthwise.oracle.crasp.decide import Decision, decide
 from lengthwise.records import Assumption, Claim, Status
 from lengthwise.tasks.languages.dfa import Dfa
 from lengthwise.tasks.task import Task
@@ -25,6 +28,91 @@ MOST_WORDS = 4_000  # up to the length to which all words are checked, unless th
 LONG_WORDS = 200  # random words beyond it, half of them repetitions
 LONGEST = 300  # letters of those
 SECONDS = 5.0
+Answer = Callable[[Word], str | None]
+explain(
+    {
+        "crasp.task": "the task is in {language_class}",
+        "crasp.guessed": "the task is this automaton of {states} states, checked on all words up to length "
+        "{checked_to} and on {sampled} random ones up to {sampled_to}",
+        "crasp.taken": "Assumed: {guess}.",
+        "crasp.not_everywhere": "The task does not ask about every word of its letters, so a no would prove nothing.",
+        "crasp.words_of": "The words with the answer {answer}:",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """`answers[state]` is what is answered after a word that leads there from state 0."""
+
+    alphabet: tuple[str, ...]
+    transitions: tuple[tuple[int, ...], ...]
+    answers: tuple[str | None, ...]
+    access: tuple[Word, ...]
+
+    def states(self, word: Sequence[str]) -> list[int]:
+        """The states after every prefix of a word, the empty one first."""
+        found = [0]
+        for letter in word:
+            found.append(self.transitions[found[-1]][self.alphabet.index(letter)])
+        return found
+
+
+def learn(answer: Answer, alphabet: Sequence[str], tests: Callable[[], Iterable[Word]], most: int) -> Machine | None:
+    """The machine that is right on all tests; None when it would have more than `most` states.
+
+    The work is at most some |tests| + most x (letters x most + log of the longest test) answers.
+    """
+    suffixes: list[Word] = [()]
+    while True:
+        machine = _machine(answer, tuple(alphabet), suffixes, most)
+        if machine is None:
+            return None
+        wrong = next((word for word in tests() if machine.answers[machine.states(word)[-1]] != answer(word)), None)
+        if wrong is None:
+            return machine
+        suffixes.append(_separating_suffix(answer, machine, wrong))
+
+
+def _machine(answer: Answer, alphabet: tuple[str, ...], suffixes: list[Word], most: int) -> Machine | None:
+    """The machine whose states are the rows of the table."""
+
+    def row(word: Word) -> tuple[str | None, ...]:
+        return tuple(answer((*word, *suffix)) for suffix in suffixes)
+
+    number = {row(()): 0}
+    access: list[Word] = [()]
+    transitions = []
+    for word in access:  # grows while it is read
+        targets = []
+        for letter in alphabet:
+            onward = (*word, letter)
+            key = row(onward)
+            if key not in number:
+                if len(number) == most:
+                    return None
+                number[key] = len(number)
+                access.append(onward)
+            targets.append(number[key])
+        transitions.append(tuple(targets))
+    return Machine(alphabet, tuple(transitions), tuple(key[0] for key in number), tuple(access))
+
+
+def _separating_suffix(answer: Answer, machine: Machine, word: Word) -> Word:
+    """A suffix of a wrongly answered word that separates two words of one state.
+
+    Replacing a longer and longer prefix by the access word of its state turns the right answer into the machine's; the
+    suffix behind the place where it turns is answered differently after the two.
+    """
+    states, truth = machine.states(word), answer(word)
+    low, high = 0, len(word)  # right at low, wrong at high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if answer((*machine.access[states[middle]], *word[middle:])) == truth:
+            low = middle
+        else:
+            high = middle
+    return word[high:]
 
 
 @dataclass(frozen=True)
@@ -63,10 +151,8 @@ class Guess:
         return GuessedDecision(self, "C-RASP[periodic, local]", parts)
 
     def assumption(self) -> Assumption:
-        return Assumption(
-            f"the task is this automaton of {len(self.machine.transitions)} states, checked on all words up to length "
-            f"{self.checked_to} and on {self.sampled} random ones up to {self.sampled_to}"
-        )
+        values = {"states": len(self.machine.transitions), "checked_to": self.checked_to}
+        return Assumption("crasp.guessed", values={**values, "sampled": self.sampled, "sampled_to": self.sampled_to})
 
 
 @dataclass(frozen=True)
@@ -79,7 +165,7 @@ class GuessedDecision:
 
     @property
     def member(self) -> bool | None:
-        """None where it is unknown, which a task that does not ask every word makes of a no."""
+        """None where it is unknown; if the task does not ask every word, a no is unknown too."""
         verdicts = [part.member for part in self.parts.values()]
         if all(verdicts):
             return True
@@ -99,28 +185,17 @@ class GuessedDecision:
         answer, part = self.deciding
         inner = part.claim()
         status: Status = "unknown" if self.member is None else "holds" if self.member else "refuted"
-        evidence = {**inner.evidence, "answer": answer, "queries": self.guess.queries}
+        evidence = {**inner.evidence, "language_class": self.language_class}
+        evidence |= {"answer": answer, "queries": self.guess.queries}
         assumptions = (self.guess.assumption(), *inner.assumptions)
-        name = f"the task is in {self.language_class}"
-        return Claim(name, self.member, "", "predicted", status, None, assumptions, inner.reference, evidence)
+        return Claim("crasp.task", self.member, "", "predicted", status, None, assumptions, inner.reference, evidence)
 
     def explain(self) -> list[str]:
         answer, part = self.deciding
-        sentences = [f"Taken as true: {self.guess.assumption().statement}."]
+        found = [sentence("crasp.taken", {"guess": self.guess.assumption().statement})]
         if not self.guess.everywhere:
-            sentences.append("The task does not ask every word of its letters, so that a no would show nothing.")
-        return [*sentences, f"The words with the answer {answer}:", *part.explain()]
-
-    def plain(self) -> dict[str, Any]:
-        return {
-            "class": self.language_class,
-            "member": self.member,
-            "checked_to": self.guess.checked_to,
-            "sampled_to": self.guess.sampled_to,
-            "states": len(self.guess.machine.transitions),
-            "everywhere": self.guess.everywhere,
-            "answers": {answer: part.plain() for answer, part in self.parts.items()},
-        }
+            found.append(sentence("crasp.not_everywhere"))
+        return [*found, sentence("crasp.words_of", {"answer": answer}), *part.explain()]
 
 
 def guess_automaton(task: Task, *, longest: int | None = None, seconds: float = SECONDS) -> Guess | None:

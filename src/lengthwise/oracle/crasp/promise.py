@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lengthwise.oracle.crasp.words import Word
+from lengthwise.oracle.crasp.automata import Word
 from lengthwise.tasks.languages.dfa import Dfa
 
 Tag = tuple[tuple[str, ...], bool]  # the letters that may follow, and whether the word may end
@@ -117,7 +117,7 @@ def written(answer: Hashable) -> str:
 
 
 @dataclass(frozen=True)
-class Clash:
+class AnswerClash:
     """Two states, and a suffix after which different answers are asked for: on its last letter, or at an end mark."""
 
     left: int
@@ -128,7 +128,7 @@ class Clash:
     other: Hashable
 
 
-def first_clash(promise: Promise, pairs: Iterable[tuple[int, int]], most: int = MOST_PAIRS) -> Clash | None:
+def first_clash(promise: Promise, pairs: Iterable[tuple[int, int]], most: int = MOST_PAIRS) -> AnswerClash | None:
     """A shortest suffix that is asked after both states of some pair, with different answers.
 
     None where there is none, or none among the first `most` pairs of states that the suffixes lead to.
@@ -147,7 +147,7 @@ def first_clash(promise: Promise, pairs: Iterable[tuple[int, int]], most: int = 
 
 def _clash(
     promise: Promise, came: dict[tuple[int, ...], tuple[tuple[int, ...], int] | None], pair: tuple[int, ...], place: int
-) -> Clash:
+) -> AnswerClash:
     """The clash at a place of the answers of a pair, with the suffix by which it was reached."""
     alphabet = promise.dfa.alphabet
     answer, other = (promise.answers[state][place] for state in pair)
@@ -157,4 +157,4 @@ def _clash(
         pair, letter = before
         letters.append(letter)
     suffix = tuple(alphabet[letter] for letter in reversed(letters))
-    return Clash(pair[0], pair[1], suffix, at_end, answer, other)
+    return AnswerClash(pair[0], pair[1], suffix, at_end, answer, other)

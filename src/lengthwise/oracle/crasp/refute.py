@@ -1,58 +1,175 @@
-"""Looks for words that refute C-RASP[periodic, local] for all periods and windows (the lemma is in `refutation.py`).
+"""A refutation for all periods and all windows at once, by words of one length.
+
+Lemma (proof in docs/crasp.md). Let e be a word that does once what it does twice, and let t_1, t_2, ... be words as
+long as e. On the states that e fixes, let t_i act as: read t_i, then e. If some component of this automaton is blocked
+in the sense of C-RASP[], and two of its states that counting cannot distinguish need different answers after some
+suffix, then no program in C-RASP[periodic, local] answers all that is asked, whatever the period and the window.
 
 Where words act in few ways, the search is complete for the lemma: among the words of the length s at which the actions
 of words become stable, S_s = S_2s. Every idempotent of any length acts like one of length s, words that are multiples
 of its length act like words of length s, and two idempotents with the same fixed states allow the same actions, so one
 of each suffices. Where words act in too many ways, powers of short words are tried as idempotents, and short words
-filled up with them as letters; that may miss.
+filled up with them as letters; that may miss some.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from lengthwise.oracle.crasp.monoid import Maps, Stable, stable_semigroup, transition_monoid
-from lengthwise.oracle.crasp.promise import Promise
-from lengthwise.oracle.crasp.refutation import Refutation, blocked_by
-from lengthwise.oracle.crasp.words import Word
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.crasp.automata import Component, Edge, Word, components, spelled
+from lengthwise.oracle.crasp.promise import AnswerClash, Promise, first_clash, written
+from lengthwise.oracle.crasp.quick import Maps, Stable, stable_semigroup, transition_monoid
+from lengthwise.oracle.crasp.refine import Forced, Refinement, forced, refine, same_block
 from lengthwise.tasks.languages.dfa import Dfa
 
-MOST_ENTRIES = 100_000_000  # states looked at while idempotents are tried
+MOST_ENTRIES = 100_000_000  # states examined while idempotents are tried
 MOST_SHORT = 40  # short words whose powers are tried
 MOST_LETTERS = 200  # words tried with each
 SHORT = 8  # letters of a short word
 LONGEST = 1_000  # the highest power
+Reason = Literal["no_words_block", "many_actions", "long_period", "many_idempotents"]
+explain(
+    {
+        "crasp.refuted": "No C-RASP[periodic, local] program exists, whatever the period and the window.",
+        "crasp.blocks": "Reading {idempotent} twice has the same effect as reading it once, and it fixes the states "
+        "{states}. Take inputs made of blocks, each one of {letters} followed by any number of copies of {idempotent}: "
+        "the blocks have one length and end alike, so positions and windows reveal nothing.",
+        "crasp.blocks_alike": "Counting blocks cannot distinguish the states {left} and {right}: no weighted count of "
+        "such moves is 0 around every cycle inside {states} and differs between them. They must be distinguished: "
+        "{answers}.",
+        "crasp.blocks_tags": "when {suffix} follows, {answer} may come next from {left} and {other} from {right}",
+        "crasp.blocks_accept": "{suffix} is accepted from {yes} and not from {no}",
+        "crasp.no_words_block": "no words of one length block",
+        "crasp.many_actions": "words act in too many ways",
+        "crasp.long_period": "the actions of words of one length take too long to repeat",
+        "crasp.many_idempotents": "there are too many idempotents",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """Words which show that no program in C-RASP[periodic, local] answers all that is asked.
+
+    Letter `i` of the proofs is `letters[i]` followed by `idempotent`; all these words have one length. `states` is a
+    component of the automaton they make, `blocks` its partition that counting cannot refine, as `proofs` show. The two
+    states of `clash` share a block, and different answers are asked for after its suffix.
+    """
+
+    promise: Promise
+    idempotent: Word
+    letters: tuple[Word, ...]
+    states: tuple[int, ...]
+    blocks: tuple[int, ...]
+    clash: AnswerClash
+    proofs: tuple[Forced, ...]
+
+    def explain(self) -> list[str]:
+        clash = self.clash
+        letters = ", ".join(spelled(word) for word in self.letters[:8]) + (", ..." if len(self.letters) > 8 else "")
+        states = "{" + ", ".join(map(str, self.states)) + "}"
+        yes, no = (clash.left, clash.right) if clash.answer else (clash.right, clash.left)
+        values = {"left": clash.left, "right": clash.right, "suffix": spelled(clash.suffix), "yes": yes, "no": no}
+        values |= {"answer": written(clash.answer), "other": written(clash.other)}
+        values |= {"idempotent": spelled(self.idempotent), "letters": letters, "states": states}
+        values["answers"] = sentence("crasp.blocks_accept" if clash.at_end else "crasp.blocks_tags", values)
+        return [sentence(key, values) for key in ("crasp.refuted", "crasp.blocks", "crasp.blocks_alike")]
+
+
+def blocked_by(
+    promise: Promise, idempotent: Maps, idempotent_word: Callable[[], Word], actions: Maps, word: Callable[[int], Word]
+) -> Refutation | None:
+    """The refutation that an idempotent and the actions of words as long as its own give, if they block.
+
+    `actions` has a row for each word, and `word(i)` is the one of row i. Words are asked for when a refutation is
+    found, and then for few rows.
+    """
+    fixed = np.unique(idempotent)
+    place = np.full(len(idempotent), -1, dtype=np.int32)
+    place[fixed] = np.arange(len(fixed))
+    local, origins = np.unique(place[idempotent[actions[:, fixed]]], axis=0, return_index=True)
+    states = [int(state) for state in fixed]
+    found = _blocked_part(local, promise, states)
+    if found is None:
+        return None
+    part, clash = found
+    proofs = forced(part.component, part.blocks)
+    used = sorted({edge.letter for p in proofs for edge, _ in p.moves} | _connecting(part.component), key=int)
+    names = {letter: str(number) for number, letter in enumerate(used)}
+
+    def renamed(proof: Forced) -> Forced:
+        moves = ((Edge(states[e.source], names[e.letter], states[e.target]), factor) for e, factor in proof.moves)
+        return Forced(states[proof.state], states[proof.other], proof.scale, tuple(moves))
+
+    return Refutation(
+        promise,
+        idempotent_word(),
+        tuple(word(int(origins[int(letter)])) for letter in used),
+        tuple(states[state] for state in part.component.states),
+        part.blocks,
+        clash,
+        tuple(map(renamed, proofs)),
+    )
+
+
+def _blocked_part(actions: Maps, promise: Promise, states: list[int]) -> tuple[Refinement, AnswerClash] | None:
+    """A blocked component of the automaton with these letters, which are named by their numbers, and two of its states
+    that share a block and whose answers clash; `states` are those of the promise's automaton."""
+    alphabet = [str(letter) for letter in range(len(actions))]
+    for component in components(alphabet, actions.T.tolist()):
+        if len(component.states) == 1 or states[component.states[0]] not in promise.kept:
+            continue
+        part = refine(component, [0] * len(component.states))
+        clash = first_clash(promise, ((states[left], states[right]) for left, right in same_block(part)))
+        if clash is not None:
+            return part, clash
+    return None
+
+
+def _connecting(component: Component) -> set[str]:
+    """Letters of two trees, from the first state to all and from all to it, so that they keep the component whole."""
+    letters = set()
+    for outward in (True, False):
+        reached = {component.states[0]}
+        while len(reached) < len(component.states):
+            for edge in component.edges:
+                near, far = (edge.source, edge.target) if outward else (edge.target, edge.source)
+                if near in reached and far not in reached:
+                    reached.add(far)
+                    letters.add(edge.letter)
+    return letters
 
 
 @dataclass(frozen=True)
 class RefutationSearch:
-    """`found` is None when no such words exist (`complete`) or the search was cut short, as `reason` says."""
+    """`found` is None when no such words exist (`complete`) or the search was cut short for the `reason`."""
 
     found: Refutation | None
     complete: bool
-    reason: str
+    reason: Reason
     stable: Stable | None
 
 
 def refute(promise: Promise) -> RefutationSearch:
-    """Look for a refutation. Bounded work: at most 20,000 actions and MOST_ENTRIES states are looked at."""
+    """Look for a refutation. Bounded work: at most 20,000 actions and MOST_ENTRIES states are examined."""
     minimal = promise.dfa
     monoid = transition_monoid(minimal)
     if monoid is None:
-        return RefutationSearch(_by_short_words(promise), False, "words act in too many ways", None)
+        return RefutationSearch(_by_short_words(promise), False, "many_actions", None)
     stable = stable_semigroup(monoid)
     if stable is None:
-        reason = "the actions of words of one length take too long to repeat"
-        return RefutationSearch(_by_short_words(promise), False, reason, None)
+        return RefutationSearch(_by_short_words(promise), False, "long_period", None)
     maps, entries = monoid.maps[stable.elements], 0
     for element, fixed in _fixed_sets(stable):
         entries += len(maps) * fixed
         if entries > MOST_ENTRIES:
-            return RefutationSearch(None, False, "there are too many idempotents", stable)
+            return RefutationSearch(None, False, "many_idempotents", stable)
         found = blocked_by(
             promise,
             monoid.maps[element],
@@ -61,8 +178,8 @@ def refute(promise: Promise) -> RefutationSearch:
             lambda row: _spell(minimal, stable.word(int(stable.elements[row]))),
         )
         if found is not None:
-            return RefutationSearch(found, True, "", stable)
-    return RefutationSearch(None, True, "no words of one length block", stable)
+            return RefutationSearch(found, True, "no_words_block", stable)
+    return RefutationSearch(None, True, "no_words_block", stable)
 
 
 def _fixed_sets(stable: Stable) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Checks the witness of a decision on the automaton itself, sharing nothing with the solver.
+"""Checks the witnesses of decisions on the automaton itself, sharing nothing with the solver.
 
 Yes: every term is recomputed on every move, the blocks follow from the terms, every component of the product is there
 and ends with single states. No: the words lead where they are said to lead, and every pair that shares a block is
@@ -9,22 +9,24 @@ B and so have one value on each block of B, which makes the next blocks no finer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from lengthwise.oracle.crasp.components import Component, Edge
-from lengthwise.oracle.crasp.decision import MOST_PROVED
-from lengthwise.oracle.crasp.refine import Refinement, Round, numbered
+from lengthwise.oracle.crasp.automata import Edge, walk
+from lengthwise.oracle.crasp.refine import MOST_PROVED, Refinement, Round, numbered
 
 if TYPE_CHECKING:
-    from lengthwise.oracle.crasp.decision import Blocked, Decision
-    from lengthwise.oracle.crasp.potentials import Forced
-    from lengthwise.oracle.crasp.promise import Clash, Promise
-    from lengthwise.oracle.crasp.refutation import Refutation
+    from lengthwise.oracle.crasp.automata import AutomatonProduct
+    from lengthwise.oracle.crasp.decide import Blocked, Decision
+    from lengthwise.oracle.crasp.promise import AnswerClash, Promise
+    from lengthwise.oracle.crasp.promised import Confusion
+    from lengthwise.oracle.crasp.refine import Forced
+    from lengthwise.oracle.crasp.refute import Refutation
+    from lengthwise.tasks.languages.dfa import Dfa
 
 
 def verify(decision: Decision) -> list[str]:
-    """What is wrong with the witness, a sentence each; nothing when it holds."""
+    """What is wrong with the witness, one sentence each; empty when it holds."""
     faults = _product_faults(decision)
     if decision.blocked is not None:
         return faults + _blocked_faults(decision, decision.blocked)
@@ -72,11 +74,12 @@ def _order_faults(decision: Decision) -> list[str]:
     return [] if len(ready) == len(onward) else ["a walk can leave a component and return to it"]
 
 
-def _moves(decision: Decision, component: Component) -> list[Edge]:
-    inside, machine = set(component.states), decision.product
+def _moves(machine: Dfa | AutomatonProduct, states: Sequence[int]) -> list[Edge]:
+    """The moves of an automaton that stay among these states."""
+    inside = set(states)
     return [
         Edge(state, letter, target)
-        for state in component.states
+        for state in states
         for letter, target in zip(machine.alphabet, machine.transitions[state], strict=True)
         if target in inside
     ]
@@ -85,7 +88,7 @@ def _moves(decision: Decision, component: Component) -> list[Edge]:
 def _refinement_faults(decision: Decision, part: Refinement) -> list[str]:
     """Each round begins where the one before ended, and its terms give its blocks."""
     known = numbered([decision.product.states[state][1:] for state in part.component.states])
-    moves, faults = _moves(decision, part.component), []
+    moves, faults = _moves(decision.product, part.component.states), []
     for round in part.rounds:
         if round.before != known:
             faults.append("a round does not begin with the blocks of the one before")
@@ -131,15 +134,15 @@ def _blocked_faults(decision: Decision, blocked: Blocked) -> list[str]:
         for state in (blocked.left, blocked.right)
     ]
     if after != [blocked.accepted_from_left, not blocked.accepted_from_left]:
-        faults.append("the suffix does not tell the two states apart as said")
+        faults.append("the suffix does not distinguish the two states as claimed")
     labels: dict[int, object] = {}
     for state in states:
         if labels.setdefault(block[state], machine.states[state][1:]) != machine.states[state][1:]:
-            faults.append(f"state {state} shares a block with one that is told apart without counting")
+            faults.append(f"state {state} shares a block with one that is distinguished without counting")
     too_large = len(states) > MOST_PROVED and not blocked.proofs
     if not decision.exact or too_large:  # nothing is proved where failing shows nothing; the claim says if it is not
         return faults
-    return faults + proof_faults(_moves(decision, blocked.component), blocked.proofs, block)
+    return faults + proof_faults(_moves(machine, states), blocked.proofs, block)
 
 
 def proof_faults(moves: Iterable[Edge], proofs: Iterable[Forced], block: dict[int, int]) -> list[str]:
@@ -168,7 +171,7 @@ def proof_faults(moves: Iterable[Edge], proofs: Iterable[Forced], block: dict[in
 
 
 def verify_refutation(refutation: Refutation) -> list[str]:
-    """What is wrong with the words of a refutation; nothing when it holds."""
+    """What is wrong with the words of a refutation; empty when it holds."""
     dfa, faults = refutation.promise.dfa, []
     alphabet, table = dfa.alphabet, dfa.transitions
     block = dict(zip(refutation.states, refutation.blocks, strict=True))
@@ -204,14 +207,48 @@ def verify_refutation(refutation: Refutation) -> list[str]:
     return faults + proof_faults(moves, refutation.proofs, block)
 
 
-def clash_faults(promise: Promise, clash: Clash) -> list[str]:
+def clash_faults(promise: Promise, clash: AnswerClash) -> list[str]:
     """The suffix is asked after both states, with the answers said."""
     answers = [promise.answer(state, clash.suffix, clash.at_end) for state in (clash.left, clash.right)]
     right = answers == [clash.answer, clash.other] and None not in answers and clash.answer != clash.other
-    return [] if right else ["the suffix does not tell the two states apart as said"]
+    return [] if right else ["the suffix does not distinguish the two states as claimed"]
 
 
-def walk(alphabet: Sequence[str], transitions: Sequence[Sequence[int]], state: int, word: Sequence[str]) -> int:
-    for letter in word:
-        state = transitions[state][alphabet.index(letter)]
-    return state
+def verify_found(promise: Promise, found: Decision) -> list[str]:
+    """The counts hold, and on words that are asked the states they distinguish, with the letter, settle every answer.
+
+    Both automata are run side by side on all words that are asked, with the phase and the window, until no new states
+    come.
+    """
+    faults = verify(found) if found.member else ["the decision does not pass"]
+    known: dict[tuple[int, int], Hashable] = {}
+    seen = {(promise.dfa.start, 0)}
+    for state, place in (queue := list(seen)):
+        for letter, answer in enumerate(promise.answers[state]):
+            if answer is not None and known.setdefault((place, letter), answer) != answer:
+                return [*faults, f"state {place} of the smaller automaton would have to give two answers"]
+        for letter, (to,) in promise.moves(state):
+            target = (to, found.product.transitions[place][letter])
+            if target not in seen:
+                seen.add(target)
+                queue.append(target)
+    return faults
+
+
+def verify_confusion(promise: Promise, confusion: Confusion) -> list[str]:
+    """The words lead to the two states through kept ones, the answers clash, and no count distinguishes the states."""
+    dfa, faults = promise.dfa, []
+    states = confusion.component.states
+    block = dict(zip(states, confusion.blocks, strict=True))
+    clash = confusion.clash
+    if not promise.kept.issuperset(states):
+        faults.append("the component is not asked")
+    if clash.left == clash.right or block[clash.left] != block[clash.right]:
+        faults.append("the two states are one, or do not share a block")
+    for word, state in ((confusion.left_word, clash.left), (confusion.right_word, clash.right)):
+        if walk(dfa.alphabet, dfa.transitions, dfa.start, word) != state:
+            faults.append(f"the word {' '.join(word)!r} does not lead to {state}")
+    faults += clash_faults(promise, clash)
+    if confusion.proofs or len(states) <= MOST_PROVED:
+        faults += proof_faults(_moves(dfa, states), confusion.proofs, block)
+    return faults

@@ -1,7 +1,6 @@
-"""Limit transformers: what a causal Transformer becomes when its inputs grow without end, as objects that can be run.
+"""Limit transformers: what a causal Transformer becomes as its inputs grow without bound, as objects that can be run.
 
-`transformer.py` defines them, `examples.py` holds some, `reading.py` reads a user's own; `margin.py`, `hardmax.py` and
-`positional.py` measure how soon attention becomes hard; `simulation.py` and `subsampling.py` build a short input that
-imitates a long one, `wave_lengths.py` and `run_lengths.py` measure how short it can be; `theorems.py`, `no_bound.py`
-and `equivalence.py` say what follows and what does not; `claims.py` is the one call that gives all of it for a task.
+`transformer.py` defines them and `examples.py` has some, or reads your own from JSON; `margins.py` says when attention
+becomes hard; `simulation.py` finds a short input that stands for a long one; `theorems.py` states the published length
+bounds, and where none can exist.
 """

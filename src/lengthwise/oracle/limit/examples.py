@@ -1,34 +1,101 @@
-"""Limit transformers to start from, each with what it computes. All but `wave` and `bigram` are exact."""
+"""Limit transformers to start from, and those that you describe in JSON.
+
+    {"symbols": ["a", "b"], "embeddings": [[1, 0], [0, 1]], "positions": [[0, 0]],
+     "layers": [{"heads": [{"match": [[0, 0], [0, 0]], "local": [0, "1/2"], "value": [[1, 0], [0, 1]]}]}],
+     "readout": [[1, 0]], "mode": "finite", "bits": 8}
+
+Whole numbers and texts such as "2/3" are exact, numbers with a decimal point are floats. A layer may have
+"mlp": {"inner", "offset", "outer", "activation"}; mode and bits may be left out ("hardmax", 16).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.numbers import matrix, vector
-from lengthwise.oracle.limit.parts import Head, Layer, Mlp
-from lengthwise.oracle.limit.transformer import LimitTransformer
+from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, Mlp, matrix, vector
 from lengthwise.registry import nearest
+
+
+def load_limit(path: str | Path) -> LimitTransformer:
+    """The limit transformer that a JSON file describes."""
+    path = Path(path)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}") from error
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise UsageError(f"{path} is not JSON: {error}") from error
+    try:
+        return limit_from(content)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def limit_from(content: Any) -> LimitTransformer:
+    """The limit transformer that plain data describe."""
+    needed = ("symbols", "embeddings", "positions", "layers", "readout")
+    given = _fields(content, "a limit transformer", needed, ("mode", "bits"))
+    symbols = given["symbols"]
+    if not isinstance(symbols, list) or not all(isinstance(symbol, str) and symbol for symbol in symbols):
+        raise UsageError(f"symbols is a list of texts, not {symbols!r}")
+    if not isinstance(given["layers"], list):
+        raise UsageError(f"layers is a list of one or two layers, not {given['layers']!r}")
+    bits = given.get("bits", 16)
+    if not isinstance(bits, int) or isinstance(bits, bool):
+        raise UsageError(f"bits is a whole number, not {bits!r}")
+    layers = tuple(_layer(layer, number) for number, layer in enumerate(given["layers"], start=1))
+    embeddings, positions, readout = (matrix(given[name], name) for name in ("embeddings", "positions", "readout"))
+    return LimitTransformer(tuple(symbols), embeddings, positions, layers, readout, given.get("mode", "hardmax"), bits)
+
+
+def _layer(content: Any, number: int) -> Layer:
+    given = _fields(content, f"layer {number}", ("heads",), ("mlp",))
+    if not isinstance(given["heads"], list):
+        raise UsageError(f"layer {number}: heads is a list, not {given['heads']!r}")
+    heads = tuple(_head(head, f"layer {number}, head {index}") for index, head in enumerate(given["heads"], start=1))
+    if given.get("mlp") is None:
+        return Layer(heads)
+    mlp = _fields(given["mlp"], f"layer {number}, mlp", ("inner", "offset", "outer"), ("activation",))
+    parts = matrix(mlp["inner"], "inner"), vector(mlp["offset"], "offset"), matrix(mlp["outer"], "outer")
+    return Layer(heads, Mlp(*parts, mlp.get("activation", "relu")))
+
+
+def _head(content: Any, what: str) -> LimitHead:
+    given = _fields(content, what, ("match", "local", "value"), ())
+    local = vector(given["local"], f"{what}: local")
+    return LimitHead(matrix(given["match"], f"{what}: match"), local, matrix(given["value"], f"{what}: value"))
+
+
+def _fields(content: Any, what: str, needed: tuple[str, ...], optional: tuple[str, ...]) -> Mapping[str, Any]:
+    """A JSON object with these keys and no others."""
+    if not isinstance(content, dict):
+        raise UsageError(f"{what} is a JSON object with {', '.join(needed)}, not {type(content).__name__}")
+    if missing := [key for key in needed if key not in content]:
+        raise UsageError(f"{what} has no {missing[0]!r}; it needs {', '.join(needed)}")
+    if unknown := [key for key in content if key not in needed + optional]:
+        near = nearest(unknown[0], needed + optional)
+        raise UsageError(f"{what} has an unknown {unknown[0]!r}; {near}it has {', '.join(needed + optional)}")
+    return content
 
 
 def majority() -> LimitTransformer:
     """(ones - zeros) / length of a word of bits by uniform attention: positive when the ones are the majority."""
-    return _one_layer("01", [[-1, 0], [1, 0]], [[0, 0]], [[0, 0], [0, 0]], [0], [[0, 0], [1, 0]], [[0, 1]])
+    return _one_layer("01", [[-1, 0], [1, 0]], [[0, 0]], _zeros(2), [0], [[0, 0], [1, 0]], [[0, 1]])
 
 
 def wave(omega: float = 1.0) -> LimitTransformer:
     """sin(omega (zeros - ones) / length): the target of `simple_task`, with a Lipschitz constant of omega."""
-    layer = Layer(
-        (_head([[0] * 3] * 3, [0], [[0] * 3, [1, 0, 0], [0] * 3]),),
-        Mlp(matrix([[0, omega, 0]], "inner"), vector([0], "offset"), matrix([[0], [0], [1]], "outer"), "sin"),
-    )
-    embeddings = matrix([[1, 0, 0], [-1, 0, 0]], "embeddings")
-    return LimitTransformer(("0", "1"), embeddings, _zeros(1, 3), (layer,), matrix([[0, 0, 1]], "readout"))
+    mlp = {"inner": [[0, omega, 0]], "offset": [0], "outer": [[0], [0], [1]], "activation": "sin"}
+    value = [[0] * 3, [1, 0, 0], [0] * 3]
+    return _one_layer("01", [[1, 0, 0], [-1, 0, 0]], [[0] * 3], _zeros(3), [0], value, [[0, 0, 1]], mlp)
 
 
 def share_in_class(period: int = 3, residue: int = 0) -> LimitTransformer:
-    """The share of ones at the places t with t = residue modulo period, counted from 0: the target of `modp_task`.
+    """The share of ones at the positions t with t = residue modulo period, counted from 0: the target of `modp_task`.
 
     The coordinates: is a one; is of the class; is constant 1; the answer.
     """
@@ -41,13 +108,11 @@ def share_in_class(period: int = 3, residue: int = 0) -> LimitTransformer:
 
 
 def previous_token(letters: int = 2) -> LimitTransformer:
-    """Which letter stands before the last one, by the positional term alone (locality 1); of a word of one letter, that
+    """Which letter precedes the last one, by the positional term alone (locality 1); of a word of one letter, that
     letter."""
-    symbols = _letters(letters)
-    width = 2 * letters
-    embeddings = [[int(i == s) for i in range(width)] for s in range(letters)]
-    readout = [[int(i == letters + s) for i in range(width)] for s in range(letters)]
-    return _one_layer(symbols, embeddings, [[0] * width], [[0] * width] * width, [0, 1], _shift(letters), readout)
+    symbols, width = _letters(letters), 2 * letters
+    embeddings, readout = _units(letters, width, 0), _units(letters, width, letters)
+    return _one_layer(symbols, embeddings, [[0] * width], _zeros(width), [0, 1], _shift(letters, width), readout)
 
 
 def rare_pair() -> LimitTransformer:
@@ -59,65 +124,74 @@ def rare_pair() -> LimitTransformer:
 
 
 def bigram(letters: int = 2, strength: float = 6.0) -> LimitTransformer:
-    """About how often each letter followed the last one: two layers, infinite precision.
+    """Approximately how often each letter followed the last one: two layers, infinite precision.
 
-    Layer 1 copies the letter before (phi(1) = 2: position-dominated); layer 2 looks at the places whose letter before
-    equals the last letter, exp(strength) times as much as at others. The share of the rest is of order exp(-strength).
+    Layer 1 copies the letter before (phi(1) = 2: position-dominated); layer 2 attends to the positions whose letter
+    before equals the last letter, exp(strength) times as much as to others. The share of the rest is of order
+    exp(-strength).
     """
     symbols, width = _letters(letters), 3 * letters
-    first = _head([[0] * width] * width, [0, 2], _shift(letters, width))
     match = [[0.0] * width for _ in range(width)]
-    value = [[0] * width for _ in range(width)]
+    value = _zeros(width)
     for letter in range(letters):
         match[letters + letter][letter] = float(strength)
         value[2 * letters + letter][letter] = 1
-    second = _head(match, [0], value)
-    embeddings = matrix([[int(i == s) for i in range(width)] for s in range(letters)], "embeddings")
-    readout = matrix([[int(i == 2 * letters + s) for i in range(width)] for s in range(letters)], "readout")
-    layers = (Layer((first,)), Layer((second,)))
-    return LimitTransformer(symbols, embeddings, _zeros(1, width), layers, readout, mode="infinite")
+    copies = {"match": _zeros(width), "local": [0, 2], "value": _shift(letters, width)}
+    looks = {"match": match, "local": [0], "value": value}
+    return limit_from(
+        {
+            "symbols": symbols,
+            "embeddings": _units(letters, width, 0),
+            "positions": [[0] * width],
+            "layers": [{"heads": [copies]}, {"heads": [looks]}],
+            "readout": _units(letters, width, 2 * letters),
+            "mode": "infinite",
+        }
+    )
 
 
 EXAMPLES: dict[str, Callable[[], LimitTransformer]] = {
-    "majority": majority,
-    "wave": wave,
-    "share_in_class": share_in_class,
-    "previous_token": previous_token,
-    "rare_pair": rare_pair,
-    "bigram": bigram,
+    make.__name__: make for make in (majority, wave, share_in_class, previous_token, rare_pair, bigram)
 }
 
 
 def example(name: str) -> LimitTransformer:
-    """An example by its name, with its usual settings."""
+    """An example by its name, with its usual settings. All but `wave` and `bigram` are exact."""
     if name not in EXAMPLES:
         raise UsageError(f"unknown example {name!r}; {nearest(name, EXAMPLES)}it is one of {', '.join(EXAMPLES)}")
     return EXAMPLES[name]()
 
 
 def _one_layer(
-    symbols: Sequence[str], embeddings: Any, positions: Any, match: Any, local: Any, value: Any, readout: Any
+    symbols: Sequence[str],
+    embeddings: Any,
+    positions: Any,
+    match: Any,
+    local: Any,
+    value: Any,
+    readout: Any,
+    mlp: Any = None,
 ) -> LimitTransformer:
-    layer = Layer((_head(match, local, value),))
-    arrays = [matrix(embeddings, "embeddings"), matrix(positions, "positions"), matrix(readout, "readout")]
-    return LimitTransformer(tuple(symbols), arrays[0], arrays[1], (layer,), arrays[2])
+    layer = {"heads": [{"match": match, "local": local, "value": value}], "mlp": mlp}
+    arrays = {"embeddings": embeddings, "positions": positions, "readout": readout}
+    return limit_from({"symbols": list(symbols), "layers": [layer], **arrays})
 
 
-def _head(match: Any, local: Any, value: Any) -> Head:
-    return Head(matrix(match, "match"), vector(local, "local"), matrix(value, "value"))
+def _zeros(width: int) -> list[list[int]]:
+    return [[0] * width for _ in range(width)]
 
 
-def _zeros(rows: int, width: int) -> Any:
-    return matrix([[0] * width] * rows, "zeros")
+def _units(count: int, width: int, first: int) -> list[list[int]]:
+    """Unit vectors in the coordinates `first`, `first` + 1, ..."""
+    return [[int(place == first + number) for place in range(width)] for number in range(count)]
 
 
-def _shift(letters: int, width: int = 0) -> list[list[int]]:
-    """A value matrix that writes the letter of a key beside the letter of the query."""
-    width = width or 2 * letters
+def _shift(letters: int, width: int) -> list[list[int]]:
+    """A value matrix that writes the letter of a key next to the letter of the query."""
     return [[int(row - letters == column and column < letters) for column in range(width)] for row in range(width)]
 
 
-def _letters(count: int) -> tuple[str, ...]:
+def _letters(count: int) -> list[str]:
     if not 1 <= count <= 26:
         raise UsageError(f"letters are 1 to 26, not {count}")
-    return tuple("abcdefghijklmnopqrstuvwxyz"[:count])
+    return list("abcdefghijklmnopqrstuvwxyz"[:count])

@@ -1,79 +1,54 @@
-"""A short word on which a one-layer limit transformer answers almost as on a long one, found by searching counts.
+"""A short word on which a limit transformer answers almost as on a long one.
 
-Beyond the last locality + 1 symbols, the answer of one layer depends on how often each symbol stands at each phase. The
-short word z keeps the end of x, the phase of its last place, and which symbols occur at which phase at all: if one
-vanished, or came in, another level of logits could become the largest. What remains is to choose the counts. Rounding
-the histogram of the whole word would not do: where attention prefers rare symbols, the ratios *among those* count.
+For one layer it is found by searching counts. Beyond the last locality + 1 symbols, the answer depends on how often
+each symbol occurs at each phase. The short word z keeps the end of x, the phase of its last position, and which symbols
+occur at which phase at all: if one vanished, or came in, another level of logits could become the largest. What remains
+is to choose the counts. Rounding the histogram of the whole word would not do: where attention prefers rare symbols,
+the ratios *among those* count.
+
+For two layers runs of the word are kept, switched on and off by a chain of two states. Single positions drawn at random
+would tear all windows apart; runs of mean length b tear one in b, and b = n^(1/3) balances that against chance
+(docs/limit.md).
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.counts import Frame
-from lengthwise.oracle.limit.margin import IZZO, SECONDARY
-from lengthwise.oracle.limit.numbers import Array
-from lengthwise.oracle.limit.transformer import LimitTransformer
-from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.seeds import Ints
+from lengthwise.oracle.limit.transformer import Array, LimitTransformer
+from lengthwise.seeds import Ints, Seeds
 
-LISTED = 4000  # up to so many vectors of counts are all tried; beyond that, steps downhill from two starts
+LISTED = 4000  # up to this many vectors of counts are all tried; beyond that, steps downhill from two starts
 STEPS = 200
 
 
 @dataclass(frozen=True)
-class Simulation:
-    """x, its short stand-in z, both answers and the largest difference of an entry; `listed`: all counts were tried."""
+class StandIn:
+    """x, the short word z, both answers and the largest difference of an entry; `listed`: all counts were tried, so
+    that no word of this length which keeps the same is better."""
 
     word: tuple[str, ...]
     short: tuple[str, ...]
     answer: tuple[float, ...]
     short_answer: tuple[float, ...]
-    difference: float
-    method: str
-    listed: bool
+    listed: bool = False
 
-    def claim(self) -> Claim:
-        return Claim(
-            "difference on a shorter word",
-            self.difference,
-            "",
-            "measured",
-            assumptions=(Assumption("both answers were computed, in double precision", "checked"), SECONDARY),
-            reference=Reference(IZZO, "simulation argument"),
-            evidence={"length": len(self.word), "short_length": len(self.short), "method": self.method},
-        )
-
-    def explain(self) -> list[str]:
-        first = " ".join(self.short[:60]) + (" ..." if len(self.short) > 60 else "")
-        return [
-            f"the word of {len(self.word)} symbols is answered by {_listed(self.answer)}",
-            f"the word of {len(self.short)} symbols {first} by {_listed(self.short_answer)}",
-            f"they differ by {self.difference:.4g} ({self.method})",
-        ]
-
-    def plain(self) -> dict[str, Any]:
-        return {
-            "length": len(self.word),
-            "short": list(self.short),
-            "answer": list(self.answer),
-            "short_answer": list(self.short_answer),
-            "difference": self.difference,
-            "method": self.method,
-            "all_counts_tried": self.listed,
-        }
+    @property
+    def difference(self) -> float:
+        return max(abs(one - other) for one, other in zip(self.answer, self.short_answer, strict=True))
 
 
-def simulate(model: LimitTransformer, word: Sequence[str], length: int) -> Simulation | None:
+def simulate(model: LimitTransformer, word: Sequence[str], length: int) -> StandIn | None:
     """The best stand-in of this length that the search finds; None when no word of this length keeps end, phase and
-    presence. When all counts were tried (`listed`), no such word of this length is better."""
+    presence."""
     if len(model.layers) != 1:
-        raise UsageError("counts decide the answer of one layer; for two layers use subsampling.subsample")
+        raise UsageError("counts decide the answer of one layer; for two layers use `subsample`")
     x = model.read(word)[0]
     if not 1 <= length <= len(x) or (len(x) - length) % model.period:
         return None
@@ -81,12 +56,11 @@ def simulate(model: LimitTransformer, word: Sequence[str], length: int) -> Simul
     frame = Frame(model, x, length)
     if not frame.possible:
         return None
-    wanted = model.answers(x[None])[0]
-    counts, listed = _search(model, frame, wanted)
-    return _result(model, x, frame.words(counts[None])[0], wanted, listed)
+    counts, listed = _search(model, frame, model.answers(x[None])[0])
+    return _stand_in(model, x, frame.words(counts[None])[0], listed)
 
 
-def shortest_simulation(model: LimitTransformer, word: Sequence[str], error: float) -> Simulation:
+def shortest_simulation(model: LimitTransformer, word: Sequence[str], error: float) -> StandIn:
     """The first length, going up, at which the search finds a stand-in within the error; x itself is the last."""
     if not error >= 0:
         raise UsageError(f"an error is 0 or more, not {error}")
@@ -95,7 +69,127 @@ def shortest_simulation(model: LimitTransformer, word: Sequence[str], error: flo
         if found is not None and found.difference <= error:
             return found
     x = model.read(word)[0]  # the search by steps need not find x itself
-    return _result(model.in_floats(), x, x, model.in_floats().answers(x[None])[0], listed=False)
+    return _stand_in(model.in_floats(), x, x)
+
+
+def subsample(
+    model: LimitTransformer, word: Sequence[str], target: int, run: float | None = None, seed: int = 0
+) -> StandIn:
+    """About `target` symbols of the word kept in runs of mean length `run`, and always its last locality + 1. One draw:
+    another seed gives another word."""
+    x = model.read(word)[0]
+    end = np.arange(max(len(x) - model.locality - 1, 0), len(x))
+    kept = kept_places(len(x), target, best_run(target) if run is None else run, seed)
+    return _stand_in(model, x, x[np.union1d(kept, end)])
+
+
+def _stand_in(model: LimitTransformer, x: Ints, z: Ints, listed: bool = False) -> StandIn:
+    answers = [tuple(map(float, model.answers(row[None])[0])) for row in (x, z)]
+    return StandIn(model.spelled(x), model.spelled(z), *answers, listed)
+
+
+def best_run(target: int) -> float:
+    """The mean length of runs that balances torn windows against chance."""
+    return max(1.0, target ** (1 / 3))
+
+
+def kept_places(length: int, target: int, run: float, seed: int = 0) -> Ints:
+    """The places kept, in order: about `target` of `length`, in runs of mean length `run`. O(length)."""
+    share = target / length
+    if not 0 < target < length:
+        raise UsageError(f"a word of {length} symbols is thinned to 1 to {length - 1} of them, not to {target}")
+    if run < 1 or share / (1 - share) > run:
+        raise UsageError(f"to keep {target} of {length}, runs have a mean length of at least {share / (1 - share):.3g}")
+    random = np.random.default_rng(Seeds(seed).key("runs", length, target))
+    enter = share / (1 - share) / run
+    rounds = int(4 * target / run + 64)
+    on, off = random.geometric(1 / run, rounds), random.geometric(enter, rounds)
+    while on.sum() + off.sum() < 2 * length:  # rarely: the first rounds were short
+        on, off = (np.concatenate([part, random.geometric(p, rounds)]) for part, p in ((on, 1 / run), (off, enter)))
+    first = random.random() < share  # runs are memoryless, so a whole run may stand for a begun one
+    lengths = np.stack([on, off] if first else [off, on], axis=1).ravel()
+    state = np.repeat(np.arange(len(lengths)) % 2 == (0 if first else 1), lengths)[:length]
+    return np.flatnonzero(state)
+
+
+class Frame:
+    """What z must keep: the end of x, and a count of at least one for what occurs before it, phase by phase."""
+
+    def __init__(self, model: LimitTransformer, x: Ints, length: int) -> None:
+        self.period, self.symbols = model.period, len(model.symbols)
+        self.end = x[-(model.locality + 1) :]
+        before = np.arange(len(x) - len(self.end)) % self.period
+        self.seen = np.zeros((self.period, self.symbols), dtype=np.int64)
+        np.add.at(self.seen, (before, x[: len(before)]), 1)
+        self.places = np.arange(max(length - len(self.end), 0)) % self.period
+        self.totals = np.bincount(self.places, minlength=self.period)
+        self.present = (self.seen > 0).astype(np.int64)
+        self.spare = self.totals - self.present.sum(axis=1)
+        self.possible = length >= len(self.end) and bool(np.all(self.spare >= 0))
+
+    def size(self) -> int:
+        """How many vectors of counts there are."""
+        kinds = self.present.sum(axis=1)
+        return math.prod(math.comb(s + k - 1, k - 1) for s, k in zip(self.spare, kinds, strict=True) if k)
+
+    def all_counts(self) -> Ints:
+        return np.array([self._whole(choice) for choice in itertools.product(*map(self._choices, range(self.period)))])
+
+    def _choices(self, phase: int) -> list[tuple[int, ...]]:
+        return list(compositions(int(self.spare[phase]), int(self.present[phase].sum())))
+
+    def _whole(self, choice: tuple[tuple[int, ...], ...]) -> Ints:
+        counts = self.present.copy()
+        for phase, extra in enumerate(choice):
+            counts[phase, self.present[phase] > 0] += np.array(extra, dtype=np.int64)
+        return counts
+
+    def rounded(self, shares: Array) -> Ints:
+        """Counts near these shares [period, symbols] of each phase: one each, the rest by largest remainders."""
+        counts = self.present.copy()
+        for phase in range(self.period):
+            ideal = shares[phase] * self.totals[phase]
+            for _ in range(self.spare[phase]):
+                counts[phase, np.argmax(np.where(self.present[phase] > 0, ideal - counts[phase], -np.inf))] += 1
+        return counts
+
+    def words(self, counts: Ints) -> Ints:
+        """A word for each vector of counts: symbols in order at each phase, then the end."""
+        words = np.empty((len(counts), len(self.places) + len(self.end)), dtype=np.int64)
+        words[:, len(self.places) :] = self.end
+        for phase in range(self.period):
+            columns = np.flatnonzero(self.places == phase)
+            upto = counts[:, phase].cumsum(axis=1)
+            words[:, columns] = (np.arange(len(columns))[None, :, None] >= upto[:, None, :]).sum(axis=2)
+        return words
+
+    def neighbours(self, counts: Ints) -> Ints:
+        """One, or half, of a symbol's spare count given to another at the same phase."""
+        found = []
+        for phase, one, other in itertools.product(range(self.period), range(self.symbols), range(self.symbols)):
+            spare = counts[phase, one] - self.present[phase, one]
+            if one != other and spare > 0 and self.present[phase, other]:
+                for moved in {1, (spare + 1) // 2}:
+                    changed = counts.copy()
+                    changed[phase, one] -= moved
+                    changed[phase, other] += moved
+                    found.append(changed)
+        return np.array(found).reshape(-1, self.period, self.symbols)
+
+
+def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write a total as an ordered sum of so many numbers of 0 or more."""
+    if parts <= 1:
+        if parts or not total:
+            yield (total,) * parts
+        return
+    for first in range(total + 1):
+        for rest in compositions(total - first, parts - 1):
+            yield (first, *rest)
+
+
+LISTED = 4000  # up to so many vectors of counts are all tried; beyond that, steps downhill from two starts
+STEPS = 200
 
 
 def _search(model: LimitTransformer, frame: Frame, wanted: Array) -> tuple[Ints, bool]:
@@ -131,15 +225,3 @@ def _starts(model: LimitTransformer, frame: Frame) -> Iterator[Ints]:
 
 def _errors(model: LimitTransformer, frame: Frame, counts: Ints, wanted: Array) -> Array:
     return np.abs(model.answers(frame.words(counts)) - wanted).max(axis=1)
-
-
-def _result(model: LimitTransformer, x: Ints, z: Ints, wanted: Array, listed: bool) -> Simulation:
-    reply = model.answers(z[None])[0]
-    long, short = (tuple(model.symbols[symbol] for symbol in row) for row in (x, z))
-    method = "all counts tried" if listed else "search downhill: a better word may exist"
-    answer, short_answer = (tuple(map(float, row)) for row in (wanted, reply))
-    return Simulation(long, short, answer, short_answer, float(np.abs(wanted - reply).max()), method, listed)
-
-
-def _listed(numbers: Sequence[float]) -> str:
-    return ", ".join(f"{number:.4g}" for number in numbers)

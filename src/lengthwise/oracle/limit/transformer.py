@@ -1,40 +1,139 @@
 """Limit transformers that can be run: one or two layers, periodic positions, local attention terms, three modes.
 
-A token s at place i (counted from 1) begins as y_i = E_s + p_i with p_(i + period) = p_i. A head gives the key j <= i
-the logit a_ij = y_j · M y_i + phi(i - j), where M = KᵀQ and phi(t) = 0 for t > locality, and adds the mean of V y_j
-under its weights; all heads are added to the residual stream, then B psi(A y + b) is. The answer is U y at the last
-place.
+A token s at position i (counted from 1) begins as y_i = E_s + p_i with p_(i + period) = p_i. A head gives the key
+j <= i the logit a_ij = y_j · M y_i + phi(i - j), where M = KᵀQ and phi(t) = 0 for t > locality, and adds the mean of
+V y_j under its weights; all heads are added to the residual stream, then B psi(A y + b) is. The answer is U y at the
+last position.
 
     "finite"     weight n^(a - max a) for an input of n tokens (logits times log n), and 0 where that is at most 2^-bits
     "hardmax"    its limit: the plain mean over the keys with the largest logit
     "infinite"   weight exp(y_j · M y_i + log(i) phi(i - j)): only the positional part is scaled, nothing is rounded
 
-The rounding of "finite" is of a weight before normalisation, where the largest is 1: after it, the weights 1/n of
-uniform attention would themselves vanish at n >= 2^bits. Where every number is rational, "hardmax" is exact, and so is
-"finite" when the differences of logits are whole or rounded away; what is rounded away is always decided exactly.
-Everything else is in double precision.
+"finite" rounds a weight before normalisation, where the largest is 1: after it, the weights 1/n of uniform attention
+would themselves vanish at n >= 2^bits. Where every number is rational, "hardmax" is exact, and so is "finite" if the
+differences of logits are whole or rounded away; what is rounded away is always decided exactly. Everything else is in
+double precision.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, get_args
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.attention import head_weights
-from lengthwise.oracle.limit.numbers import Array, as_floats, is_exact, written_rows
-from lengthwise.oracle.limit.parts import Activation, Layer, Mode, activated, float_head, float_mlp, plain_layer
 from lengthwise.seeds import Ints
 
+Number = Fraction | float
+Array = NDArray[Any]
+TIE = 1e-9  # two floating-point logits this close count as equal; exact numbers need no such rule
+
+
+def number(value: Any, what: str) -> Number:
+    """An int, a fraction or a text such as "2/3" is exact; a float stays a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction | np.integer | np.floating):
+        raise UsageError(f'{what} is a number or a text such as "2/3", not {value!r}')
+    if isinstance(value, float | np.floating):
+        if not math.isfinite(value):
+            raise UsageError(f"{what} is a finite number, not {value}")
+        return float(value)
+    try:
+        return Fraction(int(value) if isinstance(value, np.integer) else value)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f'{what} is a number or a text such as "2/3", not {value!r}') from None
+
+
+def vector(values: Any, what: str) -> Array:
+    """A row of numbers, exact if all of them are."""
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
+        raise UsageError(f"{what} is a list of numbers, not {values!r}")
+    entries = [number(value, f"{what}, entry {index + 1},") for index, value in enumerate(values)]
+    return _packed(entries, (len(entries),))
+
+
+def matrix(rows: Any, what: str) -> Array:
+    """A list of rows of equal width, exact if all entries are."""
+    if not isinstance(rows, Sequence | np.ndarray) or isinstance(rows, str) or not len(rows):
+        raise UsageError(f"{what} is a list of rows of numbers, not {rows!r}")
+    lines = [vector(row, f"{what}, row {index + 1}") for index, row in enumerate(rows)]
+    for index, line in enumerate(lines):
+        if len(line) != len(lines[0]):
+            raise UsageError(f"{what}, row {index + 1}, has {len(line)} numbers where {len(lines[0])} are needed")
+    return _packed([entry for line in lines for entry in line], (len(lines), len(lines[0])))
+
+
+def is_exact(array: Array) -> bool:
+    return array.dtype == object
+
+
+def as_floats(array: Array) -> Array:
+    return array.astype(np.float64)
+
+
+def single(value: int, like: Array) -> Array:
+    """One number of the array's kind, which broadcasts."""
+    if not is_exact(like):
+        return np.array(float(value))
+    array = np.empty((), dtype=object)
+    array[()] = Fraction(value)
+    return array
+
+
+def _packed(entries: list[Number], shape: tuple[int, ...]) -> Array:
+    if all(isinstance(entry, Fraction) for entry in entries):
+        packed = np.empty(len(entries), dtype=object)
+        packed[:] = entries
+        return packed.reshape(shape)
+    return np.array([float(entry) for entry in entries]).reshape(shape)
+
+
+Mode = Literal["finite", "hardmax", "infinite"]
+Activation = Literal["relu", "step", "sin", "identity"]
 CHUNK = 1 << 22  # entries of an attention matrix held at once
 
 
 @dataclass(frozen=True, eq=False)
+class LimitHead:
+    """`match` is KᵀQ, `local` is phi(0), phi(1), ... up to the last that is not 0, `value` is V."""
+
+    match: Array
+    local: Array
+    value: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Mlp:
+    """y + outer · activation(inner · y + offset)."""
+
+    inner: Array
+    offset: Array
+    outer: Array
+    activation: Activation = "relu"
+
+    def activated(self, states: Array) -> Array:
+        inner = states @ self.inner.T + self.offset
+        if self.activation == "relu":
+            return np.maximum(inner, 0)
+        if self.activation == "step":
+            return np.where(inner > 0, single(1, inner), single(0, inner))
+        return np.sin(inner) if self.activation == "sin" else inner
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    heads: tuple[LimitHead, ...]
+    mlp: Mlp | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class LimitTransformer:
-    """A limit transformer; `positions` has one row a phase, the first for the first place; `bits` is for "finite"."""
+    """A limit transformer; `positions` has one row per phase, the first for the first position; `bits` is for the mode
+    "finite"."""
 
     symbols: tuple[str, ...]
     embeddings: Array
@@ -61,7 +160,8 @@ class LimitTransformer:
     def exact(self) -> bool:
         """Whether every number is rational and the mode keeps them so where it can."""
         smooth = any(layer.mlp is not None and layer.mlp.activation == "sin" for layer in self.layers)
-        return self.mode != "infinite" and not smooth and all(is_exact(array) for array in _arrays(self))
+        parts = [part for layer in self.layers for part in (*layer.heads, layer.mlp) if part is not None]
+        return self.mode != "infinite" and not smooth and all(map(is_exact, _arrays(self, *parts)))
 
     @property
     def exact_logits(self) -> bool:
@@ -74,9 +174,10 @@ class LimitTransformer:
 
     def in_floats(self) -> LimitTransformer:
         """The same transformer in double precision, which is many times faster on long inputs."""
-        layers = tuple(Layer(tuple(map(float_head, layer.heads)), float_mlp(layer.mlp)) for layer in self.layers)
-        arrays = [as_floats(array) for array in (self.embeddings, self.positions, self.readout)]
-        return replace(self, embeddings=arrays[0], positions=arrays[1], readout=arrays[2], layers=layers)
+        layers = tuple(
+            Layer(tuple(map(_floating, layer.heads)), layer.mlp and _floating(layer.mlp)) for layer in self.layers
+        )
+        return replace(_floating(self), layers=layers)
 
     def read(self, word: Sequence[str]) -> Ints:
         """A word as numbers of symbols, one row."""
@@ -85,6 +186,10 @@ class LimitTransformer:
         if unknown := [symbol for symbol in word if symbol not in self.symbols]:
             raise UsageError(f"the symbols are {' '.join(self.symbols)}; {unknown[0]!r} is none of them")
         return np.array([[self.symbols.index(symbol) for symbol in word]], dtype=np.int64)
+
+    def spelled(self, word: Ints) -> tuple[str, ...]:
+        """Numbers of symbols as symbols."""
+        return tuple(self.symbols[symbol] for symbol in word)
 
     def answer(self, word: Sequence[str]) -> tuple[Any, ...]:
         """The output vector for one word of symbols."""
@@ -101,21 +206,48 @@ class LimitTransformer:
         last = _through(model.layers[-1], states, np.array([length - 1]), model)
         return last[:, 0] @ model.readout.T
 
-    def plain(self) -> dict[str, Any]:
-        """JSON-ready data from which `reading.limit_from` makes an equal transformer."""
-        return {
-            "symbols": list(self.symbols),
-            "embeddings": written_rows(self.embeddings),
-            "positions": written_rows(self.positions),
-            "layers": [plain_layer(layer) for layer in self.layers],
-            "readout": written_rows(self.readout),
-            "mode": self.mode,
-            "bits": self.bits,
-        }
+
+def head_weights(head: LimitHead, states: Array, queries: Ints, mode: Mode, bits: int) -> Array:
+    """The attention weights of a head, [words, queries, keys]; rows add up to 1."""
+    length, zero = states.shape[1], single(0, states)
+    distance = queries[:, None] - np.arange(length)
+    near = (distance >= 0) & (distance < len(head.local))
+    local = np.broadcast_to(zero, distance.shape).copy()
+    local[near] = head.local[distance[near]]
+    if mode == "infinite":
+        local = local * np.log(queries + 1.0)[:, None]
+    logits = (states[:, queries] @ head.match.T) @ np.swapaxes(states, 1, 2) + local
+    seen = distance >= 0
+    top = np.where(seen, logits, logits[:, np.arange(len(queries)), queries][..., None]).max(axis=2, keepdims=True)
+    gaps = np.where(seen, top - logits, zero)
+    weights = np.where(seen, _weights(gaps, mode, bits, length), single(0, gaps))
+    return weights / weights.sum(axis=2, keepdims=True)
+
+
+def _weights(gaps: Array, mode: Mode, bits: int, length: int) -> Array:
+    """The weight of a key whose logit is `gaps` below the largest, which has weight 1."""
+    if is_exact(gaps):
+        weigh = np.frompyfunc(lambda gap: exact_weight(gap, mode, bits, length), 1, 1)
+        return np.asarray(weigh(gaps), dtype=object)
+    if mode == "hardmax":
+        return (gaps <= TIE).astype(np.float64)
+    if mode == "infinite":
+        return np.exp(-gaps)
+    weights = np.exp(-math.log(length) * np.where(gaps <= TIE, 0.0, gaps))
+    return np.where(weights <= 2.0**-bits * (1 + TIE), 0.0, weights)
+
+
+def exact_weight(gap: Fraction, mode: Mode, bits: int, length: int) -> Fraction | float:
+    """length^-gap, rounded to 0 where it is at most 2^-bits: that is decided by whole numbers."""
+    if gap == 0:
+        return Fraction(1)
+    if mode == "hardmax" or length**gap.numerator >= 2 ** (bits * gap.denominator):
+        return Fraction(0)
+    return Fraction(1, length**gap.numerator) if gap.denominator == 1 else float(length) ** -float(gap)
 
 
 def _through(layer: Layer, states: Array, queries: Ints, model: LimitTransformer) -> Array:
-    """The states at the queried places (0-based) after a layer, [words, queries, width]."""
+    """The states at the queried positions (0-based) after a layer, [words, queries, width]."""
     step = max(1, CHUNK // (states.shape[0] * states.shape[1]))
     parts = []
     for begin in range(0, len(queries), step):
@@ -125,15 +257,21 @@ def _through(layer: Layer, states: Array, queries: Ints, model: LimitTransformer
             mixed = mixed + head_weights(head, states, some, model.mode, model.bits) @ (states @ head.value.T)
         parts.append(mixed)
     result = np.concatenate(parts, axis=1)
-    return result if layer.mlp is None else result + activated(layer.mlp, result) @ layer.mlp.outer.T
+    return result if layer.mlp is None else result + layer.mlp.activated(result) @ layer.mlp.outer.T
 
 
-def _arrays(model: LimitTransformer) -> list[Array]:
-    arrays = [model.embeddings, model.positions, model.readout]
-    for layer in model.layers:
-        arrays += [array for head in layer.heads for array in (head.match, head.local, head.value)]
-        arrays += [layer.mlp.inner, layer.mlp.offset, layer.mlp.outer] if layer.mlp else []
-    return arrays
+Part = TypeVar("Part", LimitHead, Mlp, LimitTransformer)
+
+
+def _arrays(*parts: LimitHead | Mlp | LimitTransformer) -> list[Array]:
+    values = [getattr(part, field.name) for part in parts for field in fields(part)]
+    return [value for value in values if isinstance(value, np.ndarray)]
+
+
+def _floating(part: Part) -> Part:
+    """A part with all its arrays in double precision."""
+    arrays = {field.name: getattr(part, field.name) for field in fields(part)}
+    return replace(part, **{name: as_floats(value) for name, value in arrays.items() if isinstance(value, np.ndarray)})
 
 
 def _check(model: LimitTransformer) -> None:

@@ -1,8 +1,8 @@
-"""Bimachines: a step whose label at a position is read off what an automaton saw on the left and one on the right.
+"""Bimachines: a step whose label at a position follows from what one automaton saw on the left and one on the right.
 
 A letter is a whole column written as text. The left scanner reads from the left border to the position, the right one
 from the right border, and the output is a function of both states and of the letter between. A third scanner says which
-words are states at all.
+words are states at all. `fold` puts it into both, so that the output is defined exactly on words of the domain.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lengthwise.errors import UsageError
 
@@ -100,3 +103,59 @@ def bimachine(
     return Bimachine(
         tuple(alphabet), scanner(alphabet, *left), scanner(alphabet, *right), output, scope, accepting, exact
     )
+
+
+UNDEFINED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """`left[x, a]` and `right[m, a]` are the next states; `outputs[a][x, m]` numbers the label, or is UNDEFINED."""
+
+    alphabet: tuple[str, ...]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    outputs: NDArray[np.int64]
+    labels: tuple[str, ...]
+
+    def label(self, x: int, letter: int, m: int) -> str:
+        return self.labels[int(self.outputs[letter, x, m])]
+
+
+def fold(machine: Bimachine) -> Folded:
+    """The product of both scanners with the domain.
+
+    On the right the domain is read backwards: a right context is known by the set of domain states from which it leads
+    to acceptance, and a word is in the domain when the state after its letter is in that set.
+    """
+    letters = {letter: number for number, letter in enumerate(machine.alphabet)}
+    domain = machine.domain.table
+
+    def forward(state: tuple[int, int], letter: str) -> tuple[int, int]:
+        number = letters[letter]
+        return machine.left.table[state[0]][number], domain[state[1]][number]
+
+    def backward(state: tuple[int, frozenset[int]], letter: str) -> tuple[int, frozenset[int]]:
+        number = letters[letter]
+        into = frozenset(source for source, row in enumerate(domain) if row[number] in state[1])
+        return machine.right.table[state[0]][number], into
+
+    left = scanner(machine.alphabet, (0, 0), forward)  # pyright: ignore[reportArgumentType]
+    right = scanner(machine.alphabet, (0, machine.accepting), backward)  # pyright: ignore[reportArgumentType]
+    outputs, labels = _outputs(machine, left, right)
+    return Folded(machine.alphabet, np.array(left.table), np.array(right.table), outputs, labels)
+
+
+def _outputs(machine: Bimachine, left: Scanner, right: Scanner) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    numbers: dict[str, int] = {}
+    outputs = np.full((len(machine.alphabet), len(left.names), len(right.names)), UNDEFINED)
+    lefts: list[tuple[int, int]] = list(left.names)  # pyright: ignore[reportAssignmentType]
+    rights: list[tuple[int, frozenset[int]]] = list(right.names)  # pyright: ignore[reportAssignmentType]
+    for number, letter in enumerate(machine.alphabet):
+        for x, (p, d) in enumerate(lefts):
+            entered = machine.domain.table[d][number]
+            for m, (q, accepted) in enumerate(rights):
+                if entered in accepted:
+                    label = machine.output(machine.left.names[p], letter, machine.right.names[q])
+                    outputs[number, x, m] = numbers.setdefault(label, len(numbers))
+    return outputs, tuple(numbers)

@@ -1,9 +1,9 @@
 """(n, r)-consistency of given steps: whether n windows of r columns, the anchor among them, settle every label.
 
 A position of a state is settled by n windows when some n - 1 windows of the state, together with the window around the
-position (the anchor), occur in no state in which the same anchor bears another label. Where windows lie does not count,
+position (the anchor), occur in no state in which the same anchor has another label. Where windows lie does not count,
 nor how often they occur: a state is its set of windows [xiao2024, (n, r)-consistency]. For given r either some n is
-enough, or two places refute every n: the same anchor, different labels, all windows of one state among the other's.
+enough, or two positions refute every n: the same anchor, different labels, all windows of one state among the other's.
 """
 
 from __future__ import annotations
@@ -12,16 +12,85 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lengthwise.oracle.locality.certificates import Refuted, certificates
-from lengthwise.oracle.locality.own_labels import is_guess
-from lengthwise.oracle.locality.steps import Steps, check_width
-from lengthwise.oracle.locality.windows import Numbering, Place, Table, recurring
-from lengthwise.oracle.locality.witness import Witness
-from lengthwise.records import Assumption, Check, Claim, Reference
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.locality.own_states import is_guess
+from lengthwise.oracle.locality.steps import Steps, check_width, written
+from lengthwise.oracle.locality.windows import (
+    Numbering,
+    Place,
+    Refuted,
+    WindowTable,
+    certificates,
+    recurring,
+    windows_of,
+)
+from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.formulations.formulation import State
 
 Verdict = Literal["REFUTED", "CONSISTENT", "PROVED"]
 XIAO = Reference("xiao2024", "(n, r)-consistency, Theorems 3.5 to 3.7")
-_RECURRING = 0.5  # of the changed places of a sample; below it windows meet too seldom to clash
+_RECURRING = 0.5  # of the changed places of a sample; below it windows recur too seldom to clash
+explain(
+    {
+        "locality.windows": "{name}: windows of {r} columns",
+        "locality.larger_sizes": "sizes above {up_to} bring no clash",
+        "locality.recur": "the windows of a sample recur often enough to clash",
+        "locality.long_enough": "states are long enough for windows to clash",
+        "locality.intended": "the step function is the intended one",
+        "locality.labels_found": "the model is asked for the labels that were found by comparing states",
+        "locality.refuted": "REFUTED: no number of windows of width {r} settles a step.",
+        "locality.growing": "Unknown, growing: the number of windows of width {r} that are needed is {numbers}.",
+        "locality.more_than": "more than {most} windows",
+        "locality.seldom": "Unknown: only {recurring:.0%} of the windows of {r} columns at which something changes "
+        "occurred twice in {scope}, too few to judge by; no clash was found.",
+        "locality.short": "Unknown: states up to size {up_to} have at most {longest} columns, too few to judge windows "
+        "of {r} columns; no clash was found.",
+        "locality.consistent_one": "CONSISTENT: one window of width {r} settles every step in {scope}.",
+        "locality.consistent": "CONSISTENT: {n} windows of width {r} settle every step in {scope}.",
+        "locality.no_new": "There are {pairs} windows with their labels; no new one appears from size {least_size} on.",
+        "locality.still_new": "There are {pairs} windows with their labels; new ones still appear.",
+        "locality.every_state": "all states up to size {up_to}",
+        "locality.sample": "a sample of states up to size {up_to}",
+        "locality.clash": "`{state}` needs {label!r} at the position in brackets and `{other_state}` needs "
+        "{other_label!r}; the windows of width {r} around both are the same, and every window of width {r} of the "
+        "first state occurs in the second, so no number of windows distinguishes them.",
+        "locality.labels_compared": "The labels were found by comparing states; the file can define its own (labels).",
+    }
+)
+
+
+@dataclass(frozen=True)
+class WindowWitness:
+    """Two positions that no number of windows distinguishes: the same anchor window, different labels, and all windows
+    of the first state in the second."""
+
+    r: int
+    state: State
+    position: int
+    label: str
+    other_state: State
+    other_position: int
+    other_label: str
+    guessed: bool = False
+
+    def holds(self) -> bool:
+        """Checked again on the states themselves."""
+        one, other = windows_of(self.state, self.r), windows_of(self.other_state, self.r)
+        same_anchor = one[self.position] == other[self.other_position]
+        return same_anchor and self.label != self.other_label and set(one) <= set(other)
+
+    def explain(self) -> list[str]:
+        found = [sentence("locality.clash", self.plain())]
+        return [*found, sentence("locality.labels_compared")] if self.guessed else found
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "r": self.r,
+            "state": written(self.state, self.position),
+            "label": self.label,
+            "other_state": written(self.other_state, self.other_position),
+            "other_label": self.other_label,
+        }
 
 
 @dataclass(frozen=True)
@@ -30,8 +99,8 @@ class Consistency:
 
     `n` is the least number of windows, None when refuted or when more than `most` are needed; `by_size` gives it for
     the steps up to each size. `pairs` counts the (anchor window, label) pairs, and `least_size` is the size after which
-    no new one comes (None when the last size still brought one). `recurring` is the share of changed places whose
-    anchor another chain has too; it is 1 where all states were looked at.
+    no new one appears (None when the last size still brought one). `recurring` is the share of changed places whose
+    anchor another chain has too; it is 1 where all states were examined.
     """
 
     name: str
@@ -47,12 +116,12 @@ class Consistency:
     exhaustive: bool
     longest: int
     most: int
-    witness: Witness | None = None
+    witness: WindowWitness | None = None
     recurring: float = 1.0
 
     @property
     def growing(self) -> bool:
-        """Whether no n can be named: more than `most` are needed, n rose although no new pair came, or it rose last.
+        """Whether no n can be named: more than `most` are needed, n rose without a new pair, or it rose last.
 
         An n that settles every size is reached with some finite set of states; one that still rises when every anchor
         and label is known is driven by the size itself.
@@ -66,9 +135,9 @@ class Consistency:
 
     @property
     def thin(self) -> bool:
-        """Whether a missing clash says little: most windows of a sample came only once, or no state was longer than two
-        windows, or for several windows no size is two above their width, so that most places show where they are. One
-        window that keeps settling when no new one comes is believed."""
+        """Whether a missing clash says little: most windows of a sample occurred only once, or no state was longer than
+        two windows, or for several windows no size is two above their width, so that most positions show where they
+        are. One window that keeps settling when no new one appears is believed."""
         if self.verdict != "CONSISTENT":
             return False
         if self.recurring < _RECURRING:
@@ -84,81 +153,57 @@ class Consistency:
 
     @property
     def scope(self) -> str:
-        return f"{'all' if self.exhaustive else 'a sample of'} states up to size {self.up_to}"
+        return sentence("locality.every_state" if self.exhaustive else "locality.sample", {"up_to": self.up_to})
 
     def claim(self) -> Claim:
-        name = f"{self.name}: windows of {self.r}"
-        evidence = {"states": self.states, "up_to": self.up_to, "n_by_size": dict(self.by_size), "pairs": self.pairs}
+        key, evidence = "locality.windows", {"name": self.name, "r": self.r, "states": self.states}
+        evidence |= {"up_to": self.up_to, "n_by_size": dict(self.by_size), "pairs": self.pairs}
         if self.witness is not None:
+            given = [Assumption("locality.intended")]
+            if self.witness.guessed:  # other labels might be settled
+                given.append(Assumption("locality.labels_found"))
+            status = "unknown" if self.witness.guessed else "refuted"
             evidence["witness"] = self.witness.plain()
-            return self._refuted(name, evidence)
+            return Claim(key, "REFUTED", "", "proved", status, None, tuple(given), XIAO, evidence)
         assumptions = (
-            Assumption(f"sizes above {self.up_to} bring no clash"),
-            Assumption("the windows of a sample meet often enough to clash", self._meeting),
-            Assumption("states are long enough for windows to clash", "violated" if self.thin else "checked"),
+            Assumption("locality.larger_sizes", values={"up_to": self.up_to}),
+            Assumption("locality.recur", "violated" if self.recurring < _RECURRING else "checked"),
+            Assumption("locality.long_enough", "violated" if self.thin else "checked"),
         )
-        status = "holds" if self.settled else "unknown"
-        value = f"({self.n}, {self.r})" if self.n else f"more than {self.most} windows"
-        return Claim(name, value, "", "measured", status, assumptions=assumptions, reference=XIAO, evidence=evidence)
+        value = f"({self.n}, {self.r})" if self.n else sentence("locality.more_than", {"most": self.most})
+        return Claim(
+            key, value, "", "measured", "holds" if self.settled else "unknown", None, assumptions, XIAO, evidence
+        )
 
     @property
-    def _meeting(self) -> Check:
-        return "violated" if self.recurring < _RECURRING else "checked"
-
-    def _refuted(self, name: str, evidence: dict[str, Any]) -> Claim:
-        given = [Assumption("the step function is the intended one")]
-        guessed = self.witness is not None and self.witness.guessed
-        if guessed:  # other labels might be settled
-            given.append(Assumption("a model is asked for the labels that were found by comparing states"))
-        status = "unknown" if guessed else "refuted"
-        return Claim(name, "REFUTED", "", "proved", status, assumptions=tuple(given), reference=XIAO, evidence=evidence)
+    def unsettled(self) -> str | None:
+        """Why no number of windows can be named, as a key; None where one can, or where every number is refuted."""
+        if self.verdict == "REFUTED" or self.settled:
+            return None
+        if self.growing:
+            return "locality.growing"
+        return "locality.seldom" if self.recurring < _RECURRING else "locality.short"
 
     def explain(self) -> list[str]:
         if self.witness is not None:
-            return [f"REFUTED: no number of windows of width {self.r} settles a step.", *self.witness.explain()]
-        if self.growing:
-            numbers = ", ".join(f"{n or f'more than {self.most}'} at {size}" for size, n in self.by_size)
-            return [f"Unknown, growing: the number of windows of width {self.r} that are needed is {numbers}."]
-        if self.recurring < _RECURRING:
-            seen = f"only {self.recurring:.0%} of the windows of {self.r} at which something changes came twice"
-            return [f"Unknown: {seen} in {self.scope}, too few to judge by; no clash was found."]
-        if self.thin:
-            seen = f"states up to size {self.up_to} have at most {self.longest} columns"
-            return [f"Unknown: {seen}, too few to judge windows of {self.r}; no clash was found."]
-        enough = f"from size {self.least_size} on no new one comes" if self.least_size else "new ones still come"
-        count = "one window" if self.n == 1 else f"{self.n} windows"
-        return [
-            f"CONSISTENT: {count} of width {self.r} settle{'s' if self.n == 1 else ''} every step in {self.scope}.",
-            f"There are {self.pairs} windows with their labels; {enough}.",
-        ]
-
-    def plain(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "verdict": self.verdict,
-            "n": self.n,
-            "r": self.r,
-            "up_to": self.up_to,
-            "least_size": self.least_size,
-            "pairs": self.pairs,
-            "n_by_size": [list(pair) for pair in self.by_size],
-            "states": self.states,
-            "exhaustive": self.exhaustive,
-            "growing": self.growing,
-            "thin": self.thin,
-            "recurring": self.recurring,
-            "witness": None if self.witness is None else self.witness.plain(),
-        }
+            return [sentence("locality.refuted", {"r": self.r}), *self.witness.explain()]
+        values = {**vars(self), "scope": self.scope}
+        if self.unsettled is not None:
+            more = sentence("locality.more_than", {"most": self.most})
+            values["numbers"] = ", ".join(f"{n or more} at {size}" for size, n in self.by_size)
+            return [sentence(self.unsettled, values)]
+        keys = ("consistent_one" if self.n == 1 else "consistent", "no_new" if self.least_size else "still_new")
+        return [sentence(f"locality.{key}", values) for key in keys]
 
 
 def consistency(steps: Steps, r: int, sizes: Iterable[int], most: int = 4) -> Consistency:
     """Decide (n, r)-consistency of the steps of these sizes, for n up to `most`; a refutation is for every n.
 
-    Time is mainly that of entering the windows, O(states x length), and of the certificates of anchors that bear two
+    Time is mainly that of entering the windows, O(states x length), and of the certificates of anchors with two
     labels.
     """
     check_width(r)
-    table = Table(Numbering(r))
+    table = WindowTable(Numbering(r))
     needs: dict[int, int | None] = {}
     by_size: list[tuple[int, int | None]] = []
     pairs: list[tuple[int, int]] = []
@@ -174,7 +219,7 @@ def consistency(steps: Steps, r: int, sizes: Iterable[int], most: int = 4) -> Co
 
 
 def _update(
-    needs: dict[int, int | None], table: Table, changed: set[int], most: int
+    needs: dict[int, int | None], table: WindowTable, changed: set[int], most: int
 ) -> tuple[int, str, Refuted] | None:
     """How many windows each changed anchor needs, or the anchor, label and sets that refute every number."""
     for anchor in changed:
@@ -207,7 +252,7 @@ def _result(
     steps: Steps,
     r: int,
     most: int,
-    table: Table,
+    table: WindowTable,
     by_size: list[tuple[int, int | None]],
     pairs: list[tuple[int, int]],
     refuted: tuple[int, str, Refuted] | None,
@@ -233,11 +278,11 @@ def _result(
     )
 
 
-def _witness(table: Table, r: int, guessed: bool, anchor: int, label: str, sets: Refuted) -> Witness:
+def _witness(table: WindowTable, r: int, guessed: bool, anchor: int, label: str, sets: Refuted) -> WindowWitness:
     labels = table.found[anchor]
     one: Place = labels[label][sets.own]
     other_label, other = next(
         (name, found[sets.other]) for name, found in labels.items() if name != label and sets.other in found
     )
     guessed = guessed and any(is_guess(place.move.state, place.move.after) for place in (one, other))
-    return Witness(r, one.move.state, one.position, label, other.move.state, other.position, other_label, guessed)
+    return WindowWitness(r, one.move.state, one.position, label, other.move.state, other.position, other_label, guessed)

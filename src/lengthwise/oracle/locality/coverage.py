@@ -1,30 +1,58 @@
-"""What a training sample has to show, every window that settles a step, and which of them a sample shows.
+"""What a training sample has to show: every window that settles a step, which of them a sample shows, and which test
+instances need one that it does not show.
 
 Where one window settles a step, what has to be learned is the map from windows to labels. Where n windows do, it is a
-family of certificates: an anchor window, up to n - 1 windows beside it anywhere in the state, and the label.
-What was not seen is not constrained by the data [xiao2024, Theorems 3.1.1 and 3.7].
+family of certificates: an anchor window, up to n - 1 windows elsewhere in the state, and the label. What was not seen
+is not constrained by the data [xiao2024, Theorems 3.1.1 and 3.7]. That a window was not shown is a fact about the data,
+not a prediction of failure: a network may be right on windows it was never shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.certificates import Refuted, certificates
+from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.steps import Steps, drawn_steps, written
-from lengthwise.oracle.locality.windows import Numbering, Table, bits_of, numbers_in
+from lengthwise.oracle.locality.windows import Numbering, Refuted, WindowTable, bits_of, certificates, numbers_in
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.formulation import Formulation, Move, State
 
 XIAO = Reference("xiao2024", "Theorems 3.1.1, 3.3 and 3.7")
 _TOGETHER = 20_000  # items that are drawn at a time
+explain(
+    {
+        "locality.training_size": "{name}: least training size",
+        "locality.no_larger_window": "larger sizes have no window that these lack",
+        "locality.consistent_everywhere": "({n}, {r})-consistency at every size",
+        "locality.entries": "{entries} {kind} of width {r} occur in {scope}, and new ones still appear at the last "
+        "size: the training size needed is not yet known.",
+        "locality.train_to": "Train to size {least_size} at least: {entries} {kind} of width {r} occur in {scope}, and "
+        "size {least_size} shows the last.",
+        "locality.kind_windows": "windows",
+        "locality.kind_certificates": "certificates of up to {n} windows",
+        "locality.entry": "`{window}`{beside} → {label} (from size {size} on)",
+        "locality.beside": " together with `{window}`",
+        "locality.share_seen": "{name}: share of {kind} in the sample",
+        "locality.no_other_window": "no other window exists",
+        "locality.capped": "Of {planned:,} planned items {states:,} were examined; all of them show at least as much.",
+        "locality.seen_all": "The sample shows all {entries} {kind}.",
+        "locality.seen_some": "{entries} {kind} were found, and the sample of {states:,} states misses {missed}.",
+        "locality.seen_later": "{later} of them occur only in sizes above {largest}.",
+        "locality.and_more": "… and {more} more",
+        "locality.unshown": "{name}: share of instances of size {size} with a step that the planned items do not show",
+        "locality.drawn_alike": "the planned training items are drawn like those examined",
+        "locality.unshown_shares": "Instances with a step that the planned items do not show: {shares}.",
+        "locality.share_at": "{share:.1%} at size {size}",
+        "locality.nothing_settles": "In `{state}` nothing seen settles the position in brackets.",
+    }
+)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An anchor window, the windows beside it that settle its label, and the least size that shows them together."""
+    """An anchor window, the windows that settle its label with it, and the least size that shows them together."""
 
     window: State
     beside: tuple[State, ...]
@@ -32,14 +60,16 @@ class Entry:
     size: int
 
     def __str__(self) -> str:
-        beside = "".join(f" beside `{written(window)}`" for window in self.beside)
-        return f"`{written(self.window, len(self.window) // 2)}`{beside} → {self.label} (from size {self.size} on)"
+        beside = "".join(sentence("locality.beside", {"window": written(window)}) for window in self.beside)
+        anchor = written(self.window, len(self.window) // 2)
+        values = {"window": anchor, "beside": beside, "label": self.label, "size": self.size}
+        return sentence("locality.entry", values)
 
 
 @dataclass(frozen=True)
 class Coverage:
     """Every entry that the states up to a size have; `least_size` is the size that shows the last of them, None when
-    the last size looked at still brought a new one."""
+    the last size examined still brought a new one."""
 
     name: str
     r: int
@@ -72,39 +102,29 @@ class Coverage:
         ]
 
     def claim(self) -> Claim:
-        assumptions = (
-            Assumption("larger sizes have no window that these lack", "assumed" if self.least_size else "violated"),
-            Assumption(f"({self.n}, {self.r})-consistency at every size"),
-        )
+        given = Assumption("locality.no_larger_window", "assumed" if self.least_size else "violated")
+        everywhere = Assumption("locality.consistent_everywhere", values={"n": self.n, "r": self.r})
+        evidence = {"name": self.name, "entries": len(self.entries), "by_size": self.by_size()}
+        status = "holds" if self.least_size else "unknown"
         return Claim(
-            f"{self.name}: least training size", self.least_size, "", "measured",
-            "holds" if self.least_size else "unknown",
-            assumptions=assumptions, reference=XIAO, evidence={"entries": len(self.entries), "by_size": self.by_size()},
-        )  # fmt: skip
+            "locality.training_size", self.least_size, "", "measured", status, None, (given, everywhere), XIAO, evidence
+        )
 
     def explain(self) -> list[str]:
-        states = f"{'all' if self.exhaustive else 'a sample of'} states up to size {self.up_to}"
-        what = f"{len(self.entries)} {_kind(self.n)} of width {self.r} occur in {states}"
-        if self.least_size is None:
-            return [f"{what}, and the last size still brought new ones: the training size needed is not yet known."]
-        return [f"Train to size {self.least_size} at least: {what}, and size {self.least_size} shows the last."]
+        scope = sentence("locality.every_state" if self.exhaustive else "locality.sample", {"up_to": self.up_to})
+        values = {"entries": len(self.entries), "kind": self.kind, "r": self.r, "scope": scope}
+        key = "locality.entries" if self.least_size is None else "locality.train_to"
+        return [sentence(key, {**values, "least_size": self.least_size})]
 
-    def plain(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "r": self.r,
-            "n": self.n,
-            "up_to": self.up_to,
-            "exhaustive": self.exhaustive,
-            "entries": len(self.entries),
-            "by_size": self.by_size(),
-            "least_size": self.least_size,
-        }
+    @property
+    def kind(self) -> str:
+        """What the entries are, in words."""
+        return sentence("locality.kind_windows" if self.n == 1 else "locality.kind_certificates", {"n": self.n})
 
 
 def coverage(steps: Steps, r: int, sizes: Iterable[int], n: int = 1) -> Coverage:
     """The entries of (n, r) in the steps of these sizes. Steps that n windows do not settle are a usage error."""
-    table, up_to = Table(Numbering(r)), 0
+    table, up_to = WindowTable(Numbering(r)), 0
     for size in sizes:
         up_to = max(up_to, size)
         for move in steps.moves(size):
@@ -120,7 +140,7 @@ def coverage(steps: Steps, r: int, sizes: Iterable[int], n: int = 1) -> Coverage
     return Coverage(steps.name, r, n, up_to, steps.exhaustive, tuple(entries), table.numbering, index)
 
 
-def _certified(table: Table, anchor: int, n: int, r: int, name: str) -> list[tuple[str, int, int]]:
+def _certified(table: WindowTable, anchor: int, n: int, r: int, name: str) -> list[tuple[str, int, int]]:
     """(label, windows beside, least size): a small family of certificates; one that fits is used again."""
     labels = table.found[anchor]
     if len(labels) == 1:
@@ -144,8 +164,8 @@ def _certified(table: Table, anchor: int, n: int, r: int, name: str) -> list[tup
 
 
 @dataclass(frozen=True)
-class Seen:
-    """Which entries of a coverage a training sample shows: `states` of them were looked at, of `planned` items. Where
+class SeenWindows:
+    """Which entries of a coverage a training sample shows: `states` of them were examined, of `planned` items. Where
     one window settles a step, `windows` are all that the sample shows, also those that the coverage does not list."""
 
     coverage: Coverage
@@ -166,42 +186,35 @@ class Seen:
         return sorted(lacking, key=lambda entry: entry.size)
 
     def claim(self) -> Claim:
-        evidence = {"states": self.states, "sizes": list(self.sizes), "unseen": [str(e) for e in self.unseen[:20]]}
-        given = (Assumption("no other window exists", "assumed"),)
+        evidence = {"name": self.coverage.name, "kind": self.coverage.kind, "states": self.states}
+        evidence |= {"sizes": list(self.sizes), "unseen": [str(entry) for entry in self.unseen[:20]]}
         if self.capped:
             evidence |= {"planned": self.planned, "note": self.capped}
-        return Claim(
-            f"{self.coverage.name}: share of {_kind(self.coverage.n)} in the sample", self.share, "", "measured",
-            assumptions=given, reference=XIAO, evidence=evidence,
-        )  # fmt: skip
+        given = (Assumption("locality.no_other_window"),)
+        return Claim("locality.share_seen", self.share, "", "measured", "holds", None, given, XIAO, evidence)
 
     @property
     def capped(self) -> str:
-        """A sentence if not all planned items were looked at."""
+        """A sentence if not all planned items were examined."""
         if self.planned is None or self.planned <= self.states:
             return ""
-        return f"Of {self.planned:,} planned items {self.states:,} were looked at; all of them show as much or more."
+        return sentence("locality.capped", {"planned": self.planned, "states": self.states})
 
     def explain(self, most: int = 10) -> list[str]:
-        total, largest = len(self.coverage.entries), max(self.sizes, default=0)
-        if not self.unseen:
-            return [f"The sample shows all {total} {_kind(self.coverage.n)}."]
+        largest, missed = max(self.sizes, default=0), len(self.unseen)
         later = sum(entry.size > largest for entry in self.unseen)
-        kind = _kind(self.coverage.n)
-        lines = [f"{total} {kind} were found and the sample of {self.states} states misses {len(self.unseen)}."]
-        if later:
-            lines.append(f"{later} of them occur only in sizes above {largest}.")
+        values = {"entries": len(self.coverage.entries), "kind": self.coverage.kind, "states": self.states}
+        values |= {"missed": missed, "later": later, "largest": largest, "more": missed - most}
+        if not missed:
+            return [sentence("locality.seen_all", values)]
+        lines = [sentence("locality.seen_some", values)]
+        lines += [sentence("locality.seen_later", values)] if later else []
         lines += [str(entry) for entry in self.unseen[:most]]
-        lines += [f"… and {len(self.unseen) - most} more"] if len(self.unseen) > most else []
+        lines += [sentence("locality.and_more", values)] if missed > most else []
         return [*lines, self.capped] if self.capped else lines
 
-    def plain(self) -> dict[str, Any]:
-        unseen = [str(entry) for entry in self.unseen]
-        looked = {"states": self.states, "planned": self.planned, "sizes": list(self.sizes)}
-        return {"share": self.share, **looked, "unseen": unseen}
 
-
-def seen_in(needed: Coverage, sample: Steps, sizes: Sequence[int]) -> Seen:
+def seen_in(needed: Coverage, sample: Steps, sizes: Sequence[int]) -> SeenWindows:
     """What a training sample shows of the entries that are needed."""
     moves = [move for size in sizes for move in sample.moves(size)]
     if needed.n == 1:
@@ -213,21 +226,21 @@ def seen_in(needed: Coverage, sample: Steps, sizes: Sequence[int]) -> Seen:
         }
         return _seen_windows(needed, windows, len(moves), sizes)
     seen = {entry for move in moves for _, entries in needed.settled_by(move) for entry in entries}
-    return Seen(needed, frozenset(seen), len(moves), tuple(sizes))
+    return SeenWindows(needed, frozenset(seen), len(moves), tuple(sizes))
 
 
-def _seen_windows(needed: Coverage, windows: set[int], states: int, sizes: Sequence[int]) -> Seen:
+def _seen_windows(needed: Coverage, windows: set[int], states: int, sizes: Sequence[int]) -> SeenWindows:
     seen = frozenset(entry for window in windows for _, entry in needed.index.get(window, ()))
-    return Seen(needed, seen, states, tuple(sizes), windows=frozenset(windows))
+    return SeenWindows(needed, seen, states, tuple(sizes), windows=frozenset(windows))
 
 
 def seen_in_items(
     needed: Coverage, formulation: Formulation, items: int, sizes: Sequence[int], seed: int = 0, most: int = 10_000
-) -> Seen:
+) -> SeenWindows:
     """What the training items of a run show of the entries that are needed: `items` over these sizes, as many of each.
 
     Where one window settles a step all items are drawn and only their different windows are looked up; the certificates
-    of several windows take whole states one by one, and no more than `most` items are looked at. `Seen` says so.
+    of several windows take whole states one by one, and no more than `most` items are examined. `SeenWindows` says so.
     """
     each = max(1, items // max(1, len(sizes)))
     if needed.n > 1 or formulation.readout != "tags":
@@ -242,5 +255,56 @@ def seen_in_items(
     return replace(_seen_windows(needed, windows, each * len(sizes), sizes), planned=each * len(sizes))
 
 
-def _kind(n: int) -> str:
-    return "windows" if n == 1 else f"certificates of up to {n} windows"
+@dataclass(frozen=True)
+class Unshown:
+    """The share of test instances, by size, with a step that nothing in the sample settles, and the first one.
+    `instances` is how many of each size were examined."""
+
+    name: str
+    shares: tuple[tuple[int, float], ...]
+    instances: int
+    example: str
+
+    @property
+    def last(self) -> tuple[int, float]:
+        """The largest size and its share."""
+        return self.shares[-1]
+
+    def claim(self) -> Claim:
+        size, share = self.last
+        given = (Assumption("locality.drawn_alike"),)
+        evidence = {"name": self.name, "size": size, "shares": dict(self.shares)}
+        evidence |= {"instances": self.instances, "example": self.example}
+        return Claim("locality.unshown", share, "", "measured", "holds", None, given, XIAO, evidence)
+
+    def explain(self) -> list[str]:
+        shares = [sentence("locality.share_at", {"share": share, "size": size}) for size, share in self.shares]
+        found = [sentence("locality.unshown_shares", {"shares": ", ".join(shares)})]
+        return [*found, self.example] if self.example else found
+
+
+def unshown(seen: SeenWindows, tests: Steps, sizes: Sequence[int]) -> Unshown:
+    """Which test instances have a step that no seen entry settles, in any state of their chain."""
+    shares, example, fewest = [], "", 0
+    for size in sizes:
+        instances = lacking = 0
+        for chain in tests.chains(size):
+            instances += 1
+            found = next(((move, place) for move in chain for place in _unsettled(seen, move)), None)
+            if found is not None:
+                lacking += 1
+                state = written(found[0].state, found[1])
+                example = example or sentence("locality.nothing_settles", {"state": state})
+        if instances:
+            shares.append((size, lacking / instances))
+            fewest = min(fewest or instances, instances)
+    if not shares:
+        raise UsageError(f"{tests.name} has no instances of the sizes {', '.join(map(str, sizes))}")
+    return Unshown(tests.name, tuple(shares), fewest, example)
+
+
+def _unsettled(seen: SeenWindows, move: Move) -> list[int]:
+    if seen.windows is not None:
+        asked = zip(seen.coverage.numbering.known(move.state), move.labels, strict=True)
+        return [at for at, (anchor, label) in enumerate(asked) if label is not None and anchor not in seen.windows]
+    return [place for place, entries in seen.coverage.settled_by(move) if seen.seen.isdisjoint(entries)]

@@ -6,12 +6,31 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.steps import Steps, written
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.formulation import Move, State
 
 Growth = Literal["finite", "infinite", "unknown"]
 XIAO = Reference("xiao2024", "maximal input element distance R, Theorem 3.5")
+explain(
+    {
+        "locality.distance": "{name}: R, the largest distance between two columns that enter one step",
+        "locality.distance_bound": "{name}: a lower bound on R, the largest distance between two columns that enter "
+        "one step",
+        "locality.distance_continues": "R continues beyond the sizes examined as it did on the last of them",
+        "locality.one_step_each": "every column takes part in at most one step",
+        "locality.distance_finite": "R is {value} on the last {lasting} sizes ({numbers}).",
+        "locality.distance_at_least": "R is at least {value} on the last {lasting} sizes ({numbers}).",
+        "locality.distance_infinite": "R grows with the size ({numbers}).",
+        "locality.distance_unknown": "R shows no clear tendency ({numbers}).",
+        "locality.spread": "{spread} at size {size}",
+        "locality.made_from": "In `{state}` the column in brackets is computed from columns {first} and {last} of the "
+        "previous state.",
+        "locality.changes_with": "`{one}` and `{other}` differ only in the column in brackets, yet the label at column "
+        "{at} is {label!r} in one and {other_label!r} in the other.",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -35,43 +54,25 @@ class Distance:
         return max((spread for _, spread in self.by_size), default=0) if self.growth == "finite" else None
 
     def claim(self) -> Claim:
-        what = f"{self.name}: R" + (", a lower bound" if self.bound else "")
         value = {"finite": self.value, "infinite": "infinite", "unknown": None}[self.growth]
         status = "unknown" if self.growth == "unknown" or (self.bound and self.growth == "finite") else "holds"
-        assumptions = [Assumption("R goes on beyond the sizes looked at as it did on the last of them")]
-        if self.bound:
-            assumptions.append(Assumption("every column takes part in at most one step"))
-        evidence = {"by_size": dict(self.by_size), "example": self.example}
+        keys = ["locality.distance_continues", *(["locality.one_step_each"] if self.bound else [])]
         return Claim(
-            what,
+            "locality.distance_bound" if self.bound else "locality.distance",
             value,
             "columns",
             "measured",
             status,
-            assumptions=tuple(assumptions),
+            assumptions=tuple(map(Assumption, keys)),
             reference=XIAO,
-            evidence=evidence,
+            evidence={"name": self.name, "by_size": dict(self.by_size), "example": self.example},
         )
 
     def explain(self) -> list[str]:
-        numbers = ", ".join(f"{spread} at size {size}" for size, spread in self.by_size)
-        kind = "at least " if self.bound else ""
-        said = {
-            "finite": f"R is {kind}{self.value} on the last {self.lasting} sizes",
-            "infinite": "R grows with the size",
-            "unknown": "R shows no clear tendency",
-        }[self.growth]
-        return [f"{said} ({numbers}).", *([self.example] if self.example else [])]
-
-    def plain(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "by_size": [list(pair) for pair in self.by_size],
-            "growth": self.growth,
-            "R": self.value,
-            "lower_bound": self.bound,
-            "example": self.example,
-        }
+        spreads = [sentence("locality.spread", {"spread": spread, "size": size}) for size, spread in self.by_size]
+        growth = "at_least" if self.bound and self.growth == "finite" else self.growth
+        values = {"value": self.value, "lasting": self.lasting, "numbers": ", ".join(spreads)}
+        return [sentence(f"locality.distance_{growth}", values), *([self.example] if self.example else [])]
 
 
 def distance(steps: Steps, sizes: Iterable[int], lasting: int = 3) -> Distance:
@@ -111,8 +112,8 @@ def _by_sources(moves: Iterable[Move]) -> Iterator[tuple[int, Any]]:
 
 
 def _read(move: Move, place: int, sources: tuple[int, ...]) -> str:
-    text, places = written(move.after, place), f"columns {sources[0] + 1} and {sources[-1] + 1}"
-    return f"In `{text}` the column in brackets is made from {places} of the state before."
+    values = {"state": written(move.after, place), "first": sources[0] + 1, "last": sources[-1] + 1}
+    return sentence("locality.made_from", values)
 
 
 def _by_comparison(moves: Iterable[Move]) -> Iterator[tuple[int, Any]]:
@@ -129,7 +130,5 @@ def _by_comparison(moves: Iterable[Move]) -> Iterator[tuple[int, Any]]:
 
 
 def _compared(one: Move, other: Move, place: int, at: int) -> str:
-    return (
-        f"`{written(one.state, place)}` and `{written(other.state, place)}` differ in the column in brackets alone, "
-        f"and the label at column {at + 1} is {one.labels[at]!r} in one and {other.labels[at]!r} in the other."
-    )
+    values = {"one": written(one.state, place), "other": written(other.state, place), "at": at + 1}
+    return sentence("locality.changes_with", {**values, "label": one.labels[at], "other_label": other.labels[at]})

@@ -9,18 +9,20 @@ where to stop.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import random
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.alphabet import alphabet_note, new_tokens
-from lengthwise.oracle.locality.limits import time_limit
-from lengthwise.oracle.locality.own_labels import Side, appends, finished_labels, labels_between
-from lengthwise.oracle.locality.own_state import state_of
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.locality.own_pairs import load_pairs
+from lengthwise.oracle.locality.own_states import Side, appends, finished_labels, labels_between, state_of
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
 from lengthwise.oracle.locality.steps import Steps, formulation_steps, written
 from lengthwise.registry import allow_code, parse_spec
@@ -32,8 +34,55 @@ LONGEST = 10_000  # steps of a chain
 INSTANCES = 5_000  # first states of a size that are used
 LOOKED_AT = 100_000  # first states of a size from which these are drawn
 SECONDS = 10.0  # for one call of the user's function
-_LOOKED_INTO, _FIRST = range(1, 5), 20  # sizes and first states of each that tell whether steps append
-GUESSED = "labels are found by comparing a state with the next; define labels(state) to give your own"
+_LOOKED_INTO, _FIRST = range(1, 5), 20  # sizes and first states of each that show whether steps append
+explain(
+    {
+        "own.endless": "New tokens keep appearing as the size grows ({tokens}): over an unbounded alphabet no finite "
+        "set of windows covers every step (Theorem 3.1.2); write numbers digit by digit.",
+        "own.tokens_at": "{count} at {size}",
+        "own.guessed": "labels are found by comparing a state with the next; define labels(state) to give your own",
+        "own.given": "labels are those of the file",
+    }
+)
+
+
+def new_tokens(steps: Steps, sizes: Iterable[int]) -> dict[int, int]:
+    """How many tokens come for the first time at each size."""
+    known: set[str] = set()
+    counts = {}
+    for size in sizes:
+        before = len(known)
+        known.update(token for move in steps.moves(size) for column in move.state for token in column)
+        counts[size] = len(known) - before
+    return counts
+
+
+def alphabet_note(counts: dict[int, int], last: int = 3) -> str | None:
+    """A sentence if each of the last sizes still brought new tokens: then no finite set of windows covers the steps."""
+    sizes = list(counts)[-last:]
+    if len(counts) <= last or not all(counts[size] for size in sizes):
+        return None
+    tokens = [sentence("own.tokens_at", {"count": counts[size], "size": size}) for size in sizes]
+    return sentence("own.endless", {"tokens": ", ".join(tokens)})
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float, sentence: str) -> Iterator[None]:
+    """End what runs inside after `seconds` with a usage error. Only in the main thread, and where there are signals."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise UsageError(sentence)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @dataclass(frozen=True)
@@ -53,12 +102,10 @@ class Own:
         return alphabet_note(self.tokens_by_size or new_tokens(self.steps, sizes))
 
 
-def load_formulation(path: str, progress: Callable[[int], None] | None = None) -> Own:
+def load_formulation(path: str, progress: Callable[[str, int, int], None] | None = None) -> Own:
     """The formulation in a file: `layout.py`, `layout.py::Class:setting=1` or `pairs.jsonl`."""
     name, _ = parse_spec(path)
     if not name.partition("::")[0].endswith(".py"):
-        from lengthwise.oracle.locality.own_pairs import load_pairs
-
         pairs = load_pairs(path, progress=progress)
         return Own(pairs.steps, pairs.other, None, pairs.sizes, pairs.notes(), pairs.tokens_by_size)
     if "::" in name:
@@ -72,8 +119,8 @@ def load_formulation(path: str, progress: Callable[[int], None] | None = None) -
             raise UsageError(f"{name} defines no function {needed} ({meaning})")
     functions = Functions(name, found["step"], found["starts"], found.get("labels"), found.get("sources"))
     if functions.labels is not None:
-        return Own(functions.as_steps(), notes=("labels are the file's",))
-    return Own(functions.as_steps(), functions.as_steps("right"), notes=(GUESSED,))
+        return Own(functions.as_steps(), notes=(sentence("own.given"),))
+    return Own(functions.as_steps(), functions.as_steps("right"), notes=(sentence("own.guessed"),))
 
 
 def _of_class(path: str) -> Own:

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.own_labels import Side, appends, finished_labels, is_guess, labels_between
-from lengthwise.oracle.locality.own_state import state_of
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.locality.own_states import Side, appends, finished_labels, is_guess, labels_between, state_of
 from lengthwise.oracle.locality.steps import Steps, is_end, kept_steps, written
 from lengthwise.oracle.locality.windows import Numbering
 from lengthwise.tasks.formulations.formulation import Move, State
@@ -30,6 +30,20 @@ WIDTHS = (3, 5, 7)
 ENTRIES = 1_000_000  # windows of one width that are kept
 EXAMPLE = '{"state": "1 0 1", "next": "1 1"}'
 TELL_EVERY = 10_000  # lines between two calls of the progress function
+explain(
+    {
+        "pairs.read": "lines read",
+        "pairs.lines": "{lines:,} lines with {distinct:,} different states, of which {kept:,} were kept whole",
+        "pairs.clash": "one window of {r} columns does not settle a step: lines {one} and {other} clash at column "
+        "{column} of the latter",
+        "pairs.full": "there are more than {most:,} different windows of {r} columns, so one window was not examined "
+        "further",
+        "pairs.settled": "one window of {r} columns settles every step of the file, with {windows:,} windows",
+        "pairs.compared": "labels are found by comparing a state with the next",
+        "pairs.no_end": "no line says where to stop, so stopping is not judged; a finished state is its own next "
+        "state, and {left:,} states of the file have no next state in it",
+    }
+)
 
 
 @dataclass
@@ -87,26 +101,19 @@ class Pairs:
     left: int = 0  # next states that are no line's state
 
     def notes(self) -> tuple[str, ...]:
-        """What to know about the file, a sentence each."""
+        """What to know about the file, one sentence each."""
         kept = sum(1 for size in self.sizes for _ in self.steps.moves(size))
-        notes = [f"{self.lines:,} lines with {self.distinct:,} different states, of which {kept:,} were kept whole"]
+        notes = [sentence("pairs.lines", {"lines": self.lines, "distinct": self.distinct, "kept": kept})]
         for r in sorted({stream.r for stream in self.streams}):
             # Of two guesses of the labels the one that is settled counts.
             stream = min((s for s in self.streams if s.r == r), key=lambda s: (s.clash is not None, s.full))
-            if stream.clash:
-                one, other, place = stream.clash
-                said = f"does not settle a step: lines {one} and {other} clash at column {place + 1} of the latter"
-            elif stream.full:
-                said = f"has more than {ENTRIES:,} different windows and was given up"
-            else:
-                said = f"settles every step of the file, with {len(stream.labels):,} windows"
-            notes.append(f"one window of {stream.r} {said}")
-        notes.append("labels are found by comparing a state with the next")
+            key = "pairs.clash" if stream.clash else "pairs.full" if stream.full else "pairs.settled"
+            one, other, place = stream.clash or (0, 0, 0)
+            values = {"r": r, "one": one, "other": other, "column": place + 1}
+            notes.append(sentence(key, {**values, "most": ENTRIES, "windows": len(stream.labels)}))
+        notes.append(sentence("pairs.compared"))
         if not any(is_end(move) for size in self.sizes for move in self.steps.moves(size)):
-            notes.append(
-                "no line says where to stop, so that stopping is not judged; a finished state is its own next state, "
-                f"and {self.left:,} states of the file have no next state in it"
-            )
+            notes.append(sentence("pairs.no_end", {"left": self.left}))
         return tuple(notes)
 
 
@@ -114,17 +121,16 @@ def load_pairs(
     path: str,
     widths: Sequence[int] = WIDTHS,
     keep: int = KEPT,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Pairs:
-    """Read a file of pairs; `progress` is told the number of lines read. The size of a state is its number of columns,
-    or the number under "size"."""
-    reader = _Reader(path, widths, keep)
+    """Read a file of pairs. The size of a state is its number of columns, or the number under "size"."""
+    reader = _PairReader(path, widths, keep)
     try:
         with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
                 reader.take(line, number)
                 if progress is not None and number % TELL_EVERY == 0:
-                    progress(number)
+                    progress(sentence("pairs.read"), number, 0)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     if not reader.lines:
@@ -132,7 +138,7 @@ def load_pairs(
     return reader.pairs()
 
 
-class _Reader:
+class _PairReader:
     def __init__(self, path: str, widths: Sequence[int], keep: int) -> None:
         self.path, self.keep, self.lines = path, keep, 0
         self.states, self.nexts, self.numbers = array("Q"), array("Q"), array("q")

@@ -1,4 +1,4 @@
-"""The least window that settles a bimachine, for all lengths, or the proof that none does.
+"""The least window that settles a bimachine, for all lengths, or the proof that none does; and all its windows.
 
 With the domain folded in, a left state x is a pair (left scanner, domain), a right state m is a pair (right scanner,
 set of domain states from which the rest is accepted), and the output F(x, a, m) is defined exactly where the whole word
@@ -21,16 +21,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthwise.oracle.locality.bimachine import Bimachine
-from lengthwise.oracle.locality.folding import Folded, fold
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.locality.bimachine import Bimachine, Folded, fold
+from lengthwise.oracle.locality.windows import PAD
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.formulations.formulation import Formulation, State, column
 
 Pairs = NDArray[np.bool_]  # [states, states]
+Context = dict[tuple[int, ...], dict[int, int]]  # what stands next to the middle → state → least length
+_BORDER = -1
+_LIMIT = 100_000  # windows to examine: a few seconds' work
+explain(
+    {
+        "locality.all_sizes": "{name}: (1, r) for all sizes",
+        "locality.no_finite_window": "no finite window",
+        "locality.is_the_step": "the bimachine computes the step",
+        "locality.domain_holds": "its domain contains every state",
+        "locality.domain_is": "its domain is the set of states",
+        "locality.proved": "PROVED: one window of {r} columns settles the step at every size.",
+        "locality.proved_narrower": "PROVED: one window of {r} columns settles the step at every size; windows of "
+        "{narrower} do not.",
+        "locality.proved_none": "PROVED: no finite window settles the step.",
+        "locality.word_clash": "`{one}` needs {label!r} at the position in brackets and `{other}` needs "
+        "{other_label!r}; the window of {width} columns around it is the same.",
+    }
+)
 XIAO = Reference("xiao2024", "(1, r)-consistency; the procedure for bimachines is proved in docs/locality.md")
 
 
 @dataclass(frozen=True)
-class Clash:
+class WindowClash:
     """Two words of the domain with the same window of this radius and different labels at its middle."""
 
     radius: int
@@ -46,25 +66,15 @@ class Clash:
             " ".join(f"[{letter}]" if at == mark else letter for at, letter in enumerate(word))
             for word, mark in ((self.word, self.position), (self.other_word, self.other_position))
         )
-        same = f"the window of {2 * self.radius + 1} around it is the same"
-        return [
-            f"`{one}` needs {self.label!r} at the place in brackets and `{other}` needs {self.other_label!r}; {same}."
-        ]
+        values = {"one": one, "other": other, "label": self.label, "other_label": self.other_label}
+        return [sentence("locality.word_clash", {**values, "width": 2 * self.radius + 1})]
 
     def plain(self) -> dict[str, Any]:
-        return {
-            "radius": self.radius,
-            "word": " ".join(self.word),
-            "position": self.position,
-            "label": self.label,
-            "other_word": " ".join(self.other_word),
-            "other_position": self.other_position,
-            "other_label": self.other_label,
-        }
+        return {**vars(self), "word": " ".join(self.word), "other_word": " ".join(self.other_word)}
 
 
 @dataclass(frozen=True)
-class Proof:
+class WindowProof:
     """The least radius of a window that settles the step for all lengths, None when no radius does.
 
     `left` and `right` are columns that are enough on each side: the fewest on the left with `radius` on the right, and
@@ -75,7 +85,7 @@ class Proof:
     radius: int | None
     left: int | None
     right: int | None
-    clash: Clash | None
+    clash: WindowClash | None
     exact: bool
     rounds: int
 
@@ -84,45 +94,27 @@ class Proof:
         """The width of the window."""
         return None if self.radius is None else 2 * self.radius + 1
 
-    def claim(self, name: str = "step") -> Claim:
-        given = [Assumption("the bimachine computes the step")]
-        given.append(
-            Assumption("its domain holds every state" if not self.exact else "its domain is the set of states")
-        )
-        evidence: dict[str, Any] = {"rounds": self.rounds, "left": self.left, "right": self.right}
+    def claim(self, name: str = "step", checked: Assumption | None = None) -> Claim:
+        """The conclusion, which rests on the bimachine being the step: assumed, or `checked`."""
+        domain = Assumption("locality.domain_is" if self.exact else "locality.domain_holds")
+        given = (Assumption("locality.is_the_step"), domain) if checked is None else (checked,)
+        evidence: dict[str, Any] = {"name": name, "rounds": self.rounds, "left": self.left, "right": self.right}
         if self.clash:
             evidence["clash"] = self.clash.plain()
+        status, value = "holds", f"(1, {self.r})"
         if self.radius is None:
-            status = "refuted" if self.exact else "unknown"
-            value: str = "no finite window"
-        else:
-            status, value = "holds", f"(1, {self.r})"
-        return Claim(
-            f"{name}: (1, r) for all sizes", value, "", "proved", status,
-            assumptions=tuple(given), reference=XIAO, evidence=evidence,
-        )  # fmt: skip
+            status, value = "refuted" if self.exact else "unknown", sentence("locality.no_finite_window")
+        return Claim("locality.all_sizes", value, "", "proved", status, None, given, XIAO, evidence)
 
     def explain(self) -> list[str]:
-        if self.radius is None:
-            head = "PROVED: no finite window settles the step."
-        else:
-            head = f"PROVED: one window of {self.r} columns settles the step at every size."
-            if self.clash and self.exact:
-                head += f" Windows of {2 * self.clash.radius + 1} do not."
-        return [head, *(self.clash.explain() if self.clash and (self.exact or self.radius is None) else [])]
-
-    def plain(self) -> dict[str, Any]:
-        return {
-            "radius": self.radius,
-            "r": self.r,
-            "left": self.left,
-            "right": self.right,
-            "exact": self.exact,
-            "clash": None if self.clash is None else self.clash.plain(),
-        }
+        if self.clash is None or not (self.exact or self.radius is None):
+            return [sentence("locality.proved", {"r": self.r})]
+        key = "locality.proved_none" if self.radius is None else "locality.proved_narrower"
+        values = {"r": self.r, "narrower": 2 * self.clash.radius + 1}
+        return [sentence(key, values), *self.clash.explain()]
 
 
-def prove(machine: Bimachine, shown: int = 4) -> Proof:
+def prove(machine: Bimachine, shown: int = 4) -> WindowProof:
     """The least radius, with a clash one column below; where no radius is enough, a clash at the radius `shown`.
 
     O(states^2 x letters) a round and at most states^2 rounds.
@@ -133,15 +125,15 @@ def prove(machine: Bimachine, shown: int = 4) -> Proof:
         lefts.append(_narrowed(lefts[-1], folded.left))
         rights.append(_narrowed(rights[-1], folded.right))
         if (lefts[-1] == lefts[-2]).all() and (rights[-1] == rights[-2]).all():
-            return Proof(None, None, None, clash_at(folded, shown), machine.exact, len(lefts) - 1)
+            return WindowProof(None, None, None, clash_at(folded, shown), machine.exact, len(lefts) - 1)
     radius = len(lefts) - 1
     left = next(k for k in range(radius + 1) if _clash(folded, lefts[k], rights[radius]) is None)
     right = next(k for k in range(radius + 1) if _clash(folded, lefts[left], rights[k]) is None)
     below = clash_at(folded, radius - 1) if radius else None
-    return Proof(radius, left, right, below, machine.exact, radius)
+    return WindowProof(radius, left, right, below, machine.exact, radius)
 
 
-def clash_at(folded: Folded, radius: int) -> Clash | None:
+def clash_at(folded: Folded, radius: int) -> WindowClash | None:
     """Two words that look alike through a window of this radius and need different labels, if there are any."""
     lefts, rights = [_all(folded.left)], [_all(folded.right)]
     for _ in range(radius):
@@ -159,7 +151,7 @@ def clash_at(folded: Folded, radius: int) -> Clash | None:
         words.append((tuple(folded.alphabet[number] for number in numbers), len(head)))
     (word, position), (other_word, other_position) = words
     label, other = folded.label(x, letter, m), folded.label(other_x, letter, other_m)
-    return Clash(radius, word, position, label, other_word, other_position, other)
+    return WindowClash(radius, word, position, label, other_word, other_position, other)
 
 
 def _all(table: NDArray[np.int64]) -> Pairs:
@@ -223,3 +215,71 @@ def _access(table: NDArray[np.int64]) -> list[list[int]]:
                 words[target] = [*words[state], letter]
                 queue.append(target)
     return [words[state] for state in range(len(table))]
+
+
+def all_windows(machine: Bimachine, radius: int) -> dict[tuple[State, str], int] | None:
+    """(window, label) → the length of the shortest word of the domain that shows it; None if there are too many.
+
+    A window occurs when some left context that ends in its left half and some right context that begins with its right
+    half make a word of the domain; the shortest of each are found breadth first.
+    """
+    folded = fold(machine)
+    alive = folded.outputs >= 0
+    before = _halves(folded.left, radius, np.asarray(alive.any(axis=(0, 2))))
+    after = _halves(folded.right, radius, np.asarray(alive.any(axis=(0, 1))))
+    if len(before) * len(folded.alphabet) * len(after) > _LIMIT:
+        return None
+    shortest: dict[tuple[State, str], int] = {}
+    for left, lefts in before.items():
+        for right, rights in after.items():
+            _enter(shortest, folded, left, lefts, right, rights)
+    return shortest
+
+
+def least_training_size(machine: Bimachine, radius: int, formulation: Formulation) -> int | None:
+    """The least size whose states, with those of smaller sizes, show every window: L* for all sizes."""
+    windows = all_windows(machine, radius)
+    if windows is None or not machine.exact:
+        return None
+    longest = max(windows.values())
+    return next(
+        size
+        for size in range(1, longest + 2)
+        if formulation.has(size) and len(formulation.start(size, next(iter(formulation.every(size))))) >= longest
+    )
+
+
+def _halves(table: NDArray[np.int64], radius: int, alive: NDArray[np.bool_]) -> Context:
+    """The last `radius` letters read (with borders before the first) and the state, with the fewest letters."""
+    start: tuple[tuple[int, ...], int] = ((_BORDER,) * radius, 0)
+    lengths: dict[tuple[tuple[int, ...], int], int] = {start: 0}
+    queue: list[tuple[tuple[int, ...], int]] = [start]
+    for node in queue:
+        seen, state = node
+        for letter in range(table.shape[1]):
+            target = int(table[state, letter])
+            onward: tuple[tuple[int, ...], int] = ((*seen, letter)[1:] if radius else (), target)
+            if alive[target] and onward not in lengths:
+                lengths[onward] = lengths[node] + 1
+                queue.append(onward)
+    grouped: Context = {}
+    for (seen, state), length in lengths.items():
+        grouped.setdefault(seen, {})[state] = length
+    return grouped
+
+
+def _enter(
+    shortest: dict[tuple[State, str], int],
+    folded: Folded,
+    left: tuple[int, ...],
+    lefts: dict[int, int],
+    right: tuple[int, ...],
+    rights: dict[int, int],
+) -> None:
+    lengths = np.add.outer(list(lefts.values()), list(rights.values())) + 1
+    outputs = folded.outputs[:, list(lefts), :][:, :, list(rights)]
+    for letter, label in {(int(at[0]), int(outputs[tuple(at)])) for at in np.argwhere(outputs >= 0)}:
+        columns = [PAD if at == _BORDER else column(folded.alphabet[at]) for at in (*left, letter, *right[::-1])]
+        key = tuple(columns), folded.labels[label]
+        least = int(lengths[outputs[letter] == label].min())
+        shortest[key] = min(shortest.get(key, least), least)

@@ -1,32 +1,52 @@
-"""The locality of a formulation: R, the windows that settle a step, and a proof where there is one."""
+"""The locality of a formulation: R, the windows that settle a step, a proof where there is one, and whether windows
+also settle where a chain stops.
+
+A model that is run on its own output has to leave a finished state as it is, or to end its text. A layout whose every
+step is local can still fail there: a mark that flips at each step flips forever unless the model sees that the whole
+state is finished.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.consistency import Consistency, Verdict, consistency
 from lengthwise.oracle.locality.distance import Distance, distance
-from lengthwise.oracle.locality.machines import Comparison, compare, machine_of
-from lengthwise.oracle.locality.proof import Proof, prove
-from lengthwise.oracle.locality.steps import Steps, formulation_steps
+from lengthwise.oracle.locality.machines import MachineCheck, compare, machine_of
+from lengthwise.oracle.locality.proof import WindowProof, prove
+from lengthwise.oracle.locality.steps import Steps, formulation_steps, is_end, without_ends
 from lengthwise.records import Assumption, Claim
 from lengthwise.tasks.formulations.formulation import Formulation
 
 WIDTHS = (1, 3, 5, 7, 9, 11)
 _LONG = 4  # instances ten times as long on which a bimachine is compared with the step
+explain(
+    {
+        "locality.machine_checked": "the bimachine is the step, and its domain contains the states (checked on "
+        "{states} states, all up to size {up_to} and long random ones)",
+        "locality.stopping": "{name}: stopping is local",
+        "locality.no_end": "No chain ends in these steps, so stopping is not judged.",
+        "locality.stops_alike": "The same windows settle where to stop.",
+        "locality.steps_unsettled": "Windows do not settle the steps before the last either.",
+        "locality.stop_unknown": "{windows} every step before the last; for the last this is not known.",
+        "locality.stop_unsettled": "No windows settle where to stop; {windows} every step before that.",
+        "locality.one_settles": "one window of {r} columns settles",
+        "locality.several_settle": "{n} windows of {r} columns settle",
+    }
+)
 
 
 @dataclass(frozen=True)
 class Locality:
-    """Everything found about one formulation. `by_width` has one entry for each width looked at, narrow to wide."""
+    """Everything found about one formulation. `by_width` has one entry for each width examined, narrow to wide."""
 
     name: str
     distance: Distance
     by_width: tuple[Consistency, ...]
-    proof: Proof | None = None
-    comparison: Comparison | None = None
+    proof: WindowProof | None = None
+    comparison: MachineCheck | None = None
 
     @property
     def best(self) -> Consistency | None:
@@ -53,45 +73,21 @@ class Locality:
             return 1, self.proof.r
         return None if self.best is None or self.best.n is None else (self.best.n, self.best.r)
 
-    def claims(self) -> list[Claim]:
-        claims = [self.distance.claim(), *(found.claim() for found in self.by_width)]
-        return [self._proved(), *claims] if self.proof is not None else claims
-
     def claim(self) -> Claim:
         """The deciding one: the proof, the best window, or the last width."""
         if self.proof is not None:
-            return self._proved()
+            return self._proved(self.proof)
         return (self.best or self.by_width[-1]).claim() if self.by_width else self.distance.claim()
 
-    def _proved(self) -> Claim:
-        assert self.proof is not None
-        claim = self.proof.claim(self.name)
+    def _proved(self, proof: WindowProof) -> Claim:
         if self.comparison is None:
-            return claim
-        looked = f"{self.comparison.states} states, all up to size {self.comparison.up_to} and long random ones"
-        checked = Assumption(f"the bimachine is the step, and its domain holds the states ({looked})", "checked")
-        return Claim(
-            claim.title, claim.value, claim.unit, claim.kind, claim.status,
-            assumptions=(checked,), reference=claim.reference, evidence=claim.evidence,
-        )  # fmt: skip
+            return proof.claim(self.name)
+        looked = {"states": self.comparison.states, "up_to": self.comparison.up_to}
+        return proof.claim(self.name, Assumption("locality.machine_checked", "checked", looked))
 
     def explain(self) -> list[str]:
-        lines = list(self.distance.explain())
-        if self.proof is not None:
-            lines += self.proof.explain()
-        for found in self.by_width:
-            lines += found.explain()
-        return lines
-
-    def plain(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "verdict": self.verdict,
-            "window": None if self.window is None else list(self.window),
-            "distance": self.distance.plain(),
-            "by_width": [found.plain() for found in self.by_width],
-            "proof": None if self.proof is None else self.proof.plain(),
-        }
+        parts = (self.distance, *([self.proof] if self.proof is not None else []), *self.by_width)
+        return [line for part in parts for line in part.explain()]
 
 
 def settle(
@@ -107,7 +103,7 @@ def settle(
 
     The steps of a formulation are all of these sizes, unless others are given as `steps`. `finished` counts leaving a
     finished state as it is as a step too, which a model that is run on its own output has to know.
-    What is settled at these sizes is put to the test at the `further` ones, and counts only if it is settled there too.
+    What is settled at these sizes is tested at the `further` ones, and counts only if it is settled there too.
     A formulation with a known bimachine is also proved or refuted for all sizes, without further ones; its bimachine is
     compared with the step at these sizes and on random states ten times as long.
     """
@@ -126,3 +122,42 @@ def settle(
         compare(machine, formulation_steps(subject, _LONG, finished=finished), [10 * max(sizes)])
         proof = prove(machine)
     return Locality(steps.name, distance(steps, sizes), tuple(found), proof, comparison)
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """`local`: windows settle where to stop; None: not known, since the steps themselves are not settled or no chain
+    ends. `steps` is the locality of the steps without their ends, where this is what differs; `reason` is the key of
+    the sentence that says why."""
+
+    local: bool | None
+    reason: str
+    steps: Locality | None = None
+
+    @property
+    def sentence(self) -> str:
+        n, r = (self.steps and self.steps.window) or (0, 0)
+        windows = sentence("locality.one_settles" if n == 1 else "locality.several_settle", {"n": n, "r": r})
+        text = sentence(self.reason, {"windows": windows})
+        return text[:1].upper() + text[1:]
+
+    def claim(self, name: str) -> Claim:
+        status = "unknown" if self.local is None else "holds" if self.local else "refuted"
+        evidence = {"name": name, "note": self.sentence}
+        return Claim("locality.stopping", self.local, "", "measured", status, evidence=evidence)
+
+
+def stopping(
+    found: Locality, steps: Steps, sizes: Sequence[int], widths: Sequence[int] = WIDTHS, most: int = 4
+) -> Stopping:
+    """Whether stopping is local, given the locality of the steps with their ends."""
+    if not any(is_end(move) for size in sizes for move in steps.moves(size)):
+        return Stopping(None, "locality.no_end")
+    if found.window is not None:
+        return Stopping(True, "locality.stops_alike")
+    inner = settle(without_ends(steps), sizes, widths, most)
+    if inner.window is None:
+        return Stopping(None, "locality.steps_unsettled")
+    if found.verdict != "REFUTED":
+        return Stopping(None, "locality.stop_unknown", inner)
+    return Stopping(False, "locality.stop_unsettled", inner)

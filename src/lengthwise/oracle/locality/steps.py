@@ -1,18 +1,21 @@
-"""Where steps come from: chains of moves by size, all of a size or a sample."""
+"""Where steps come from: chains of moves by size, all of a size or a sample, in the form that a model meets them in."""
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from lengthwise.errors import UsageError
+from lengthwise.registry import format_spec
 from lengthwise.seeds import Seeds
+from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING
 from lengthwise.tasks.formulations.appending import END, EQUALS, Appending
-from lengthwise.tasks.formulations.formulation import Formulation, Move, State, symbol
+from lengthwise.tasks.formulations.formulation import Formulation, Labels, Move, State, symbol
+from lengthwise.tasks.task import Task
 
 Chains = Callable[[int], Iterable[Iterable[Move]]]
 Form = Literal["step", "decoder"]
@@ -74,7 +77,7 @@ def without_ends(steps: Steps) -> Steps:
 
 
 def remembered(steps: Steps) -> Steps:
-    """The same steps, made once for each size and then kept; they are looked at once for every width of windows."""
+    """The same steps, made once for each size and then kept; they are examined once for every width of windows."""
 
     @functools.cache
     def chains(size: int) -> list[list[Move]]:
@@ -139,8 +142,65 @@ def _move(formulation: Formulation, state: State) -> Move:
 
 
 def _name(formulation: Formulation) -> str:
-    from lengthwise.registry import format_spec
-    from lengthwise.tasks import tasks
-
     spec = tasks.spec_of(formulation)
     return format_spec(spec) if spec else type(formulation).__name__
+
+
+SEPARATOR = (";",)
+
+Prompts = Callable[[int], Iterable[Sequence[str]]]  # all prompts of a size
+
+
+def decoder_form(formulation: Formulation, items: int | None = None, seed: int = 0) -> Steps:
+    """The formulation as a causal decoder meets it: the text is all states so far, joined by `;`, and one column is
+    written at a time after it; the windows are those of the whole text. The end of the last state is `<eos>`.
+
+    An appending formulation is a decoder's already. O((steps x length)^2) per chain, so for small sizes.
+    """
+    steps = formulation_steps(formulation, items, seed)
+    if isinstance(formulation, Appending):
+        return steps
+
+    def chains(size: int) -> Iterator[Iterator[Move]]:
+        return (_as_text([move.state for move in moves], moves[-1].after) for moves in map(list, steps.chains(size)))
+
+    return Steps(f"{steps.name} as a decoder's text", chains, steps.exhaustive, sourced=False, form="decoder")
+
+
+def task_steps(task: Task, every: Prompts | None = None, items: int = 500, seed: int = 0) -> Steps:
+    """Any task with a written answer as a decoder's steps: the state is the prompt, `=` and what was written so far.
+
+    `every` gives all prompts of a size (those the task's solver refuses are left out); without it `items` are drawn.
+    """
+    if task.readout != "answer":
+        raise UsageError(f"steps are written from answers, and the readout of this task is {task.readout!r}")
+
+    def prompts(size: int) -> Iterable[Sequence[str]]:
+        if every is not None:
+            return every(size)
+        if not task.has(size):
+            return ()
+        return dict.fromkeys(task.spelled(row) for row in task.draw(size, seed, range(items), "locality").prompts)
+
+    def chains(size: int) -> Iterator[Iterator[Move]]:
+        for prompt in prompts(size):
+            try:
+                answer = [str(token) for token in task.solve(prompt)]
+            except UsageError:
+                continue
+            start = tuple((token,) for token in (*prompt, EQUALS))
+            yield _appended(start, [(token,) for token in answer] + [(END,)])
+
+    return Steps(type(task).__name__, chains, every is not None, sourced=False, form="decoder")
+
+
+def _as_text(states: Sequence[State], last: State) -> Iterator[Move]:
+    rest = [column for state in (*states[1:], last) for column in (SEPARATOR, *state)]
+    return _appended(states[0], [*rest, (END,)])
+
+
+def _appended(text: State, rest: Sequence[tuple[str, ...]]) -> Iterator[Move]:
+    for column in rest:
+        labels: Labels = (*(None for _ in text[1:]), "|".join(column))
+        yield Move(text, (*text, column), labels, ())
+        text = (*text, column)

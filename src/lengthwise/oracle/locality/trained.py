@@ -1,4 +1,4 @@
-"""What became of the built-in layouts when they were trained: the outcomes that `benchmarks/layouts.py` measured.
+"""How the built-in layouts fared in training: the outcomes that `benchmarks/layouts.py` measured.
 
 Theory says what a model can do; the outcomes say what one training run did, and are shown next to a verdict.
 """
@@ -12,13 +12,22 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from lengthwise.messages import explain, sentence
+
 FILE = "trained.json"
 LEARNED = 0.95  # of the chains at the training size
-HELD, TIMES = 0.95, 10  # of the chains up to so many times the training size
+HELD, TIMES = 0.95, 10  # of the chains, up to this many times the training size
+explain(
+    {
+        "locality.outcome": "Measured in one training run up to size {train_size}, with {position} and {attention} "
+        "attention: the share of entirely correct chains is {shares}.",
+        "locality.chains_at": "{share:.0%} at {size}",
+    }
+)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LayoutOutcome:
     """One layout, trained once: `right` chains of `items`, and the steps of the longest, by size."""
 
     task: str
@@ -34,7 +43,7 @@ class Outcome:
     longest: Mapping[int, int]
 
     @classmethod
-    def from_plain(cls, data: Mapping[str, Any]) -> Outcome:
+    def from_plain(cls, data: Mapping[str, Any]) -> LayoutOutcome:
         sizes = data["sizes"]
         return cls(
             **{name: data[name] for name in ("task", "position", "steps", "batch", "train_size", "seed")},
@@ -68,14 +77,15 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        shares = ", ".join(f"{self.exact(size):.0%} at {size}" for size in sorted(self.right))
-        model = f"{self.position} and {self.attention} attention"
-        return f"Measured, trained once to {self.train_size} with {model}: {shares} of whole chains are right."
+        shares = [
+            sentence("locality.chains_at", {"share": self.exact(size), "size": size}) for size in sorted(self.right)
+        ]
+        return sentence("locality.outcome", {**vars(self), "shares": ", ".join(shares)})
 
 
 @functools.cache
-def outcomes() -> Mapping[str, Outcome]:
+def outcomes() -> Mapping[str, LayoutOutcome]:
     """The outcomes that ship with the package, by task."""
     text = (files("lengthwise.oracle.locality") / FILE).read_text(encoding="utf-8")
-    found = [Outcome.from_plain(data) for data in json.loads(text)["outcomes"]]
+    found = [LayoutOutcome.from_plain(data) for data in json.loads(text)["outcomes"]]
     return {outcome.task: outcome for outcome in found}

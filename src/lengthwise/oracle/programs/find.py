@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.programs.library import copying, counters, counting, languages, recall, sorting
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.programs import automata, library
 from lengthwise.oracle.programs.measures import EncodingClass
 from lengthwise.oracle.programs.syntax import Program
 from lengthwise.oracle.programs.verify import Verified, symbols, verify_program
@@ -31,6 +32,12 @@ from lengthwise.tasks.retrieval.induction import Induction
 from lengthwise.tasks.retrieval.kgram import Kgram
 from lengthwise.tasks.task import Task
 
+explain(
+    {
+        "program.small_wrong": "For a small alphabet the same program is wrong: {mismatch}.",
+        "program.small_right": "For a small alphabet the same program is right on every prompt of up to {prompt}.",
+    }
+)
 _PAIRS = 30_000  # counts in a program; above it a program would take longer to run than a user waits
 _SMALL: dict[type[Task], dict[str, Any]] = {  # settings at which all prompts of several lengths can be tried
     Majority: {"letters": 3},
@@ -43,7 +50,7 @@ _SMALL: dict[type[Task], dict[str, Any]] = {  # settings at which all prompts of
 
 
 @dataclass(frozen=True)
-class Found:
+class LibraryProgram:
     """A library program, checked on the task itself and, where its alphabet is large, on the task with a small one."""
 
     program: Program
@@ -56,26 +63,23 @@ class Found:
 
     def claim(self) -> Claim:
         """The claim about the task, with what was found on the small alphabet as further evidence."""
-        if self.small is None:
-            return self.verified.claim()
         claim = self.verified.claim()
+        if self.small is None:
+            return claim
         if self.small.mismatch is not None:
             claim = self.small.claim()
         return dataclasses.replace(claim, evidence={**claim.evidence, "small_alphabet": self.small.plain()})
 
     def explain(self) -> list[str]:
-        sentences = self.verified.explain()
+        found = self.verified.explain()
         if self.small is not None:
-            wrong, far = self.small.mismatch, self.small.checked_to
-            found = f"is wrong: {wrong}" if wrong else f"is right on every prompt of up to {symbols(far)}"
-            sentences.append(f"For a small alphabet the same program {found}.")
-        return sentences
-
-    def plain(self) -> dict[str, Any]:
-        return {**self.verified.plain(), "small_alphabet": self.small and self.small.plain()}
+            key = "program.small_wrong" if self.small.mismatch else "program.small_right"
+            values = {"mismatch": self.small.mismatch, "prompt": symbols(self.small.checked_to)}
+            found.append(sentence(key, values))
+        return found
 
 
-def find_program(task: Task, encoding_class: EncodingClass, *, budget_seconds: float = 0.4) -> Found | None:
+def find_program(task: Task, encoding_class: EncodingClass, *, budget_seconds: float = 0.4) -> LibraryProgram | None:
     """The program of a task, verified; None if the library has none."""
     program = program_for(task, encoding_class)
     if program is None:
@@ -87,7 +91,7 @@ def find_program(task: Task, encoding_class: EncodingClass, *, budget_seconds: f
         other = program_for(few, encoding_class)
         small = other and verify_program(other, few, budget_seconds=budget_seconds / 2)
     rest = budget_seconds / 2 if small else budget_seconds
-    return Found(program, verify_program(program, task, budget_seconds=rest), small)
+    return LibraryProgram(program, verify_program(program, task, budget_seconds=rest), small)
 
 
 def program_for(task: Task, encoding_class: EncodingClass) -> Program | None:
@@ -98,10 +102,10 @@ def program_for(task: Task, encoding_class: EncodingClass) -> Program | None:
     if encoding_class not in get_args(EncodingClass):
         raise UsageError(f"the encoding class is one of {', '.join(get_args(EncodingClass))}, not {encoding_class!r}")
     if isinstance(task, RegularLanguage):
-        return languages.tags_program(task.automaton, end_mark(task), encoding_class)
+        return automata.tags_program(task.automaton, end_mark(task), encoding_class)
     if isinstance(task, RegularMembership):
         yes, no = task.symbols[-2:]
-        return languages.member_program(task.automaton, (yes, no), encoding_class)
+        return automata.member_program(task.automaton, (yes, no), encoding_class)
     program = _without_positions(task)
     return program if program or encoding_class == "none" else _with_positions(task)
 
@@ -117,32 +121,32 @@ def end_mark(task: RegularLanguage) -> str:
 def _without_positions(task: Task) -> Program | None:
     match task:
         case BinaryMajority() | Majority() | InterleavedMajority(period=1):
-            return counting.majority(task.symbols)
+            return library.majority(task.symbols)
         case Sort() | BucketSort():
-            return sorting.sort(task.symbols)
+            return library.sort(task.symbols)
         case DyckOne():
-            return counters.dyck_one()
+            return library.dyck_one()
         case ShuffleTwo():
-            return counters.shuffle_two()
+            return library.shuffle_two()
         case EqualBlocks():
-            return counters.equal_blocks(task.letters, END)
+            return library.equal_blocks(task.letters, END)
         case BoundedDyckK():
-            return counters.bounded_brackets(task.pairs, task.depth, END)
+            return library.bounded_brackets(task.pairs, task.depth, END)
     return None
 
 
 def _with_positions(task: Task) -> Program | None:
     match task:
         case InterleavedMajority():
-            return counting.interleaved_majority(task.period)
+            return library.interleaved_majority(task.period)
         case EvenPairs():
-            return counting.even_pairs()
+            return library.even_pairs()
         case CopyUnique() if task.alphabet**2 <= _PAIRS:
-            return copying.copy_unique(task.symbols)
+            return library.copy_unique(task.symbols)
         case AssociativeRecall() if task.keys * task.values <= _PAIRS:
-            return recall.successor(task.symbols[: task.keys], task.symbols[task.keys :])
+            return library.successor(task.symbols[: task.keys], task.symbols[task.keys :])
         case Induction():
-            return recall.successor(task.symbols, task.symbols)
+            return library.successor(task.symbols, task.symbols)
         case Kgram() if task.letters ** (task.k + 1) <= 1000:
-            return counting.kgram(task.symbols, task.k)
+            return library.kgram(task.symbols, task.k)
     return None

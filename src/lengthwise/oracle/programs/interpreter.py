@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from lengthwise.errors import UsageError
 from lengthwise.oracle.programs.syntax import (
     And,
-    Choice,
     Compare,
+    Conditional,
     Constant,
     Count,
     Difference,
@@ -117,7 +117,7 @@ class _Machine:
                 return self.value(left) - self.value(right)
             case Multiple(factor, term):
                 return factor * self.value(term)
-            case Choice(condition, yes, no):
+            case Conditional(condition, yes, no):
                 return np.where(self.value(condition), self.value(yes), self.value(no))
 
     def _letter(self, symbol: str) -> NDArray[np.bool_]:

@@ -13,9 +13,9 @@ EncodingClass = Literal["none", "absolute"]
 
 
 @dataclass(frozen=True)
-class Locality:
+class LookBack:
     """`each`: how far back each local count looks, in the order of the text. `total`: how far back the value at a
-    position can be reached by local counts inside one another, the most over all lines."""
+    position can be reached by local counts inside one another, the maximum over all lines."""
 
     each: tuple[int, ...]
     total: int
@@ -28,31 +28,24 @@ def period(program: Program) -> int:
     )
 
 
-def locality(program: Program) -> Locality:
+def locality(program: Program) -> LookBack:
     each = tuple(
         node.back[-1]
         for line in program.lines
         for node in walk(line.expression)
         if isinstance(node, Count) and node.back is not None
     )
-    return Locality(each, _deepest(program, lambda count: count.back[-1] if count.back is not None else 0))
+    return LookBack(each, _deepest(program, lambda count: count.back[-1] if count.back is not None else 0))
 
 
 def depth(program: Program) -> int:
-    """How many counts, global or local, lie inside one another at most, names followed: a layer of attention each."""
+    """How deep counts, global or local, are nested, following names: one layer of attention each."""
     return _deepest(program, lambda _: 1)
 
 
 def size(program: Program) -> int:
     """How many operations and constants the program has; what has a name is counted once."""
     return sum(1 for line in program.lines for node in walk(line.expression) if not isinstance(node, Name))
-
-
-def global_counts(program: Program) -> int:
-    """How many counts over all earlier positions the program has: what it must remember at a cut (docs/programs.md)."""
-    return sum(
-        1 for line in program.lines for node in walk(line.expression) if isinstance(node, Count) and node.back is None
-    )
 
 
 def needs(program: Program) -> EncodingClass:
@@ -65,7 +58,7 @@ def needs(program: Program) -> EncodingClass:
 
 
 def _deepest(program: Program, weight: Callable[[Count], int]) -> int:
-    """The largest sum of weights of counts on a path from a line down to a leaf, names followed."""
+    """The largest sum of weights of counts on a path from a line down to a leaf, following names."""
     named: dict[str, int] = {}
 
     def below(expression: Expression) -> int:

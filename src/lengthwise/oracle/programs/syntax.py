@@ -1,4 +1,4 @@
-"""The tree of a C-RASP[periodic, local] program.
+"""The tree of a C-RASP[periodic, local] program, and short ways to build one.
 
 A program reads a text and gives, at every position, a truth value or a whole number for each of its definitions. A
 Boolean is a letter test, a constant, a periodic predicate, a combination of Booleans or a comparison of numbers; a
@@ -8,7 +8,7 @@ where `<bos>` stands, and nothing looks to the right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -120,7 +120,7 @@ class Multiple:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Conditional:
     """`yes` where the condition holds, `no` elsewhere."""
 
     condition: Boolean
@@ -129,7 +129,7 @@ class Choice:
 
 
 Boolean = Letter | Truth | Phase | Not | And | Or | Compare | Name
-Number = Constant | Count | Sum | Difference | Multiple | Choice | Name
+Number = Constant | Count | Sum | Difference | Multiple | Conditional | Name
 Expression = Boolean | Number
 
 
@@ -186,7 +186,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (what,)
         case Multiple(_, term):
             return (term,)
-        case Choice(condition, yes, no):
+        case Conditional(condition, yes, no):
             return (condition, yes, no)
     return ()
 
@@ -219,6 +219,80 @@ def _wanted(expression: Expression) -> tuple[bool, ...]:
         if len(expression.parts) < 2:
             raise UsageError("and, or combine at least two Booleans")
         return (True,) * len(expression.parts)
-    if isinstance(expression, Choice):
+    if isinstance(expression, Conditional):
         return (True, False, False)
     return (isinstance(expression, Not | Count),) * len(children(expression))
+
+
+TRUE, FALSE = Truth(True), Truth(False)
+
+
+def all_of(parts: Iterable[Boolean]) -> Boolean:
+    """The conjunction, without parts that are plainly true; true if nothing is left."""
+    kept = tuple(part for part in parts if part != TRUE)
+    return FALSE if FALSE in kept else TRUE if not kept else kept[0] if len(kept) == 1 else And(kept)
+
+
+def any_of(parts: Iterable[Boolean]) -> Boolean:
+    """The disjunction, without parts that are plainly false; false if nothing is left."""
+    kept = tuple(part for part in parts if part != FALSE)
+    return TRUE if TRUE in kept else FALSE if not kept else kept[0] if len(kept) == 1 else Or(kept)
+
+
+def none_of(part: Boolean) -> Boolean:
+    """The negation."""
+    return Truth(not part.value) if isinstance(part, Truth) else Not(part)
+
+
+def total(terms: Iterable[Number]) -> Number:
+    """The sum; 0 if there is nothing to add."""
+    result: Number | None = None
+    for term in terms:
+        result = term if result is None else Sum(result, term)
+    return Constant(0) if result is None else result
+
+
+def compare(left: Number, relation: Relation, right: Number | int) -> Boolean:
+    return Compare(relation, left, Constant(right) if isinstance(right, int) else right)
+
+
+def some(what: Boolean) -> Boolean:
+    """Whether some position so far has it."""
+    return compare(Count(what), ">=", 1)
+
+
+def never(what: Boolean) -> Boolean:
+    """Whether no position so far has it."""
+    return compare(Count(what), "==", 0)
+
+
+def one_if(what: Boolean) -> Number:
+    """1 where it holds, 0 elsewhere."""
+    return Conditional(what, Constant(1), Constant(0))
+
+
+def at_back(what: Boolean, steps: int) -> Boolean:
+    """Whether the position `steps` before this one has it: a local predicate, none at all for 0 steps."""
+    return what if steps == 0 else compare(Count(what, (steps,)), "==", 1)
+
+
+class Draft:
+    """A program in the making: lines are added in order, and a defined expression is used by its name."""
+
+    def __init__(self) -> None:
+        self._lines: list[Line] = []
+
+    def define(self, name: str, expression: Expression) -> Name:
+        self._lines.append(Line(name, expression))
+        return Name(name)
+
+    def output(self, symbol: str, expression: Boolean) -> None:
+        self._lines.append(Line(symbol, expression, output=True))
+
+    def program(self) -> Program:
+        return Program(tuple(self._lines))
+
+
+def letters(symbols: Iterable[str]) -> Boolean:
+    """Whether one of these symbols stands here."""
+    return any_of(Letter(symbol) for symbol in symbols)

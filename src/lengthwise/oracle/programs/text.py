@@ -5,13 +5,15 @@
     broken := opened < closed
     next["$"] := opened == closed and count(broken) == 0     # a comment
 
-One definition a line; inside parentheses a line may go on. `docs/programs.md` describes the notation.
+One definition per line; inside parentheses a line may continue. `docs/programs.md` describes the notation.
 `parse_program(print_program(program)) == program` for every program.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, cast, get_args
@@ -20,8 +22,8 @@ from lengthwise.errors import UsageError
 from lengthwise.oracle.programs.syntax import (
     And,
     Boolean,
-    Choice,
     Compare,
+    Conditional,
     Constant,
     Count,
     Difference,
@@ -39,13 +41,56 @@ from lengthwise.oracle.programs.syntax import (
     Sum,
     Truth,
 )
-from lengthwise.oracle.programs.tokens import Token, refusal, tokens
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r]+|\#[^\n]*)|(?P<newline>\n|;)|(?P<symbol>"(?:[^"\\\n]|\\.)*")|(?P<word>[A-Za-z_]\w*)"""
+    r"""|(?P<number>\d+)|(?P<sign>:=|<=|>=|==|!=|\.\.|[-+*%<>()\[\],])"""
+)
+
+_BEGINNING = re.compile(r"\s*(\w+|next\[[^\n]*\])[ \t]*:=")  # of a definition
+
+
+class Token(NamedTuple):
+    kind: str
+    text: str
+    line: int
+    column: int
+
+
+def refusal(token: Token, sentence: str) -> UsageError:
+    return UsageError(f"line {token.line}, column {token.column}: {sentence}")
+
+
+def tokens(text: str) -> list[Token]:
+    found: list[Token] = []
+    line, start, place, open_brackets = 1, 0, 0, 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        here = Token("end", text[place], line, place - start + 1)
+        if match is None:
+            unclosed = text[place] == '"'
+            raise refusal(
+                here, "the quoted symbol has no closing quote" if unclosed else f"{text[place]!r} means nothing here"
+            )
+        kind, word = cast(str, match.lastgroup), match[0]
+        open_brackets = max(0, open_brackets + (word in ("(", "[")) - (word in (")", "]")))
+        # A line goes on inside parentheses, unless the next one plainly begins a definition.
+        ends = kind == "newline" and (not open_brackets or _BEGINNING.match(text, match.end()))
+        if ends:
+            open_brackets = 0
+        if kind != "space" and (kind != "newline" or ends):
+            found.append(Token(kind, word, line, place - start + 1))
+        place = match.end()
+        if word == "\n":
+            line, start = line + 1, place
+    return [*found, Token("newline", "\n", line, place - start + 1), Token("end", "", line, place - start + 1)]
+
 
 KEYWORDS = {"and", "or", "not", "true", "false", "if", "then", "else", "count", "position", "next", "back"}
 _RELATIONS = get_args(Relation)
 
 
-class _Part(NamedTuple):
+class _Typed(NamedTuple):
     """A piece of an expression, whether it is a Boolean, and where it begins."""
 
     node: Expression
@@ -70,12 +115,12 @@ def load_program(path: str | Path) -> Program:
 def parse_program(text: str) -> Program:
     """The program a text describes; what is wrong is said in one sentence with its line and column."""
     try:
-        return _Parser(text).program()
+        return _ProgramParser(text).program()
     except RecursionError:
         raise UsageError("the program nests too deep; give inner parts a line and a name of their own") from None
 
 
-class _Parser:
+class _ProgramParser:
     """Recursive descent: choice, or, and, not, comparison, sum, product, atom."""
 
     def __init__(self, text: str) -> None:
@@ -122,7 +167,7 @@ class _Parser:
         self.place += 1
         return token.text
 
-    def expression(self) -> _Part:
+    def expression(self) -> _Typed:
         token = self.here
         if not self.take("if"):
             return self.joined("or", lambda: self.joined("and", self.negation))
@@ -131,22 +176,22 @@ class _Parser:
         yes = self.number(self.sum())
         self.expect("else")
         no = self.number(self.expression() if self.here.text == "if" else self.sum())
-        return _Part(Choice(condition, yes, no), False, token)
+        return _Typed(Conditional(condition, yes, no), False, token)
 
-    def joined(self, word: str, operand: Callable[[], _Part]) -> _Part:
+    def joined(self, word: str, operand: Callable[[], _Typed]) -> _Typed:
         first = operand()
         if self.here.text != word or self.here.kind != "word":
             return first
         parts = [self.boolean(first)]
         while self.take(word):
             parts.append(self.boolean(operand()))
-        return _Part((And if word == "and" else Or)(tuple(parts)), True, first.token)
+        return _Typed((And if word == "and" else Or)(tuple(parts)), True, first.token)
 
-    def negation(self) -> _Part:
+    def negation(self) -> _Typed:
         token = self.here
-        return _Part(Not(self.boolean(self.negation())), True, token) if self.take("not") else self.comparison()
+        return _Typed(Not(self.boolean(self.negation())), True, token) if self.take("not") else self.comparison()
 
-    def comparison(self) -> _Part:
+    def comparison(self) -> _Typed:
         left = self.sum()
         relation = self.here.text
         if self.here.kind != "sign" or relation not in _RELATIONS:
@@ -155,31 +200,31 @@ class _Parser:
         node = Compare(cast(Relation, relation), self.number(left), self.number(self.sum()))
         if self.here.kind == "sign" and self.here.text in _RELATIONS:
             raise refusal(self.here, "comparisons do not chain; join two of them by `and`")
-        return _Part(node, True, left.token)
+        return _Typed(node, True, left.token)
 
-    def sum(self) -> _Part:
+    def sum(self) -> _Typed:
         left = self.product()
         while self.here.kind == "sign" and self.here.text in "+-":
             kind = Sum if self.here.text == "+" else Difference
             self.place += 1
-            left = _Part(kind(self.number(left), self.number(self.product())), False, left.token)
+            left = _Typed(kind(self.number(left), self.number(self.product())), False, left.token)
         return left
 
-    def product(self) -> _Part:
+    def product(self) -> _Typed:
         part = self.atom()
         if not self.take("*"):
             return part
         if not isinstance(part.node, Constant):
             raise refusal(part.token, "a multiple is written with the whole number first, as in 3 * opened")
-        return _Part(Multiple(part.node.value, self.number(self.product())), False, part.token)
+        return _Typed(Multiple(part.node.value, self.number(self.product())), False, part.token)
 
-    def atom(self) -> _Part:
+    def atom(self) -> _Typed:
         token = self.here
         if token.kind == "symbol":
-            return _Part(Letter(self.symbol()), True, token)
+            return _Typed(Letter(self.symbol()), True, token)
         if token.kind == "number" or token.text == "-":
             sign = -1 if self.take("-") else 1
-            return _Part(Constant(sign * self.whole()), False, token)
+            return _Typed(Constant(sign * self.whole()), False, token)
         if self.take("("):
             part = self.expression()
             self.expect(")")
@@ -189,18 +234,18 @@ class _Parser:
         if self.take("position"):
             return self.phase(token)
         if self.take("true") or self.take("false"):
-            return _Part(Truth(token.text == "true"), True, token)
+            return _Typed(Truth(token.text == "true"), True, token)
         if token.kind == "word" and token.text not in KEYWORDS:
             if token.text not in self.kinds:
                 raise refusal(
                     token, f'{token.text!r} is not defined above; a letter is written in quotes, "{token.text}"'
                 )
             self.place += 1
-            return _Part(Name(token.text), self.kinds[token.text], token)
+            return _Typed(Name(token.text), self.kinds[token.text], token)
         what = repr(token.text) if token.text.strip() else "the end of the line"
         raise refusal(token, f"a letter in quotes, a name, a number, count(...) or ( is due, not {what}")
 
-    def count(self, token: Token) -> _Part:
+    def count(self, token: Token) -> _Typed:
         self.expect("(")
         what = self.boolean(self.expression())
         back: list[int] = []
@@ -214,16 +259,16 @@ class _Parser:
                 raise refusal(here, "the steps back increase, as in back 0..2 or back 1, 3")
             back.extend(range(low, high + 1))
         self.expect(")")
-        return _Part(Count(what, tuple(back) or None), False, token)
+        return _Typed(Count(what, tuple(back) or None), False, token)
 
-    def phase(self, token: Token) -> _Part:
+    def phase(self, token: Token) -> _Typed:
         self.expect("%")
         modulus = self.whole()
         self.expect("==")
         residue = self.whole()
         if not 0 <= residue < modulus:
             raise refusal(token, f"position % {modulus} is a number from 0 to {modulus - 1}, never {residue}")
-        return _Part(Phase(modulus, residue), True, token)
+        return _Typed(Phase(modulus, residue), True, token)
 
     @property
     def here(self) -> Token:
@@ -258,14 +303,84 @@ class _Parser:
         self.place += 1
         return int(token.text)
 
-    def boolean(self, part: _Part) -> Boolean:
+    def boolean(self, part: _Typed) -> Boolean:
         if not part.boolean:
             raise refusal(part.token, "a Boolean is due here, and this is a number; compare it, as in count(...) >= 1")
         return cast(Boolean, part.node)
 
-    def number(self, part: _Part) -> Number:
+    def number(self, part: _Typed) -> Number:
         if part.boolean:
             raise refusal(
                 part.token, "a number is due here, and this is a Boolean; count it, or write if ... then 1 else 0"
             )
         return cast(Number, part.node)
+
+
+# How tightly a form holds its parts together; a part that holds less tightly than its place asks is put in parentheses.
+_CHOICE, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _ATOM = range(8)
+
+
+def print_program(program: Program) -> str:
+    """The program as text, one line a definition."""
+    return "".join(f"{print_line(line)}\n" for line in program.lines)
+
+
+def print_line(line: Line) -> str:
+    target = f"next[{_quoted(line.name)}]" if line.output else line.name
+    return f"{target} := {print_expression(line.expression)}"
+
+
+def print_expression(expression: Expression) -> str:
+    return _text(expression, _CHOICE)
+
+
+def _text(expression: Expression, place: int) -> str:
+    text, strength = _form(expression)
+    return text if strength >= place else f"({text})"
+
+
+def _form(expression: Expression) -> tuple[str, int]:
+    """An expression's text and how tightly it holds together."""
+    match expression:
+        case Letter(symbol):
+            return _quoted(symbol), _ATOM
+        case Name(name):
+            return name, _ATOM
+        case Truth(value):
+            return ("true" if value else "false"), _ATOM
+        case Phase(modulus, residue):
+            return f"position % {modulus} == {residue}", _ATOM
+        case Not(part):
+            return f"not {_text(part, _NOT)}", _NOT
+        case And(parts):
+            return " and ".join(_text(part, _NOT) for part in parts), _AND
+        case Or(parts):
+            return " or ".join(_text(part, _AND) for part in parts), _OR
+        case Compare(relation, left, right):
+            return f"{_text(left, _SUM)} {relation} {_text(right, _SUM)}", _COMPARE
+        case Constant(value):
+            # A negative number is an atom as text; before * it reads as its factor, so there it stands in parentheses.
+            return str(value), _ATOM
+        case Count(what, back):
+            return f"count({_text(what, _CHOICE)}{'' if back is None else ', back ' + _steps(back)})", _ATOM
+        case Sum(left, right):
+            return f"{_text(left, _SUM)} + {_text(right, _PRODUCT)}", _SUM
+        case Difference(left, right):
+            return f"{_text(left, _SUM)} - {_text(right, _PRODUCT)}", _SUM
+        case Multiple(factor, term):
+            return f"{factor} * {_text(term, _PRODUCT)}", _PRODUCT
+        case Conditional(condition, yes, no):
+            return f"if {_text(condition, _CHOICE)} then {_text(yes, _SUM)} else {_text(no, _SUM)}", _CHOICE
+
+
+def _quoted(symbol: str) -> str:
+    return json.dumps(symbol, ensure_ascii=False)
+
+
+def _steps(back: tuple[int, ...]) -> str:
+    """(0, 1, 2, 5) → `0..2, 5`."""
+    runs = []
+    for _, group in itertools.groupby(enumerate(back), key=lambda pair: pair[1] - pair[0]):
+        steps = [step for _, step in group]
+        runs.append(str(steps[0]) if len(steps) == 1 else f"{steps[0]}..{steps[-1]}")
+    return ", ".join(runs)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain, sentence
 from lengthwise.oracle.programs.interpreter import run_tokens
 from lengthwise.oracle.programs.measures import depth, locality, needs, period, size
 from lengthwise.oracle.programs.prompts import Item, all_items, drawn_items, longest_prompt
@@ -22,6 +23,26 @@ HUANG = Reference("huang2025", "C-RASP[periodic, local] and its limit transforme
 _CELLS = 400_000  # positions evaluated at once, which bounds the memory of a program with many names
 _CHUNK = 2_000  # strings tried between two looks at the clock
 _SAMPLED_SIZES = (8, 16, 32, 64)
+explain(
+    {
+        "program.solves": "C-RASP program",
+        "program.checked": "the program is right on all prompts of up to {prompt}",
+        "program.longer": "the program stays right on longer prompts",
+        "program.encoding": "the encoding is none, or learned positions with random offsets",
+        "program.size": "The program has {size} operations and counts nested {depth} deep, and uses {uses}.",
+        "program.period": "period {period}",
+        "program.local": "local operations up to {far} back",
+        "program.no_position": "no position",
+        "program.wrong": "It is wrong: {mismatch}.",
+        "program.right": "It is right on every prompt of up to {prompt}.",
+        "program.sampled": "It is right on {sampled} drawn prompts of up to {prompt}.",
+        "program.assumed": "That it stays right on longer prompts is assumed.",
+        "program.mismatch": "after `{text}` the program says that {said} may come next; right is {wanted}",
+        "program.symbol": "1 symbol",
+        "program.symbols": "{count} symbols",
+        "program.nothing": "nothing",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -34,16 +55,17 @@ class Mismatch:
     said: tuple[str, ...]
 
     def __str__(self) -> str:
-        said = f"{' and '.join(self.said)} come next" if self.said else "nothing comes next"
-        return f"after `{' '.join(self.text)}` the program says that {said}; right is {' and '.join(self.wanted)}"
+        said = " and ".join(self.said) or sentence("program.nothing")
+        values = {"text": " ".join(self.text), "said": said, "wanted": " and ".join(self.wanted)}
+        return sentence("program.mismatch", values)
 
 
 @dataclass(frozen=True)
 class Verified:
     """What was checked.
 
-    All prompts of up to `checked_to` symbols were (0: not even those of the first length), which `exhaustive` says in
-    one word; beyond that `sampled` drawn ones of up to `sampled_to` symbols. `items` counts both.
+    All prompts of up to `checked_to` symbols were (0: not even those of the first length; `exhaustive` if more than 0);
+    beyond that `sampled` drawn ones of up to `sampled_to` symbols. `items` counts both.
     """
 
     program: Program
@@ -56,16 +78,17 @@ class Verified:
 
     def claim(self) -> Claim:
         right = self.mismatch is None
+        prompt = {"prompt": symbols(self.checked_to)}
         return Claim(
-            "C-RASP program",
+            "program.solves",
             right if self.items or self.mismatch else None,
             "",
             "certified" if self.exhaustive or not right else "measured",
             "refuted" if not right else "holds" if self.items else "unknown",
             assumptions=(
-                Assumption(f"the program is right on all prompts of up to {symbols(self.checked_to)}", self._checked),
-                Assumption("the program goes on being right on longer prompts", "assumed" if right else "violated"),
-                Assumption("the encoding is none, or learned positions with random offsets", "assumed"),
+                Assumption("program.checked", self._checked, prompt),
+                Assumption("program.longer", "assumed" if right else "violated"),
+                Assumption("program.encoding"),
             ),
             reference=HUANG,
             evidence=self.plain(),
@@ -76,20 +99,19 @@ class Verified:
         return "violated" if self.mismatch else "checked" if self.exhaustive else "assumed"
 
     def explain(self) -> list[str]:
-        far = locality(self.program)
-        uses = [f"period {period(self.program)}"] if period(self.program) > 1 else []
-        uses += [f"local operations up to {max(far.each)} back"] if any(far.each) else []
-        sentences = [
-            f"The program has {size(self.program)} operations, counts nested {depth(self.program)} deep and uses "
-            + (f"{' and '.join(uses)}." if uses else "no position."),
-        ]
+        far, turns = locality(self.program), period(self.program)
+        uses = [sentence("program.period", {"period": turns})] if turns > 1 else []
+        uses += [sentence("program.local", {"far": max(far.each)})] if any(far.each) else []
+        used = " and ".join(uses) or sentence("program.no_position")
+        found = [sentence("program.size", {"size": size(self.program), "depth": depth(self.program), "uses": used})]
         if self.mismatch:
-            return [*sentences, f"It is wrong: {self.mismatch}."]
+            return [*found, sentence("program.wrong", {"mismatch": self.mismatch})]
         if self.exhaustive:
-            sentences.append(f"It is right on every prompt of up to {symbols(self.checked_to)}.")
+            found.append(sentence("program.right", {"prompt": symbols(self.checked_to)}))
         if self.sampled:
-            sentences.append(f"It is right on {self.sampled} drawn prompts of up to {symbols(self.sampled_to)}.")
-        return [*sentences, "That it goes on being right on longer prompts is assumed."]
+            prompt = symbols(self.sampled_to)
+            found.append(sentence("program.sampled", {"sampled": self.sampled, "prompt": prompt}))
+        return [*found, sentence("program.assumed")]
 
     def plain(self) -> dict[str, Any]:
         wrong = self.mismatch
@@ -109,7 +131,7 @@ class Verified:
 
 
 def symbols(count: int) -> str:
-    return "1 symbol" if count == 1 else f"{count} symbols"
+    return sentence("program.symbol" if count == 1 else "program.symbols", {"count": count})
 
 
 def verify_program(

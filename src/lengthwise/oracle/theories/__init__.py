@@ -1,1 +1,1 @@
-"""One file a theory: what it has to say about a task with an encoding, as opinions for the card."""
+"""One file per theory: what it says about a task with an encoding, as opinions for the card."""

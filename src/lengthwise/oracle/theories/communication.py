@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import functools
 
+from lengthwise.messages import explain
 from lengthwise.oracle.communication import CutGrowth, cut_growth
-from lengthwise.oracle.opinion import Advice, Opinion, Theory
-from lengthwise.oracle.theories.question import DECODERS, HUANG, MET, Question
+from lengthwise.oracle.opinion import Advice, Opinion
+from lengthwise.oracle.question import HUANG, MET, Question, decoder_theory
 from lengthwise.oracle.theories.regular import automaton_of
 from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.task import Task
 
-THEORY = Theory("memory across a cut", DECODERS, frozenset({"none", "absolute"}))
-STEPS = Advice(
-    "steps",
-    "write the task as reasoning steps that carry a pointer or line their columns up (`lengthwise tasks` lists such "
-    "layouts)",
+THEORY = decoder_theory("cuts", "memory across a cut")
+STEPS = Advice("steps", "advice.pointer_steps")
+explain(
+    {
+        "advice.pointer_steps": "write the task as reasoning steps that carry a pointer or align their columns "
+        "(`lengthwise tasks` lists such layouts)",
+    }
 )
 
 
@@ -31,18 +34,8 @@ def opinions(question: Question) -> list[Opinion]:
     if not growth.flags:
         return []
     found = growth.explain()
-    return [
-        question.opinion(
-            THEORY,
-            "cannot hold",
-            " ".join(found[:3]),
-            growth.claim(),
-            assumptions=(MET,),
-            reference=HUANG,
-            details=tuple(found),
-            changes=(STEPS,),
-        )
-    ]
+    rests = {"assumptions": (MET,), "reference": HUANG, "details": tuple(found), "changes": (STEPS,)}
+    return [question.opinion(THEORY, "cannot hold", " ".join(found[:3]), growth.claim(), **rests)]
 
 
 @functools.lru_cache(maxsize=256)

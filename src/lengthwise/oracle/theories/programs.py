@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from lengthwise.oracle.opinion import Advice, Opinion, Theory
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.opinion import Advice, Opinion
 from lengthwise.oracle.programs.find import find_program
-from lengthwise.oracle.programs.printing import print_program
 from lengthwise.oracle.programs.syntax import Program
-from lengthwise.oracle.theories.question import DECODERS, EXPRESSED, HUANG, Question
+from lengthwise.oracle.programs.text import print_program
+from lengthwise.oracle.question import EXPRESSED, HUANG, Question, decoder_theory
 from lengthwise.oracle.theories.regular import automaton_of
 
-THEORY = Theory("a C-RASP program", DECODERS, frozenset({"none", "absolute"}))
+THEORY = decoder_theory("program", "a C-RASP program")
 _LINES = 16  # of a program that are shown
+explain(
+    {
+        "program.library_wrong": "The library's program for this task is wrong: {mismatch}",
+        "program.needs_positions": "The library has a program for this task with positions and none without; that none "
+        "exists is not shown.",
+        "program.more_lines": "… and {lines} more lines",
+        "advice.program": "a program solves the task with it",
+    }
+)
 
 
 def opinions(question: Question) -> list[Opinion]:
@@ -21,25 +31,18 @@ def opinions(question: Question) -> list[Opinion]:
     if found is None:
         return [_needs_positions(question)] if question.family == "none" and _with_positions(question) else []
     if not found.right:
-        why = f"The library's program for this task is wrong: {found.explain()[-1]}"
+        why = sentence("program.library_wrong", {"mismatch": found.explain()[-1]})
         return [question.opinion(THEORY, "unknown", why, found.claim(), reference=HUANG)]
-    return [
-        question.opinion(
-            THEORY,
-            "can hold",
-            " ".join(found.explain()),
-            found.claim(),
-            assumptions=(EXPRESSED,),
-            reference=HUANG,
-            details=_text(found.program),
-        )
-    ]
+    rests = {"assumptions": (EXPRESSED,), "reference": HUANG, "details": _text(found.program)}
+    return [question.opinion(THEORY, "can hold", " ".join(found.explain()), found.claim(), **rests)]
 
 
 def _text(program: Program) -> tuple[str, ...]:
-    """The program a line each, unless it is too long to be read."""
+    """The program line by line, unless it is too long to read."""
     lines = print_program(program).splitlines()
-    return tuple(lines) if len(lines) <= _LINES else (*lines[:_LINES], f"… and {len(lines) - _LINES} more lines")
+    if len(lines) <= _LINES:
+        return tuple(lines)
+    return (*lines[:_LINES], sentence("program.more_lines", {"lines": len(lines) - _LINES}))
 
 
 def _with_positions(question: Question) -> bool:
@@ -48,6 +51,6 @@ def _with_positions(question: Question) -> bool:
 
 
 def _needs_positions(question: Question) -> Opinion:
-    why = "The library has a program for this task with positions and none without; that none exists is not shown."
-    offsets = Advice("encoding", "there is a program for it", ("learned+offset",))
+    offsets = Advice("encoding", "advice.program", ("learned+offset",))
+    why = sentence("program.needs_positions")
     return question.opinion(THEORY, "unknown", why, reference=HUANG, changes=(offsets,))

@@ -37,8 +37,6 @@ TOLERANCE, MOST, BELIEVED = 1e-4, 300, 1e-2  # of a plan: when it stops, iterati
 
 explain(
     {
-        "attention.to_hubs": "attention that goes to hubs",
-        "attention.entropy": "mean entropy of a query",
         "attention.most": "most that a key receives, place {place} ({token}) in block {block} head {head}",
         "attention.no_constant": "Lipschitz constant of {rule} attention weights",
         "attention.these_inputs": "only these inputs were used",
@@ -182,8 +180,8 @@ def _constant(part: AttentionPart, length: int) -> Claim:
 # --- tables and figures ---------------------------------------------------------------------------------------------
 
 _BLOCK, _HEAD = Column("block", "whole"), Column("head", "whole")
-_TO_HUBS, _COLUMNS_OFF = Column("to_hubs", title="to hubs"), Column("columns_off", title="columns off")
-_OVER_SHARE = Column("over_share", title="over share")
+_TO_HUBS, _COLUMNS_OFF = Column("to_hubs"), Column("columns_off")
+_OVER_SHARE = Column("over_share")
 
 
 def _by_block(found: list[BlockAttention]) -> Table:
@@ -195,7 +193,7 @@ def _by_block(found: list[BlockAttention]) -> Table:
         "keys receive and their shares, relative to all attention"
     )
     if plans:
-        columns += (Column("plan_off", title="plan off"),)
+        columns += (Column("plan_off"),)
         note += "; plan off: the part of head 0 that would move for every key to receive 1, with the same logits"
     rows = []
     for number, block in enumerate(found):

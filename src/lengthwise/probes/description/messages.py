@@ -8,23 +8,23 @@ computes the bound itself.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from lengthwise.bounds.compression import decode, encode, make_quantiser
 from lengthwise.bounds.compression.gguf_file import message_of_gguf
-from lengthwise.bounds.plan import Plan, tokens_for
-from lengthwise.bounds.plan_methods import FITTED, Azuma, Freedman, Method, TrainingRun
+from lengthwise.bounds.plan import GuaranteePlan, tokens_for
+from lengthwise.bounds.plan_methods import FITTED, AzumaMethod, FreedmanMethod, PlanMethod, TrainingRun
 from lengthwise.messages import explain
-from lengthwise.models.forward import run
-from lengthwise.probes.description.arrays import arrays_of, header_of, with_arrays
+from lengthwise.probes.shown.inputs import Inputs
 from lengthwise.probes.shown.look import Look
 from lengthwise.records import Assumption, Claim, Column, Reference, Table
+from lengthwise.subjects.predictor import ModelWeights, Predictor
 
 QUANTISERS = ("kmeans:levels=4", "kmeans:levels=16", "kmeans:levels=64", "exact")
 QUANTISERS_OF_A_LARGE_MODEL = ("uniform:levels=128",)
@@ -38,8 +38,6 @@ explain(
         "description.loss": "loss of the model as it was read",
         "description.tokens": "training tokens for a bound below chance, by {method}",
         "description.decoded": "the message was written, and decoded back to what was meant",
-        "description.weights_left_out": "the message holds all weights; {left_out:,} of {parameters:,} are in no part "
-        "of it",
         "description.tokenizer": "the tokenizer in the file is not charged: it was fixed before the training data were "
         "seen",
         "description.these_inputs": "only these inputs were used, and they are not the training data",
@@ -70,60 +68,60 @@ class MessageOfModel:
 
 def description_content(look: Look) -> dict[str, Any]:
     """Text, claims and the table of the record."""
-    targets, logits = look.inputs.targets, look.trace.logits
-    outputs = None if logits is None or targets is None else logits.shape[-1]
-    before = None if logits is None or targets is None else loss_of(logits, targets)
-    found = _messages(look, before)
-    needed = [_tokens(message, Azuma(), outputs) for message in found]
+    weights: ModelWeights = look.subject.capability("weights")
+    before = loss_of(weights, look.inputs)
+    outputs = None if before is None or not isinstance(weights, Predictor) else weights.vocabulary
+    found = _messages(look, weights, before)
+    needed = [_tokens(message, AzumaMethod(), outputs) for message in found]
     best = min(range(len(found)), key=lambda n: (needed[n] or math.inf, found[n].bits))
-    claims = [_length(found[best], look)]
+    claims = [_length(found[best])]
     if before is not None and outputs is not None:
         claims += _losses(found[best], before, outputs, look)
         claims += [_tokens_claim(found[best], kind, outputs) for kind in _methods(found[best])]
     table = _table(found, needed, before)
-    return {"text": _text(found, before, look), "claims": tuple(claims), "tables": (table,)}
+    return {"text": _text(found, before, weights, look), "claims": tuple(claims), "tables": (table,)}
 
 
 # --- messages and losses --------------------------------------------------------------------------------------------
 
 
-def _messages(look: Look, before: float | None) -> list[MessageOfModel]:
+def _messages(look: Look, weights: ModelWeights, before: float | None) -> list[MessageOfModel]:
     """The blocks of a GGUF file as they are; else the weights on a few levels, by several quantisers."""
-    anatomy, subject = look.anatomy, look.subject
-    if subject.offers("gguf"):
-        message = message_of_gguf(subject.capability("gguf"))
+    if look.subject.offers("gguf"):
+        message = message_of_gguf(look.subject.capability("gguf"))
         made = "the blocks of the file"
         return [MessageOfModel(made, message.bits, message.parts, message.numbers, before, True, file=True)]
-    arrays, header = arrays_of(anatomy), header_of(anatomy, subject.facts)
+    tensors, header = weights.tensors(), json.loads(json.dumps(weights.header(), default=str))
     made = []
     for spec in QUANTISERS_OF_A_LARGE_MODEL if look.large else QUANTISERS:
-        message = encode(arrays, header, make_quantiser(spec))
-        loss = None
-        if before is not None:
-            with torch.no_grad():
-                logits = run(with_arrays(anatomy, decode(message.data)[1]), look.inputs.tokens).logits
-            assert logits is not None and look.inputs.targets is not None
-            loss = loss_of(logits, look.inputs.targets)
+        message = encode(tensors, header, make_quantiser(spec))
+        decoded = None if before is None else weights.with_weights(decode(message.data)[1])
+        loss = None if decoded is None else loss_of(decoded, look.inputs)
         made.append(MessageOfModel(spec, message.bits, message.parts, message.numbers, loss, spec == "exact"))
     return made
 
 
-def loss_of(logits: Tensor, targets: Tensor) -> float:
-    """The mean loss in nats over what is asked for, [B, T]; -1 where nothing is."""
-    return float(torch.nn.functional.cross_entropy(logits.double().flatten(0, 1), targets.flatten(), ignore_index=-1))
+@torch.no_grad()
+def loss_of(weights: ModelWeights, inputs: Inputs) -> float | None:
+    """The mean loss in nats over what the inputs ask for; None where that is nothing, or the model predicts nothing."""
+    if inputs.targets is None or not isinstance(weights, Predictor):
+        return None
+    asked = inputs.targets != -1
+    logits = weights.logits(weights.states(inputs.tokens, asked))
+    return float(torch.nn.functional.cross_entropy(logits.double(), inputs.targets[asked]))
 
 
-def _methods(message: MessageOfModel) -> list[Method]:
+def _methods(message: MessageOfModel) -> list[PlanMethod]:
     """Azuma's needs only the range of the losses; Freedman's a fit that was made for some sizes alone."""
-    return [Azuma(), Freedman()] if FITTED[0] <= message.weights <= FITTED[1] else [Azuma()]
+    return [AzumaMethod(), FreedmanMethod()] if FITTED[0] <= message.weights <= FITTED[1] else [AzumaMethod()]
 
 
-def _plan(message: MessageOfModel, method: Method, outputs: int) -> Plan:
+def _plan(message: MessageOfModel, method: PlanMethod, outputs: int) -> GuaranteePlan:
     # A plan is made for some number of tokens; what is asked of it is another.
-    return Plan(TrainingRun(message.weights, 1e9, message.each, outputs), method, message.loss)
+    return GuaranteePlan(TrainingRun(message.weights, 1e9, message.each, outputs), method, message.loss)
 
 
-def _tokens(message: MessageOfModel, method: Method, outputs: int | None) -> float | None:
+def _tokens(message: MessageOfModel, method: PlanMethod, outputs: int | None) -> float | None:
     """The fewest tokens at which a bound would be below chance; None where there is no loss, or it is above chance."""
     if outputs is None or outputs < 2 or message.loss is None:
         return None
@@ -134,13 +132,14 @@ def _tokens(message: MessageOfModel, method: Method, outputs: int | None) -> flo
 # --- words and claims -----------------------------------------------------------------------------------------------
 
 
-def _text(found: list[MessageOfModel], before: float | None, look: Look) -> tuple[str, ...]:
+def _text(found: list[MessageOfModel], before: float | None, weights: ModelWeights, look: Look) -> tuple[str, ...]:
     text = (
         "A bound charges every bit that is needed to write the model down. These messages were written and decoded "
         "back; losses after quantisation are those of the decoded model.",
     )
     if before is None:
-        why = "has no output head" if look.trace.logits is None else "is not shown anything it could be asked for"
+        headed = isinstance(weights, Predictor)
+        why = "is not shown anything it could be asked for" if headed else "has no output head"
         return (*text, f"There is no loss, as the model {why}: only the length of its description is known.")
     text += (
         "Tokens: how many training tokens a token-level bound would need to be below chance, if the loss on them were "
@@ -151,12 +150,8 @@ def _text(found: list[MessageOfModel], before: float | None, look: Look) -> tupl
     return text
 
 
-def _length(message: MessageOfModel, look: Look) -> Claim:
-    left_out, parameters = look.anatomy.parameters - message.weights, look.anatomy.parameters
+def _length(message: MessageOfModel) -> Claim:
     assumptions = [Assumption("description.decoded", "checked")]
-    if left_out > 0:
-        values = {"left_out": left_out, "parameters": parameters}
-        assumptions.append(Assumption("description.weights_left_out", "violated", values))
     if message.file:
         assumptions.append(Assumption("description.tokenizer"))
     return Claim(
@@ -195,7 +190,7 @@ def _losses(message: MessageOfModel, before: float, outputs: int, look: Look) ->
     ]
 
 
-def _tokens_claim(message: MessageOfModel, method: Method, outputs: int) -> Claim:
+def _tokens_claim(message: MessageOfModel, method: PlanMethod, outputs: int) -> Claim:
     value, plan = _tokens(message, method, outputs), _plan(message, method, outputs)
     return Claim(
         key="description.tokens",
@@ -221,16 +216,16 @@ def _table(found: list[MessageOfModel], needed: list[float | None], before: floa
         for one, tokens in zip(found, needed, strict=True)
     )
     columns = (
-        Column("made_by", "text", "made by"),
+        Column("made_by", "text"),
         Column("bits", "whole"),
-        Column("bits_per_weight", title="bits per weight"),
+        Column("bits_per_weight"),
         Column("loss"),
         Column("quantisation"),
         Column("tokens"),
     )
     note = (
         "loss: of the decoded model, in nats per token; quantisation: the loss it added; tokens: for a bound below "
-        f"chance, by {Azuma.title}"
+        f"chance, by {AzumaMethod.title}"
     )
     return Table("description.messages", columns, rows, "Descriptions", note)
 

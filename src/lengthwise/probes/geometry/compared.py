@@ -96,7 +96,7 @@ def _by_length(found: ComparedTokens) -> Table:
     columns = (
         _LENGTH,
         Column("verdict", "text"),
-        Column("spread_first", title="spread first"),
+        Column("spread_first"),
         Column("spread_last", title="last"),
         Column("doublings"),
         Column("low"),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from lengthwise.bounds.compression.quantisers import quantisers
-from lengthwise.bounds.tokens.token_bound import Level
+from lengthwise.bounds.tokens.problem import Level
 from lengthwise.errors import UsageError
 from lengthwise.probes.probe import Context, Probe, probes
 from lengthwise.records import Record
@@ -61,8 +61,8 @@ class GuaranteeProbe(Probe):
             raise UsageError(f"delta is a probability between 0 and 1, such as 0.05, not {self.delta}")
         for name in ("tokens", "documents", "sample", "limit", "window", "held_out"):
             value, least = getattr(self, name), 2 if name == "held_out" else 1
-            if value is not None and (type(value) is not int or value < least):
-                raise UsageError(f"{name.replace('_', '-')} is a whole number, at least {least}, not {value!r}")
+            if value is not None and value < least:
+                raise UsageError(f"{name.replace('_', '-')} is at least {least}, not {value}")
         if self.sample is not None and self.limit is not None:
             raise UsageError("a limit would cut the sample short; give one of them")
 

@@ -27,7 +27,7 @@ from lengthwise.probes.guarantee.result import Guarantee, MeanLosses
 from lengthwise.probes.guarantee.source import TokenSource
 from lengthwise.probes.guarantee.store import BoundFolder, digest_of
 from lengthwise.probes.guarantee.text_source import BuiltInSource, FileSource, Reader
-from lengthwise.probes.probe import Context, probes
+from lengthwise.probes.probe import probes, silent
 from lengthwise.records import Assumption
 from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.predictor import Predictor
@@ -70,11 +70,13 @@ def bound(
     asked = settings if isinstance(settings, GuaranteeProbe) else probes.make(settings)
     if not isinstance(asked, GuaranteeProbe):
         raise UsageError(f"a bound is made with the settings of the probe guarantee, not with {settings!r}")
-    tell = Context().progress if progress is None else progress
+    tell = progress or silent
     tell("reading the model", 0, 0)
     subject = model if isinstance(model, Subject) else open_subject(model)
     run = _run(subject, data, asked)
     predictor: Predictor = subject.capability("predictor")
+    if not predictor.causal:
+        raise UsageError(f"a bound needs a model that sees only what came before, and {subject.name} is an encoder")
     with _one_thread() if run is not None else contextlib.nullcontext():
         tell("reading the data", 0, 0)
         source = _source(subject, run, data, asked, seed)

@@ -135,26 +135,26 @@ class DocumentFile:
 # --- windows of a model's length -------------------------------------------------------------------------------------
 
 
-class Window(NamedTuple):
+class TokenWindow(NamedTuple):
     """Tokens of a document: each but the first is predicted from those before it in the window."""
 
     document: int
     tokens: list[int]
 
 
-def windows_of(documents: Iterable[tuple[int, list[int]]], context: int) -> Iterator[Window]:
+def windows_of(documents: Iterable[tuple[int, list[int]]], context: int) -> Iterator[TokenWindow]:
     """Every token but a document's first is predicted once, from at most `context` tokens before it.
 
     A window begins with the last token of the one before, so that no token is left out between two.
     """
     for number, tokens in documents:
         for first in range(0, len(tokens) - 1, context):
-            yield Window(number, tokens[first : first + context + 1])
+            yield TokenWindow(number, tokens[first : first + context + 1])
 
 
-def stretches_of(windows: Iterable[Window], tokens: int) -> Iterator[Stretch]:
+def stretches_of(windows: Iterable[TokenWindow], tokens: int) -> Iterator[Stretch]:
     """Windows in stretches of `tokens` predictions or a little more."""
-    held: list[Window] = []
+    held: list[TokenWindow] = []
     count = 0
     for window in windows:
         held.append(window)
@@ -166,7 +166,7 @@ def stretches_of(windows: Iterable[Window], tokens: int) -> Iterator[Stretch]:
         yield laid_out(held)
 
 
-def laid_out(windows: list[Window]) -> Stretch:
+def laid_out(windows: list[TokenWindow]) -> Stretch:
     """Windows of about one length side by side, as many as one pass takes; shorter ones are filled up at the right."""
     by_length = sorted(range(len(windows)), key=lambda index: -len(windows[index].tokens))
     groups: list[list[int]] = []
@@ -179,7 +179,7 @@ def laid_out(windows: list[Window]) -> Stretch:
     return Stretch(tuple(_rows(windows, group) for group in groups))
 
 
-def _rows(windows: list[Window], group: list[int]) -> Rows:
+def _rows(windows: list[TokenWindow], group: list[int]) -> Rows:
     width = max(len(windows[index].tokens) for index in group) - 1
     whole = np.zeros((len(group), width + 1), dtype=np.int64)
     scored = np.zeros((len(group), width), dtype=bool)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from lengthwise.bounds.tokens.token_bound import TokenBound, rank_limit
+from lengthwise.bounds.tokens.problem import TokenBound, rank_limit
 from lengthwise.messages import explain
 from lengthwise.probes.guarantee import GuaranteeProbe
 from lengthwise.probes.guarantee.item_source import ItemSource

@@ -10,7 +10,7 @@ from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.probes.guarantee import GuaranteeProbe
 from lengthwise.probes.guarantee.losses import Rows, Stretch
-from lengthwise.probes.guarantee.source import Standing, TokenSource
+from lengthwise.probes.guarantee.source import DataStanding, TokenSource
 from lengthwise.records import Assumption
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.run import StoredRun
@@ -101,10 +101,10 @@ def _chosen(items: int, sample: int | None, seed: int) -> Ints:
     return np.sort(generator.choice(items, sample, replace=False))
 
 
-def _standing(looked_at: int, items: int, tokens: int | None) -> Standing:
+def _standing(looked_at: int, items: int, tokens: int | None) -> DataStanding:
     own = Assumption("guarantee.own_items", "checked")
     drawn = Assumption("guarantee.drawn_items", "checked")
     if looked_at == items:
-        return Standing("certified", (own,), (drawn,))
+        return DataStanding("certified", (own,), (drawn,))
     sample = Assumption("guarantee.sampled_items", "checked")
-    return Standing("certified", (own, sample), (drawn,), tokens, items, drawn=True)
+    return DataStanding("certified", (own, sample), (drawn,), tokens, items, drawn=True)

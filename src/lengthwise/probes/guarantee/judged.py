@@ -11,10 +11,10 @@ from lengthwise.bounds.tokens import assumptions as words
 from lengthwise.bounds.tokens.formulas import count_bits
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.bounds.tokens.make import bounds_for
-from lengthwise.bounds.tokens.token_bound import TokenBound
+from lengthwise.bounds.tokens.problem import TokenBound
 from lengthwise.messages import explain
 from lengthwise.probes.guarantee.losses import Stretch
-from lengthwise.probes.guarantee.source import Standing
+from lengthwise.probes.guarantee.source import DataStanding
 from lengthwise.records import Assumption
 from lengthwise.subjects.predictor import Predictor
 
@@ -33,13 +33,13 @@ explain(
 _PAID = Assumption("guarantee.count_paid", "checked")
 
 
-def bits_for_count(losses: TokenLosses, standing: Standing) -> int:
+def bits_for_count(losses: TokenLosses, standing: DataStanding) -> int:
     """What is charged so that the bounds hold for every number of tokens, and so of documents, at once."""
     return int(np.ceil(count_bits(standing.tokens or len(losses))))
 
 
 def judged_bounds(
-    losses: TokenLosses, bits: float, standing: Standing, delta: float, past: Assumption, cut_short: bool = False
+    losses: TokenLosses, bits: float, standing: DataStanding, delta: float, past: Assumption, cut_short: bool = False
 ) -> tuple[tuple[TokenBound, ...], tuple[Assumption, ...]]:
     """The bounds, and what a reader should know of them. `past`: whether the model looks only at
     what came before; `cut_short`: the last document is not whole."""
@@ -59,7 +59,7 @@ def judged_bounds(
     return tuple(_judged(one, standing, past, cut_short) for one in made), tuple(notes)
 
 
-def _judged(one: TokenBound, standing: Standing, past: Assumption, cut_short: bool) -> TokenBound:
+def _judged(one: TokenBound, standing: DataStanding, past: Assumption, cut_short: bool) -> TokenBound:
     known = {
         words.DECODED: [Assumption(words.DECODED, "checked")],
         words.PAST: [past],
@@ -71,8 +71,8 @@ def _judged(one: TokenBound, standing: Standing, past: Assumption, cut_short: bo
     }
     found: list[Assumption] = []
     for assumption in one.risk.assumptions:
-        sample = "of the sample" in assumption.statement and (standing.drawn or standing.tokens_alone)
-        found += [] if sample else known.get(assumption.statement, [assumption])
+        sample = assumption.key in words.OF_SAMPLE and (standing.drawn or standing.tokens_alone)
+        found += [] if sample else known.get(assumption.key, [assumption])
     if cut_short and one.level == "documents":
         found.append(Assumption("guarantee.last_document_cut", "violated"))
     violated = any(assumption.check == "violated" for assumption in found)

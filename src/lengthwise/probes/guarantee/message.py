@@ -18,7 +18,7 @@ from lengthwise.bounds.compression.gguf_file import message_of_gguf
 from lengthwise.bounds.compression.message import Message, decode, encode
 from lengthwise.bounds.compression.quantisers import quantisers
 from lengthwise.bounds.tokens.make import foreseen_bound
-from lengthwise.bounds.tokens.token_bound import Level
+from lengthwise.bounds.tokens.problem import Level
 from lengthwise.messages import explain
 from lengthwise.probes.guarantee.losses import Stretch, losses_on, token_losses
 from lengthwise.records import Assumption

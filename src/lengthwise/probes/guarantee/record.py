@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from lengthwise.bounds.tokens.token_bound import TokenBound
+from lengthwise.bounds.tokens.problem import TokenBound
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.guarantee.result import Guarantee
 from lengthwise.records import Claim, Column, Record, Table
@@ -119,17 +119,17 @@ def _losses(found: Guarantee) -> str:
 
 def _bounds(level: str, bounds: Sequence[TokenBound]) -> Table:
     """One row per bound: its terms, which add up to it, and chance."""
-    names = list(dict.fromkeys(term.name for one in bounds for term in one.risk.terms))
+    names = {term.key: term.name for one in bounds for term in one.risk.terms}
     rows = []
     for one in bounds:
-        terms = {term.name: term.value for term in one.risk.terms}
-        cells = [terms.get(name) for name in names]
+        terms = {term.key: term.value for term in one.risk.terms}
+        cells = [terms.get(key) for key in names]
         verdict = "vacuous" if one.vacuous else "below"
         rows.append((one.target, one.inequality, *cells, one.total, one.total_bits, one.chance, verdict))
     columns = (
         Column("target", "text"),
         Column("inequality", "text", "by"),
-        *(Column(name.replace(" ", "_"), title=name) for name in names),
+        *(Column(key, title=name) for key, name in names.items()),
         Column("bound"),
         Column("bits"),
         Column("chance"),

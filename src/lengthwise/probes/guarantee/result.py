@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lengthwise.bounds.tokens.token_bound import TokenBound
+from lengthwise.bounds.tokens.problem import TokenBound
 from lengthwise.probes.guarantee.message import ChargedMessage
 from lengthwise.records import Assumption, Claim
 
@@ -82,7 +82,7 @@ class Guarantee:
 
 
 def _plain_bound(one: TokenBound) -> dict[str, Any]:
-    terms = [{"name": term.name, "value": term.value, "how": term.how} for term in one.risk.terms]
+    terms = [{"key": term.key, "name": term.name, "value": term.value, "how": term.how} for term in one.risk.terms]
     return {
         "target": one.target,
         "level": one.level,

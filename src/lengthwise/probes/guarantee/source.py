@@ -14,7 +14,7 @@ from lengthwise.tasks.batch import Batch
 
 
 @dataclass(frozen=True)
-class Standing:
+class DataStanding:
     """What the data are to the model, and so what a bound made from them is.
 
     kind                  certified, predicted or heuristic
@@ -39,7 +39,7 @@ class TokenSource(abc.ABC):
 
     described: str
     settings: dict[str, object]
-    standing: Standing
+    standing: DataStanding
     documents: int  # how many there are to read
     expected: int | None  # predicted tokens, where that is known before reading
 

@@ -14,7 +14,7 @@ from lengthwise.messages import explain
 from lengthwise.probes.guarantee import GuaranteeProbe
 from lengthwise.probes.guarantee.documents import Cut, DocumentFile, stretches_of, windows_of
 from lengthwise.probes.guarantee.losses import Stretch
-from lengthwise.probes.guarantee.source import Standing, TokenSource
+from lengthwise.probes.guarantee.source import DataStanding, TokenSource
 from lengthwise.records import Assumption
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.text import TITLE, built_in_parts
@@ -109,7 +109,7 @@ class BuiltInSource(TokenSource):
         self.described = f"{text}{cut_after}; {in_words(self.context)}"
         self.settings = {"data": TITLE, "parts": PARTS, "context": self.context}
         stands_in = Assumption("guarantee.stands_in", "violated")
-        self.standing = Standing("heuristic", (stands_in,), (), asked.tokens, tokens_alone=True)
+        self.standing = DataStanding("heuristic", (stands_in,), (), asked.tokens, tokens_alone=True)
 
     def stretches(self, tokens: int) -> Iterator[Stretch]:
         return stretches_of(windows_of(enumerate(self.parts), self.context), tokens)
@@ -143,19 +143,19 @@ def _independence(documents: int, repeated: int) -> Assumption:
     return Assumption("guarantee.independent")
 
 
-def _standing(asked: GuaranteeProbe, independent: Assumption, path: str) -> Standing:
+def _standing(asked: GuaranteeProbe, independent: Assumption, path: str) -> DataStanding:
     """All of a file: the training set itself, or a sample of a larger one of which the user says the size."""
     values = {"path": path, "tokens": asked.tokens, "documents": asked.documents}
     if asked.tokens is None and asked.documents is None:
-        return Standing("certified", (Assumption("guarantee.trained_on_file", values=values),), (independent,))
+        return DataStanding("certified", (Assumption("guarantee.trained_on_file", values=values),), (independent,))
     of = "both" if None not in values.values() else "tokens" if asked.documents is None else "documents"
     word = Assumption(f"guarantee.sample_of_{of}", values=values)
-    return Standing("predicted", (word,), (independent,), asked.tokens, asked.documents)
+    return DataStanding("predicted", (word,), (independent,), asked.tokens, asked.documents)
 
 
 def _of_sample(
     asked: GuaranteeProbe, independent: Assumption, documents: int, tokens: int | None, path: str
-) -> Standing:
+) -> DataStanding:
     """A sample that was drawn here."""
     if asked.tokens is not None or asked.documents is not None:
         raise UsageError(
@@ -164,4 +164,4 @@ def _of_sample(
         )
     drawn = Assumption("guarantee.sampled_documents", "checked")
     word = Assumption("guarantee.trained_on_file", values={"path": path})
-    return Standing("certified", (word, drawn), (independent,), tokens, documents, drawn=True)
+    return DataStanding("certified", (word, drawn), (independent,), tokens, documents, drawn=True)

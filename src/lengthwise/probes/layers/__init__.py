@@ -55,7 +55,7 @@ class LayersProbe(WeightsProbe):
         norm_columns = (
             Column("place", "text"),
             Column("kind", "text"),
-            Column("largest_weight", title="largest weight"),
+            Column("largest_weight"),
         )
         every = tuple((m.place, f"{m.shape[0]} × {m.shape[1]}", m.parameters, m.spectral, m.frobenius) for m in found)
         return self.record(
@@ -63,7 +63,7 @@ class LayersProbe(WeightsProbe):
             tables=(
                 Table(
                     "layers.spectral",
-                    (Column("block", "whole"), *(Column(kind.replace(" ", "_"), title=kind) for kind in kinds)),
+                    (Column("block", "whole"), *(Column(kind.replace(" ", "_")) for kind in kinds)),
                     spectral,
                     "Spectral norms by block",
                     "the most that a matrix stretches a vector",

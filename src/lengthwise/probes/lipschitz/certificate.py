@@ -20,19 +20,18 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from lengthwise.bounds.lipschitz.bound import EXACT, NORMS, Region
+from lengthwise.bounds.lipschitz.bound import NORMS, Region
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.models.forward import embed
 from lengthwise.models.parts import Anatomy
 from lengthwise.probes.lipschitz.region import input_region, region_of
-from lengthwise.probes.lipschitz.walk import CertifiedPart, Walk
+from lengthwise.probes.lipschitz.walk import CertifiedPart, CertifyingWalk
 from lengthwise.records import Assumption, Claim, Reference
 
 explain(
     {
-        "lipschitz.certified": "Lipschitz constant of {model} for {where}",
-        "lipschitz.valid": "valid for {where}",
+        "lipschitz.whole": "Lipschitz constant of {model} for {where}",
         "lipschitz.no_bound": "{part}: {reason}",
         "lipschitz.left_out": "{module} is left out: {reason}",
     }
@@ -76,7 +75,7 @@ def certify(anatomy: Anatomy, length: int, where: Where = "ball") -> LipschitzCe
         region = Region(region.reach)
     kind = "any two sequences of tokens" if where == "tokens" else "any two inputs"
     text = f"{kind} of {length} tokens, {region}"
-    walk = Walk(anatomy, length, region)
+    walk = CertifyingWalk(anatomy, length, region)
     return _certificate(anatomy, walk, text, region, None)
 
 
@@ -97,13 +96,13 @@ def certify_near(
     with torch.no_grad():
         x = embed(anatomy, tokens, at)
         region = region_of(x, widening)
-        walk = Walk(anatomy, tokens.shape[1], region, x, at, widening)
+        walk = CertifyingWalk(anatomy, tokens.shape[1], region, x, at, widening)
     text = f"two inputs within {widening:g} per token of the same one of {len(tokens)} given sequences"
     return _certificate(anatomy, walk, text, region, widening)
 
 
 def _certificate(
-    anatomy: Anatomy, walk: Walk, text: str, region: Region, widening: float | None
+    anatomy: Anatomy, walk: CertifyingWalk, text: str, region: Region, widening: float | None
 ) -> LipschitzCertificate:
     refused = [row for row in walk.rows if row.refused]
     whole = {
@@ -123,8 +122,10 @@ def _certificate(
     )
 
 
-def _whole(anatomy: Anatomy, walk: Walk, norm: str, constant: float, text: str, refused: list[CertifiedPart]) -> Claim:
-    assumptions = [Assumption("lipschitz.valid", "checked", {"where": text}), EXACT]
+def _whole(
+    anatomy: Anatomy, walk: CertifyingWalk, norm: str, constant: float, text: str, refused: list[CertifiedPart]
+) -> Claim:
+    assumptions = [Assumption("lipschitz.valid", "checked", {"where": text}), Assumption("lipschitz.exact")]
     assumptions += [
         Assumption("lipschitz.no_bound", "violated", {"part": row.part, "reason": row.refused}) for row in refused
     ]
@@ -135,7 +136,7 @@ def _whole(anatomy: Anatomy, walk: Walk, norm: str, constant: float, text: str, 
     finite = math.isfinite(constant)
     rows = {row.part: row.of(norm).constant for row in walk.rows if not row.refused}
     return Claim(
-        key="lipschitz.certified",
+        key="lipschitz.whole",
         value=constant if finite else None,
         unit=f"at most, in {NORMS[norm]}",
         kind="certified",

@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengthwise.bounds.lipschitz.attention import Sight
-from lengthwise.bounds.lipschitz.heads import Head
-from lengthwise.bounds.lipschitz.local_attention import Seen, local_attention_constant, local_numbers
+from lengthwise.bounds.lipschitz.attention import AttentionHead, Visibility
+from lengthwise.bounds.lipschitz.local_attention import SeenAttention, local_attention_constant, local_numbers
 from lengthwise.bounds.lipschitz.rounding import spectral_norm
 from lengthwise.models.forward import apply_attention, turned
 from lengthwise.models.parts import AttentionPart
@@ -38,24 +37,26 @@ def largest_sharpness(part: AttentionPart, length: int) -> float:
     return float(torch.as_tensor(part.law.sharpness(torch.arange(length))).abs().max())
 
 
-def sight_of(part: AttentionPart, length: int) -> Sight:
-    return Sight(length, part.causal, part.law.window(), part.bias is not None)
+def sight_of(part: AttentionPart, length: int) -> Visibility:
+    return Visibility(length, part.causal, part.law.window(), part.bias is not None)
 
 
-def heads_of(part: AttentionPart, length: int) -> list[Head]:
+def heads_of(part: AttentionPart, length: int) -> list[AttentionHead]:
     """The heads of a part as numbers; the largest sharpness goes into the scale."""
     scale = part.scale * largest_sharpness(part, length)
     rotary = part.rotary is not None
     biases = [None if b is None else array(b) for b in (part.bq, part.bk, part.bv)]
     matrices = [array(m) for m in (part.wq, part.wk, part.wv, part.wo)]
     return [
-        Head(*(m[h] for m in matrices), *(None if b is None else b[h] for b in biases), scale=scale, rotary=rotary)
+        AttentionHead(
+            *(m[h] for m in matrices), *(None if b is None else b[h] for b in biases), scale=scale, rotary=rotary
+        )
         for h in range(part.heads)
     ]
 
 
 def near_constants(
-    part: AttentionPart, heads: Sequence[Head], read: Tensor, at: Tensor, moved: float, sight: Sight
+    part: AttentionPart, heads: Sequence[AttentionHead], read: Tensor, at: Tensor, moved: float, sight: Visibility
 ) -> tuple[float, float]:
     """The bounds near given inputs, token-wise and Frobenius. `read` [B, T, W] is what attention reads, `heads` are
     its heads as functions of the token before the weights of a norm, and such tokens move by at most `moved`."""
@@ -68,7 +69,7 @@ def near_constants(
         )
         if part.rotary is not None and part.scores is None:
             k = turned(k[:, None], at, part.rotary)[:, 0]
-        seen = Seen(array(q), array(k), array(v), array(weights[:, h]), turned=part.scores is None)
+        seen = SeenAttention(array(q), array(k), array(v), array(weights[:, h]), turned=part.scores is None)
         numbers.append(local_numbers(head, head.norms, seen, moved, sight.most_received()))
     out = spectral_norm(np.concatenate([head.out for head in heads], axis=1))
     return (

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lengthwise.bounds.lipschitz.bound import Region
-from lengthwise.bounds.lipschitz.normalisation import norm_bound
+from lengthwise.bounds.lipschitz.layers import norm_bound
 from lengthwise.bounds.lipschitz.rounding import up
 from lengthwise.models.forward import apply_norm
 from lengthwise.models.parts import Anatomy

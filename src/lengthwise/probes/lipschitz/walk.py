@@ -10,11 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengthwise.bounds.lipschitz.attention import attention_bound
+from lengthwise.bounds.lipschitz.attention import attention_bound, behind_norm
 from lengthwise.bounds.lipschitz.bound import PartBound, Region
-from lengthwise.bounds.lipschitz.heads import behind_norm
-from lengthwise.bounds.lipschitz.mlp import gated_mlp_bound, plain_mlp_bound
-from lengthwise.bounds.lipschitz.normalisation import norm_bound
+from lengthwise.bounds.lipschitz.layers import gated_mlp_bound, norm_bound, plain_mlp_bound
 from lengthwise.bounds.lipschitz.rounding import spectral_norm, up
 from lengthwise.models.forward import apply_attention, apply_mlp, apply_norm
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart, NormPart
@@ -59,7 +57,7 @@ class WhatIsRead:
     constant: float = 1.0
 
 
-class Walk:
+class CertifyingWalk:
     """`token` and `frobenius` are the constants so far, `region` holds the residual stream, `x` is the residual stream
     of the given inputs (None where none are given), `moved` how far a token can be from it by now."""
 
@@ -196,7 +194,7 @@ class Walk:
             w_gate, b_gate = folded(part.w_gate, part.b_gate)
             largest = (_largest(w_in, b_in, reading), _largest(w_gate, b_gate, reading))
             bound = gated_mlp_bound(
-                w_in, w_gate, w_out, part.activation, reading.region, b_in, b_gate, b_out, part=name, largest=largest
+                w_in, w_gate, w_out, part.activation, reading.region, (b_in, b_gate, b_out), part=name, largest=largest
             )
         return CertifiedPart(name, bound, dataclasses.replace(bound, norm="frobenius"))
 

@@ -12,7 +12,7 @@ from lengthwise.probes.shown import WeightsProbe
 from lengthwise.records import Cell, Column, Record, Table
 
 if TYPE_CHECKING:
-    from lengthwise.probes.margins.head_margins import HeadMargin
+    from lengthwise.probes.margins.head_margins import AttentionMargin
     from lengthwise.probes.shown.look import Look
 
 _BLOCK, _HEAD, _QUERIES = Column("block", "whole"), Column("head", "whole"), Column("queries", "whole")
@@ -30,7 +30,7 @@ class MarginsProbe(WeightsProbe):
         from lengthwise.probes.margins.head_margins import margins
 
         found = margins(look.anatomy, look.trace)
-        by_layer: dict[int, list[HeadMargin]] = {}
+        by_layer: dict[int, list[AttentionMargin]] = {}
         for head in found.heads:
             by_layer.setdefault(head.layer, []).append(head)
         rows = tuple((layer, *_summary(heads)) for layer, heads in by_layer.items())
@@ -53,7 +53,7 @@ class MarginsProbe(WeightsProbe):
         )
 
 
-def _summary(heads: list[HeadMargin]) -> tuple[Cell, ...]:
+def _summary(heads: list[AttentionMargin]) -> tuple[Cell, ...]:
     least = [head.least for head in heads if head.least is not None]
     middle = [head.median for head in heads if head.median is not None]
     means = fmean(head.ties for head in heads), fmean(head.weight for head in heads)

@@ -29,7 +29,7 @@ explain(
 
 
 @dataclass(frozen=True)
-class HeadMargin:
+class AttentionMargin:
     """One head: how many queries see two keys or more, the share of them whose best two tie, and of the others the
     least and the median margin (None where all tie); and the mean weight on the best key."""
 
@@ -46,7 +46,7 @@ class HeadMargin:
 class Margins:
     """The margins of all heads; two logits within `tolerance` (relative to the larger, at least 1) tie."""
 
-    heads: tuple[HeadMargin, ...]
+    heads: tuple[AttentionMargin, ...]
     tolerance: float
     items: int
     tokens: int
@@ -81,16 +81,16 @@ def margins(anatomy: Anatomy, trace: Trace) -> Margins:
     return Margins(tuple(found), tolerance, *trace.embedded.shape[:2])
 
 
-def _head(layer: int, head: int, logits: Tensor, weights: Tensor, tolerance: float, tie: float) -> HeadMargin:
+def _head(layer: int, head: int, logits: Tensor, weights: Tensor, tolerance: float, tie: float) -> AttentionMargin:
     """Logits and weights [B, queries, keys] of one head."""
     if logits.shape[-1] < 2:
-        return HeadMargin(layer, head, 0, 0.0, None, None, 1.0)
+        return AttentionMargin(layer, head, 0, 0.0, None, None, 1.0)
     best, second = logits.topk(2, dim=-1).values.unbind(-1)
     seen = second.isfinite()  # a query that sees one key has no second
     best, gap = best[seen], (best - second)[seen]
     tied = gap <= (tolerance * best.abs().clamp(min=1.0)).clamp(min=tie)
     alone = gap[~tied]
-    return HeadMargin(
+    return AttentionMargin(
         layer,
         head,
         queries=len(gap),

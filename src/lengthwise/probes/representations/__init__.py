@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lengthwise.bounds.contexture.usefulness import BETA, MOST_DIMENSIONS
+from lengthwise.bounds.contexture.summary import BETA, MOST_DIMENSIONS
 from lengthwise.errors import UsageError
 from lengthwise.probes.probe import Context, Probe, probes
 from lengthwise.records import Column, Record, Table

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengthwise.bounds.contexture.drawn_spectrum import spectrum_of_conditionals
-from lengthwise.bounds.contexture.estimates import drawn_pairs, ratio_trace_claim
+from lengthwise.bounds.contexture.estimates import drawn_pairs, ratio_trace_claim, spectrum_of_conditionals
 from lengthwise.bounds.contexture.summary import Contexture, spectrum_claims
 from lengthwise.errors import UsageError
 from lengthwise.models.transformer import Transformer

@@ -35,8 +35,8 @@ class WeightsProbe(Probe):
     def __post_init__(self) -> None:
         for name in ("items", "size"):
             value = getattr(self, name)
-            if value is not None and (type(value) is not int or value < 1):
-                raise UsageError(f"{name} is a whole number, at least 1, not {value!r}")
+            if value is not None and value < 1:
+                raise UsageError(f"{name} is at least 1, not {value}")
 
     def measure(self, subject: Subject, context: Context) -> Record:
         from lengthwise.probes.shown.look import look_at  # torch

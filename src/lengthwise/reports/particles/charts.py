@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import altair as alt
 import numpy as np
 
 from lengthwise.figures.curves import PALETTE
@@ -65,8 +66,6 @@ def _cluster_words(simulation: Simulation) -> str:
 
 
 def _clusters(simulation: Simulation) -> Any:
-    import altair as alt
-
     measures = simulation.measures
     series = {"groups": measures.components, f"N, κ = {FIXED_SCALE:g}": measures.fixed}
     if measures.own is not None and simulation.beta != FIXED_SCALE:
@@ -100,8 +99,6 @@ def _clusters(simulation: Simulation) -> Any:
 
 
 def _energy(measures: Measures) -> Any:
-    import altair as alt
-
     rows = [{"time": float(t), "value": float(v)} for t, v in zip(measures.times, measures.energy, strict=True)]
     return (
         alt.Chart(alt.Data(values=rows))
@@ -112,8 +109,6 @@ def _energy(measures: Measures) -> Any:
 
 def _histogram(measures: Measures) -> Any:
     """Rectangles without gaps: each moment reaches to the next one shown."""
-    import altair as alt
-
     places = thinned(range(len(measures.times)), _TIMES + 1)
     edges = np.linspace(-1, 1, measures.shares.shape[1] + 1)
     rows = [
@@ -142,8 +137,6 @@ def _histogram(measures: Measures) -> Any:
 
 
 def _time_axis(measures: Measures, column: str = "time") -> Any:
-    import altair as alt
-
     span = [float(measures.times[0]), float(measures.times[-1])]
     return alt.X(f"{column}:Q", title="time", scale=alt.Scale(domain=span, nice=False), axis=alt.Axis(tickCount=6))
 

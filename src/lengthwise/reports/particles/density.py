@@ -14,15 +14,29 @@ from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import PALETTE
 from lengthwise.figures.layout import gradient_below, heat_colours, whole_axis
 from lengthwise.geometry.mean_field.flow import DensityPath
-from lengthwise.geometry.mean_field.growth import fastest_degree, growth_rate
-from lengthwise.geometry.mean_field.peaks import HEIGHT, peaks
-from lengthwise.records import Assumption, Claim
+from lengthwise.geometry.mean_field.peaks import HEIGHT, fastest_degree, growth_rate, peaks
+from lengthwise.messages import explain
+from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.reports.figure import PAPER_INK, config, thinned
 
 _WIDTH = 420
 _TIMES, _ARCS, _RINGS = 80, 90, 24  # cells of the heat
 _FAINTEST = 0.01  # of the uniform density; the colour of all below
-HERE = "docs/theorems-particles.md, mean field"
+HERE = Reference("docs/theorems-particles.md", "mean field")
+
+explain(
+    {
+        "density.crests": "crests of the wave that grows fastest",
+        "density.degree": "degree of the waves that grow fastest",
+        "density.rate": "its rate of growth",
+        "density.most_peaks": "greatest number of peaks",
+        "density.last_peaks": "peaks at t = {time:g}",
+        "density.energy_rises": "the energy never falls",
+        "density.mass": "mass lost or gained, at most",
+        "density.drift": "what the mesh alone does to the uniform density per unit of time",
+        "density.small": "the disturbance is small, and no wave starts far above the others",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,33 +63,27 @@ def gathering(path: DensityPath, noise: float, drift: float) -> Gathering:
 
 
 def density_claims(found: Gathering) -> tuple[Claim, ...]:
-    """What linear theory expects of the first peaks, and what the density did."""
+    """What linear theory predicts about the first peaks, and what the density did."""
     path, degree = found.path, found.degree
     rate = growth_rate(path.kind, path.beta, degree, found.d)  # pyright: ignore[reportArgumentType]
-    small = Assumption("the disturbance is small, and no wave begins far above the others")
-    crests = {"angle between crests, radians": 2 * np.pi / (degree if found.d == 2 else degree + 0.5)}
-    name = "crests of the wave that grows fastest" if found.d == 2 else "degree of the waves that grow fastest"
+    small = (Assumption("density.small"),)
+    crests = {"radians_between_crests": 2 * np.pi / (degree if found.d == 2 else degree + 0.5), "rate": rate}
+    key = "density.crests" if found.d == 2 else "density.degree"
     most = int(found.peaks.max())
-    when = float(path.times[int(np.argmax(found.peaks))])
+    when, last = float(path.times[int(np.argmax(found.peaks))]), float(path.times[-1])
     seen = {"cells": len(path.mesh.areas), "steps": path.steps, "height": HEIGHT, "noise": found.noise}
     falls = float(np.diff(path.energy).min(initial=0.0))
     steady = falls >= -1e-12 * max(1.0, float(np.abs(path.energy).max()))
     claims = [
-        Claim(
-            name, degree, "", "predicted", assumptions=(small,), evidence={**crests, "rate": rate, "derived in": HERE}
-        ),
-        Claim("its rate of growth", rate, "per unit of time", "predicted", assumptions=(small,)),
-        Claim("greatest number of peaks", most, "", "measured", evidence={**seen, "first at time": when}),
-        Claim(f"peaks at t = {path.times[-1]:g}", int(found.peaks[-1]), "", "measured", evidence=seen),
-        Claim("the energy never falls", steady, "", "measured", evidence={"greatest fall": -falls}),
-        Claim(
-            "mass lost or gained, at most", float(np.abs(path.masses.sum(1) - 1).max()), "", "measured", evidence=seen
-        ),
+        Claim(key, degree, "", "predicted", assumptions=small, reference=HERE, evidence=crests),
+        Claim("density.rate", rate, "per unit of time", "predicted", assumptions=small, reference=HERE),
+        Claim("density.most_peaks", most, "", "measured", evidence={**seen, "first_at_time": when}),
+        Claim("density.last_peaks", int(found.peaks[-1]), "", "measured", evidence={**seen, "time": last}),
+        Claim("density.energy_rises", steady, "", "measured", evidence={"greatest_fall": -falls}),
+        Claim("density.mass", float(np.abs(path.masses.sum(1) - 1).max()), "", "measured", evidence=seen),
     ]
     if found.d == 3:
-        claims.append(
-            Claim("what the mesh does to the uniform density in a unit of time", found.drift, "share", "measured")
-        )
+        claims.append(Claim("density.drift", found.drift, "share", "measured"))
     return tuple(claims)
 
 

@@ -18,9 +18,7 @@ from lengthwise.reports.drawing import WIDTH
 from lengthwise.reports.page import asset, marked, pieces, script_safe
 from lengthwise.reports.page_file import write_page_file
 from lengthwise.reports.particles.charts import Chart, charts
-from lengthwise.reports.particles.moments import TITLES, some_moments
-from lengthwise.reports.particles.readable import readable
-from lengthwise.reports.particles.simulation import THRESHOLD, Simulation
+from lengthwise.reports.particles.simulation import THRESHOLD, TITLES, Simulation, readable, some_moments
 from lengthwise.reports.particles.still import moments_shown, still
 from lengthwise.reports.particles.view import COLOURS, SHAPES, View, outline, viewed
 from lengthwise.reports.words import counted

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import altair as alt
+
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.layout import gradient_below, heat_colours
 from lengthwise.reports.figure import PAPER_INK, config
@@ -29,8 +31,6 @@ def phase_chart(rows: Rows, line: Rows, measure: str) -> Any:
 
     A cell reaches half way to its neighbours in time and beta, so that the picture shows which values were computed.
     """
-    import altair as alt
-
     times, betas = _cells(rows, "time"), _cells(rows, "beta")
     panels = []
     for d in dict.fromkeys(row["d"] for row in rows):
@@ -67,8 +67,6 @@ def _colours(rows: Rows, measure: str) -> tuple[float, float]:
 def _panel(
     cells: list[dict[str, Any]], line: Rows, measure: str, d: int, colours: tuple[float, float], first: bool
 ) -> Any:
-    import altair as alt
-
     across = alt.Scale(domain=[min(c["t0"] for c in cells), max(c["t1"] for c in cells)], nice=False)
     upward = alt.Scale(domain=[min(c["b0"] for c in cells), max(c["b1"] for c in cells)], nice=False)
     legend = gradient_below(MEASURES[measure], 150, tickCount=5) if first else None

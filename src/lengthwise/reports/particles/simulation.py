@@ -1,21 +1,80 @@
-"""A simulation as a reader meets it: what was simulated, what was measured at each moment, what is claimed of it."""
+"""A simulation as a reader sees it: what was simulated, what was measured at each moment, and the claims about it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from lengthwise.geometry.clusters.angles import inner_products
-from lengthwise.geometry.clusters.counts import cluster_number
+from lengthwise.geometry.clusters.groups import labels
+from lengthwise.geometry.clusters.measures import cluster_number, inner_products
+from lengthwise.messages import explain
 from lengthwise.records import Claim
-from lengthwise.reports.particles.groups import tracked_groups
+
+
+def tracked_groups(points: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    """The number of components of the graph <x_i, x_j> > threshold at each moment [K], and the group of each token.
+
+    Groups [K, n] are components of two tokens or more, named 0, 1, ... by size at the last moment; a token alone has
+    -1. Names are handed backwards in time: of the components that will be one group, the largest has its name, and the
+    others get names that are free. So a colour that stands for a name stays with most of its tokens.
+    """
+    found = [labels(moment, threshold) for moment in points]
+    groups = np.full(points.shape[:2], -1, dtype=np.int32)
+    later: np.ndarray | None = None
+    for place in range(len(points) - 1, -1, -1):
+        groups[place] = later = _named(found[place], later)
+    return np.array([int(one.max()) + 1 for one in found]), groups
+
+
+def _named(components: np.ndarray, later: np.ndarray | None) -> np.ndarray:
+    """The components of one moment under the names of the later one where they can be had."""
+    sizes = np.bincount(components)
+    largest_first = [label for label in np.argsort(-sizes, kind="stable") if sizes[label] > 1]
+    names: dict[int, int] = {}
+    taken: set[int] = set()
+    for label in largest_first:
+        wanted = -1 if later is None else _commonest(later[components == label])
+        if wanted >= 0 and wanted not in taken:
+            names[label] = wanted
+            taken.add(wanted)
+    free = (name for name in range(len(components)) if name not in taken)
+    for label in largest_first:
+        if label not in names:
+            names[label] = next(free)
+    return np.array([names.get(label, -1) for label in components], dtype=np.int32)
+
+
+def _commonest(names: np.ndarray) -> int:
+    """The name that most of these tokens will have; -1 if they will be alone."""
+    names = names[names >= 0]
+    return int(np.bincount(names).argmax()) if len(names) else -1
+
+
+def readable(claim: Claim) -> Claim:
+    """The claim with "infinite" for an infinite value."""
+    if isinstance(claim.value, float) and math.isinf(claim.value):
+        return replace(claim, value="infinite" if claim.value > 0 else "minus infinite")
+    return claim
+
 
 THRESHOLD = 0.95  # two tokens with a larger inner product belong to one group
 FIXED_SCALE = 20.0  # the kappa of the cluster number that is the same for all simulations
 BINS = 40
+
+explain(
+    {
+        "simulation.own_clusters": "cluster number N_beta at t = {time:g}",
+        "simulation.no_own_clusters": "cluster number N_beta, which is 1 at beta = 0 whatever the tokens do",
+        "simulation.fixed_clusters": "cluster number N_20 at t = {time:g}",
+        "simulation.groups": "groups joined by inner products above {threshold} at t = {time:g}",
+        "simulation.energy_rises": "the energy never falls",
+        "simulation.error": "error of a point, estimated",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -63,18 +122,15 @@ def measure(
     times: Sequence[float] | np.ndarray,
     points: np.ndarray,
     beta: float,
-    listener: Callable[[int], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Measures:
-    """Measure a trajectory, points [K, n, d], moment by moment, so that one matrix of n x n is alive at a time.
-
-    `listener` is told how many moments are done.
-    """
+    """Measure a trajectory, points [K, n, d], moment by moment, so that one matrix of n x n is alive at a time."""
     found, shares = [], []
     for place, moment in enumerate(points):
         found.append([float(cluster_number(moment, scale)) for scale in (beta, FIXED_SCALE)])
         shares.append(_shares(moment))
-        if listener:
-            listener(place + 1)
+        if progress:
+            progress("moments", place + 1, len(points))
     numbers = np.array(found)
     components, groups = tracked_groups(points, THRESHOLD)
     return Measures(
@@ -96,27 +152,27 @@ def _shares(moment: np.ndarray) -> np.ndarray:
 
 
 def measured_claims(measures: Measures, error: float, steps: int, monotone: bool | None) -> tuple[Claim, ...]:
-    """What the simulation did, as claims. `monotone` is None where nothing is said of the energy.
+    """What the simulation did, as claims. `monotone` is None where nothing is claimed about the energy.
 
     The reported error is an estimate and not a bound, so the claim of it is heuristic.
     """
     first, last = measures.times[0], measures.times[-1]
     evidence = {"moments": len(measures.times), "steps": steps}
 
-    def at(name: str, value: Any, time: float, unit: str = "") -> Claim:
-        return Claim(f"{name} at t = {time:g}", value, unit, "measured", evidence=evidence)
+    def at(key: str, value: Any, time: float) -> Claim:
+        told = {**evidence, "time": float(time), "threshold": THRESHOLD}
+        return Claim(f"simulation.{key}", value, "", "measured", evidence=told)
 
     found = []
     if measures.own is None:
-        found.append(Claim("cluster number N_beta", None, "", "measured", "vacuous", evidence={"why": "beta is 0"}))
-    for name, values in (("cluster number N_beta", measures.own), ("cluster number N_20", measures.fixed)):
+        found.append(Claim("simulation.no_own_clusters", None, "", "measured", "vacuous"))
+    for key, values in (("own_clusters", measures.own), ("fixed_clusters", measures.fixed)):
         if values is not None:
-            found += [at(name, float(values[0]), first), at(name, float(values[-1]), last)]
-    name = f"groups joined by inner products above {THRESHOLD}"
-    found += [at(name, int(measures.components[0]), first), at(name, int(measures.components[-1]), last)]
+            found += [at(key, float(values[0]), first), at(key, float(values[-1]), last)]
+    found += [at("groups", int(measures.components[0]), first), at("groups", int(measures.components[-1]), last)]
     if monotone is not None:
-        found.append(Claim("the energy never falls", monotone, "", "measured", evidence=evidence))
-    found.append(Claim("error of a point, estimated", float(error), "rad", "heuristic", evidence=evidence))
+        found.append(Claim("simulation.energy_rises", monotone, "", "measured", evidence=evidence))
+    found.append(Claim("simulation.error", float(error), "rad", "heuristic", evidence=evidence))
     return tuple(found)
 
 
@@ -128,3 +184,23 @@ def energy_never_falls(measures: Measures, beta: float, error: float) -> bool:
     """
     allowed = 4 * beta * error + 1e-12
     return bool(np.all(np.diff(measures.energy) >= -allowed))
+
+
+TITLES = ("time", "groups", "tokens alone", "N, κ = β", f"N, κ = {FIXED_SCALE:g}", "energy, share")
+_SHARES = (0, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)  # of the time; early moments differ the most
+
+
+def some_moments(measures: Measures) -> list[tuple[str, ...]]:
+    """Rows of text under TITLES."""
+    last = len(measures.times) - 1
+    return [
+        (
+            f"{measures.times[place]:.3g}",
+            str(measures.components[place]),
+            str(measures.alone[place]),
+            "–" if measures.own is None else f"{measures.own[place]:.4g}",
+            f"{measures.fixed[place]:.4g}",
+            f"{measures.energy[place]:.4g}",
+        )
+        for place in sorted({round(last * share) for share in _SHARES})
+    ]

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from lengthwise.transport.problem import Floats, Ints
-from lengthwise.transport.solvers.engine import compile_if_possible, compiled
-from lengthwise.transport.solvers.simplex import Arcs, Tree, pivot
+from lengthwise.transport.solvers.simplex import Arcs, Tree, compile_if_possible, compiled, pivot
 
 UNIT = 1 << 60  # the mass of a sample
 PIVOTS = 10_000  # after so many the potentials are computed afresh

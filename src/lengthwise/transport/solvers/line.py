@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from lengthwise.errors import UsageError
-from lengthwise.transport.problem import Floats, Ints, Problem, Solution, VectorCost
+from lengthwise.transport.problem import Floats, Ints, Solution, TransportProblem, VectorCost
 
 
-def solve_line(problem: Problem, limit: int | None = None) -> Solution:
+def solve_line(problem: TransportProblem, limit: int | None = None) -> Solution:
     """The optimum on a line; nothing iterates, so there is nothing to limit. Time O((n + m) log(n + m))."""
     del limit
     cost = problem.cost

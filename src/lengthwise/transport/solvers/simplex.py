@@ -15,13 +15,35 @@ numpy nor containers, so that they run compiled on arrays, and interpreted on li
 
 from __future__ import annotations
 
+import functools
+import importlib.util
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from lengthwise.transport.solvers.engine import compile_if_possible
+INSTALL = "pip install 'lengthwise[ot]'"
+
+
+@functools.cache
+def compiled() -> bool:
+    """Whether numba is installed."""
+    return importlib.util.find_spec("numba") is not None
+
+
+def compile_if_possible(reorder: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that compiles at the first call and keeps the result on disk, or that does nothing without numba.
+
+    `reorder` lets sums be reordered, so that loops become vector instructions; infinities keep their meaning.
+    """
+    if not compiled():
+        return lambda function: function
+    import numba
+
+    return numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"} if reorder else False)
+
 
 ROUNDING = 1e-14
 
-compiled = compile_if_possible()
+_compiled = compile_if_possible()
 
 
 class Arcs(NamedTuple):
@@ -46,7 +68,7 @@ class Tree(NamedTuple):
     potential: Any  # cost + potential[tail] - potential[head] is the slack of an arc
 
 
-@compiled
+@_compiled
 def pivot(arcs, tree, block, position, limit):
     """Pivot until no arc has a negative slack or `limit` pivots are made; returns the pivots made, whether it ended,
     and the position it came to. Arcs are looked at in blocks, in turn; the one with the least slack of a block
@@ -73,7 +95,7 @@ def pivot(arcs, tree, block, position, limit):
     return made, True, position
 
 
-@compiled
+@_compiled
 def _exchange(arcs, tree, entering, slack):
     """One pivot with the given entering arc."""
     tail, head = arcs.tail[entering], arcs.head[entering]
@@ -96,7 +118,7 @@ def _exchange(arcs, tree, entering, slack):
     _shift(tree, inner, -slack if below_tail else slack)
 
 
-@compiled
+@_compiled
 def _join(tree, one, other):
     """The lowest common ancestor: of two nodes, the one with the smaller subtree is no ancestor of the other."""
     while one != other:
@@ -107,7 +129,7 @@ def _join(tree, one, other):
     return one
 
 
-@compiled
+@_compiled
 def _leaving(tree, tail, head, top):
     """The child end of the arc that empties first when flow goes top … tail, head … top, the last of several in this
     order; how much flow that takes; and whether it lies between the tail and the top."""
@@ -125,7 +147,7 @@ def _leaving(tree, tail, head, top):
     return child, amount, below_tail
 
 
-@compiled
+@_compiled
 def _cut(tree, child, top):
     """Take the subtree below `child` out of the thread, and out of sizes up to `top`; its own thread becomes a ring."""
     end, before, size = tree.last[child], tree.back[child], tree.size[child]
@@ -142,7 +164,7 @@ def _cut(tree, child, top):
         node = tree.parent[node]
 
 
-@compiled
+@_compiled
 def _turn(tree, new, old):
     """Make `new` the root of the cut subtree whose root was `old`.
 
@@ -181,7 +203,7 @@ def _turn(tree, new, old):
     tree.last[new] = end
 
 
-@compiled
+@_compiled
 def _graft(tree, child, node, top):
     """Put the subtree below `child`, whose parent is set, into the thread right behind `node`."""
     end, after = tree.last[child], tree.thread[node]
@@ -197,7 +219,7 @@ def _graft(tree, child, node, top):
         above = tree.parent[above]
 
 
-@compiled
+@_compiled
 def _shift(tree, child, amount):
     """Move the potentials below `child` by an amount against the others; the smaller part moves."""
     total = len(tree.parent)

@@ -1,0 +1,205 @@
+"""When attention becomes hard: the margins of logits and of positional terms, and the lengths that follow from them.
+
+A query is a symbol at a phase. It can meet itself at distance 0; any symbol at each distance up to the locality, whose
+phase is then fixed; any symbol at any phase beyond it. The logit margin gamma is the smallest positive difference of
+two logits over all of these, not over sampled words, which could only make it too large. `gap_of_words` is the sharper
+number that decides when attention is hard: over all words of a length, the smallest difference between the largest
+logit of a word and one of *another* position below it. It is never below gamma.
+
+At infinite precision the keys beyond the locality have a total weight of order i at position i, as each has one of
+order 1; a key at distance t has i^phi(t). So with m the largest phi: below 1 the many distant tokens win
+(token-dominated), above 1 the nearest do (position-dominated), at 1 both keep a share (balanced). The positional
+margin, the largest value of P = {phi(0), ..., phi(locality), 1} less the second largest, says how fast the loser
+vanishes: like i^-margin.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.limit.transformer import TIE, LimitHead, LimitTransformer, Number, is_exact
+
+Regime = Literal["token-dominated", "balanced", "position-dominated"]
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a query can meet: a symbol at a phase, at this distance; `distance` None stands for beyond the locality."""
+
+    symbol: str
+    phase: int
+    distance: int | None
+    logit: Number
+
+
+@dataclass(frozen=True)
+class Margin:
+    """gamma, and the query (symbol and phase) and keys of the head that attain it; None when no query ever meets two
+    different logits, so that attention is always hard."""
+
+    value: Number | None
+    head: int = 0
+    query: tuple[str, int] | None = None
+    keys: tuple[Key, ...] = ()
+
+
+@dataclass(frozen=True)
+class HardmaxLength:
+    """`predicted` is the smallest n with n^gamma >= 2^bits. `observed` is the smallest n such that all words of that
+    length and of every greater one have hard attention at their last position. None: a number of 4,000 digits or
+    more."""
+
+    margin: Margin
+    predicted: int | None
+    observed: int | None
+
+
+@dataclass(frozen=True)
+class HeadRegime:
+    """A head's regime and positional margin; None when P has one value, so that nothing vanishes."""
+
+    layer: int
+    head: int
+    margin: Number | None
+    regime: Regime
+
+
+def logit_margin(model: LimitTransformer) -> Margin:
+    """gamma of a one-layer limit transformer. O(heads · (symbols · period)² · (locality + period))."""
+    if len(model.layers) != 1 or model.mode == "infinite":
+        raise UsageError("the logit margin is of one layer at finite precision; for others see `positional_margin`")
+    best = Margin(None)
+    for index, head in enumerate(model.layers[0].heads):
+        for symbol, phase in itertools.product(range(len(model.symbols)), range(model.period)):
+            keys = sorted(_attainable(model, head, symbol, phase), key=lambda key: key.logit)
+            for low, high in itertools.pairwise(keys):
+                gap = high.logit - low.logit
+                if gap > _slack(model) and (best.value is None or gap < best.value):
+                    best = Margin(gap, index, (model.symbols[symbol], phase), (high, low))
+    return best
+
+
+def hardmax_length(model: LimitTransformer) -> HardmaxLength:
+    """From which length on attention is hard, by the margin and in fact. `observed` is exact over all words, without
+    listing them."""
+    margin = logit_margin(model)
+    predicted = 1 if margin.value is None else smallest_length(margin.value, model.bits)
+    return HardmaxLength(margin, predicted, _observed(model))
+
+
+def positional_margin(model: LimitTransformer) -> tuple[Number | None, tuple[HeadRegime, ...]]:
+    """gamma(f), the smallest positional margin of all heads (None if nothing vanishes), and the regime of each head."""
+    heads = tuple(
+        _regime(head, layer, index) for layer, one in enumerate(model.layers) for index, head in enumerate(one.heads)
+    )
+    return min((head.margin for head in heads if head.margin is not None), default=None), heads
+
+
+def _regime(head: LimitHead, layer: int, index: int) -> HeadRegime:
+    slack = 0 if is_exact(head.local) else TIE
+    largest = max(head.local)
+    regime: Regime = "balanced" if abs(largest - 1) <= slack else "token-dominated"
+    if largest > 1 + slack:
+        regime = "position-dominated"
+    top = max(largest, Fraction(1))
+    below = [value for value in (*head.local, Fraction(1)) if top - value > slack]
+    return HeadRegime(layer, index, top - max(below) if below else None, regime)
+
+
+def gap_of_words(model: LimitTransformer, head: LimitHead, length: int) -> Number | None:
+    """Over all words of this length: the smallest positive difference between the largest logit and another one.
+
+    Positions choose their symbols freely, so with m the largest over positions of their smallest logit, a is the
+    largest logit of some word exactly when a >= m; another position can then have any of its logits below a. Distant
+    positions of one phase are alike, so two of each phase stand for all.
+    """
+    best: Number | None = None
+    phase = (length - 1) % model.period
+    for symbol in range(len(model.symbols)):
+        places = [[key.logit for key in place] for place in _places(model, head, symbol, phase, length)]
+        least_top = max(min(place) for place in places)
+        for one, tops in enumerate(places):
+            for top in {top for top in tops if top >= least_top}:
+                for other, lower in enumerate(places):
+                    gaps = [top - low for low in lower if top - low > _slack(model)]
+                    if other != one and gaps and (best is None or min(gaps) < best):
+                        best = min(gaps)
+    return best
+
+
+def smallest_length(gap: Number, bits: int) -> int | None:
+    """The smallest n with n^gap >= 2^bits, by whole numbers where the gap is rational; None beyond 4,000 digits."""
+    if bits / float(gap) > 13_000:
+        return None
+    if not isinstance(gap, Fraction):
+        return math.ceil(2.0 ** (bits / gap) * (1 - 1e-12)) if bits / gap < 1000 else None  # the range of a float
+    low, high = 1, 2 ** (math.ceil(bits / gap))
+    enough = 2 ** (bits * gap.denominator)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if middle**gap.numerator >= enough else (middle + 1, high)
+    return low
+
+
+def _observed(model: LimitTransformer) -> int | None:
+    """One more than the longest length at which some word is not hard.
+
+    Beyond the settled length the gap depends on the phase alone, so the longest soft length of each phase is found
+    from the smallest n with n^gap >= 2^bits; the few lengths before it are examined one by one.
+    """
+    longest = 0
+    settled = _settled_length(model)
+    for head in model.layers[0].heads:
+        for length in range(1, settled + model.period):
+            gap = gap_of_words(model, head, length)
+            if gap is None:
+                continue
+            hard = smallest_length(gap, model.bits)
+            if hard is None:
+                return None
+            if length < settled:
+                longest = max(longest, length) if length < hard else longest
+            elif hard > length:  # the longest length below `hard` in the phase of `length`
+                longest = max(longest, length + (hard - 1 - length) // model.period * model.period)
+    return longest + 1
+
+
+def _settled_length(model: LimitTransformer) -> int:
+    """From this length on, `gap_of_words` depends on the phase of the last position alone."""
+    return model.locality + 1 + 2 * model.period
+
+
+def _slack(model: LimitTransformer) -> float:
+    return 0 if model.exact_logits else TIE
+
+
+def _attainable(model: LimitTransformer, head: LimitHead, symbol: int, phase: int) -> Iterator[Key]:
+    """Every key that the query can meet in some word."""
+    for distance in range(model.locality + 1):
+        yield from _keys(model, head, (symbol, phase), (phase - distance) % model.period, distance)
+    for other in range(model.period):
+        yield from _keys(model, head, (symbol, phase), other, None)
+
+
+def _places(model: LimitTransformer, head: LimitHead, symbol: int, phase: int, length: int) -> Iterator[list[Key]]:
+    for distance in range(min(length, _settled_length(model))):
+        near = distance if distance <= model.locality else None
+        yield list(_keys(model, head, (symbol, phase), (phase - distance) % model.period, near))
+
+
+def _keys(
+    model: LimitTransformer, head: LimitHead, query: tuple[int, int], phase: int, distance: int | None
+) -> Iterator[Key]:
+    """The keys of a phase and distance, with their logits for a query."""
+    asked = head.match @ (model.embeddings[query[0]] + model.positions[query[1]])
+    near = distance is not None and distance < len(head.local)
+    local = head.local[distance] if near else Fraction(0)
+    for symbol in [query[0]] if distance == 0 else range(len(model.symbols)):
+        logit = (model.embeddings[symbol] + model.positions[phase]) @ asked + local
+        yield Key(model.symbols[symbol], phase, distance, logit if model.exact_logits else float(logit))

@@ -1,0 +1,120 @@
+"""Solve a transport problem: choose a method, solve, verify, and report what was chosen and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lengthwise.errors import UsageError
+from lengthwise.messages import explain
+from lengthwise.records import Assumption, Claim, Interval, Reference
+from lengthwise.transport.problem import Cost, Solution, TransportProblem, VectorCost
+from lengthwise.transport.solvers.approximations import solve_entropic, solve_sliced
+from lengthwise.transport.solvers.exact import ALL_PAIRS, merged, solve_dense, solve_sparse
+from lengthwise.transport.solvers.line import solve_line
+from lengthwise.transport.solvers.simplex import INSTALL, compiled
+from lengthwise.transport.verify import Certificate, verify
+
+METHODS = {
+    "line": solve_line,
+    "dense": solve_dense,
+    "sparse": solve_sparse,
+    "sliced": solve_sliced,
+    "entropic": solve_entropic,
+}
+POINTS_WITHOUT = 6000  # in both samples, up to which the exact methods are fast enough without numba
+DUALITY = Reference("villani2009", "theorem 5.10")
+
+explain({"transport.w1": "W1", "transport.costs": "the costs are the intended ones"})
+
+
+@dataclass(frozen=True, eq=False)
+class Transported:
+    """A solution with its certificate, the method that found it and why that method was taken."""
+
+    solution: Solution
+    certificate: Certificate
+    method: str
+    chosen_because: str
+
+    def claim(self, key: str = "transport.w1", unit: str = "", about: Mapping[str, Any] = {}) -> Claim:
+        """The distance as a claim; `about` fills in the sentence of its key.
+
+        Certified when the gap is within the tolerance. An exact method that did not get there is refused and has no
+        value. An approximation is a heuristic; its value is the cost of a real plan, its interval is the sandwich.
+        """
+        found = self.certificate
+        certified = found.status == "holds"
+        refused = not certified and self.solution.exact
+        evidence = {
+            **about,
+            "primal": found.primal,
+            "dual": found.dual,
+            "gap": found.gap,
+            "relative_gap": found.relative_gap,
+            "marginal_error": found.marginal_error,
+            "dual_violation": found.dual_violation,
+            "lower": found.lower,
+            "upper": found.upper,
+            "method": self.method,
+            "chosen_because": self.chosen_because,
+            "why_refused": found.why,
+            "notes": list(self.solution.notes),
+        }
+        return Claim(
+            key=key,
+            value=None if refused else found.primal,
+            unit=unit,
+            kind="certified" if certified or refused else "heuristic",
+            status="refused" if refused else "holds",
+            interval=Interval(found.lower, found.upper, 1.0, "duality") if found.lower <= found.upper else None,
+            assumptions=(Assumption("transport.costs"),),
+            reference=DUALITY,
+            evidence=evidence,
+        )
+
+
+def solve(
+    problem: TransportProblem, method: str = "auto", tolerance: float = 1e-7, limit: int | None = None
+) -> Transported:
+    """The distance with its certificate.
+
+    `method` is 'auto', which is always exact, or one of 'line', 'dense', 'sparse' (exact), 'sliced' and 'entropic'
+    (approximations). `limit` cuts pivots, directions or iterations. A certificate whose relative gap exceeds
+    `tolerance`, or whose solver was cut, is refused. Time and memory are those of the method (see its file) and of
+    `verify`.
+    """
+    if method != "auto" and method not in METHODS:
+        raise UsageError(f"the method is one of auto, {', '.join(METHODS)}, not {method!r}")
+    if not tolerance > 0:
+        raise UsageError(f"the tolerance is a positive number such as 1e-7, not {tolerance}")
+    if limit is not None and limit < 0:
+        raise UsageError(f"the limit is a number of iterations that is not negative, or None, not {limit}")
+    name, because = choose(problem.cost) if method == "auto" else (method, "it was asked for")
+    if name in ("dense", "sparse"):
+        small = merged(problem)
+        _affordable(small.problem.cost)
+        solution = small.spread(METHODS[name](small.problem, limit))
+    else:
+        solution = METHODS[name](problem, limit)
+    return Transported(solution, verify(problem, solution, tolerance), name, because)
+
+
+def choose(cost: Cost) -> tuple[str, str]:
+    """The exact method for a cost, and why."""
+    n, m = cost.shape
+    if isinstance(cost, VectorCost) and cost.line:
+        return "line", "the vectors have one coordinate, so sorting solves the problem"
+    if n * m <= ALL_PAIRS:
+        return "dense", f"{n} x {m} pairs are few enough to consider all of them"
+    return "sparse", f"{n} x {m} pairs are many, and few of them can be part of an optimal plan"
+
+
+def _affordable(cost: Cost) -> None:
+    n, m = cost.shape
+    if not compiled() and n + m > POINTS_WITHOUT:
+        raise UsageError(
+            f"{n + m:,} different points need the compiled solver: {INSTALL}; without it up to {POINTS_WITHOUT:,} are "
+            "solved exactly, and method='sliced' gives bounds for any number"
+        )
