@@ -112,7 +112,7 @@ def _alternating(finished: bool) -> tuple[str, Any, Any]:
 
 
 def parenthesised(task: ArithmeticParenthesised, finished: bool) -> Bimachine:  # noqa: ARG001
-    """Left and right: how much of `( number operator number )` stands there, with the number beside the operator.
+    """Left and right: how much of `( number operator number )` stands there, with the number next to the operator.
 
     The states are not a regular language. The domain is a larger one: all words in which `( number operator number` is
     always followed by `)` and `number operator number )` is always preceded by `(`, as it is in every state.

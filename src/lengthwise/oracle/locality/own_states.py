@@ -45,7 +45,7 @@ def is_guess(state: State, after: State) -> bool:
 
 
 def appends(state: State, after: State) -> bool:
-    """Whether a step wrote one column behind the state and left the rest as it was."""
+    """Whether a step wrote one column after the state and left the rest as it was."""
     return len(after) == len(state) + 1 and after[:-1] == state
 
 

@@ -70,7 +70,7 @@ def read_states(draft: Draft, decision: Decision, dead: bool) -> States:
     Without `dead` that is so as long as what was read is the beginning of a word.
     """
     if not decision.member:
-        raise ValueError("a program can be made only where counting tells all states apart")
+        raise ValueError("a program can be made only where counting distinguishes all states")
     parts = readable_parts(decision, dead)
     kept = {state for part in parts for state in part.component.states}
     moves = [
@@ -215,7 +215,7 @@ def _after(promise: Promise, decision: Decision, states: States, place: int) -> 
 
 
 def _allows(dfa: Dfa, state: int, place: int) -> bool:
-    """Whether the letter of this place may come next in a state; behind the letters, whether the word may end."""
+    """Whether the letter of this place may come next in a state; after the letters, whether the word may end."""
     return state in dfa.accepting if place == len(dfa.alphabet) else dfa.transitions[state][place] in dfa.live
 
 

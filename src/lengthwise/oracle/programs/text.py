@@ -74,7 +74,7 @@ def tokens(text: str) -> list[Token]:
             )
         kind, word = cast(str, match.lastgroup), match[0]
         open_brackets = max(0, open_brackets + (word in ("(", "[")) - (word in (")", "]")))
-        # A line goes on inside parentheses, unless the next one plainly begins a definition.
+        # A line continues inside parentheses, unless the next one plainly begins a definition.
         ends = kind == "newline" and (not open_brackets or _BEGINNING.match(text, match.end()))
         if ends:
             open_brackets = 0
