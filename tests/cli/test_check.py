@@ -51,13 +51,6 @@ def test_one_object(cli):
     assert verdict["outlook"] == "cannot hold" and verdict["opinions"][0]["grounds"]["kind"] == "proved"
 
 
-def test_the_encodings_known_without_torch_are_those_that_exist():
-    from lengthwise.cli.check_card import _ENCODINGS
-    from lengthwise.positions import positions
-
-    assert set(_ENCODINGS) == set(positions.names())
-
-
 def test_what_training_misses_is_listed(cli):
     found = json.loads(cli("check", "parity_leftmost", "--train-size", "4", "--position", "t5", "--json").out)
     claims = {claim["key"]: claim for claim in found["training"]}
