@@ -35,16 +35,7 @@ from lengthwise.oracle.crasp.automata import (
     telling_suffix,
     walk,
 )
-from lengthwise.oracle.crasp.refine import (
-    MOST_PROVED,
-    CountTerm,
-    Forced,
-    Kind,
-    Refinement,
-    first_pair,
-    forced,
-    refine,
-)
+from lengthwise.oracle.crasp.refine import MOST_PROVED, CountTerm, Forced, Kind, Refinement, first_pair, forced, refine
 from lengthwise.oracle.crasp.verify import verify
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.languages.dfa import Dfa

@@ -116,10 +116,7 @@ class Pairs:
 
 
 def load_pairs(
-    path: str,
-    widths: Sequence[int] = WIDTHS,
-    keep: int = KEPT,
-    progress: Callable[[str, int, int], None] | None = None,
+    path: str, widths: Sequence[int] = WIDTHS, keep: int = KEPT, progress: Callable[[str, int, int], None] | None = None
 ) -> Pairs:
     """Read a file of pairs. The size of a state is its number of columns, or the number under "size"."""
     reader = _PairReader(path, widths, keep)
