@@ -24,6 +24,8 @@ from lengthwise.tasks.formulations.formulation import EMPTY, Formulation, column
 from lengthwise.tasks.formulations.parity import ParityColumns, ParityLeftmost, xor
 from lengthwise.tasks.formulations.rewriting import DROP, KEEP
 
+NOTHING = ("nothing", lambda state, _: state)  # a scanner that remembers nothing
+
 # A product is written "*", a sum or difference "+" in the names of states.
 
 
@@ -157,9 +159,6 @@ def _local(state: str, letter: str) -> str:
     if sort == "o":
         return {"(n": "(no", "n": "no", "non": "no"}.get(state, "")
     return ""
-
-
-NOTHING = ("nothing", lambda state, _: state)  # a scanner that remembers nothing
 
 
 def machine_of(formulation: Formulation, finished: bool = False) -> Bimachine | None:

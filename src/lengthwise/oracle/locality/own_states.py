@@ -9,6 +9,8 @@ from lengthwise.tasks.formulations.appending import END
 from lengthwise.tasks.formulations.formulation import Column, Labels, State, column, symbol
 from lengthwise.tasks.formulations.rewriting import DROP, KEEP
 
+Side = Literal["left", "right"]
+
 
 def state_of(value: Any, where: str = "") -> State:
     """Text split at white space, or a list of tokens or of columns; `|` separates the lines of a column."""
@@ -34,9 +36,6 @@ def _column(part: Any, said: str) -> Column:
         if all(isinstance(token, str) and token and "|" not in token for token in tokens):
             return tokens
     raise UsageError(f"{said}a column is a token, or a list of tokens, one per line, not {str(part)[:40]!r}")
-
-
-Side = Literal["left", "right"]
 
 
 def is_guess(state: State, after: State) -> bool:

@@ -45,6 +45,7 @@ from lengthwise.oracle.programs.syntax import some as ever
 from lengthwise.tasks.languages.dfa import Dfa
 
 _Move = tuple[int, str, int]  # state of the product, letter, state
+_LARGEST = 150  # states of a product: a larger one makes a program nobody wants to read or run
 
 
 @dataclass(frozen=True)
@@ -178,9 +179,6 @@ def _observed(decision: Decision, state: int, shift: int) -> Boolean:
     position = Phase(decision.period, (phase + shift) % decision.period) if decision.period > 1 else TRUE
     letters = [decision.product.alphabet[letter] for letter in reversed(window)]
     return all_of([position, *(at_back(Letter(letter), step + shift) for step, letter in enumerate(letters))])
-
-
-_LARGEST = 150  # states of a product: a larger one makes a program nobody wants to read or run
 
 
 def tags_program(dfa: Dfa, end: str, encoding_class: EncodingClass) -> Program | None:
