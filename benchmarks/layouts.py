@@ -72,7 +72,7 @@ TRIALS = (
 
 
 def outcome(trial: Trial, folder: Path) -> dict[str, Any]:
-    """What became of a trial: what decides its training, and for each size how many chains were right. Read from the
+    """The outcome of a trial: what decides its training, and for each size how many chains were right. Read from the
     folder if it is there."""
     place = folder / trial.task.replace(":", "-").replace("=", "")
     if (place / "outcome.json").exists():

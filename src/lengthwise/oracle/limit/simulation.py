@@ -84,8 +84,8 @@ def subsample(
 
 
 def _stand_in(model: LimitTransformer, x: Ints, z: Ints, listed: bool = False) -> StandIn:
-    answers = [tuple(map(float, model.answers(row[None])[0])) for row in (x, z)]
-    return StandIn(model.spelled(x), model.spelled(z), *answers, listed)
+    answer, short = (tuple(map(float, model.answers(row[None])[0])) for row in (x, z))
+    return StandIn(model.spelled(x), model.spelled(z), answer, short, listed)
 
 
 def best_run(target: int) -> float:
@@ -178,7 +178,7 @@ class Frame:
 
 
 def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write a total as an ordered sum of so many numbers of 0 or more."""
+    """All ways to write a total as an ordered sum of this many numbers of 0 or more."""
     if parts <= 1:
         if parts or not total:
             yield (total,) * parts
@@ -186,10 +186,6 @@ def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
     for first in range(total + 1):
         for rest in compositions(total - first, parts - 1):
             yield (first, *rest)
-
-
-LISTED = 4000  # up to so many vectors of counts are all tried; beyond that, steps downhill from two starts
-STEPS = 200
 
 
 def _search(model: LimitTransformer, frame: Frame, wanted: Array) -> tuple[Ints, bool]:
