@@ -17,7 +17,7 @@ from lengthwise.figures.layout import whole_axis
 from lengthwise.seeds import Floats
 from lengthwise.shift.ground import Points
 from lengthwise.shift.result import Shift, potentials
-from lengthwise.transport.metrics.statistics import table
+from lengthwise.transport.metrics.features import table
 
 _LINES = 150  # of the plan, those that move most
 _WIDE, _TALL = 360, 300

@@ -18,7 +18,7 @@ from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim
 from lengthwise.seeds import Floats
 from lengthwise.shift.ground import Ground, Points
-from lengthwise.transport.metrics.statistics import STATISTICS, table
+from lengthwise.transport.metrics.features import STATISTICS, table
 from lengthwise.transport.problem import TransportProblem, VectorCost
 from lengthwise.transport.solving import Transported, solve
 
