@@ -71,7 +71,7 @@ class Features(Metric):
     Each number is divided by its standard deviation in the first sample. One that is constant there has no spread to be
     measured in: it is divided by its value, so that 3 means three times as much again, or left as it is where that is
     0; `facts` names these. `use` chooses among the numbers, as in use=length+max_depth; those that a user gives with
-    the trajectories count like ours. Trajectories with the same numbers are not told apart.
+    the trajectories count like ours. Trajectories with the same numbers are not distinguished.
     """
 
     identity = False
