@@ -101,7 +101,18 @@ def ask(probe: Probe, subject: Subject, context: Context) -> Record:
         subject.capability(need)
     name = called(probes.spec_of(probe).get("name", type(probe).__name__))
     own = {f.name: getattr(probe, f.name) for f in dataclasses.fields(probe)} if dataclasses.is_dataclass(probe) else {}
-    return dataclasses.replace(probe.measure(subject, context), source=name, settings=own)
+    if type(probe) in probes.of_files:
+        record = probes.tried(probe, lambda: _checked(probe.measure(subject, context)))
+    else:
+        record = probe.measure(subject, context)
+    return dataclasses.replace(record, source=name, settings=own)
+
+
+def _checked(record: Record) -> Record:
+    from lengthwise.testing.probes import check_record  # the contracts of everything else come along
+
+    check_record(record)
+    return record
 
 
 def called(spec: str) -> str:
