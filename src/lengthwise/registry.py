@@ -356,7 +356,7 @@ def setting(default: Any, words: str, shown: str = "", **more: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Setting:
+class SettingField:
     """One field of a dataclass of settings: its type, and what `setting` said of it."""
 
     name: str
@@ -394,10 +394,10 @@ class Setting:
 
 
 @functools.cache
-def settings_of(cls: type) -> Mapping[str, Setting]:
+def settings_of(cls: type) -> Mapping[str, SettingField]:
     """The settings of a dataclass by their names, in the order of its fields."""
     hints = typing.get_type_hints(cls)
-    return {f.name: Setting(f.name, hints[f.name], **f.metadata) for f in dataclasses.fields(cls)}
+    return {f.name: SettingField(f.name, hints[f.name], **f.metadata) for f in dataclasses.fields(cls)}
 
 
 def plain_settings(thing: Any) -> dict[str, Any]:
