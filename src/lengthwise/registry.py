@@ -143,8 +143,7 @@ class Registry(Generic[T]):
         at once."""
         key = (type(thing), repr(thing))
         if self.contract and key not in self._kept:
-            module, _, function = self.contract.partition(":")
-            self.tried(thing, lambda: getattr(importlib.import_module(module), function)(thing))
+            self.tried(thing, lambda: check_of(self.contract)(thing))
             self._kept.add(key)
 
     def tried(self, thing: T, call: Callable[[], R]) -> R:
@@ -194,6 +193,12 @@ class Registry(Generic[T]):
 
     def _entry_points(self) -> tuple[importlib.metadata.EntryPoint, ...]:
         return self._points
+
+
+def check_of(contract: str) -> Callable[[Any], None]:
+    """The function that "module:function" names. Contracts are named and not imported, as they need what they check."""
+    module, _, function = contract.partition(":")
+    return getattr(importlib.import_module(module), function)
 
 
 def _class_in_file(name: str, base: type, kind: str) -> tuple[str, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from lengthwise.errors import UsageError
 from lengthwise.progress import Progress, silent
 from lengthwise.records import Record
-from lengthwise.registry import Registry, format_spec, parse_spec
+from lengthwise.registry import Registry, check_of, format_spec, parse_spec
 
 if TYPE_CHECKING:
     from lengthwise.subjects.subject import Subject
@@ -109,9 +109,7 @@ def ask(probe: Probe, subject: Subject, context: Context) -> Record:
 
 
 def _checked(record: Record) -> Record:
-    from lengthwise.testing.probes import check_record  # the contracts of everything else come along
-
-    check_record(record)
+    check_of("lengthwise.testing:check_record")(record)
     return record
 
 
