@@ -20,7 +20,7 @@ PACKAGE = Path(lengthwise.__file__).parent
 # twice at a new place before you add it here.
 OF_THE_USER = {
     "bounds/compression/__init__.py",
-    "cli/check.py",
+    "cli/check_card.py",
     "cli/doctor.py",
     "cli/measure.py",
     "cli/positions.py",
@@ -46,7 +46,7 @@ OF_THE_USER = {
     "runs/run.py",
     "shift/compare.py",
     "shift/ladder.py",
-    "shift/sampling.py",
+    "shift/samples.py",
     "studies/coordinator.py",
     "tasks/__init__.py",
 }
