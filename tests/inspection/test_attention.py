@@ -72,7 +72,7 @@ def test_a_token_that_all_look_at_is_a_hub() -> None:
     )
     to_hubs, entropy, most = section.claims[:3]
     assert (to_hubs.value, entropy.value, most.value) == pytest.approx((1, 0, 1), abs=1e-9)
-    assert most.evidence["token"] == "<4>" and "place 4 (<4>) in block 0 head 0" in most.name
+    assert most.evidence["token"] == "<4>" and "place 4 (<4>) in block 0 head 0" in most.title
     assert "1 of 1 heads have one" in section.text[0]
     assert section.pictures[0].rows == ({"x": 0, "y": 0, "value": pytest.approx(1)},)
 
@@ -120,7 +120,7 @@ def test_every_rule_has_its_section(rule: str, causal: bool) -> None:
     name, value = RULES[rule]
     name = "sinkhorn" if name == "sinkhorn_prefixes" and not causal else name
     (constant,) = found.claims[3:]  # once, though there are two blocks
-    assert f" of {name} attention weights" in constant.name
+    assert f" of {name} attention weights" in constant.title
     assert constant.value == (None if value is None else pytest.approx(value))
     assert constant.status == ("holds" if value else "refused")
 
