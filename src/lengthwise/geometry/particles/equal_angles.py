@@ -22,12 +22,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 from lengthwise.errors import LengthwiseError, UsageError
-from lengthwise.geometry.particles.system import Kind
+
+Kind = Literal["SA", "USA"]  # attention normalised over the keys, or divided by their number
 
 
 def gamma(kind: Kind, n: int, beta: float, times: Sequence[float] | np.ndarray, start: float = 0.0) -> np.ndarray:

@@ -18,15 +18,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention as attend
 
 from lengthwise.errors import UsageError
+from lengthwise.geometry.particles.equal_angles import Kind
 
-Kind = Literal["SA", "USA"]
 _BLOCK = 1 << 20  # scores in memory at once: they stay in the cache between the two matrix products
 
 
