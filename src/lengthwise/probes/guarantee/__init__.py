@@ -54,7 +54,7 @@ class GuaranteeProbe(Probe):
 
     def __post_init__(self) -> None:
         if self.quantiser:
-            quantisers.make(self.quantiser)
+            quantisers.restore(self.quantiser)
         if self.aim not in ("tokens", "documents"):
             raise UsageError(f"the quantiser is chosen for the bounds of tokens or of documents, not of {self.aim!r}")
         if not 0 < self.delta < 1:

@@ -109,7 +109,7 @@ def describe(
     numbers = sum(tensor.size for tensor in original.values())
     before = token_losses([losses_on(predictor, part)], predictor.vocabulary)
     specs = (quantiser,) if quantiser else FOR_LARGE if numbers > LARGE else CANDIDATES
-    made = [quantisers.make(spec) for spec in specs]  # a wrong spec is refused before the work
+    made = [quantisers.restore(spec) for spec in specs]  # a wrong spec is refused before the work
     tried: list[QuantiserTrial] = []
     best: tuple[QuantiserTrial, Message, Predictor] | None = None
     for number, (spec, one) in enumerate(zip(specs, made, strict=True)):
