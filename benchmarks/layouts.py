@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.files import read_json, write_json, write_text
-from lengthwise.measurement.chain_points import ChainPoint
-from lengthwise.measurement.recursion import run_chains
 from lengthwise.oracle.check import check
 from lengthwise.oracle.locality import trained
 from lengthwise.oracle.locality.layout import Layout, layout_of
 from lengthwise.oracle.locality.trained import TIMES, LayoutOutcome
+from lengthwise.probes.recursion.points import ChainPoint
+from lengthwise.probes.recursion.walk import run_chains
 from lengthwise.runs.plan import plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.tasks import tasks
@@ -72,7 +72,7 @@ TRIALS = (
 
 
 def outcome(trial: Trial, folder: Path) -> dict[str, Any]:
-    """What became of a trial: what decides its training, and for each size how many chains were right. Read from the
+    """The outcome of a trial: what decides its training, and for each size how many chains were right. Read from the
     folder if it is there."""
     place = folder / trial.task.replace(":", "-").replace("=", "")
     if (place / "outcome.json").exists():

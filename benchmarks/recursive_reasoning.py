@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lengthwise.measurement.chain_points import Recursion
-from lengthwise.measurement.recursion import run_chains
+from lengthwise.probes.recursion.points import Recursion
+from lengthwise.probes.recursion.walk import run_chains
 from lengthwise.runs.plan import plan_for
 from lengthwise.runs.run import Run, carry_out
 

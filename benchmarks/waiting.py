@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from rows import Row, need, standalone
 
-from lengthwise.bounds.compression.kmeans import kmeans_levels
+from lengthwise.bounds.compression.quantisers import kmeans_levels
 from lengthwise.errors import LengthwiseError
 from lengthwise.geometry import clusters
-from lengthwise.measurement.spread import Keep
 from lengthwise.oracle.programs.interpreter import run_tokens
 from lengthwise.oracle.programs.text import parse_program
+from lengthwise.probes.curve.spread import Keep
 from lengthwise.probes.inspection import inspect
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import carry_out

@@ -4,13 +4,19 @@ import functools
 
 import torch
 
-from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.transformer import Transformer
+from lengthwise.probes.ladder import LadderProbe
+from lengthwise.probes.ladder.climb import climb
+from lengthwise.probes.ladder.levels import Ladder
+from lengthwise.probes.probe import Context
+from lengthwise.progress import Progress, silent
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import build_model
+from lengthwise.subjects.run import OwnSubject
+from lengthwise.tasks.task import Task
 from lengthwise.training.loop import train_model
 
-SMALL = LadderSettings(items=5, decoded=4, inside=3)
+SMALL = LadderProbe(items=5, decoded=4, inside=3)
 
 
 def small_plan(
@@ -33,7 +39,7 @@ def small_plan(
             "pool": 4,
         },
     )
-    return Plan(plan.task, plan.architecture, plan.recipe, train_size, train_size, seed=3, ladder=SMALL)
+    return Plan(plan.task, plan.architecture, plan.recipe, train_size, train_size, seed=3, probes=(SMALL,))
 
 
 def noisy(
@@ -59,3 +65,10 @@ def trained(task: str, position: str = "rope", train_size: int = 2, steps: int =
 
 MAZE = "tree_maze:branching=1,span=24,content=24,top=42"  # one way only: short items, drawn fast
 EASY = "subset_sum"
+
+
+def climbed_by(
+    model: Transformer, task: Task, train_size: int, probe: LadderProbe, seed: int = 0, progress: Progress = silent
+) -> Ladder:
+    """The ladder of a model in memory."""
+    return climb(probe, OwnSubject("the model", model), Context(task, train_size, seed=seed, progress=progress))

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import settings
 
 from chances import chance_of
-from lengthwise.measurement.curve import Curve, Point
-from lengthwise.studies.record import RunRecord, Summary, pack_points
+from lengthwise.probes.curve.curve import Curve, Point
+from lengthwise.studies.record import RunRecord, Summary, packed
 from lengthwise.studies.store import Store
 
 # On a developer's machine hypothesis looks for new counterexamples every time; a landing is not decided by luck.
@@ -100,7 +100,6 @@ def _record(number: int, curve: Curve) -> RunRecord:
     """A finished run that was never trained."""
     steps = range(100, 2100, 100)
     detail = {
-        "curve": pack_points(curve.points),
         "losses": [(step, 2.0 / (1 + step / 300)) for step in steps],
         "checks": [(step, min(1.0, step / 1500)) for step in steps],
         "environment": {"lengthwise": "0", "python": "3.11", "threads": 1, "packages": {}, "cores": 2},
@@ -121,4 +120,5 @@ def _record(number: int, curve: Curve) -> RunRecord:
         ended="all steps done",
         summary=Summary.of(curve),
         detail=detail,
+        stored=packed({"curve": curve.record()}),
     )

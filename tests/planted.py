@@ -16,10 +16,9 @@ from typing import Any
 
 from lengthwise.files import sha256
 from lengthwise.integrity import sealed
-from lengthwise.measurement.ladder import LadderSettings
-from lengthwise.runs.ladder_file import write_ladder
-from lengthwise.studies.ladders import write_shifts
-from lengthwise.studies.record import pack_points
+from lengthwise.runs.stored import write_record
+from lengthwise.studies.record import packed
+from lengthwise.studies.shifts import write_shifts
 from lengthwise.studies.store import RUNS, Store
 from own_classes import EVERYTHING
 from own_tasks import REPEAT
@@ -104,11 +103,12 @@ def planted_study(make: Callable[..., Path], folder: Path, shifts: bool, plant: 
     study = make(folder / "study", **settings)
     with Store.open(study, write=True) as store:
         for run, climb in zip(store.runs("done"), evidence.climbs, strict=True):
-            detail = {**run.detail, "curve": pack_points(run.curve.points), "ladder": LadderSettings().plain()}
             shape = {**run.settings, "depth": climb.depth, "width": climb.width}
-            store.finish(dataclasses.replace(run, detail=detail, settings=shape))
+            stored = {**run.stored, **packed({"ladder": climb.ladder.record()})}
+            store.finish(dataclasses.replace(run, stored=stored, settings=shape))
             (study / RUNS / run.key).mkdir(parents=True)
-            write_ladder(study / RUNS / run.key, climb.ladder)
+            write_record(study / RUNS / run.key, "ladder", climb.ladder.record())
+        store.note("shifts", [[STAND_IN, TRAIN_SIZE]])
     if shifts:
         write_shifts(study, [{"train_size": TRAIN_SIZE, **shift.plain()} for shift in evidence.shifts])
     (study / "study.toml").write_text(f'tasks = ["{STAND_IN}"]\npositions = ["alibi"]\n')

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lengthwise.findings.evidence import Climb, Evidence
-from lengthwise.measurement.ladder import Calibration, Inside, Ladder, LadderSettings, LevelPoint
+from lengthwise.probes.ladder import LadderProbe
+from lengthwise.probes.ladder.levels import Calibrated, Inside, Ladder, LevelPoint
 from lengthwise.shift.level_shift import LevelShift
 
 AXES = ("depth", "branching", "content")
@@ -58,7 +59,7 @@ def planted(
             own = errors(place) if errors else (risk(place),) * items
             layers = tuple((inside or _inside)(place, layer) for layer in range(depth + 1))
             points.append(point_of(axis, value, own, layers))
-        settings = LadderSettings(items, 2, 2)
+        settings = LadderProbe(items, 2, 2)
         ladder = Ladder(task, position, train_size, seed, settings, tuple(points), (), None, "")
         climbs.append(Climb(task, position, depth, width, seed, ladder))
     shifts = [
@@ -72,7 +73,7 @@ def point_of(axis: str, value: int, errors: tuple[float, ...], inside: tuple[Ins
     tokens = 1000
     right = round(tokens * (1 - sum(errors) / len(errors)))
     solved = round(100 * (1 - sum(errors) / len(errors)))
-    calibration = Calibration(0.5, 0.0, ())
+    calibration = Calibrated(0.5, 0.0, ())
     return LevelPoint(axis, value, 0, tokens, right, 1.0, errors, calibration, 100, solved, solved, inside, None)
 
 

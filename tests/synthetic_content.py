@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from chances import chance_of
 from lengthwise.findings.evidence import Evidence
-from lengthwise.measurement.curve import Curve, Point
+from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.reports.content import Content
-from lengthwise.studies.record import RunRecord, Summary, named_variants, pack_points
+from lengthwise.studies.record import RunRecord, Summary, named_variants, packed
 
 
 def ladder_content(evidence: Evidence | None, others: Sequence[str] = ()) -> Content:
@@ -27,9 +27,9 @@ def _record(number: int, task: str, position: str, depth: int, width: int, seed:
         for size, right in zip(range(2, 10), (100, 97, 80, 60, 40, 20, 10, 5), strict=True)
     )
     curve = Curve(task, position, 3, seed, points)
-    detail = {"curve": pack_points(points), "losses": [(100, 1.0), (200, 0.1)], "checks": [(100, 0.5), (200, 1.0)]}
+    detail = {"losses": [(100, 1.0), (200, 0.1)], "checks": [(100, 0.5), (200, 1.0)]}
     settings = {"depth": depth, "width": width, "heads": 4}
     return RunRecord(
         f"run-{number:04}", task, position, "", seed, 3, 9, 100, settings, "done", 1, "", 20.0, "all steps done",
-        Summary.of(curve), detail,
+        Summary.of(curve), detail, stored=packed({"curve": curve.record()}),
     )  # fmt: skip

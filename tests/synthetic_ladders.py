@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from lengthwise.findings.evidence import Climb, Evidence
-from lengthwise.measurement.ladder import Calibration, Example, Inside, Ladder, LadderSettings, LevelPoint
+from lengthwise.probes.ladder import LadderProbe
+from lengthwise.probes.ladder.levels import Calibrated, Example, Inside, Ladder, LevelPoint
 from lengthwise.shift.level_shift import LevelShift
 from lengthwise.tasks import tasks as registry
 from lengthwise.tasks.ladder import Level, ladder_of
@@ -30,10 +31,10 @@ def synthetic_evidence(
     depths: Sequence[int] = (1, 2, 3),
     widths: Sequence[int] = (16, 32, 64),
     seeds: Sequence[int] = (0,),
-    settings: LadderSettings | None = None,
+    settings: LadderProbe | None = None,
 ) -> Evidence:
     """Every combination, on the ladders that the tasks really have."""
-    given = settings or LadderSettings()
+    given = settings or LadderProbe()
     climbs = []
     for name, position, depth, width, seed in itertools.product(tasks, positions, depths, widths, seeds):
         ladder = _ladder(name, position, depth, width, seed, given)
@@ -64,7 +65,7 @@ def _far(level: Level, name: str) -> float:
     return 0.0 if level.axis == "training" else (values.index(level.value) + 1) / len(values)
 
 
-def _ladder(name: str, position: str, depth: int, width: int, seed: int, settings: LadderSettings) -> Ladder:
+def _ladder(name: str, position: str, depth: int, width: int, seed: int, settings: LadderProbe) -> Ladder:
     rng = np.random.default_rng([depth, width, seed, TASKS.index(name) if name in TASKS else 9, len(position)])
     floor = 0.18 / depth + 1.2 / width + (0.04 if position == "rope" else 0.0)
     points, examples = [], []
@@ -77,7 +78,7 @@ def _ladder(name: str, position: str, depth: int, width: int, seed: int, setting
     return Ladder(name, position, TRAIN_SIZE, seed, settings, tuple(points), tuple(examples), 3.5e6, "in a norm")
 
 
-def _point(level: Level, risk: float, depth: int, settings: LadderSettings, rng: np.random.Generator) -> LevelPoint:
+def _point(level: Level, risk: float, depth: int, settings: LadderProbe, rng: np.random.Generator) -> LevelPoint:
     errors = tuple(float(e) for e in np.round(np.clip(rng.normal(risk, 0.05, settings.items), 0, 1), 4))
     tokens = 40 * settings.items
     wrong = round(tokens * sum(errors) / len(errors))
@@ -87,7 +88,7 @@ def _point(level: Level, risk: float, depth: int, settings: LadderSettings, rng:
     inside += [
         Inside(min(1.0, 0.3 / k + risk / 2), 40, 9.0 + k - 6 * risk, 0.4 + 0.3 * risk) for k in range(1, depth + 1)
     ]
-    calibration = Calibration(1 - risk / 2, risk / 2, bins)
+    calibration = Calibrated(1 - risk / 2, risk / 2, bins)
     right = sum(error == 0 for error in errors)
     return LevelPoint(
         level.axis, level.value, right, tokens, tokens - wrong, 2 * risk, errors, calibration, settings.decoded,

@@ -11,7 +11,7 @@ from lengthwise.errors import UsageError
 from lengthwise.figures import curve_chart, curve_svg
 from lengthwise.figures.chart_page import chart_html
 from lengthwise.figures.curves import save_figure
-from lengthwise.measurement.curve import Curve, Point
+from lengthwise.probes.curve.curve import Curve, Point
 
 
 def plain(position: str = "none", seed: int = 0, task: str = "sort", train_size: int = 2) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import curve_chart, save_figure
 from lengthwise.integrity import sealed
-from lengthwise.measurement.curve import Curve, Point
 from lengthwise.outputs import check_output, is_ours, replace_output, write_output
+from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.studies.coordinator import carry_out_study, check_folder
 from lengthwise.studies.export import write_columns
 from lengthwise.studies.spec import Study
@@ -230,7 +230,7 @@ IN_THE_WAY = {
     "bound . --figure mine.svg": "mine.svg",
     "report somewhere --output s.toml": "s.toml",
     "report somewhere --output s.html": "s.html",
-    "study export somewhere --output s.csv": "s.csv",
+    "study export somewhere s.csv": "s.csv",
     "study mine.toml --folder .": "mine.toml",
 }
 

@@ -18,9 +18,6 @@ from typing import TYPE_CHECKING, Any
 from lengthwise.version import __version__
 
 if TYPE_CHECKING:
-    from lengthwise.measurement.curve import Curve
-    from lengthwise.measurement.recursion import run_chains
-    from lengthwise.measurement.spread import Keep, Spread, over_seeds
     from lengthwise.models.architecture import Architecture
     from lengthwise.models.attention import Attention
     from lengthwise.models.transformer import Transformer
@@ -28,12 +25,15 @@ if TYPE_CHECKING:
     from lengthwise.positions import make_position
     from lengthwise.positions.networks.encoder import Encoder
     from lengthwise.positions.position import Position, Shape
+    from lengthwise.probes.curve.curve import Curve
+    from lengthwise.probes.curve.spread import Keep, Spread, over_seeds
     from lengthwise.probes.guarantee import GuaranteeProbe
     from lengthwise.probes.guarantee.bound import bound
     from lengthwise.probes.guarantee.result import Guarantee
     from lengthwise.probes.inspection import Inspection, inspect
+    from lengthwise.probes.recursion.walk import run_chains
     from lengthwise.records import Assumption, Claim, Interval, Reference
-    from lengthwise.runs.run import Listener, Run, load_run, measure
+    from lengthwise.runs.run import Run, load_run, measure
     from lengthwise.runs.train import train
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
@@ -51,21 +51,20 @@ _HOMES = {
     "Assumption": "lengthwise.records",
     "Attention": "lengthwise.models.attention",
     "Claim": "lengthwise.records",
-    "Curve": "lengthwise.measurement.curve",
+    "Curve": "lengthwise.probes.curve.curve",
     "Encoder": "lengthwise.positions.networks.encoder",
     "Guarantee": "lengthwise.probes.guarantee.result",
     "GuaranteeProbe": "lengthwise.probes.guarantee",
     "Inspection": "lengthwise.probes.inspection",
     "Interval": "lengthwise.records",
-    "Keep": "lengthwise.measurement.spread",
-    "Listener": "lengthwise.runs.run",
+    "Keep": "lengthwise.probes.curve.spread",
     "Position": "lengthwise.positions.position",
     "Recipe": "lengthwise.training.recipe",
     "Reference": "lengthwise.records",
     "Run": "lengthwise.runs.run",
     "Shape": "lengthwise.positions.position",
     "Shift": "lengthwise.shift.result",
-    "Spread": "lengthwise.measurement.spread",
+    "Spread": "lengthwise.probes.curve.spread",
     "Study": "lengthwise.studies.spec",
     "StudyResults": "lengthwise.studies.results",
     "Task": "lengthwise.tasks.task",
@@ -81,8 +80,8 @@ _HOMES = {
     "measure_shift": "lengthwise.shift.compare",
     "open_subject": "lengthwise.subjects.open",
     "open_study": "lengthwise.studies.results",
-    "over_seeds": "lengthwise.measurement.spread",
-    "run_chains": "lengthwise.measurement.recursion",
+    "over_seeds": "lengthwise.probes.curve.spread",
+    "run_chains": "lengthwise.probes.recursion.walk",
     "run_study": "lengthwise.studies.results",
     "task_sample": "lengthwise.shift.samples",
     "train": "lengthwise.runs.train",
@@ -101,7 +100,6 @@ __all__ = [
     "Inspection",
     "Interval",
     "Keep",
-    "Listener",
     "Position",
     "Recipe",
     "Reference",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from typing import Any
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, sha256
 
-RUN, CURVE, LADDER = "run.json", "curve.json", "ladder.json"
+RUN, RECORDS = "run.json", "records"
 CONFIG, WEIGHTS, COORDINATES = "config.json", "model.safetensors", "form.safetensors"
 MODEL = (CONFIG, WEIGHTS, COORDINATES)
-ALWAYS = (*MODEL, CURVE)  # a ladder that is gone or damaged is measured again, so it is checked where it is read
+_MEASURED_AGAIN = "run the command that trained the model again, and this probe alone is measured again"
+_SLUG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.=+-]*")
 
 
 def digests(folder: Path, names: Iterable[str]) -> dict[str, str]:
@@ -50,7 +52,7 @@ def read_record(folder: Path, name: str = RUN) -> dict[str, Any]:
     return record
 
 
-def check_files(folder: Path, record: Mapping[str, Any], names: Iterable[str] = ALWAYS) -> None:
+def check_files(folder: Path, record: Mapping[str, Any], names: Iterable[str]) -> None:
     """Refuse files that are not those that the record was written for. O(bytes), about a gigabyte a second."""
     kept = record["files"]
     for name in names:
@@ -68,10 +70,32 @@ def check_files(folder: Path, record: Mapping[str, Any], names: Iterable[str] = 
 
 
 def check_run(folder: Path) -> dict[str, Any]:
-    """The record of the finished run in a folder, after all its files were compared with it."""
+    """The record of the finished run in a folder, after the model and what was measured of it were compared with it."""
     record = read_record(folder)
-    check_files(folder, record)
+    check_files(folder, record, MODEL)
+    for slug in record.get("records", ()):
+        if wrong := damage(folder, record, slug):
+            raise UsageError(wrong)
     return record
+
+
+def record_file(slug: str) -> str:
+    """The file, below the folder of a run, that holds the record of a probe."""
+    if not _SLUG.fullmatch(slug):
+        raise UsageError(f"{slug!r} is not the name of a probe's record")
+    return f"{RECORDS}/{slug}.json"
+
+
+def damage(folder: Path, record: Mapping[str, Any], slug: str) -> str:
+    """What is wrong with the stored record of a probe, in a sentence that names the file; empty where it is whole."""
+    path = folder / record_file(slug)
+    try:
+        found = sha256(path)
+    except OSError as error:
+        return f"{path} cannot be read: {error.strerror}; {_MEASURED_AGAIN}"
+    if found != record["files"].get(record_file(slug)):
+        return f"{path} is not the file that was saved (its SHA-256 differs); {_MEASURED_AGAIN}"
+    return ""
 
 
 def _checksum(record: Mapping[str, Any]) -> str:

@@ -6,11 +6,13 @@ JSON, the export and the report know records and nothing else.
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
+from lengthwise.errors import UsageError
 from lengthwise.messages import is_explained, sentence
 
 Kind = Literal["proved", "certified", "measured", "predicted", "heuristic"]
@@ -210,6 +212,20 @@ class Table:
         names = [column.name for column in self.columns]
         return [dict(zip(names, row, strict=True)) for row in self.rows]
 
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame, where pandas is installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise UsageError("a DataFrame needs pandas, which is not installed: pip install pandas") from None
+        return pandas.DataFrame(self.records())
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(column.title or column.name)}</th>" for column in self.columns)
+        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(_shown(c))}</td>' for c in row)}</tr>" for row in self.rows)
+        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
+        return f"<table>{caption}<tr>{head}</tr>{rows}</table>"
+
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> Table:
         columns = tuple(Column(**column) for column in data["columns"])
@@ -232,7 +248,7 @@ class Figure:
     group: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Record:
     """The answer to one question: what a probe found of a subject, or an analysis of a study.
 
@@ -267,6 +283,18 @@ class Record:
             content[name] = [vars(part) for part in content[name]]
         return json_ready({"schema": SCHEMA, **content})
 
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{table.key} ({len(table.rows)} rows)" for table in self.tables)
+        parts = [self.title, self.failed, f"{len(self.claims)} claims" if self.claims else "", tables]
+        return f"Record({self.source}: {'; '.join(part for part in parts if part)})"
+
+    def _repr_html_(self) -> str:
+        """The record as small tables, for a notebook."""
+        lines = "".join(f"<p>{html.escape(line)}</p>" for line in (self.failed, *self.text) if line)
+        claims = "".join(f"<li>{html.escape(str(claim))}</li>" for claim in self.claims)
+        tables = "".join(table._repr_html_() for table in self.tables if not table.detail)
+        return f"<h4>{html.escape(self.title or self.source)}</h4>{lines}<ul>{claims}</ul>{tables}"
+
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> Record:
         if data.get("schema") != SCHEMA:
@@ -295,3 +323,7 @@ def json_ready(value: Any) -> Any:
 def _one_of(what: str, value: str, allowed: Any) -> None:
     if value not in get_args(allowed):
         raise ValueError(f"{what} is one of {', '.join(get_args(allowed))}, not {value!r}")
+
+
+def _shown(value: Cell) -> str:
+    return "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

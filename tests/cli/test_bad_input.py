@@ -218,18 +218,17 @@ def test_tampered_weights(cli, sorting_run):
 
 
 @pytest.mark.parametrize("content", [b"", b'{"plan": ', b"[]", b"3", b"{}", b'{"plan": 3}', b"\xff\xfe\x00", None])
-@pytest.mark.parametrize("name", ["run.json", "curve.json", "config.json"])
+@pytest.mark.parametrize("name", ["run.json", "records/curve.json", "config.json"])
 def test_broken_records(cli, sorting_run, name, content):
     run = broken(sorting_run, Path("broken"), name, content)
     refused(cli("measure", run))
 
 
 @pytest.mark.parametrize("content", [b'{"plan": ', b"[]", b"{}", b"3", b'{"plan": 3}'])
-@pytest.mark.parametrize("name", ["run.json", "curve.json"])
-def test_training_into_a_folder_with_broken_records(cli, sorting_run, tiny, name, content):
-    run = broken(sorting_run, Path("broken"), name, content)
+def test_training_into_a_folder_with_a_broken_record(cli, sorting_run, tiny, content):
+    run = broken(sorting_run, Path("broken"), "run.json", content)
     refused(cli("train", "sort", *tiny, "--folder", run), "broken")
-    assert (run / name).read_bytes() == content
+    assert (run / "run.json").read_bytes() == content
 
 
 def test_a_mistake_has_exit_code_2_and_no_traceback_in_a_process_of_its_own(shell):

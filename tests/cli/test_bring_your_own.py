@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from small_runs import points_of
+
 GUIDE = Path(__file__).parents[2] / "docs" / "own-task.md"
 
 
@@ -52,15 +54,15 @@ def trained_and_measured(cli, tiny, *task: str, largest: int = 6) -> dict:
     for again in ([], task):
         second = cli("measure", "run", *again, "--items", "80", "--json")
         assert second.code == 0, second.err
-        assert json.loads(second.out)["curve"]["points"] == content["curve"]["points"]
-    assert content["curve"]["points"][-1]["size"] == largest
+        assert points_of(json.loads(second.out)) == points_of(content)
+    assert points_of(content)[-1]["size"] == largest
     return content
 
 
 def test_a_python_file(cli, tiny, python_file):
     content = trained_and_measured(cli, tiny, f"{python_file}::Repeat:letters=3")
     assert content["plan"]["task"] == {"name": "mytask.py::Repeat", "letters": 3}
-    assert [point["size"] for point in content["curve"]["points"]] == [1, 2, 3, 4, 5, 6]
+    assert [point["size"] for point in points_of(content)] == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_python_file_is_shown_with_samples(cli, python_file):
@@ -73,21 +75,21 @@ def test_a_python_file_is_shown_with_samples(cli, python_file):
 
 def test_a_python_file_that_was_moved(cli, tiny, python_file):
     """The sentence says how to go on, and going on that way works."""
-    points = trained_and_measured(cli, tiny, python_file)["curve"]["points"]
+    points = points_of(trained_and_measured(cli, tiny, python_file))
     Path("elsewhere").mkdir()
     Path(python_file).rename("elsewhere/mytask.py")
     answer = cli("measure", "run", "--items", "80")
     assert answer.code == 2 and answer.out == "" and answer.err.count("\n") == 1
     assert "mytask.py: there is no such file" in answer.err and "lengthwise measure run" in answer.err
     again = cli("measure", "run", "elsewhere/mytask.py", "--items", "80", "--json")
-    assert again.code == 0 and json.loads(again.out)["curve"]["points"] == points
+    assert again.code == 0 and points_of(json.loads(again.out)) == points
 
 
 @pytest.mark.parametrize("more", [(), ("--member",)])
 def test_a_regular_expression(cli, tiny, more):
     content = trained_and_measured(cli, tiny, "--regex", "(ab)*", *more)
     assert content["plan"]["task"]["name"] == ("regular_member" if more else "regular")
-    assert [point["size"] for point in content["curve"]["points"]] == [2, 4, 6]
+    assert [point["size"] for point in points_of(content)] == [2, 4, 6]
 
 
 def test_an_automaton(cli, tiny, automaton_file):

@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from lengthwise.cli.progress import progress
-from lengthwise.cli.terminal import redraw, visible, visible_streams
+
 from lengthwise.studies.grid import plans
 from lengthwise.studies.planned import planned_records, study_facts
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, RUNS, Store
+from lengthwise.terminal import redraw, visible, visible_streams
 
 # Erases the screen, sets the window's title, writes over a line, the same in C1, a bell, and a turned direction.
 PLANTED = "\x1b[2J\x1b]0;owned\x07\rcertified\x9b31m\x85\u202egnol\u2066\u061c"

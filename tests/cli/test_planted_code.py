@@ -39,22 +39,22 @@ WORDS = '{"text": "a b c"}\n{"text": "b a"}\n{"text": "c c a"}\n'
 OF_RUN = {
     "inspect": "inspect RUN --items 1 --probes layers,margins",
     "measure": "measure RUN --items 2",
-    "measure recursively": "measure RUN --items 2 --recursive",
+    "measure recursively": "measure RUN --items 2 --probe recursion",
     "bound": "bound RUN --sample 4 --out kept",
     "contexture": "contexture RUN --items 8 --twins 1",
     "shift": "shift one.jsonl two.jsonl --metric hidden:model=RUN --resamples 20",
     "train": "train sort --folder RUN --steps 5 --train-size 4 --test-size 6 --items 5",
     "show": "study show RUN",
-    "export": "study export RUN --output out.csv",
+    "export": "study export RUN out.csv",
     "report": "report RUN",
 }
 OF_STUDY = {
     "show": "study show STUDY",
     "show json": "study show STUDY --json",
     "status": "study status STUDY",
-    "export points": "study export STUDY --output out.csv",
-    "export ladder": "study export STUDY --ladder --output out.csv",
-    "export summary": "study export STUDY --summary out.json.gz",
+    "export points": "study export STUDY out.csv",
+    "export ladder": "study export STUDY out.csv --probe ladder",
+    "export summary": "study export STUDY out.json.gz --summary",
     "rebuild": "study rebuild STUDY",
     "report": "report STUDY --output out.html",
     "figures": "report STUDY --output out.html --figures drawn",
@@ -186,7 +186,7 @@ def test_a_study_does_not_run_code(command, shifts, answer, synthetic_study, sor
 @pytest.mark.parametrize("command", ["study show FILE", "study show FILE --json"])
 def test_a_summary_does_not_run_code(command, answer, synthetic_study, tmp_path, attempt, cli):
     study = planted_study(synthetic_study, tmp_path, True)
-    assert cli("study", "export", study, "--summary", "planted.json.gz").code == 0
+    assert cli("study", "export", study, "planted.json.gz", "--summary").code == 0
     said = attempt(command, answer, FILE=tmp_path / "planted.json.gz")
     assert said.code == 0 and "evil.py" in said.err
 

@@ -17,6 +17,7 @@ from lengthwise.cli import doctor
 from lengthwise.cli.results import percent
 from lengthwise.tasks import tasks
 from processes import PATIENCE
+from small_runs import curve_of, points_of
 
 
 def one_object(text: str) -> dict:
@@ -108,35 +109,35 @@ def test_a_long_training_length_needs_little_memory(cli):
 
 
 def test_training_follows_the_seed(cli, tiny):
-    def curve(seed: int, folder: str) -> dict:
+    def points(seed: int, folder: str) -> list[dict]:
         answer = cli("train", "parity", *tiny, "--seed", seed, "--folder", folder, "--json", "--quiet")
-        return one_object(answer.out)["curve"]
+        return points_of(one_object(answer.out))
 
-    assert curve(0, "a")["points"] == curve(0, "b")["points"] != curve(1, "c")["points"]
+    assert points(0, "a") == points(0, "b") != points(1, "c")
 
 
 def test_measuring_follows_the_seed(cli, sorting_run):
     def losses(*seed: str) -> list[float]:
         content = one_object(cli("measure", sorting_run, "--items", "5", "--json", *seed).out)
-        return [point["loss"] for point in content["curve"]["points"]]
+        return [point["loss"] for point in points_of(content)]
 
     assert losses() == losses("--seed", "0") != losses("--seed", "1")
 
 
 def test_measuring_again_gives_what_training_gave(cli, sorting_run):
-    again = one_object(cli("measure", sorting_run, "--items", "80", "--json").out)["curve"]
-    stored = json.loads((sorting_run / "curve.json").read_text())
-    assert again["points"] == stored["points"]
+    again = curve_of(one_object(cli("measure", sorting_run, "--items", "80", "--json").out))
+    assert again.plain() == json.loads((sorting_run / "records" / "curve.json").read_text())
 
 
 def test_both_ways_to_judge_an_answer_agree(cli, sorting_run):
     content = one_object(cli("measure", sorting_run, "--items", "5", "--generate", "--json").out)
-    assert content["generated"] == {"agree": 30, "items": 30}
+    claim = curve_of(content).claim("curve.generated")
+    assert claim.value == 1 and claim.evidence == {"agree": 30, "items": 30}
 
 
 def test_options_may_stand_between_run_and_task(cli, sorting_run):
     content = one_object(cli("measure", sorting_run, "--items", "5", "sort", "--json").out)
-    assert len(content["curve"]["points"]) == 6
+    assert len(points_of(content)) == 6
 
 
 def test_the_same_command_finds_the_run(cli, tiny):
@@ -149,8 +150,9 @@ def test_the_same_command_finds_the_run(cli, tiny):
 
 def test_seeds_are_kept_in_folders_of_their_own(cli, tiny):
     content = one_object(cli("train", "sort", *tiny, "--seeds", "2", "--seed", "7", "--folder", "f", "--json").out)
-    assert content["folders"] == [os.path.join("f", "seed-7"), os.path.join("f", "seed-8")]
-    assert all(os.path.isfile(os.path.join(folder, "run.json")) for folder in content["folders"])
+    folders = [run["folder"] for run in content["runs"]]
+    assert folders == [os.path.join("f", "seed-7"), os.path.join("f", "seed-8")]
+    assert all(os.path.isfile(os.path.join(folder, "run.json")) for folder in folders)
 
 
 def test_discarded_seeds_are_named(cli, tiny):

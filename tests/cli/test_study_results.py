@@ -144,8 +144,8 @@ def going(tmp_path) -> Path:
     """A study in the midst of its work."""
     folder = stored(tmp_path / "runs/going", [*SMALL, *(run("parity", "none", seed) for seed in range(5))])
     beats = [
-        '{"step": 50, "steps": 200, "loss": 0.25}',
-        '{"step": 200, "steps": 200, "size": 31, "sizes": 60}',
+        '{"done": "training: loss 0.25", "step": 50, "steps": 200}',
+        '{"done": "size 31: 97% exact", "step": 31, "steps": 60}',
         '{"step": 5',
         '["no", "object"]',
     ]
@@ -168,13 +168,13 @@ def test_status_while_a_coordinator_is_at_work(cli, going):
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
     assert "10 of 17 done, 5 running, 1 failed, 1 waiting" in answer.out
     assert f"at work: process {os.getpid()} on" in answer.out and re.search(r"about [89] min", answer.out)
-    assert "seed 0: step 50 of 200, loss 0.2500" in answer.out
-    assert "seed 1: measuring, at size 31 (60 sizes in all)" in " ".join(answer.out.split())
+    assert "seed 0: training: loss 0.25, step 50 of 200" in " ".join(answer.out.split())
+    assert "seed 1: size 31: 97% exact, step 31 of 60" in " ".join(answer.out.split())
     assert answer.out.count("no sign of life yet") == 3
     assert "sort, position none, trained to 20, seed 0: killed by SIGKILL" in answer.out
     assert content["command"] == "study status" and 480 < content["seconds_left"] <= 500
     assert [one["beat"] for one in content["runs"]][2:] == [None, None, None]
-    assert content["runs"][0]["beat"] == {"step": 50, "steps": 200, "loss": 0.25}
+    assert content["runs"][0]["beat"] == {"done": "training: loss 0.25", "step": 50, "steps": 200}
     assert (content["done"], content["running"], content["failed"], content["waiting"]) == (10, 5, 1, 1)
     assert content["failures"][0]["reason"] == "killed by SIGKILL" and content["coordinator"]
 
@@ -195,12 +195,12 @@ def test_status_bears_any_sign_of_life(cli, going, beat):
 
 def test_export_writes_where_it_is_told(cli, synthetic_study):
     synthetic_study(Path("runs/study"), tasks=["sort"], seeds=1, failed=0)
-    answer = cli("study", "export", "study", "--output", "points.csv")
-    assert answer.code == 0 and answer.out == "" and answer.err == "180 rows in points.csv\n"
-    content = one_object(cli("study", "export", "study", "--output", "r.parquet", "--what", "runs", "--json").out)
+    answer = cli("study", "export", "study", "points.csv")
+    assert answer.code == 0 and answer.out == "" and answer.err.startswith("180 rows in points.csv, ")
+    content = one_object(cli("study", "export", "study", "r.parquet", "--claims", "--json").out)
     assert content["rows"] == 3 and Path("r.parquet").stat().st_size > 1000
-    assert cli("study", "export", "study", "--output", "r.parquet", "--quiet").err == "", "it replaces its own"
-    again = cli("study", "export", "study", "--output", "points.csv")
+    assert cli("study", "export", "study", "r.parquet", "--quiet").err == "", "it replaces its own"
+    again = cli("study", "export", "study", "points.csv")
     assert again.code == 2 and "cannot say who wrote it" in again.err
 
 
@@ -236,10 +236,14 @@ BAD = {
     "unknown study": (["show", "smal"], ["'smal'", "did you mean 'small'"]),
     "unknown measure": (["show", "small", "--measure", "reech"], ["'reech'", "did you mean 'reach'", "thrice"]),
     "no measure": (["show", "small", "--measure", ","], ["--measure is empty"]),
-    "no output": (["export", "small"], ["--output FILE.parquet"]),
-    "another ending": (["export", "small", "--output", "a.xlsx"], [".parquet", ".csv"]),
-    "no folder": (["export", "small", "--output", "no/a.csv"], ["folder that exists"]),
-    "what": (["export", "small", "--output", "a.csv", "--what", "curves"], ["points or runs", "'curves'"]),
+    "no output": (["export", "small"], ["required: OUT"]),
+    "another ending": (["export", "small", "a.xlsx"], [".parquet", ".csv"]),
+    "no folder": (["export", "small", "no/a.csv"], ["folder that exists"]),
+    "no such probe": (["export", "small", "a.csv", "--probe", "curves"], ["no finished run", "'curves'"]),
+    "two kinds of rows": (["export", "small", "a.csv", "--table", "x", "--claims"], ["--table and --claims"]),
+    "summary of a probe": (["export", "small", "a.json", "--summary", "--claims"], ["--summary writes all records"]),
+    "another summary": (["export", "small", "a.csv", "--summary"], [".json", ".json.gz"]),
+    "no record": (["show", "small", "--probe", "curves"], ["no finished run", "'curves'"]),
     "nothing to rebuild": (["rebuild", "small"], ["no run folders"]),
     "unknown option": (["status", "small", "--jason"], ["did you mean --json?"]),
 }
@@ -264,7 +268,7 @@ def test_reading_a_study_loads_no_torch(tmp_path):
     code = (
         "import sys; from lengthwise.cli import main\n"
         "assert main(['study', 'show', 'many']) == main(['study', 'status', 'many']) == 0\n"
-        "assert main(['study', 'export', 'many', '--output', 'a.csv', '--what', 'runs']) == 0\n"
+        "assert main(['study', 'export', 'many', 'a.csv', '--claims']) == 0\n"
         "assert not {'torch', 'rich', 'altair', 'pyarrow'} & set(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)

@@ -73,7 +73,7 @@ class TestCertifiedSlope:
 class TestItems:
     @pytest.mark.parametrize("name", [*SEARCH, "sort"])
     def test_they_are_those_that_were_measured(self, name):
-        from lengthwise.measurement.level_items import draw_items
+        from lengthwise.probes.ladder.level_items import draw_items
 
         for level in ladder_of(tasks.make(name), 3)[::6]:
             for count in (1, 2, 9):

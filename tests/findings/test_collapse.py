@@ -3,7 +3,7 @@
 import pytest
 
 from lengthwise.findings.collapse import collapse
-from lengthwise.measurement.ladder import Inside
+from lengthwise.probes.ladder.levels import Inside
 from planted_evidence import Place, planted
 
 

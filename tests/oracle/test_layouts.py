@@ -11,7 +11,6 @@ from typing import Any, ClassVar, cast
 import pytest
 import torch
 
-from lengthwise.measurement.standard import THRESHOLD
 from lengthwise.models.attention.softmax import WindowAttention
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.oracle import question as preset
@@ -24,6 +23,7 @@ from lengthwise.oracle.locality.trained import LayoutOutcome, outcomes
 from lengthwise.oracle.question import Question
 from lengthwise.oracle.theories import locality, sight
 from lengthwise.positions import make_position
+from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
 from lengthwise.tasks.formulations.formulation import Formulation

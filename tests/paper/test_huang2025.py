@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import lengthwise as lw
-from lengthwise.measurement.curve import Point
+from lengthwise.probes.curve.curve import Point
 from lengthwise.reports.content import read_content
 from lengthwise.reports.published import compare
 from lengthwise.studies.coordinator import carry_out_study

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.measurement.recursion import run_chains
+from lengthwise.probes.recursion.walk import run_chains
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "recursive_reasoning.py"
 _spec = importlib.util.spec_from_file_location("recursive_reasoning", SCRIPT)

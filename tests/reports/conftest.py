@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from chances import chance_of
-from lengthwise.measurement.curve import Curve, Point
-from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.oracle.check import Card
 from lengthwise.oracle.opinion import Opinion, Verdict
+from lengthwise.probes.curve.curve import Curve, Point
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.reports.content import Content
 from lengthwise.reports.page import render, write_report
-from lengthwise.studies.record import RunRecord, Summary, pack_points
+from lengthwise.studies.record import RunRecord, Summary, packed
 from processes import PATIENCE, wait_until
 from synthetic_content import ladder_content
 from synthetic_ladders import synthetic_evidence
@@ -83,11 +83,16 @@ def _finished(record: RunRecord, reach: int, learned: bool) -> RunRecord:
         points.append(Point(size, size, 100, right, 100 * size, right * size, 1.01 - right / 100, *chance))
     curve = Curve(record.task, record.position, record.train_size, record.seed, tuple(points))
     detail = {
-        "curve": pack_points(tuple(points)),
         "losses": [(100, 1.0), (200, 0.00002)],
         "checks": [(100, 0.5), (200, 1.0)],
     }
-    made = {"state": "done", "seconds": 2.0, "summary": Summary.of(curve), "detail": detail}
+    made = {
+        "state": "done",
+        "seconds": 2.0,
+        "summary": Summary.of(curve),
+        "detail": detail,
+        "stored": packed({"curve": curve.record()}),
+    }
     return RunRecord(**{**vars(record), **made})
 
 
@@ -116,7 +121,7 @@ class ToldOracle:
             reference=Reference("huang2025", "Theorem 7"),
         )
         why = f"nobody knows about {position}" if outlook == "unknown" else f"a witness says that {name} {outlook}"
-        return Verdict(position, (Opinion("C-RASP", outlook, why, claim),))
+        return Verdict(position, (Opinion("crasp", outlook, why, claim),))
 
 
 @pytest.fixture(scope="session")
@@ -158,7 +163,7 @@ def large_report(large_study) -> Path:
 def ladder_report(tmp_path_factory) -> Path:
     """The page of 54 models on ladders of three search problems."""
     path = tmp_path_factory.mktemp("ladders") / "report.html"
-    evidence = synthetic_evidence(settings=LadderSettings(12, 4, 4))
+    evidence = synthetic_evidence(settings=LadderProbe(12, 4, 4))
     path.write_text(render(ladder_content(evidence), ToldOracle({})), encoding="utf-8")
     return path
 

@@ -15,7 +15,7 @@ from lengthwise.figures.plan_chart import plan_chart
 from lengthwise.figures.plots import line_figure
 from lengthwise.figures.spectrum import spectrum_chart
 from lengthwise.figures.waterfall import waterfall_chart
-from lengthwise.measurement.curve import Curve, Point
+from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.records import Record
 from lengthwise.reports.particles.phases import phase_chart
 from lengthwise.reports.record_section import RecordPage, write_record_page

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from lengthwise.findings.evidence import Climb, Evidence
-from lengthwise.measurement.ladder import Example
+from lengthwise.probes.ladder.levels import Example
 from lengthwise.reports.ladder.explorer import END, explorer
 from synthetic_ladders import synthetic_evidence
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from lengthwise.findings.evidence import Evidence
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.reports.page import render
 from synthetic_content import ladder_content
 from synthetic_ladders import synthetic_evidence
@@ -38,7 +38,7 @@ def test_claims_of_the_findings_are_among_all(page):
 
 
 def test_what_a_trace_holds_stays_text(told, hostile):
-    evidence = synthetic_evidence(["subset_sum"], ["rope"], depths=(1,), widths=(16,), settings=LadderSettings(4, 2, 2))
+    evidence = synthetic_evidence(["subset_sum"], ["rope"], depths=(1,), widths=(16,), settings=LadderProbe(4, 2, 2))
     (climb,) = evidence.climbs
     examples = tuple(
         dataclasses.replace(example, written=text, wrong_at=0, why=text)

@@ -7,12 +7,12 @@ import math
 
 import pytest
 
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.reports.ladder.part import LadderPart, ladder_part
 from synthetic_content import ladder_content
 from synthetic_ladders import synthetic_evidence
 
-FEW = LadderSettings(12, 4, 4)
+FEW = LadderProbe(12, 4, 4)
 
 
 @pytest.fixture(scope="module")

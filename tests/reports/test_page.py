@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
-from lengthwise.measurement.spread import Keep
+from lengthwise.probes.curve.spread import Keep
 from lengthwise.reports.content import Content
 from lengthwise.reports.figure import Figure
 from lengthwise.reports.page import pieces, render, script_safe, write_report

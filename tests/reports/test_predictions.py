@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengthwise.measurement.intervals import wilson
 from lengthwise.oracle.check import Card
+from lengthwise.probes.curve.intervals import wilson
 from lengthwise.reports.predictions import predict
 from lengthwise.studies.cells import cells
 
@@ -220,7 +220,7 @@ def test_a_task_that_was_changed_since_is_unknown(content_of, told):
 def test_what_measuring_stores_is_what_is_compared(tmp_path):
     """A curve as training leaves it, of a task with an answer and of one with tags."""
     import lengthwise as lw
-    from lengthwise.measurement.spread import Keep
+    from lengthwise.probes.curve.spread import Keep
     from lengthwise.reports.oracle_cards import _changed
     from lengthwise.studies.cells import cells as cells_of
     from lengthwise.studies.record import read_finished
@@ -239,7 +239,7 @@ def test_an_encoding_that_the_card_lacks_is_unknown(content_of):
         return Card(name, train_size, test_size, {})
 
     (row,) = predict(content_of({("sort", "none"): [60]}), silent).rows
-    assert row.verdict.outlook == "unknown" and "no theory" in row.verdict.why
+    assert row.verdict.outlook == "unknown" and row.verdict.opinions == ()
 
 
 def test_nothing_done_is_no_claim(content_of, told):
@@ -252,7 +252,7 @@ def test_plain_is_json(foretold):
     plain = json.loads(json.dumps(foretold.plain(), allow_nan=False))
     assert plain["counts"]["cannot hold"]["did not hold"] == 1 and len(plain["cells"]) == 8
     assert plain["cells"][1]["score"] == "training did not get there" and plain["cells"][1]["holds"] is False
-    assert plain["cells"][1]["verdict"]["opinions"][0]["theory"] == "C-RASP"
+    assert plain["cells"][1]["verdict"]["opinions"][0]["key"] == "crasp"
     assert plain["cells"][6]["learned"] is False and plain["cells"][6]["holds"] is None
     assert plain["cells"][7]["measured"] is None and len(plain["contradictions"]) == 1
 

@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 
 from lengthwise.cli import main
-from lengthwise.integrity import CONFIG, COORDINATES, CURVE, LADDER, RUN, WEIGHTS
-from lengthwise.measurement.ladder import LadderSettings
-from lengthwise.runs.ladder_file import read_ladder
+from lengthwise.integrity import CONFIG, COORDINATES, RUN, WEIGHTS, sealed
+from lengthwise.probes.ladder import LadderProbe
+from lengthwise.probes.ladder.levels import Ladder
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import PLAN, carry_out, load_run, measure
 from refusals import refused
 
+CURVE, LADDER = "records/curve.json", "records/ladder-items=2-decoded=1-inside=1.json"
+FEW = LadderProbe(2, 1, 1)
 MODEL = {"depth": 1, "width": 16, "heads": 1}
 TRAINING = {"steps": 5, "batch": 8}
 
@@ -70,7 +72,7 @@ CHANGES: dict[str, tuple[str, Callable[[Path], None]]] = {
     "weights and their hash": (CONFIG, _flipped_with_its_hash),
     "half the weights": (WEIGHTS, lambda folder: _halved(folder / WEIGHTS)),
     "no weights": (WEIGHTS, lambda folder: (folder / WEIGHTS).unlink()),
-    "a better curve": (CURVE, _edited(CURVE, lambda curve: curve["points"][-1].update(right=5))),
+    "a better curve": (CURVE, _edited(CURVE, lambda curve: curve["data"].update(certain=False))),
     "another history": (RUN, _edited(RUN, lambda record: record["history"].update(step=10_000))),
     "another training size": (RUN, _edited(RUN, lambda record: record["plan"].update(train_size=5))),
     "no hashes": (RUN, _edited(RUN, lambda record: record.pop("files"))),
@@ -86,8 +88,12 @@ def _halved(path: Path) -> None:
 def test_a_changed_run_is_refused_and_the_file_named(folder: Path, change: str) -> None:
     name, make = CHANGES[change]
     make(folder)
-    for use in (lambda: load_run(folder), lambda: measure(folder), lambda: carry_out(_plan(), folder)):
+    for use in (lambda: load_run(folder), lambda: measure(folder)):
         assert name in refused(use)
+    if name == CURVE:
+        assert carry_out(_plan(), folder).curve == load_run(folder).curve, "what was measured is measured again"
+    else:
+        assert name in refused(lambda: carry_out(_plan(), folder))
 
 
 @pytest.mark.parametrize("command", ["measure", "inspect", "bound", "train", "shift"])
@@ -125,14 +131,14 @@ def test_weights_that_are_damaged_before_the_measurement_are_not_measured(folder
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("last", [CURVE, LADDER, RUN])
+@pytest.mark.parametrize("last", [CURVE, "records/ladder-items=3-decoded=1-inside=1.json", RUN])
 def test_killed_while_a_finished_run_is_measured_otherwise(tmp_path: Path, last: str) -> None:
     """The files of two measurements never pass for one: whatever was written last, the same call gives a whole run."""
-    folder = carry_out(_plan(ladder=LadderSettings(2, 1, 1)), tmp_path / "run").folder
-    asked = _plan(items=7, ladder=LadderSettings(3, 1, 1))
+    folder = carry_out(_plan(probes=[FEW]), tmp_path / "run").folder
+    asked = _plan(items=7, probes=[LadderProbe(3, 1, 1)])
     code = (
         "import os, sys, lengthwise.files as files; from pathlib import Path; replace = os.replace\n"
-        f"def killed(part, path):\n    replace(part, path); Path(path).name == {last!r} and os._exit(9)\n"
+        f"def killed(part, path):\n    replace(part, path); str(path).endswith({last!r}) and os._exit(9)\n"
         "files.os.replace = killed\n"
         "from lengthwise.runs.run import carry_out; from lengthwise.runs.plan import Plan; import json\n"
         "carry_out(Plan.from_plain(json.loads(sys.argv[1])), sys.argv[2])"
@@ -142,14 +148,23 @@ def test_killed_while_a_finished_run_is_measured_otherwise(tmp_path: Path, last:
     run = carry_out(asked, folder)
     assert {point.items for point in run.curve.points} == {7}
     assert load_run(folder).curve == run.curve
-    assert read_ladder(folder).settings == asked.ladder
+    assert Ladder.from_record(run.record("ladder-items=3-decoded=1-inside=1")).settings == asked.probes[-1]
 
 
-def test_an_edited_ladder_is_named_and_measured_again(tmp_path: Path) -> None:
-    asked = _plan(ladder=LadderSettings(2, 1, 1))
+def test_an_edited_record_is_named_and_measured_again(tmp_path: Path) -> None:
+    asked = _plan(probes=[FEW])
     folder = carry_out(asked, tmp_path).folder
     before = (folder / LADDER).read_bytes()
     (folder / LADDER).write_bytes(before.replace(b'"seed": 0', b'"seed":  0'))
-    assert LADDER in refused(lambda: read_ladder(folder))
+    assert LADDER in refused(lambda: load_run(folder))
     carry_out(asked, folder)
-    assert read_ladder(folder).settings == asked.ladder
+    assert (folder / LADDER).read_bytes() == before and Ladder.from_record(load_run(folder).record("ladder"))
+
+
+@pytest.mark.parametrize("slug", ["../run", "a/b", ".hidden", "", "curve\x00"])
+def test_a_record_is_never_read_from_outside_its_place(folder: Path, slug: str) -> None:
+    record = json.loads((folder / RUN).read_text())
+    entry = record["records"]["curve"]
+    record["files"][f"records/{slug}.json"] = record["files"][CURVE]
+    (folder / RUN).write_text(json.dumps(sealed({**record, "records": {slug: entry}})))
+    assert "is not the name of a probe's record" in refused(lambda: load_run(folder))

@@ -13,11 +13,12 @@ import lengthwise as lw
 from lengthwise.cli import main, parser_of
 from lengthwise.cli import train as train_command
 from lengthwise.errors import UsageError
-from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.architecture import Architecture
 from lengthwise.models.attention import attentions
 from lengthwise.models.forms import forms
 from lengthwise.positions import make_position
+from lengthwise.probes.curve import CurveProbe
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.runs.plan import SETTINGS, Plan, Settings, plan_for, preset
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
@@ -93,7 +94,7 @@ def test_every_field_is_tried() -> None:
     """A field that is added later has to be added here."""
     assert set(Architecture.__dataclass_fields__) <= set(ARCHITECTURES)
     assert set(Recipe.__dataclass_fields__) <= set(RECIPES)
-    assert set(Plan.__dataclass_fields__) - {"architecture", "recipe", "items", "ladder", "sparsity"} <= set(CHANGES)
+    assert set(Plan.__dataclass_fields__) - {"architecture", "recipe", "items", "probes"} <= set(CHANGES)
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -115,29 +116,30 @@ def test_the_digest_does_not_change_with_what_does_not() -> None:
 
 
 def test_a_ladder_changes_the_digest_only_where_its_rows_are_longer() -> None:
-    few, many = LadderSettings(4, 2, 2), LadderSettings(8, 4, 4)
-    assert make(ladder=few).digest() == make(ladder=many).digest() == make().digest()
-    assert make(ladder=few).interface() == make().interface()
+    few, many = LadderProbe(4, 2, 2), LadderProbe(8, 4, 4)
+    assert make(probes=(few,)).digest() == make(probes=(many,)).digest() == make().digest()
+    assert make(probes=(few,)).interface() == make().interface()
     maze = {"task": tasks.make("tree_maze"), "train_size": 3, "test_size": 4}
-    plain, climbed = make(**maze), make(**maze, ladder=few)
+    plain, climbed = make(**maze), make(**maze, probes=(few,))
     assert climbed.interface().rows > plain.interface().rows and climbed.digest() != plain.digest()
-    assert climbed.digest() == make(**maze, ladder=many).digest()
+    assert climbed.digest() == make(**maze, probes=(many,)).digest()
     assert climbed.interface().trained == plain.interface().trained
 
 
-def test_a_plan_with_a_ladder_goes_there_and_back_and_one_without_has_no_such_key() -> None:
-    plan = make(ladder=LadderSettings(8, 4, 3))
+def test_a_plan_with_probes_goes_there_and_back() -> None:
+    plan = make(probes=(LadderProbe(8, 4, 3),))
     stored = json.loads(json.dumps(plan.plain()))
-    assert stored["ladder"] == {"items": 8, "decoded": 4, "inside": 3} and Plan.from_plain(stored) == plan
-    assert "ladder" not in make().plain() and Plan.from_plain(make().plain()).ladder is None
-    for strange in ({"rungs": 3}, "x", None, {"items": "x"}):
+    assert stored["probes"] == [{"name": "curve"}, {"name": "ladder", "items": 8, "decoded": 4, "inside": 3}]
+    assert Plan.from_plain(stored) == plan and Plan.from_plain(make().plain()).probes == (CurveProbe(),)
+    assert list(plan.asked()) == ["curve", "ladder-items=8-decoded=4-inside=3"]
+    for strange in ([{"rungs": 3}], ["x"], None, [{"name": "ladder", "items": "x"}]):
         with pytest.raises(UsageError):
-            Plan.from_plain({**stored, "ladder": strange})
+            Plan.from_plain({**stored, "probes": strange})
 
 
 def test_a_task_that_ends_at_the_training_size_has_no_ladder() -> None:
     with pytest.raises(UsageError, match="has no items beyond size 30, so there is no ladder"):
-        make(train_size=30, test_size=30, ladder=LadderSettings())
+        make(train_size=30, test_size=30, probes=(LadderProbe(),))
 
 
 def test_a_task_without_a_name_is_told_from_another_by_its_settings() -> None:
@@ -265,7 +267,7 @@ def test_plan_for_lays_settings_over_the_preset() -> None:
     assert plan == Plan(tasks.make("sort:alphabet=30"), shape, recipe, 4, 12, 7, 3)
     assert type(plan.recipe.rate) is float, "a whole number would have another digest"
     assert plan_for(Preset(), make_position("none"), train_size=4).recipe.steps == 77
-    assert plan_for("sort", "none", train_size=4, ladder=LadderSettings(60)).ladder == LadderSettings(60)
+    assert plan_for("sort", "none", train_size=4, probes=["ladder:items=60"]).probes[1] == LadderProbe(60)
     assert plan_for("sort", "none", {"stop_at": None}, train_size=4).recipe.stop_at is None
     assert plan_for("sort", "none", {"sizes": Fixed(3)}, train_size=4).recipe.sizes == Fixed(3)
     assert plan_for({"name": "sort", "alphabet": 30}, "none", train_size=9, test_size=10).test_size == 10

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 import signal
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +16,12 @@ import torch
 
 import lengthwise as lw
 from lengthwise.errors import Interrupted, LengthwiseError
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.ladder import LadderProbe
+from lengthwise.probes.ladder.levels import Ladder
+from lengthwise.progress import Progress, silent
 from lengthwise.runs import run as module
-from lengthwise.runs.ladder_file import read_ladder
 from lengthwise.runs.plan import default_folder, plan_for
-from lengthwise.runs.run import Listener, Run, build_model, carry_out, load_run, measure
+from lengthwise.runs.run import Run, build_model, carry_out, load_run, measure
 from lengthwise.runs.train import train
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
@@ -29,7 +31,7 @@ from small_runs import sealed_again
 
 TINY = {"depth": 1, "width": 16, "heads": 2, "mlp_ratio": 2}
 SHORT = {"steps": 12, "batch": 8, "check_every": 5}
-FILES = {"README.md", "config.json", "curve.json", "model.safetensors", "run.json"}
+FILES = {"README.md", "config.json", "records", "model.safetensors", "run.json"}
 
 
 def tiny(folder: Path, position: str = "rope", task: Any = "copy_repeat", **changes: Any) -> Run:
@@ -39,6 +41,10 @@ def tiny(folder: Path, position: str = "rope", task: Any = "copy_repeat", **chan
 
 def names(folder: Path) -> set[str]:
     return {file.name for file in folder.iterdir()}
+
+
+def stamps(folder: Path) -> dict[Path, tuple[int, bytes]]:
+    return {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in folder.rglob("*") if file.is_file()}
 
 
 def weights(run: Run) -> dict[str, torch.Tensor]:
@@ -78,7 +84,7 @@ def test_what_the_folder_holds(done: Run) -> None:
 
 
 def test_no_file_holds_what_json_lacks(done: Run) -> None:
-    for name in ("run.json", "curve.json", "config.json"):
+    for name in ("run.json", "records/curve.json", "config.json"):
         json.loads((done.folder / name).read_text(), parse_constant=lambda text: pytest.fail(f"{text} is written"))
 
 
@@ -123,10 +129,10 @@ def test_nothing_of_the_caller_is_changed(tmp_path: Path) -> None:
 def test_more_threads_on_request(tmp_path: Path, done: Run) -> None:
     heard: list[int] = []
     plan = dataclasses.replace(done.plan, recipe=Recipe(steps=1, batch=1), train_size=1, test_size=1, items=1)
-    carry_out(plan, tmp_path, Listener(measured=lambda point: heard.append(torch.get_num_threads())), 2)
-    assert heard == [2]
+    carry_out(plan, tmp_path, lambda *_: heard.append(torch.get_num_threads()), 2)
+    assert heard == [2, 2]
     assert json.loads((tmp_path / "run.json").read_text())["environment"]["threads"] == 2
-    assert "at least 1 thread, not 0" in refused(lambda: carry_out(done.plan, tmp_path / "other", None, 0))
+    assert "at least 1 thread, not 0" in refused(lambda: carry_out(done.plan, tmp_path / "other", thread_count=0))
 
 
 def test_early_stop_is_recorded(tmp_path: Path) -> None:
@@ -138,15 +144,10 @@ def test_early_stop_is_recorded(tmp_path: Path) -> None:
     assert f"stopped early at step {run.history.step}" in (tmp_path / "README.md").read_text()
 
 
-def test_the_listener_hears_everything(tmp_path: Path) -> None:
+def test_progress_is_told_of_everything(tmp_path: Path) -> None:
     heard: list[Any] = []
-    listener = Listener(
-        lambda plan, folder: heard.append((plan.train_size, folder)),
-        lambda history: heard.append(history.step),
-        lambda point: heard.append(f"size {point.size}"),
-    )
-    tiny(tmp_path, listener=listener)
-    assert heard == [(3, tmp_path), 5, 10, 12, *(f"size {size}" for size in range(1, 7))]
+    tiny(tmp_path, progress=lambda done, step, steps: heard.append((done.partition(" ")[0], step, steps)))
+    assert heard == [*(("training:", step, 12) for step in (5, 10, 12)), *(("size", n, 6) for n in range(1, 7))]
 
 
 # --- the same call again --------------------------------------------------------------------------------------------
@@ -154,17 +155,15 @@ def test_the_listener_hears_everything(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_training")
 def test_the_same_call_returns_at_once(done: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "measure_model", lambda *_: pytest.fail("it was measured"))
-    before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in done.folder.iterdir()}
+    monkeypatch.setattr(module, "ask", lambda *_: pytest.fail("it was measured"))
+    before = stamps(done.folder)
     again = tiny(done.folder)
-    assert again == done
-    assert {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in done.folder.iterdir()} == before
+    assert again == done and stamps(done.folder) == before
 
 
 @pytest.mark.usefixtures("no_training")
 def test_more_items_are_measured_without_training(tmp_path: Path, done: Run) -> None:
-    for file in done.folder.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(done.folder, tmp_path, dirs_exist_ok=True)
     record = json.loads((tmp_path / "run.json").read_text())
     sealed_again(tmp_path, environment={**record["environment"], "python": "3.0"})
     run = carry_out(dataclasses.replace(done.plan, items=30), tmp_path)
@@ -184,7 +183,7 @@ def test_another_plan_in_the_same_folder_is_refused(done: Run) -> None:
         ({"test_size": 7}, "its test size differs"),
     ):
         sentence = refused(lambda changes=changes: tiny(done.folder, **changes))
-        assert f"holds another run ({part})" in sentence and sentence.endswith("give another --folder")
+        assert f"holds another run ({part})" in sentence and sentence.endswith("give another folder")
     assert load_run(done.folder) == done
 
 
@@ -206,20 +205,20 @@ def test_an_accident_after_training_costs_no_training(
     """run.json is written last: without it the run is not complete, and the same call goes on after the training."""
 
     def write(path: Path, content: Any) -> None:
-        if path.name == {"writing the curve": "curve.json", "writing the record": "run.json"}[where]:
+        if path.name == "run.json":
             raise Accident
         real(path, content)
 
     real = module.write_json
     with monkeypatch.context() as patch:
-        if where == "measuring":
-            patch.setattr(module, "measure_model", accident)
-        else:
+        if where == "writing the record":
             patch.setattr(module, "write_json", write)
+        else:
+            patch.setattr(module, "ask" if where == "measuring" else "write_record", accident)
         with pytest.raises(Accident):
             tiny(tmp_path)
     assert "run.json" not in names(tmp_path)
-    assert "is not finished; the command that began it goes on with it" in refused(lambda: load_run(tmp_path))
+    assert "is not finished; run the command that began it again" in refused(lambda: load_run(tmp_path))
     assert "holds another run (its seed differs)" in refused(lambda: tiny(tmp_path, seeds=[6]))
     monkeypatch.setattr("lengthwise.training.loop._step", accident)
     run = tiny(tmp_path)
@@ -229,17 +228,17 @@ def test_an_accident_after_training_costs_no_training(
 
 
 def test_interrupted_training_goes_on(tmp_path: Path, done: Run) -> None:
-    def stop(history: Any) -> None:
-        if history.step == 5:
+    def stop(_: str, step: int, steps: int) -> None:
+        if (step, steps) == (5, 12):
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(Interrupted, match="stopped at step 5 of 12; the same command goes on from there"):
-        tiny(tmp_path, listener=Listener(trained=stop))
+        tiny(tmp_path, progress=stop)
     assert names(tmp_path) == {"plan.json", "checkpoint.safetensors"}
-    assert "is not finished; the command that began it goes on with it" in refused(lambda: load_run(tmp_path))
+    assert "is not finished; run the command that began it again" in refused(lambda: load_run(tmp_path))
     assert "holds another run (its seed differs)" in refused(lambda: tiny(tmp_path, seeds=[6]))
     heard: list[int] = []
-    run = tiny(tmp_path, listener=Listener(trained=lambda history: heard.append(history.step)))
+    run = tiny(tmp_path, progress=lambda _, step, steps: heard.append(step) if steps == 12 else None)
     assert heard == [10, 12], "the first five steps were not done again"
     assert run.curve == done.curve and same_weights(run, done) and names(tmp_path) == FILES
 
@@ -274,14 +273,18 @@ class Gone(CopyRepeat):
         return super().draw(size, seed, items, role)
 
 
-@pytest.mark.parametrize("name", ["run.json", "curve.json"])
-def test_a_damaged_record_is_refused(name: str, tmp_path: Path, done: Run) -> None:
+@pytest.mark.parametrize("name", ["run.json", "records/curve.json"])
+def test_a_damaged_record_is_refused_and_that_of_a_probe_is_measured_again(
+    name: str, tmp_path: Path, done: Run
+) -> None:
     for content in ("", "{", "[]", "{}", '{"plan": 3}', "null"):
-        for file in done.folder.iterdir():
-            (tmp_path / file.name).write_bytes(file.read_bytes())
+        shutil.copytree(done.folder, tmp_path, dirs_exist_ok=True)
         (tmp_path / name).write_text(content)
         refused(lambda: load_run(tmp_path))
-        refused(lambda: tiny(tmp_path))
+        if name == "run.json":
+            refused(lambda: tiny(tmp_path))
+        else:
+            assert tiny(tmp_path).curve == done.curve == load_run(tmp_path).curve
 
 
 def test_there_is_no_such_folder(tmp_path: Path) -> None:
@@ -294,7 +297,7 @@ def test_there_is_no_such_folder(tmp_path: Path) -> None:
 
 def test_sizes_of_zero_are_not_taken_for_the_default(tmp_path: Path) -> None:
     assert refused(lambda: tiny(tmp_path, test_size=0)) == "test_size is at least 1, not 0"
-    assert refused(lambda: tiny(tmp_path, train_size=0)) == "train-size is at least 1, not 0"
+    assert refused(lambda: tiny(tmp_path, train_size=0)) == "train_size is at least 1, not 0"
 
 
 def test_an_encoding_is_a_text_or_an_object_and_none_unless_it_is_given(tmp_path: Path) -> None:
@@ -336,7 +339,7 @@ def test_other_sizes_items_and_seeds(done: Run) -> None:
     other = measure(done, seed=77)
     assert other.seed == 77 and [p.loss for p in other.points] != [p.loss for p in done.curve.points]
     heard: list[int] = []
-    measure(done, items=5, listener=Listener(measured=lambda point: heard.append(point.size)))
+    measure(done, items=5, progress=lambda _, step, steps: heard.append(step))
     assert heard == [1, 2, 3, 4, 5, 6]
 
 
@@ -432,49 +435,65 @@ def test_a_plan_is_carried_out_as_it_is(tmp_path: Path, done: Run) -> None:
 # --- ladders --------------------------------------------------------------------------------------------------------
 
 
-def climbing(folder: Path, items: int = 4, listener: Listener | None = None) -> Run:
-    ladder, settings = LadderSettings(items, 2, 2), {**TINY, **SHORT}
-    plan = plan_for("copy_repeat", "none", settings, train_size=3, test_size=6, items=10, seed=5, ladder=ladder)
-    return carry_out(plan, folder, listener)
+def climbing(folder: Path, items: int = 4, progress: Progress = silent) -> Run:
+    ladder, settings = LadderProbe(items, 2, 2), {**TINY, **SHORT}
+    plan = plan_for("copy_repeat", "none", settings, train_size=3, test_size=6, items=10, seed=5, probes=[ladder])
+    return carry_out(plan, folder, progress)
+
+
+def ladder_file(folder: Path, items: int = 4) -> Path:
+    return folder / "records" / f"ladder-items={items}-decoded=2-inside=2.json"
 
 
 def test_a_ladder_is_climbed_after_the_curve(tmp_path: Path) -> None:
     heard: list[str] = []
-    run = climbing(tmp_path / "run", listener=Listener(climbed=lambda point: heard.append(point.name)))
-    ladder = read_ladder(run.folder)
-    assert names(run.folder) == {*FILES, "ladder.json"} and heard == [point.name for point in ladder.points]
-    assert (ladder.seed, ladder.train_size, ladder.settings) == (5, 3, LadderSettings(4, 2, 2))
-    assert load_run(run.folder).plan == run.plan and run.plan.ladder == ladder.settings
+    run = climbing(tmp_path / "run", progress=lambda done, *_: heard.append(done.partition(":")[0]))
+    ladder = Ladder.from_record(run.record("ladder"))
+    assert names(run.folder) == FILES and heard[-len(ladder.points) :] == [point.name for point in ladder.points]
+    assert (ladder.seed, ladder.train_size, ladder.settings) == (5, 3, LadderProbe(4, 2, 2))
+    assert load_run(run.folder).plan == run.plan and run.plan.probes[1] == ladder.settings
 
 
-def test_an_interruption_on_the_ladder_keeps_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(_: object) -> None:
-        raise Interrupted("stopped")
+def test_an_interruption_on_the_ladder_keeps_the_model_and_the_curve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(done: str, *_: int) -> None:
+        if done.startswith("length"):
+            raise Interrupted("stopped")
 
     with pytest.raises(Interrupted):
-        climbing(tmp_path / "run", listener=Listener(climbed=stop))
-    assert not (tmp_path / "run" / "run.json").exists() and not (tmp_path / "run" / "ladder.json").exists()
+        climbing(tmp_path / "run", progress=stop)
+    assert not (tmp_path / "run" / "run.json").exists() and not ladder_file(tmp_path / "run").exists()
     monkeypatch.setattr("lengthwise.training.loop._step", lambda *_: pytest.fail("a step was trained"))
-    climbing(tmp_path / "run")
-    written = (tmp_path / "run" / "ladder.json").read_bytes()
+    heard: list[str] = []
+    climbing(tmp_path / "run", progress=lambda done, *_: heard.append(done.partition(" ")[0]))
+    assert "size" not in heard, "the curve was measured before"
+    written = ladder_file(tmp_path / "run").read_bytes()
     monkeypatch.undo()
     climbing(tmp_path / "alone")
-    assert written == (tmp_path / "alone" / "ladder.json").read_bytes()
+    assert written == ladder_file(tmp_path / "alone").read_bytes()
 
 
-@pytest.mark.parametrize("accident", ["other settings", "gone", "damaged"])
-def test_a_ladder_is_measured_again_where_it_is_not_as_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accident: str
-) -> None:
-    climbing(tmp_path)
-    file, items = tmp_path / "ladder.json", 5 if accident == "other settings" else 4
-    if accident == "gone":
-        file.unlink()
-    elif accident == "damaged":
-        file.write_text(file.read_text()[:100])
-    monkeypatch.setattr("lengthwise.training.loop._step", lambda *_: pytest.fail("a step was trained"))
-    climbing(tmp_path, items)
-    assert read_ladder(tmp_path).settings.items == items == load_run(tmp_path).plan.ladder.items
-    heard: list[str] = []
-    climbing(tmp_path, items, Listener(climbed=lambda point: heard.append(point.name)))
-    assert heard == [], "what is there is not measured again"
+# --- questions ------------------------------------------------------------------------------------------------------
+
+
+def test_single_questions(tmp_path: Path) -> None:
+    training = {"steps": 150, "batch": 32, "rate": 1e-2}
+    run = tiny(tmp_path, "none", "parity", train_size=2, test_size=4, **training)
+    wrong = run.failures(4, count=3, items=300)
+    task = run.plan.task
+    assert len(wrong) == 3 and all(" ".join(task.solve(one.prompt.split())) == one.truth != one.answer for one in wrong)
+    assert run.answer(wrong[0].prompt) == wrong[0].answer
+    drawn = task.part("test").draw(1, 5, range(10), role="test")
+    pairs = zip(drawn.prompts, drawn.answers, strict=True)
+    right = [run.answer(" ".join(task.spelled(p))) == " ".join(task.spelled(a)) for p, a in pairs]
+    assert np.mean(right) == pytest.approx(run.curve.at(1).exact, abs=0.4)
+    assert "has no symbol 'x'" in refused(lambda: run.answer("x"))
+    assert repr(run).startswith(f"Run({tmp_path}: Curve(parity")
+
+
+@pytest.mark.parametrize("task", ["(aa)*", "simple_task"])
+def test_questions_about_tags_and_numbers(tmp_path: Path, task: str) -> None:
+    run = tiny(tmp_path, "rope", task)
+    (failure,) = run.failures(4, count=1)
+    assert len(run.answer(failure.prompt).split()) == len(failure.truth.split()) and failure.answer != failure.truth

@@ -74,7 +74,7 @@ def test_temperature_has_every_rule_on_every_task() -> None:
     rules = Counter(format_spec(attentions.spec_of(plan.architecture.attention)) for plan in made)
     softmax = {f"softmax:temperature={temperature}" for temperature in ("0.25", "0.5", "1", "2", "4")}
     assert set(rules) == softmax | {"log_length", "hardmax"} and set(rules.values()) == {12} and len(made) == 84
-    assert study.sparsity and all(plan.sparsity for plan in made)
+    assert study.probes == ("curve", "sparsity") and all(len(plan.probes) == 2 for plan in made)
 
 
 def test_bound_trains_on_new_texts_only_and_on_many_for_its_weights() -> None:

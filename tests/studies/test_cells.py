@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lengthwise.measurement.spread import Keep
+from lengthwise.probes.curve.spread import Keep
 from lengthwise.studies.cells import MEASURES, Cell, cells, named_sizes
 from lengthwise.studies.record import RunRecord, Summary
 

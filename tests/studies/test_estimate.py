@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthwise.errors import Interrupted, UsageError
-from lengthwise.measurement.ladder import LadderSettings
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.studies import calibration
 from lengthwise.studies.calibration import Timing, calibrate, fitted
-from lengthwise.studies.costs import RUN, SIZE, STEP, ladder_seconds, plan_work, pooled_widths, size_work, step_work
+from lengthwise.studies.costs import RUN, SIZE, STEP, plan_work, pooled_widths, probe_seconds, size_work, step_work
 from lengthwise.studies.estimate import estimate, relative_cost, wall_time
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study
@@ -84,10 +84,10 @@ def test_a_pooled_batch_is_as_long_as_its_items_and_a_ladder_is_counted() -> Non
     assert widths.min() < widths.max() <= pooled.task.width(3)
     assert step_work(pooled, [3])[4] == pytest.approx(8 * widths.mean())
     assert step_work(pooled, [3])[4] < step_work(alone, [3])[4]
-    climbed = plan_for("subset_sum", "none", {"batch": 8}, **given, ladder=LadderSettings(8, 4, 4))
-    more = plan_for("subset_sum", "none", {"batch": 8}, **given, ladder=LadderSettings(16, 8, 4))
+    climbed = plan_for("subset_sum", "none", {"batch": 8}, **given, probes=[LadderProbe(8, 4, 4)])
+    more = plan_for("subset_sum", "none", {"batch": 8}, **given, probes=[LadderProbe(16, 8, 4)])
     assert relative_cost(alone) < relative_cost(climbed) < relative_cost(more)
-    assert ladder_seconds(alone) == 0 and estimate([climbed, pooled], seconds=0.3).calibrated
+    assert probe_seconds(alone) == 0 and estimate([climbed, pooled], seconds=0.3).calibrated
 
 
 def _length(batch: Batch) -> np.ndarray:

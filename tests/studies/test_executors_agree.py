@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lengthwise.measurement.curve import Curve
+from lengthwise.probes.curve.curve import Curve
 from lengthwise.studies import shifts
 from lengthwise.studies.coordinator import Progress, carry_out_study
 from lengthwise.studies.spec import Study
@@ -23,7 +23,7 @@ pytestmark = [
 STUDY = Study(
     name="agree", tasks=["binary_majority", "sort:alphabet=20"], positions=["none", "learned+offset"], seeds=2,
     train_size=4, test_size=8, items=20, model={"depth": 1, "width": 16, "heads": 1}, training={"steps": 60},
-    override=[{"task": "sort:alphabet=20", "ladder": {"items": 4, "decoded": 2, "inside": 2}}],
+    override=[{"task": "sort:alphabet=20", "probes": ["ladder:items=4,decoded=2,inside=2"]}],
 )  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def few_items(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ladders(folder: Path) -> dict[str, bytes]:
     """The ladders of the runs, and how far their levels are from training, as they lie on disk."""
-    files = [*folder.glob("runs/*/ladder.json"), folder / "shifts.json"]
+    files = [*folder.glob("runs/*/records/ladder-*.json"), folder / "shifts.json"]
     return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 

@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
-from lengthwise.measurement.intervals import wilson
-from lengthwise.measurement.sparsity import Sparsity
-from lengthwise.studies.export import export
-from lengthwise.studies.record import RunRecord
+from lengthwise.probes.curve.intervals import wilson
+from lengthwise.records import Claim, Column, Record, Table
+from lengthwise.studies.export import export, export_claims
+from lengthwise.studies.record import RunRecord, packed
 from lengthwise.studies.store import Store
 
 POINTS = (
@@ -38,7 +38,7 @@ def study(synthetic_study, tmp_path_factory) -> Path:
 def written(folder: Path, path: Path, what: Any = "points") -> list[dict[str, Any]]:
     """The rows as another reader finds them; texts in a CSV."""
     with Store.open(folder) as store:
-        many = export(store, path, what)
+        many = export_claims(store, path) if what == "runs" else export(store, path)
     if path.suffix == ".parquet":
         rows = pq.read_table(path).to_pylist()
     else:
@@ -84,36 +84,38 @@ def test_one_row_for_each_run_done_or_not(study, tmp_path):
     assert rows[-1]["state"] == "failed" and rows[-1]["kept"] is None and rows[-1]["seconds"] is None
 
 
-def sparse(run: RunRecord, layers: int, sizes: tuple[int, ...]) -> RunRecord:
-    found = [
-        Sparsity(size, layer, 8, size + layer / 10, 9.0, 1 / layer) for size in sizes for layer in range(1, layers + 1)
-    ]
-    return replace(run, key=f"{run.key}-{layers}", detail={**run.detail, "sparsity": [one.plain() for one in found]})
+def looked_at(run: RunRecord, layers: int, sizes: tuple[int, ...]) -> RunRecord:
+    rows = tuple((size, layer, size + layer / 10) for size in sizes for layer in range(1, layers + 1))
+    columns = (Column("size", "whole"), Column("layer", "whole"), Column("seed", "number"))
+    claims = tuple(Claim("a.b", value, "", "measured") for *_, value in rows)
+    record = Record(
+        "look", {"items": 3}, claims=claims, tables=(Table("look.short", (), ()), Table("look.rows", columns, rows))
+    )
+    return replace(run, stored={**run.stored, **packed({"look-items=3": record})})
 
 
-def test_sparsity_stands_beside_the_sizes_it_was_looked_at(study, tmp_path):
+def test_any_table_of_any_probe_is_exported_with_the_columns_of_the_run(study, tmp_path):
     with Store.open(study) as store:
-        assert not any("attention" in name for name in written(study, tmp_path / "plain.parquet")[0])
         one, other, bare = store.runs("done")[:3]
-    sizes = [point.size for point in one.curve.points]
-    runs = [sparse(one, 1, (sizes[0], sizes[-1])), sparse(other, 2, (sizes[1],)), bare]
+    runs = [looked_at(one, 1, (2, 5)), looked_at(other, 2, (3,)), bare]
     with Store.open(tmp_path, write=True) as store:
         store.plan(runs)
         store.finish_all(runs)
-    rows = {(row["key"], row["size"]): row for row in written(tmp_path, tmp_path / "sparse.parquet")}
-    names = [f"attention_{name}" for name in ("items", "entropy_1", "uniform_1", "best_1", "entropy_2", "best_2")]
-    expected = {
-        (runs[0].key, sizes[0]): [8, sizes[0] + 0.1, 9.0, 1.0, None, None],
-        (runs[0].key, sizes[-1]): [8, sizes[-1] + 0.1, 9.0, 1.0, None, None],
-        (runs[1].key, sizes[1]): [8, sizes[1] + 0.1, 9.0, 1.0, sizes[1] + 0.2, 0.5],
-    }
-    assert len(rows) == sum(len(run.curve.points) for run in runs)
-    for place, row in rows.items():
-        assert [row[name] for name in names] == expected.get(place, [None] * 6), place
-    text = written(tmp_path, tmp_path / "sparse.csv")
-    assert [row["attention_entropy_1"] for row in text] == [
-        as_text(row["attention_entropy_1"]) for row in rows.values()
+        assert export(store, tmp_path / "look.parquet", "look") == 4
+        with pytest.raises(UsageError, match=r"no table 'look\.x'; they have look\.short, look\.rows"):
+            export(store, tmp_path / "no.csv", "look", "look.x")
+        with pytest.raises(UsageError, match="no finished run .* 'other'; there are records of curve, look"):
+            export(store, tmp_path / "no.csv", "other")
+        assert export_claims(store, tmp_path / "claims.csv", "look") == 3
+    rows = pq.read_table(tmp_path / "look.parquet").to_pylist()
+    assert [(row["key"], row["size"], row["layer"], row["look_seed"]) for row in rows] == [
+        *((one.key, size, 1, size + 0.1) for size in (2, 5)),
+        *((other.key, 3, layer, 3 + layer / 10) for layer in (1, 2)),
     ]
+    assert {row["seed"] for row in rows} == {one.seed, other.seed} and all(row["depth"] == 2 for row in rows)
+    with (tmp_path / "claims.csv").open() as file:
+        claims = [(row["a.b"], row["a.b_2"]) for row in csv.DictReader(file)]
+    assert claims == [("2.1", "5.1"), ("3.1", "3.2"), ("", "")]
 
 
 @pytest.mark.parametrize("what", ["points", "runs"])
@@ -165,16 +167,17 @@ def test_settings_come_back_whatever_their_types(tmp_path, found):
             assert [None if text is None else json.loads(text) for text in got] == values
 
 
-@pytest.mark.parametrize("what", ["points", "runs"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_study_with_nothing_done_has_columns_and_types(tmp_path, what, ending):
+def test_a_study_with_nothing_done_has_columns_and_types(tmp_path, ending):
     with Store.open(tmp_path, write=True) as store:
         store.plan([])
+        with pytest.raises(UsageError, match="no run is finished"):
+            export(store, tmp_path / f"points.{ending}")
     path = tmp_path / f"out.{ending}"
-    assert written(tmp_path, path, what) == []
+    assert written(tmp_path, path, "runs") == []
     if ending == "parquet":
         schema = pq.read_schema(path)
-        assert schema.field("exact" if what == "points" else "in_range").type == pa.float64()
+        assert schema.field("in_range").type == pa.float64()
         assert schema.field("kept").type == pa.bool_()
     else:
         assert path.read_text().startswith("key,task,position,variant,seed,")
@@ -201,7 +204,7 @@ def test_without_pyarrow_csv_still_works(study, tmp_path, monkeypatch):
     with Store.open(study) as store:
         with pytest.raises(UsageError, match=r"pip install 'lengthwise\[export\]'"):
             export(store, tmp_path / "out.parquet")
-        assert export(store, tmp_path / "out.csv", "runs") == 12
+        assert export_claims(store, tmp_path / "out.csv") == 12
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
 
 

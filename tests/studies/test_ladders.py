@@ -16,18 +16,19 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.findings.gather import gather
-from lengthwise.runs.climb import climb_run
-from lengthwise.runs.ladder_file import LADDER, read_ladder
+from lengthwise.probes.ladder.levels import Ladder
+from lengthwise.probes.probe import ask
+from lengthwise.progress import silent
 from lengthwise.runs.run import load_run
 from lengthwise.shift.level_shift import LevelShift
 from lengthwise.studies import shifts
 from lengthwise.studies.coordinator import carry_out_study
-from lengthwise.studies.export_ladder import export_ladder
+from lengthwise.studies.export import export
 from lengthwise.studies.grid import plans
-from lengthwise.studies.ladders import SHIFTS, climbed_runs, has_ladders, read_shifts, write_shifts
 from lengthwise.studies.planned import run_key
 from lengthwise.studies.rebuild import rebuild
-from lengthwise.studies.shifts import complete_shifts
+from lengthwise.studies.record import RunRecord
+from lengthwise.studies.shifts import SHIFTS, complete_shifts, read_shifts, write_shifts
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, RUNS, Store
 from processes import kill_parent, wait_until
@@ -35,14 +36,15 @@ from small_runs import sealed_again
 
 pytestmark = pytest.mark.system
 
-FEW = {"items": 4, "decoded": 2, "inside": 2}
+FEW = "ladder:items=4,decoded=2,inside=2"
+LADDER = "records/ladder-*.json"
 
 
-def small(ladder: Any = FEW, **more: Any) -> Study:
+def small(ladder: str = FEW, **more: Any) -> Study:
     given: dict[str, Any] = {
         "name": "small", "tasks": ["sort:alphabet=20", "binary_majority"], "positions": ["none", "rope"],
         "train_size": 3, "test_size": 6, "items": 10, "model": {"depth": 1, "width": 16, "heads": 2},
-        "training": {"steps": 10, "batch": 8}, "override": [{"task": "sort:alphabet=20", "ladder": ladder}],
+        "training": {"steps": 10, "batch": 8}, "override": [{"task": "sort:alphabet=20", "probes": ["curve", ladder]}],
     }  # fmt: skip
     return Study(**{**given, **more})
 
@@ -65,17 +67,24 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def stamps(folder: Path, name: str) -> dict[str, int]:
-    return {file.parent.name: file.stat().st_mtime_ns for file in (folder / RUNS).glob(f"*/{name}")}
+    files = [(file.relative_to(folder / RUNS).parts[0], file) for file in (folder / RUNS).glob(f"*/{name}")]
+    return {key: file.stat().st_mtime_ns for key, file in files}
+
+
+def climbed_runs(folder: Path) -> list[tuple[RunRecord, Ladder]]:
+    with Store.open(folder) as store:
+        return [(run, Ladder.from_record(run.record("ladder"))) for run in store.runs(probe="ladder")]
 
 
 def test_a_ladder_lies_in_the_folder_of_each_run_that_asks_for_one(kept: Path) -> None:
-    asking = {run_key(plan) for plan in plans(small()) if plan.ladder}
+    asking = {run_key(plan) for plan in plans(small()) if len(plan.probes) > 1}
     assert set(stamps(kept, LADDER)) == asking and len(asking) == 2
-    assert {run.key for run, _ in climbed_runs(kept)} == asking and has_ladders(kept)
-    for key in asking:
-        run = load_run(kept / RUNS / key)
-        assert run.plan.ladder and read_ladder(run.folder) == climb_run(run.model(), run.plan)
-        assert read_ladder(run.folder).settings.plain() == FEW
+    assert {run.key for run, _ in climbed_runs(kept)} == asking
+    for run, ladder in climbed_runs(kept):
+        found = load_run(kept / RUNS / run.key)
+        probe = found.plan.probes[1]
+        assert found.record("ladder") == run.record("ladder") and ladder.settings == probe
+        assert ask(probe, found.subject(), found.plan.context(probe, silent)) == found.record("ladder")
 
 
 def test_the_distances_lie_in_the_folder_of_the_study(kept: Path) -> None:
@@ -100,13 +109,12 @@ def test_evidence_is_all_of_it(kept: Path) -> None:
 
 def test_the_same_command_does_nothing_and_another_ladder_trains_nothing(kept: Path, tmp_path: Path) -> None:
     folder = copied(kept, tmp_path)
-    before = {name: stamps(folder, name) for name in ("run.json", LADDER, "model.safetensors")}
+    before = {name: stamps(folder, name) for name in ("run.json", LADDER, "model.safetensors", "records/curve.json")}
     assert carry_out_study(small(), folder).done == 4
     assert {name: stamps(folder, name) for name in before} == before
-    more = {"items": 5, "decoded": 2, "inside": 2}
-    assert carry_out_study(small(more), folder).done == 4
-    assert stamps(folder, "model.safetensors") == before["model.safetensors"]
-    assert {ladder.settings.items for _, ladder in climbed_runs(folder)} == {5}
+    assert carry_out_study(small("ladder:items=5,decoded=2,inside=2"), folder).done == 4
+    assert all(stamps(folder, name) == before[name] for name in ("model.safetensors", "records/curve.json"))
+    assert len(stamps(folder, "records/ladder-items=5*")) == 2
     unchanged = {key for key, stamp in stamps(folder, "run.json").items() if stamp == before["run.json"][key]}
     assert unchanged == set(before["run.json"]) - set(before[LADDER]), "only runs with a ladder are measured again"
 
@@ -114,7 +122,7 @@ def test_the_same_command_does_nothing_and_another_ladder_trains_nothing(kept: P
 def test_a_ladder_that_is_gone_is_measured_again_to_the_same_bytes(kept: Path, tmp_path: Path) -> None:
     folder = copied(kept, tmp_path)
     run = climbed_runs(folder)[0][0]
-    file = folder / RUNS / run.key / LADDER
+    (file,) = (folder / RUNS / run.key).glob(LADDER)
     before = file.read_bytes()
     file.unlink()
     assert carry_out_study(small(), folder).done == 4 and file.read_bytes() == before
@@ -123,10 +131,12 @@ def test_a_ladder_that_is_gone_is_measured_again_to_the_same_bytes(kept: Path, t
 def test_a_damaged_ladder_is_named_and_a_damaged_list_of_distances_too(kept: Path, tmp_path: Path) -> None:
     folder = copied(kept, tmp_path)
     run = climbed_runs(folder)[0][0]
+    (file,) = (folder / RUNS / run.key).glob(LADDER)
     for content in ("{", "{}", "[]", "3", '{"points": 3}'):
-        (folder / RUNS / run.key / LADDER).write_text(content)
-        with pytest.raises(UsageError, match=rf"{run.key}/ladder\.json"):
-            climbed_runs(folder)
+        file.write_text(content)
+        with pytest.raises(UsageError, match=rf"{run.key}/records/ladder-.*\.json"):
+            load_run(folder / RUNS / run.key)
+    assert file.name in rebuild(folder).damaged[run.key]
     for content in ("{", "{}", "[3]", '[{"task": "x"}]'):
         (folder / SHIFTS).write_text(content)
         with pytest.raises(UsageError, match=r"shifts\.json"):
@@ -137,9 +147,13 @@ def test_missing_distances_are_measured_on_demand(kept: Path, tmp_path: Path) ->
     folder = copied(kept, tmp_path)
     before = (folder / SHIFTS).read_bytes()
     heard: list[str] = []
-    assert complete_shifts(folder, heard.append) == {} and heard == []
+
+    def hear(done: str, *_: int) -> None:
+        heard.append(done)
+
+    assert complete_shifts(folder, hear) == {} and heard == []
     (folder / SHIFTS).write_text("{", encoding="utf-8")
-    assert complete_shifts(folder, heard.append) == {} and heard == ["sort:alphabet=20"]
+    assert complete_shifts(folder, hear) == {} and len(heard) == 1 and "sort:alphabet=20" in heard[0]
     assert (folder / SHIFTS).read_bytes() == before
 
 
@@ -147,21 +161,28 @@ def test_the_index_can_be_made_anew(kept: Path, tmp_path: Path) -> None:
     folder = copied(kept, tmp_path)
     (folder / INDEX).unlink()
     assert rebuild(folder).counts["done"] == 4 and len(climbed_runs(folder)) == 2
-    (folder / RUNS / climbed_runs(folder)[0][0].key / LADDER).unlink()
+    key = climbed_runs(folder)[0][0].key
+    next((folder / RUNS / key).glob(LADDER)).unlink()
     rebuilt = rebuild(folder)
-    assert (rebuilt.counts["done"], rebuilt.counts["waiting"]) == (3, 1), "a run whose ladder is gone waits for it"
+    assert (rebuilt.counts["done"], rebuilt.counts["failed"]) == (3, 1) and key in rebuilt.damaged
+    assert carry_out_study(small(), folder).done == 4, "it is measured again"
 
 
 def test_a_study_without_ladders_has_none_of_it(trained_once: Path, tmp_path: Path) -> None:
-    assert climbed_runs(trained_once) == [] == read_shifts(trained_once) and not has_ladders(trained_once)
+    assert climbed_runs(trained_once) == [] == read_shifts(trained_once)
     assert complete_shifts(trained_once) == {} and not (trained_once / SHIFTS).exists()
     assert gather(trained_once).climbs == ()
-    with pytest.raises(UsageError, match="has a ladder"):
-        export_ladder(trained_once, tmp_path / "x.csv")
+    with Store.open(trained_once) as store, pytest.raises(UsageError, match="no finished run .* 'ladder'; .* curve"):
+        export(store, tmp_path / "x.csv", "ladder")
+
+
+def exported(folder: Path, path: Path) -> int:
+    with Store.open(folder) as store:
+        return export(store, path, "ladder", "ladder.levels")
 
 
 def test_export_has_a_row_for_each_run_and_level(kept: Path, tmp_path: Path) -> None:
-    many = export_ladder(kept, tmp_path / "ladder.csv")
+    many = exported(kept, tmp_path / "ladder.csv")
     with (tmp_path / "ladder.csv").open(newline="") as file:
         rows = iter(list(csv.DictReader(file)))
     climbed, far = climbed_runs(kept), {(r["axis"], r["value"], r["metric"]): r for r in read_shifts(kept)}
@@ -174,15 +195,16 @@ def test_export_has_a_row_for_each_run_and_level(kept: Path, tmp_path: Path) -> 
             assert float(row["ece"]) == point.calibration.error and int(row["solved"]) == point.solved
             assert float(row["w1_edit"]) == far[point.axis, point.value, "edit"]["w1"]
     (kept_elsewhere := copied(kept, tmp_path)).joinpath(SHIFTS).unlink()
-    assert export_ladder(kept_elsewhere, tmp_path / "ladder.parquet") == many
+    assert exported(kept_elsewhere, tmp_path / "ladder.parquet") == many
 
 
 def test_two_training_sizes_of_one_task_must_be_told_apart(kept: Path, tmp_path: Path) -> None:
     folder = copied(kept, tmp_path)
     file = next((folder / RUNS).glob(f"*/{LADDER}"))
     data = json.loads(file.read_text())
-    file.write_text(json.dumps({**data, "train_size": 4}))
-    sealed_again(file.parent)
+    file.write_text(json.dumps({**data, "data": {**data["data"], "train_size": 4}}))
+    sealed_again(file.parents[1])
+    rebuild(folder)
     with pytest.raises(UsageError, match="trained to 3 and 4; say which with train_size"):
         gather(folder)
     assert len(gather(folder, train_size=3).climbs) == 1
@@ -230,7 +252,7 @@ def beaten(folder: Path, kill: int) -> bool:
     if kill:
         return bool(list(folder.glob(".shift*")))
     try:
-        return any('"level"' in beat.read_text() for beat in (folder / RUNS).glob("*/beat.json"))
+        return any("solved" in beat.read_text() for beat in (folder / RUNS).glob("*/beat.json"))
     except OSError:  # it was there a moment ago
         return False
 

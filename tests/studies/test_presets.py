@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from lengthwise.errors import UnknownName, UsageError
-from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.positions import make_position, positions, wrappers
 from lengthwise.positions.wrapping import Offset, Randomized
+from lengthwise.probes.curve import CurveProbe
+from lengthwise.probes.ladder import LadderProbe
 from lengthwise.studies.grid import plans
 from lengthwise.studies.presets import preset_names, with_preset
 from lengthwise.studies.spec import Study, builtin_presets
@@ -21,7 +22,7 @@ from lengthwise.studies.spec import Study, builtin_presets
 TEXT = """
 tasks = ["sort", "mine.py::Repeat"]
 seeds = 2
-ladder = true
+probes = "ladder"
 
 [model]
 depth = [1, 2]
@@ -37,7 +38,7 @@ training = { steps = 50 }
 [preset.full]
 tasks = ["other.py::Copy", "sort"]
 seeds = 5
-ladder = { items = 60, decoded = 20, inside = 10 }
+probes = ["curve", "ladder:items=60,decoded=20,inside=10"]
 
 [preset.full.training]
 rate = 0.001
@@ -46,7 +47,7 @@ rate = 0.001
 depth = 4
 
 [preset.plain]
-ladder = false
+probes = ["curve"]
 """
 
 
@@ -68,8 +69,8 @@ def test_tables_are_merged_key_by_key_and_all_else_is_replaced(file: Path) -> No
     assert full.training == {"steps": (100,), "batch": (8,), "rate": (0.001,)}
     assert full.model == {"depth": (4,), "width": (16,)}
     assert (len(small.seeds), len(full.seeds)) == (2, 5)
-    assert small.ladder == LadderSettings() and full.ladder == LadderSettings(60, 20, 10)
-    assert Study.read(file, "plain").ladder is None
+    assert small.probes == ("ladder",) and full.probes == ("curve", "ladder:items=60,decoded=20,inside=10")
+    assert Study.read(file, "plain").probes == ("curve",)
     assert full.tasks == (f"{file.parent}/other.py::Copy", "sort"), "paths in a preset are relative to the file too"
 
 
@@ -110,29 +111,29 @@ def test_what_cannot_be_meant(name: str) -> None:
         Study.from_plain(with_preset({"name": "x", "tasks": "sort", "preset": given}, None))
 
 
-LADDERS: dict[str, tuple[Any, str]] = {
-    "a number": (3, "ladder is true, false or a table of items, decoded, inside, not 3"),
-    "an unknown key": ({"item": 3}, "ladder has no key 'item'; did you mean 'items'"),
-    "text": ({"items": "x"}, "ladder items takes a whole number, not 'x'"),
-    "more decoded than there are": ({"items": 4, "decoded": 8, "inside": 2}, "2 items or more a level"),
+PROBES: dict[str, tuple[str, str]] = {
+    "no such probe": ("lader", "unknown probe 'lader'; did you mean 'ladder'"),
+    "an unknown setting": ("ladder:item=3", "has no setting 'item'; did you mean 'items'"),
+    "text": ("ladder:items=x", "items takes a whole number, not 'x'"),
+    "more decoded than there are": ("ladder:items=4,decoded=8,inside=2", "at least 2 items per level"),
 }
 
 
-@pytest.mark.parametrize("name", LADDERS)
-def test_ladders_that_cannot_be(name: str) -> None:
-    given, sentence = LADDERS[name]
+@pytest.mark.parametrize("name", PROBES)
+def test_probes_that_cannot_be(name: str) -> None:
+    given, sentence = PROBES[name]
     with pytest.raises(UsageError, match=sentence):
-        Study("x", "sort", ladder=given)
-    with pytest.raises(UsageError, match=rf"\[\[override\]\] 1 ladder|{sentence}"):
-        Study("x", "sort", override=[{"task": "sort", "ladder": given}])
+        plans(Study("x", "sort", probes=given))
+    with pytest.raises(UsageError, match=sentence):
+        plans(Study("x", "sort", override=[{"task": "sort", "probes": given}]))
 
 
-def test_an_override_gives_one_task_a_ladder_or_takes_it_away() -> None:
-    few = {"items": 4, "decoded": 2, "inside": 2}
-    one = Study("x", ["sort", "subset_sum"], train_size=3, override=[{"task": "subset_sum", "ladder": few}])
-    assert {plan.task_name: plan.ladder for plan in plans(one)} == {"sort": None, "subset_sum": LadderSettings(4, 2, 2)}
-    other = Study("x", ["sort", "subset_sum"], train_size=3, ladder=few, override=[{"task": "sort", "ladder": False}])
-    assert [plan.ladder for plan in plans(other)] == [None, LadderSettings(4, 2, 2)]
+def test_an_override_gives_one_task_a_probe_or_takes_it_away() -> None:
+    few, found = "ladder:items=4,decoded=2,inside=2", (CurveProbe(), LadderProbe(4, 2, 2))
+    one = Study("x", ["sort", "subset_sum"], train_size=3, override=[{"task": "subset_sum", "probes": few}])
+    assert {plan.task_name: plan.probes for plan in plans(one)} == {"sort": (CurveProbe(),), "subset_sum": found}
+    other = Study("x", ["sort", "subset_sum"], train_size=3, probes=few, override=[{"task": "sort", "probes": "curve"}])
+    assert [plan.probes for plan in plans(other)] == [(CurveProbe(),), found]
     for study in (one, other):
         assert Study.from_plain(tomllib.loads(study.toml())) == study
 
@@ -144,7 +145,7 @@ def test_search54_is_54_configurations_with_equal_training_in_every_preset() -> 
         made = plans(study)
         assert len(made) == 27 * encodings * len(study.seeds) and len(study.seeds) >= seeds
         assert len({repr(plan.recipe) for plan in made}) == 1, "unequal training would fake an effect of size"
-        assert all(plan.ladder == study.ladder and plan.ladder for plan in made)
+        assert all([type(probe) for probe in plan.probes] == [CurveProbe, LadderProbe] for plan in made)
 
 
 def test_extended_has_every_encoding() -> None:

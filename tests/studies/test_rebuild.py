@@ -24,14 +24,14 @@ DAMAGES = {
     "one bit of the weights": lambda run: _flip(run / "model.safetensors"),
     "config gone": lambda run: (run / "config.json").unlink(),
     "config of another kind": lambda run: (run / "config.json").write_text("[1]"),
-    "curve gone": lambda run: (run / "curve.json").unlink(),
-    "curve cut": lambda run: os.truncate(run / "curve.json", 200),
-    "curve empty": lambda run: (run / "curve.json").write_text("{}"),
+    "curve gone": lambda run: (run / "records/curve.json").unlink(),
+    "curve cut": lambda run: os.truncate(run / "records/curve.json", 200),
+    "curve empty": lambda run: (run / "records/curve.json").write_text("{}"),
     "record cut": lambda run: os.truncate(run / "run.json", 100),
     "record empty": lambda run: os.truncate(run / "run.json", 0),
     "not a number": lambda run: _edit(run / "run.json", '"losses": [', '"losses": [[1, NaN],'),
     "text for a number": lambda run: _edit(run / "run.json", '"seconds": ', '"seconds": "x", "was": '),
-    "no items": lambda run: _edit(run / "curve.json", '"items": 10', '"items": 0'),
+    "no items": lambda run: _edit(run / "records/curve.json", '"rows": [[1, 10', '"rows": [[1, 0'),
     "seed of another": lambda run: _edit(run / "run.json", '"seed": 0', '"seed": 7'),
 }
 
@@ -207,7 +207,7 @@ def test_keys_are_the_names_of_the_folders(trained_study, tiny_spec):
     assert {run_key(plan) for plan in plans(tiny_spec)[:-1]} == {place.name for place in places(trained_study)}
 
 
-@pytest.mark.parametrize("damage", ["one bit of the weights", "weights gone", "config gone", "curve cut"])
+@pytest.mark.parametrize("damage", ["one bit of the weights", "weights gone", "config gone"])
 def test_a_damaged_run_is_never_counted_as_done(trained_study, tiny_spec, damage):
     """Rebuilt, resumed, rebuilt again: nobody forgets what was found, and mending the folder mends the study."""
     broken = places(trained_study)[0]
@@ -226,3 +226,13 @@ def test_a_damaged_run_is_never_counted_as_done(trained_study, tiny_spec, damage
     with Store.open(trained_study, write=True) as store:
         _Work(tiny_spec, trained_study, plans(tiny_spec), store, lambda _: None)
         assert store.counts()["done"] == 7
+
+
+def test_a_damaged_curve_is_measured_again_and_nothing_else(trained_study, tiny_spec):
+    broken = places(trained_study)[0]
+    DAMAGES["curve cut"](broken)
+    assert "records/curve.json" in rebuild(trained_study).damaged[broken.name]
+    with Store.open(trained_study, write=True) as store:
+        work = _Work(tiny_spec, trained_study, plans(tiny_spec), store, lambda _: None)
+        assert broken.name in work.queue and store.counts() == {"waiting": 2, "running": 0, "done": 6, "failed": 0}
+        assert any("records/curve.json" in run.reason for run in store.runs("waiting"))

@@ -13,17 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
-from lengthwise.measurement.curve import Curve, Point
-from lengthwise.measurement.spread import Keep
+from lengthwise.probes.curve.curve import Curve, Point
+from lengthwise.probes.curve.spread import Keep
 from lengthwise.runs.run import load_run
 from lengthwise.studies.record import (
     RunRecord,
     Summary,
     named_variants,
-    pack_points,
+    packed,
     read_finished,
     settings_of,
-    unpack_points,
 )
 from lengthwise.studies.store import RUNS
 
@@ -73,17 +72,9 @@ def test_the_summary_judges_a_seed_as_the_rule_does(curve, share):
 
 
 @given(curves())
-def test_a_curve_comes_back_from_its_columns(curve):
-    columns = json.loads(json.dumps(pack_points(curve.points)))
-    assert unpack_points(columns) == curve.points
-    record = RunRecord("key", "sort", "none", "", 3, curve.train_size, 40, 5, detail={"curve": columns})
-    assert record.curve == curve
-
-
-def test_columns_of_different_lengths_are_refused():
-    columns = pack_points((Point(1, 1, 1, 1, 1, 1, 0.0, 0.5, 0.5),))
-    with pytest.raises(ValueError):
-        unpack_points({**columns, "loss": []})
+def test_a_curve_comes_back_from_its_record(curve):
+    record = RunRecord("key", "sort", "none", "", 3, curve.train_size, 40, 5, stored=packed({"curve": curve.record()}))
+    assert record.curve == curve and record.record("ladder") is None
 
 
 def test_the_record_of_a_run_that_was_trained(trained_once):
@@ -100,7 +91,7 @@ def test_the_record_of_a_run_that_was_trained(trained_once):
 def test_a_folder_damaged_in_any_way_is_named(trained_study):
     """Parts of the two files replaced or left out at random: a record, or a sentence that names the folder."""
     folder = next((trained_study / RUNS).iterdir())
-    whole = {name: (folder / name).read_text() for name in ("run.json", "curve.json")}
+    whole = {name: (folder / name).read_text() for name in ("run.json", "records/curve.json")}
     rng, told = random.Random(0), 0
     for _ in range(300):
         name = rng.choice(list(whole))
@@ -134,7 +125,7 @@ def _damage(content: Any, rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '"text"', "\x00", "[" * 5000])
-@pytest.mark.parametrize("name", ["run.json", "curve.json"])
+@pytest.mark.parametrize("name", ["run.json", "records/curve.json"])
 def test_files_that_hold_something_else(trained_study, name, text):
     folder = next((trained_study / RUNS).iterdir())
     (folder / name).write_text(text)

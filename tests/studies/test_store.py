@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from half_write import half_write
 from lengthwise.errors import UsageError
-from lengthwise.measurement.curve import Curve, Point
+from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.studies import lock
 from lengthwise.studies.lock import LOCK, holder, locked
-from lengthwise.studies.record import RunRecord, Summary, pack_points
+from lengthwise.studies.record import RunRecord, Summary, packed
 from lengthwise.studies.store import INDEX, RUNS, Store
 from refusals import refused
 
@@ -47,19 +47,22 @@ RECORDS = st.builds(
     ended=TEXT,
     summary=st.builds(Summary, COUNT, st.booleans(), SHARE, st.none() | SHARE, st.none() | SHARE, SHARE),
     detail=st.dictionaries(TEXT, st.lists(SCALAR, max_size=3), max_size=3),
+    asked=st.dictionaries(TEXT, st.dictionaries(TEXT, SCALAR, max_size=2), max_size=2),
+    stored=st.dictionaries(TEXT, TEXT, max_size=2),
 )
 
 
 def finished(key: str, **changes: object) -> RunRecord:
     points = tuple(Point(n, n, 10, 10 - n, 10, 10 - n, 0.1 * n, 0.5, 0.5) for n in range(1, 7))
-    summary = Summary.of(Curve("sort", "none", 2, 0, points))
+    curve = Curve("sort", "none", 2, 0, points)
+    summary, stored = Summary.of(curve), packed({"curve": curve.record()})
     given = {"task": "sort", "position": "none", "variant": "", "seed": 0, "train_size": 2, "test_size": 6, "items": 10}
     done = {"state": "done", "seconds": 1.5, "ended": "all steps done", "summary": summary}
-    return RunRecord(key=key, **{**given, **done, "detail": {"curve": pack_points(points)}, **changes})
+    return RunRecord(key=key, **{**given, **done, "stored": stored, "asked": {"curve": {}}, **changes})
 
 
 def waiting(record: RunRecord, **changes: object) -> RunRecord:
-    plain = {"state": "waiting", "seconds": None, "ended": "", "summary": None, "detail": {}}
+    plain = {"state": "waiting", "seconds": None, "ended": "", "summary": None, "detail": {}, "stored": {}}
     return replace(record, **{**plain, **changes})
 
 
@@ -79,7 +82,7 @@ def test_records_come_back_as_they_were(records):
         assert store.runs() == [waiting(record) for record in records]
         store.finish_all(records)
         assert store.runs() == records
-        assert store.runs(detail=False) == [replace(record, detail={}) for record in records]
+        assert store.runs(detail=False) == [replace(record, detail={}, stored={}) for record in records]
         assert store.untracked("mlflow") == records
         assert store.counts() == {"waiting": 0, "running": 0, "done": len(records), "failed": 0}
 
@@ -254,7 +257,7 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path):
         size = (tmp_path / INDEX).stat().st_size
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         with Store.open(tmp_path, write=True) as store:
-            store.finish(finished("a", detail={"curve": "x" * 1_000_000}))
+            store.finish(finished("a", detail={"losses": "x" * 1_000_000}))
 
     said = in_a_child(work)
     assert said.startswith(f"refused: cannot write {tmp_path / INDEX}") and "free some space" in said

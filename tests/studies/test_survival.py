@@ -16,7 +16,7 @@ import pytest
 
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.runs.run import carry_out
-from lengthwise.studies.coordinator import Progress, carry_out_study
+from lengthwise.studies.coordinator import StudyProgress, carry_out_study
 from lengthwise.studies.grid import plans
 from lengthwise.studies.planned import run_key
 from lengthwise.studies.record import RUN, read_finished
@@ -123,7 +123,7 @@ def test_ctrl_c_keeps_checkpoints_and_the_same_command_goes_on(tmp_path: Path) -
     )  # fmt: skip
     spec.write_text(study.toml(), encoding="utf-8")
     process = started(spec, folder)
-    wait_until(lambda: any('"loss"' in beat.read_text() for beat in (folder / "runs").glob("*/beat.json")))
+    wait_until(lambda: any("loss" in beat.read_text() for beat in (folder / "runs").glob("*/beat.json")))
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=180)
     assert process.returncode == 130, errors
@@ -145,7 +145,7 @@ def test_a_task_that_breaks_is_retried_once_and_recorded_while_the_rest_go_on(tm
         name="broken", tasks=["binary_majority", f"{broken}::Broken"], positions="none", train_size=4, items=20,
         model=TINY, training={"steps": 20},
     )  # fmt: skip
-    heard: list[Progress] = []
+    heard: list[StudyProgress] = []
     with trusting():
         progress = carry_out_study(study, tmp_path / "kept", "local:workers=1", heard.append)
     assert (progress.done, progress.failed, progress.waiting) == (1, 1, 0)
@@ -164,7 +164,7 @@ def test_a_killed_worker_is_replaced_and_its_run_goes_on(tmp_path: Path) -> None
     study = small_study(seeds=1, steps=600)
     killed: list[int] = []
 
-    def kill_one(progress: Progress) -> None:
+    def kill_one(progress: StudyProgress) -> None:
         if progress.done == 1 and not killed:
             workers = children_of(os.getpid(), "lengthwise.executors")
             assert workers
@@ -246,7 +246,7 @@ def test_interrupted_in_process_raises_and_marks_waiting(tmp_path: Path) -> None
 
     asked: list[int] = []
 
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: StudyProgress) -> None:
         if progress.running == 2 and not asked:
             asked.append(1)
             os.kill(os.getpid(), signal.SIGTERM)

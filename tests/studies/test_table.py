@@ -7,9 +7,9 @@ import json
 import pytest
 
 from lengthwise.records import Claim
-from lengthwise.studies.record import RunRecord
+from lengthwise.studies.record import RunRecord, printable, run_title
 from lengthwise.studies.store import Store
-from lengthwise.studies.table import printable, read_table, run_title
+from lengthwise.studies.table import read_table
 
 
 @pytest.fixture

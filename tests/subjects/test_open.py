@@ -13,10 +13,11 @@ import transformers
 import lengthwise as lw
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.files import sha256
-from lengthwise.measurement.evaluate import measure_size
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.transformer import Transformer
+from lengthwise.probes.curve.evaluate import measure_size
 from lengthwise.subjects.open import open_subject
+from lengthwise.subjects.run import TransformerAnswers
 from lengthwise.tasks import tasks
 from small_gguf import small_llama
 
@@ -60,7 +61,7 @@ def test_answers_are_those_of_the_measurement(run, task):
         vocabulary = len(asked.vocabulary)
         model = Transformer(Architecture(1, 8, 2, 2), Interface(vocabulary, asked.outputs, 40, 12)).eval()
     marked = open_subject(model).capability("answers").mark(asked.part("test"), 5, range(30), 0)
-    point = measure_size(model, asked.part("test"), 5, 30, 0)
+    point = measure_size(TransformerAnswers(model), asked.part("test"), 5, 30, 0)
     assert (marked.items.sum(), marked.tokens.sum(), len(marked.tokens)) == (
         point.right,
         point.tokens_right,

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 COMMANDS = {
     "check": "say before training which encodings can hold, and why",
     "train": "train a model at short sizes, measure how far it holds",
-    "measure": "measure a saved run again, at other sizes or on other items",
+    "measure": "put probes to a model: accuracy by size, and more",
+    "ask": "ask a run one question and print its answer",
     "inspect": "look inside a model: norms, constants, attention, tokens",
     "bound": "what a model's own training data guarantee of it",
     "bound plan": "what a training run could guarantee, and what it takes",
@@ -33,7 +34,7 @@ COMMANDS = {
     "study status": "where a study stands: done, running, failed, time left",
     "study show": "the results of a study as a table of tasks and encodings",
     "study export": "write the results of a study as Parquet or CSV",
-    "study rebuild": "make the index of a study anew from its run folders",
+    "study rebuild": "rebuild the index of a study from its run folders",
     "shift": "how far test trajectories are from training ones, and why",
     "report": "write a study as one page that needs no network",
     "tasks": "list the tasks, or show one with worked samples",
@@ -62,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="replace")  # a sign that the terminal cannot show is no reason to fail
-    from lengthwise.cli.terminal import visible_streams
+    from lengthwise.terminal import visible_streams
 
     with visible_streams():
         try:

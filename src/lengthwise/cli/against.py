@@ -33,7 +33,7 @@ def run_against(name: str | Path, json: bool, quiet: bool) -> int:
 def write_against(predictions: Predictions) -> None:
     """The table of counts, the shares, contradictions, where training did not get there, and what was left out."""
     from lengthwise.cli.output import wrapped
-    from lengthwise.studies.table import printable
+    from lengthwise.studies.record import printable
 
     print(wrapped(printable(f"{predictions.study}: prediction and measurement, {len(predictions.rows)} cells")))
     print()
@@ -106,6 +106,6 @@ def _write_rest(number: int) -> None:
 
 def _spoken(sentence: str) -> str:
     """A sentence for a terminal: no marks of code, no per cent alone on a line, no signs that would command it."""
-    from lengthwise.studies.table import printable
+    from lengthwise.studies.record import printable
 
     return printable(sentence.replace("`", "")).replace(" %", "%")

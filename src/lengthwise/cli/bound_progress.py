@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from lengthwise.cli.output import narrate
-from lengthwise.cli.terminal import redraw
+from lengthwise.terminal import redraw
 
 EVERY = 30.0  # seconds between two lines where there is no terminal
 

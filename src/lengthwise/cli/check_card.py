@@ -13,12 +13,10 @@ from lengthwise.oracle.check import POSITIONS, Card, check, check_formulation
 from lengthwise.oracle.opinion import Advice, Opinion, Verdict, outlook_words
 from lengthwise.oracle.programs.text import load_program
 from lengthwise.oracle.programs.verify import verify_program
-from lengthwise.oracle.question import encoding_names
+from lengthwise.positions import make_position
 from lengthwise.records import Claim
 from lengthwise.tasks import tasks
 
-_ENCODINGS = ("none", "learned", "sinusoidal", "t5", "alibi", "kerple", "fire", "rope")
-_WRAPPERS = ("offset", "randomized")
 _LABEL = 18
 _INDENT = "    "
 
@@ -29,7 +27,7 @@ def show_card(options: argparse.Namespace, spec: Spec) -> int:
     """The card for a task or a formulation of the user's."""
     positions = tuple(dict.fromkeys(options.position or POSITIONS))
     for encoding in positions:
-        _check_encoding(encoding)
+        make_position(encoding)  # refuses one that does not exist
     choice = {name: getattr(options, name) for name in ("train_size", "test_size", "items", "decoder")}
     choice["seed"] = options.seed or 0
     if options.formulation is not None:
@@ -58,15 +56,6 @@ def check_program(options: argparse.Namespace, spec: Spec) -> int:
     if found.mismatch is not None:
         raise CertificateRefused(f"{options.program} does not solve the task: {found.mismatch}")
     return 0
-
-
-def _check_encoding(spec: str) -> None:
-    """Refuse an encoding that does not exist; those that do are known by name, so that torch is not loaded for them."""
-    base, *wrappers = encoding_names(spec)
-    if base not in _ENCODINGS or any(wrapper not in _WRAPPERS for wrapper in wrappers):
-        from lengthwise.positions import make_position
-
-        make_position(spec)
 
 
 def write_card(card: Card, explain: bool) -> None:

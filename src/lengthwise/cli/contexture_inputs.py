@@ -73,7 +73,7 @@ def _of_pairs(options: argparse.Namespace, pairs: tuple[Ints, Ints]) -> Contextu
         features = read_numbers(Path(options.representation))
         if len(features) not in (len(x), different):
             raise UsageError(
-                f"{options.representation} has {len(features)} rows; it needs one a pair ({len(x)}) or one for each "
+                f"{options.representation} has {len(features)} rows; it needs one per pair ({len(x)}) or one for each "
                 f"different x ({different})"
             )
         features = features if len(features) == len(x) else features[x]
@@ -85,25 +85,28 @@ def _of_run(options: argparse.Namespace, folder: Path) -> Contexture:
         raise UsageError(
             "--representation, --epsilon and --probabilities go with a file, and this is the folder of a run"
         )
-    from lengthwise.measurement.representations import contexture_of_run
+    from lengthwise.probes.probe import Context
+    from lengthwise.probes.representations import RepresentationsProbe
+    from lengthwise.probes.representations.states import contexture_of
     from lengthwise.runs.run import load_run
 
     found = load_run(folder)
-    task = found.plan.task.part("test")
-    size = found.plan.train_size if options.size is None else options.size
-    if options.size is None and not task.has(size):
-        size = max(task.sizes(1, size))
-    return contexture_of_run(
-        found.model(),
-        task,
-        size,
-        2000 if options.items is None else options.items,
-        seed=found.plan.seed if options.seed is None else options.seed,
-        twins=3 if options.twins is None else options.twins,
+    plan, given = found.plan, {"items": options.items, "twins": options.twins}
+    probe = RepresentationsProbe(
+        **{name: value for name, value in given.items() if value is not None},
         beta=options.beta,
         most_dimensions=options.d0,
-        listener=lambda doing: narrate(f"{doing} …", options.quiet),
     )
+    sizes = probe.sizes(plan.task, plan.train_size, plan.test_size) if options.size is None else [options.size]
+    seed = plan.seed if options.seed is None else options.seed
+    context = Context(
+        plan.task,
+        plan.train_size,
+        tuple(sizes),
+        seed=seed,
+        progress=lambda doing, *_: narrate(f"{doing} …", options.quiet),
+    )
+    return contexture_of(probe, found.model(), context)
 
 
 def read_numbers(path: Path) -> Floats:

@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
-from lengthwise.cli.terminal import redraw
+from lengthwise.terminal import redraw
 
 
 @contextlib.contextmanager

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from lengthwise.cli.output import width, wrapped
-from lengthwise.cli.terminal import visible
 from lengthwise.records import Record, Table
 from lengthwise.reports.cells import is_number, shown, title_of
+from lengthwise.terminal import visible
 
 MOST_ROWS = 14  # of a table on a terminal
 

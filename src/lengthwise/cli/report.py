@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
 
     check_place(options.output, "--output", (".html",))
     folder = study_folder(options.name)
-    for task, why in complete_shifts(folder, lambda task: _tell_distance(task, options.quiet)).items():
+    for task, why in complete_shifts(folder, lambda done, *_: narrate(f"{done} …", options.quiet)).items():
         complain(f"warning: how far the levels of {task} are from training is not known: {why}")
     path = write_report(folder, None if options.output is None else Path(options.output))
     figures: list[Path] = []
@@ -42,7 +42,3 @@ def run(options: argparse.Namespace) -> int:
     if options.figures is not None:
         narrate(f"{len(figures)} figures in {options.figures}", options.quiet)
     return 0
-
-
-def _tell_distance(task: str, quiet: bool) -> None:
-    narrate(f"measuring how far the levels of {task} are from training …", quiet)

@@ -6,19 +6,21 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lengthwise.cli.output import wrapped
+from lengthwise.probes.curve.sentences import learned_sentence, reach_sentence, rounded_percent
+from lengthwise.probes.curve.spread import GROUPS
 
 if TYPE_CHECKING:
-    from lengthwise.measurement.curve import Curve, Point
-    from lengthwise.measurement.spread import Spread
+    from lengthwise.probes.curve.curve import Curve, Point
+    from lengthwise.probes.curve.spread import Spread
 
 _MOST_ROWS = 64
 _BAR = 16
+_SPREAD = ("sd", "low", "high")
 _HEAD = f"{'size':>9}  {'exact':>6}  {'95 % interval':^15}  {'token':>6}  {'chance':>6}"
 
 
 def write_curve(curve: Curve) -> None:
     """First that the run has not learned, if so; then accuracy at every size with intervals, bins and the reach."""
-    from lengthwise.measurement.sentences import learned_sentence, reach_sentence
 
     if said := learned_sentence(curve):
         print(wrapped(said) + "\n")
@@ -30,7 +32,7 @@ def write_curve(curve: Curve) -> None:
         if index % step == 0 or index == len(points) - 1:
             print(_row(str(point.size), point, "trained" if point.size <= curve.train_size else ""))
     if step > 1:
-        print(f"(one size in {step} of {len(points)}; --json and curve.json have them all)")
+        print(f"(one size in {step} of {len(points)}; --json has them all)")
     print("\nby bins")
     for point in curve.bins():
         print(_row(f"{point.size}-{point.last}", point))
@@ -48,14 +50,12 @@ def _row(label: str, point: Point, mark: str = "") -> str:
 
 def percent(share: float) -> str:
     """A share in six columns; 100.0 only for a share that is one, 0.0 only for one that is nought."""
-    from lengthwise.measurement.sentences import rounded_percent
 
     return f"{rounded_percent(share):>5}%"
 
 
 def write_spread(spread: Spread) -> None:
     """Several seeds: every seed's reach, then the means with their spread."""
-    from lengthwise.measurement.sentences import learned_sentence
 
     curves = sorted((*spread.kept, *spread.discarded), key=lambda curve: curve.seed)
     first = curves[0]
@@ -70,12 +70,13 @@ def write_spread(spread: Spread) -> None:
         reach = f"{'≥' if curve.reach().evidence['censored'] else ''}{curve.reach().value or 0}"
         print(f"{curve.seed:>9}  {reach:>6}  {shares}{mark}")
     print(wrapped(f"{len(spread.kept)} of {len(curves)} seeds kept, {len(spread.discarded)} discarded ({spread.rule})"))
-    for group, claims in groupby(spread.claims(), key=lambda claim: claim.title.rpartition(", ")[2]):
-        print(f"\n{group:<34}  {'mean':>6}  {'sd':>6}  {'least':>6}  {'most':>6}")
+    for group, claims in groupby(spread.claims(), key=lambda claim: claim.key.rpartition(".")[2]):
+        print(f"\n{'mean over ' + GROUPS[group]:<34}  {'mean':>6}  {'sd':>6}  {'least':>6}  {'most':>6}")
         for claim in claims:
-            shown = (claim.value, *(claim.evidence.get(key) for key in ("sd", "low", "high")))
-            cells = "  ".join(_cell(value, claim.unit) for value in shown)
-            print(f"  {claim.title.rpartition(', ')[0]:<32}  {cells}  {claim.kind}")
+            evidence = claim.evidence
+            what = f"exact match, sizes {evidence['first']} to {evidence['last']}" if "first" in evidence else "reach"
+            cells = "  ".join(_cell(value, claim.unit) for value in (claim.value, *map(evidence.get, _SPREAD)))
+            print(f"  {what:<32}  {cells}  {claim.kind}")
     if held := sum(bool(curve.reach().evidence["censored"]) for curve in curves):
         print(
             wrapped(

@@ -17,7 +17,7 @@ from lengthwise.cli.options import Parser, add_trust, number, whole
 
 if TYPE_CHECKING:
     from lengthwise.executors.executor import Executor
-    from lengthwise.studies.coordinator import Progress
+    from lengthwise.studies.coordinator import StudyProgress
     from lengthwise.studies.spec import Study
 
 _FIRST = 4  # runs that a dry run prints
@@ -77,14 +77,14 @@ def run(options: argparse.Namespace) -> int:
 def _warn_of_few_items(study: Study, quiet: bool) -> None:
     """Say once where runs are measured on too few items to establish what they are judged by."""
     from lengthwise.cli.output import warn
-    from lengthwise.measurement.standard import too_few_items
+    from lengthwise.probes.curve.standard import too_few_items
     from lengthwise.studies.grid import plans
 
     fewest = min((plan.items for plan in plans(study) if plan.task.certain), default=None)
     warn([] if fewest is None else too_few_items(fewest), quiet)
 
 
-def _carry_out(study: Study, folder: Path | None, options: argparse.Namespace) -> tuple[Progress, Path]:
+def _carry_out(study: Study, folder: Path | None, options: argparse.Namespace) -> tuple[StudyProgress, Path]:
     from lengthwise.cli.study_progress import study_progress
     from lengthwise.outputs import check_output
     from lengthwise.reports.page import REPORT
@@ -130,7 +130,7 @@ def _report(folder: Path) -> str:
     return str(write_report(folder))
 
 
-def _tell_results(progress: Progress, folder: Path, report: str | None) -> None:
+def _tell_results(progress: StudyProgress, folder: Path, report: str | None) -> None:
     from lengthwise.cli.output import complain
     from lengthwise.cli.study_answer import write_study_answer
     from lengthwise.cli.study_show import write_table

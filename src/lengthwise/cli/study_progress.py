@@ -7,16 +7,16 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.terminal import live_bars, visible
 from lengthwise.reports.words import duration
+from lengthwise.terminal import live_bars, visible
 
 if TYPE_CHECKING:
-    from lengthwise.studies.coordinator import Progress
+    from lengthwise.studies.coordinator import StudyProgress
     from lengthwise.studies.record import RunRecord
 
 
 @contextlib.contextmanager
-def study_progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
+def study_progress(quiet: bool) -> Iterator[Callable[[StudyProgress], None]]:
     """A listener of a coordinator that draws or prints."""
     if quiet:
         yield lambda _: None
@@ -27,19 +27,19 @@ def study_progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
             yield listener
 
 
-def _print(progress: Progress) -> None:
+def _print(progress: StudyProgress) -> None:
     if progress.newest is not None:
         print(f"{_counts(progress)}; {_ended(progress.newest)}", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
-def _bar() -> Iterator[Callable[[Progress], None]]:
+def _bar() -> Iterator[Callable[[StudyProgress], None]]:
     from rich.progress import BarColumn, TextColumn
 
     with live_bars(BarColumn(bar_width=16), TextColumn("{task.fields[note]}", markup=False)) as bars:
         bar = bars.add_task("study", total=None, note="")
 
-        def listen(progress: Progress) -> None:
+        def listen(progress: StudyProgress) -> None:
             bars.update(bar, total=progress.total, completed=progress.done + progress.failed, note=_counts(progress))
             if progress.newest is not None and progress.newest.state == "failed":
                 bars.print(visible(_ended(progress.newest)), markup=False, highlight=False)
@@ -47,7 +47,7 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
         yield listen
 
 
-def _counts(progress: Progress) -> str:
+def _counts(progress: StudyProgress) -> str:
     parts = [f"{progress.done} of {progress.total} runs done", f"{progress.running} running"]
     if progress.failed:
         parts.append(f"{progress.failed} failed")

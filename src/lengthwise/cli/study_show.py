@@ -8,20 +8,30 @@ Of a summary (`study export --summary`) the answer of its ladders is shown.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lengthwise.cli.options import Parser, add_trust
+from lengthwise.cli.output import width, wrapped, write_object
+from lengthwise.cli.results import percent
+from lengthwise.errors import UsageError
+from lengthwise.probes.curve.standard import ADVICE
+from lengthwise.registry import nearest
+from lengthwise.studies.folders import study_folder
+from lengthwise.studies.record import printable, run_title
+from lengthwise.studies.store import Store
+from lengthwise.studies.summary import ENDINGS
 
 if TYPE_CHECKING:
     from lengthwise.studies.cells import Cell, Measure
     from lengthwise.studies.record import RunRecord
     from lengthwise.studies.store import Store
-    from lengthwise.studies.table import Table
+    from lengthwise.studies.table import StudyTable
 
-_TITLES = {
+_TITLES: dict[Measure, str] = {
     "reach": "reach, in sizes",
     "in_range": "exact match in the training range, in %",
     "twice": "exact match at 2 x the training size, in %",
@@ -36,26 +46,27 @@ _MOST = 20  # failed runs that are named
 def add_options(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", help="a study below runs/, the folder of one, or a summary of one")
     names = ", ".join(_TITLES)
+    parser.add_argument("--probe", metavar="NAME", help="show the records of this probe, run by run")
     parser.add_argument("--measure", metavar="LIST", help=f"which of {names}, with commas between (reach,twice,thrice)")
     add_trust(parser, "the study")
-    parser.seed_help = "not used here: nothing is random"
+    parser.seed_help = "has no effect: nothing is random"
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import write_object
     from lengthwise.cli.study_answer import write_study_answer
-    from lengthwise.studies.folders import study_folder
-    from lengthwise.studies.store import Store
-    from lengthwise.studies.summary import ENDINGS
-    from lengthwise.studies.table import read_table
 
     measures = chosen_measures(options.measure)
     if options.name.endswith(ENDINGS):
         return _show_summary(options)
     folder = study_folder(options.name)
     with Store.open(folder) as store:
+        if options.probe:
+            return _show_probe(store, options)
         if options.json:
-            write_object("study show", read_table(store).plain(measures))
+            probes = {run.key: [record.source for record in run.records.values()] for run in store.runs("done")}
+            from lengthwise.studies.table import read_table
+
+            write_object("study show", {**read_table(store).plain(measures), "probes": probes})
         else:
             write_table(store, measures)
     if not options.json and options.measure is None:
@@ -63,10 +74,27 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _show_probe(store: Store, options: argparse.Namespace) -> int:
+    """The records of one probe, one after the other."""
+
+    from lengthwise.cli.records import write_record
+
+    runs = store.runs(probe=options.probe)
+    if not runs:
+        raise UsageError(f"no finished run of {store.folder} has a record of {options.probe!r}")
+    if options.json:
+        found = [{"run": run.key, "record": record.plain()} for run in runs if (record := run.record(options.probe))]
+        write_object("study show", {"probe": options.probe, "records": found})
+        return 0
+    for run in runs:
+        record = run.record(options.probe)
+        assert record is not None
+        write_record(dataclasses.replace(record, title=printable(run_title(run))))
+    return 0
+
+
 def _show_summary(options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import write_object
     from lengthwise.cli.study_answer import write_answer
-    from lengthwise.errors import UsageError
     from lengthwise.findings.all import findings
     from lengthwise.findings.gather import gather_summary
 
@@ -82,15 +110,11 @@ def _show_summary(options: argparse.Namespace) -> int:
 
 def chosen_measures(text: str | None) -> tuple[Measure, ...]:
     """The measures that `--measure` names, in its order."""
-    from lengthwise.errors import UsageError
-    from lengthwise.registry import nearest
-    from lengthwise.studies.cells import MEASURES
-    from lengthwise.studies.table import SHOWN
 
     if text is None:
-        return SHOWN
+        return "reach", "twice", "thrice"
     names = [name.strip().replace("-", "_") for name in text.split(",") if name.strip()]
-    known: dict[str, Measure] = {measure: measure for measure in MEASURES}
+    known: dict[str, Measure] = {measure: measure for measure in _TITLES}
     for name in names:
         if name not in known:
             raise UsageError(f"--measure names no {name!r}; {nearest(name, known)}it takes {', '.join(known)}")
@@ -101,8 +125,8 @@ def chosen_measures(text: str | None) -> tuple[Measure, ...]:
 
 def write_table(store: Store, measures: Sequence[Measure] | None = None) -> None:
     """The tables of a study as text: by measure, then the notes that explain the marks, then what failed."""
-    from lengthwise.cli.output import wrapped
-    from lengthwise.studies.table import SHOWN, printable, read_table
+
+    from lengthwise.studies.table import SHOWN, read_table
 
     table = read_table(store)
     title = f"{table.name}: {table.question}" if table.question else table.name
@@ -122,8 +146,6 @@ def write_table(store: Store, measures: Sequence[Measure] | None = None) -> None
 
 def write_failures(failed: Sequence[RunRecord]) -> None:
     """The runs that failed, with their reasons; of very many the first."""
-    from lengthwise.cli.output import wrapped
-    from lengthwise.studies.table import printable, run_title
 
     if failed:
         print(f"\nfailed: {len(failed)}")
@@ -133,7 +155,7 @@ def write_failures(failed: Sequence[RunRecord]) -> None:
         print(f"  … and {len(failed) - _MOST} more, which --json has too")
 
 
-def _counted(table: Table) -> str:
+def _counted(table: StudyTable) -> str:
     counts, total = table.counts, sum(table.counts.values())
     parts = [f"{counts['done']} of {total} runs done"]
     parts += [f"{counts[state]} {state}" for state in ("running", "failed", "waiting") if counts[state]]
@@ -143,10 +165,8 @@ def _counted(table: Table) -> str:
     return f"{', '.join(parts)}; trained to size {sizes}; seeds kept: {table.rule} ({table.discarded} discarded)"
 
 
-def _write_measure(table: Table, measure: Measure) -> None:
+def _write_measure(table: StudyTable, measure: Measure) -> None:
     """The table of one measure, in as many blocks of columns as the width asks for."""
-    from lengthwise.cli.output import width, wrapped
-    from lengthwise.studies.table import printable
 
     print(f"\n{_TITLES[measure]} (measured)")
     labels = [printable(label) for label in table.rows]
@@ -229,14 +249,12 @@ def _entry(cell: Cell | None, measure: Measure) -> tuple[str, str, str]:
 
 
 def _percent(share: float) -> str:
-    from lengthwise.cli.results import percent
 
     return percent(share).strip().removesuffix("%").removesuffix(".0")
 
 
-def _notes(table: Table, measures: Sequence[Measure]) -> list[str]:
+def _notes(table: StudyTable, measures: Sequence[Measure]) -> list[str]:
     """What the marks mean, of those that occur."""
-    from lengthwise.measurement.standard import ADVICE
 
     done = [cell for cell in table.cells if cell.done]
     if not done:

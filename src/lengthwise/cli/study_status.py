@@ -11,6 +11,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from lengthwise.cli.options import Parser
+from lengthwise.cli.output import wrapped, write_field, write_object
+from lengthwise.reports.words import duration
+from lengthwise.studies.folders import study_folder
+from lengthwise.studies.lock import holder
+from lengthwise.studies.record import plain_failure, printable, run_title
+from lengthwise.studies.store import RUNS, Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,20 +25,16 @@ if TYPE_CHECKING:
     from lengthwise.studies.store import Store
 
 _BEAT = "beat.json"
-_NUMBERS = ("step", "steps", "loss", "size", "sizes")
+_NUMBERS = ("step", "steps")
 _MOST = 20  # running runs that are named
 
 
 def add_options(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", help="the name of a study below runs/, or its folder")
-    parser.seed_help = "not used here: nothing is random"
+    parser.seed_help = "has no effect: nothing is random"
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.output import write_object
-    from lengthwise.studies.folders import study_folder
-    from lengthwise.studies.store import Store
-    from lengthwise.studies.table import plain_failure
 
     folder = study_folder(options.name)
     with Store.open(folder) as store:
@@ -49,7 +51,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _status(store: Store, folder: Path) -> dict[str, Any]:
     """The study as a whole; the time left is told only while somebody works on it."""
-    from lengthwise.studies.lock import holder
 
     counts, coordinator = store.counts(), holder(folder)
     return {
@@ -70,9 +71,8 @@ def _seconds_left(progress: Any) -> float | None:
         return None
 
 
-def _beat(folder: Path, key: str) -> dict[str, float] | None:
+def _beat(folder: Path, key: str) -> dict[str, Any] | None:
     """The last sign of life of a run; None where there is none, or none that can be read."""
-    from lengthwise.studies.store import RUNS
 
     try:
         content = json.loads((folder / RUNS / key / _BEAT).read_text(encoding="utf-8"))
@@ -80,7 +80,8 @@ def _beat(folder: Path, key: str) -> dict[str, float] | None:
         return None
     if not isinstance(content, dict):
         return None
-    return {name: content[name] for name in _NUMBERS if _is_number(content.get(name))} or None
+    done = {"done": content["done"]} if isinstance(content.get("done"), str) else {}
+    return {**done, **{name: content[name] for name in _NUMBERS if _is_number(content.get(name))}} or None
 
 
 def _is_number(value: Any) -> bool:
@@ -96,13 +97,10 @@ def _plain(run: RunRecord) -> dict[str, Any]:
 def _write(
     content: dict[str, Any],
     running: list[RunRecord],
-    beats: list[dict[str, float] | None],
+    beats: list[dict[str, Any] | None],
     failed: list[RunRecord],
 ) -> None:
-    from lengthwise.cli.output import wrapped, write_field
     from lengthwise.cli.study_show import write_failures
-    from lengthwise.reports.words import duration
-    from lengthwise.studies.table import printable, run_title
 
     write_field("study", printable(f"{content['name']} in {content['folder']}"))
     write_field("runs", f"{content['done']} of {content['total']} done, " + _others(content))
@@ -126,19 +124,15 @@ def _coordinator(content: dict[str, Any]) -> str:
     if content["coordinator"]:
         return f"at work: {content['coordinator']}"
     if content["running"]:
-        return "none is at work: the one before ended in the midst of runs; the same `lengthwise study` goes on"
+        return "none is at work: the last one ended during runs; run the same `lengthwise study` again to resume"
     if content["waiting"]:
-        return "none is at work; the same `lengthwise study` goes on with the runs that wait"
+        return "none is at work; run the same `lengthwise study` again to resume"
     return "none is at work"
 
 
-def _words(beat: dict[str, float] | None) -> str:
+def _words(beat: dict[str, Any] | None) -> str:
     """A sign of life in words."""
     if beat is None:
         return "no sign of life yet"
-    if "size" in beat:
-        in_all = f" ({beat['sizes']:g} sizes in all)" if "sizes" in beat else ""
-        return f"measuring, at size {beat['size']:g}{in_all}"
     parts = [f"step {beat['step']:g}" + (f" of {beat['steps']:g}" if "steps" in beat else "")] if "step" in beat else []
-    parts += [f"loss {beat['loss']:.4f}"] if "loss" in beat else []
-    return ", ".join(parts) or "alive"
+    return ", ".join(filter(None, [beat.get("done", ""), *parts])) or "alive"

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from lengthwise.cli.figure import check_figure, draw
 from lengthwise.cli.options import add_task_options, at_least, number, task_needed, whole
 from lengthwise.cli.output import narrate, warn, write_field, write_object
-from lengthwise.cli.results import write_curve, write_spread
+from lengthwise.cli.results import write_spread
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.integrity import RUN
 from lengthwise.models.architecture import Architecture
+from lengthwise.progress import shown
 from lengthwise.registry import Setting, settings_of
 from lengthwise.training.recipe import Recipe
 
@@ -38,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--items", type=whole, default=200, metavar="N", help="test items at each size (200)")
     add("--seeds", type=whole, default=1, metavar="N", help="train N seeds, from --seed on (1)")
     add("--keep", type=number, metavar="SHARE", help="with --seeds: keep those with this exact match in range")
+    add("--probe", action="append", metavar="SPEC", help="measure this as well, as ladder:items=200; repeatable")
     add("--folder", metavar="DIR", help="where the run is kept (below runs/)")
     add("--figure", metavar="FILE", help="draw the curve into this .svg, .png or .html file")
     add("--threads", type=whole, default=1, metavar="N", help="torch threads (1: best for small models)")
@@ -60,8 +62,9 @@ def _add_settings(parser: argparse.ArgumentParser, title: str, settings: Mapping
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.measurement.spread import Keep, over_seeds
-    from lengthwise.measurement.standard import too_few_items
+    from lengthwise.cli.measure import write_records
+    from lengthwise.probes.curve.spread import Keep, over_seeds
+    from lengthwise.probes.curve.standard import too_few_items
     from lengthwise.tasks.contract import check_own
 
     for name in ("seeds", "threads", "items", "train_size"):
@@ -86,13 +89,14 @@ def run(options: argparse.Namespace) -> int:
         run = runs[0]
         if options.json:
             content = {"folder": str(run.folder), "plan": run.plan.plain(), "ended": run.history.ended}
-            write_object("train", {**content, "environment": run.environment, "curve": run.curve.plain()})
+            write_object("train", {**content, "environment": run.environment, **_records(run)})
         else:
-            write_curve(run.curve)
+            write_records([run.record(slug) for slug in run.plan.asked()])
         return 0
     spread = over_seeds([run.curve for run in runs], keep)
     if options.json:
-        write_object("train", {"folders": [str(run.folder) for run in runs], **spread.plain()})
+        runs_plain = [{"folder": str(run.folder), **_records(run)} for run in runs]
+        write_object("train", {"runs": runs_plain, **spread.plain()})
     else:
         write_spread(spread)
     return 0
@@ -100,16 +104,19 @@ def run(options: argparse.Namespace) -> int:
 
 def _carried_out(plan: Plan, options: argparse.Namespace) -> Run:
     """The run of a plan, done now or found in its folder."""
-    from lengthwise.cli.progress import progress
     from lengthwise.runs.run import carry_out
 
     folder = _folder(plan, options)
     found = (folder / RUN).exists()
     title = f"seed {plan.seed}" if options.seeds > 1 else ""
-    with progress(plan.recipe.steps, plan.test_sizes, options.quiet, title) as listener:
-        run = carry_out(plan, folder, listener, options.threads)
+    with shown(quiet=options.quiet, title=title) as progress:
+        run = carry_out(plan, folder, progress, options.threads)
     narrate(f"{title + ': ' if title else ''}{_summary(run, found)}", options.quiet)
     return run
+
+
+def _records(run: Run) -> dict[str, object]:
+    return {"records": [run.record(slug).plain() for slug in run.plan.asked()]}
 
 
 def _summary(run: Run, found: bool) -> str:
@@ -145,6 +152,7 @@ def _plan(options: argparse.Namespace, seed: int) -> Plan:
         test_size=options.test_size,
         items=options.items,
         seed=seed,
+        probes=options.probe or (),
     )
 
 

@@ -20,7 +20,7 @@ from lengthwise.findings.bound_records import BoundFinding, BoundPoint
 from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.redraw import redrawn
 from lengthwise.findings.slopes import METRIC, edit_distances, steepest_possible, steepest_seen
-from lengthwise.measurement.ladder import Ladder, LevelPoint
+from lengthwise.probes.ladder.levels import Ladder, LevelPoint
 from lengthwise.records import Claim, Reference
 from lengthwise.seeds import Floats
 from lengthwise.shift.level_shift import LevelShift

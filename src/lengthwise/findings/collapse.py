@@ -1,6 +1,6 @@
 """Where different stacks come to share a state: by layer and level.
 
-`shared` and `rank` are those of `measurement.ladder.Inside`. At the embedding (layer 0) equal tokens have equal states
+`shared` and `rank` are those of `ladder.levels.Inside`. At the embedding (layer 0) equal tokens have equal states
 unless positions are added to them, so what is asked is how much a model has told apart after its layers.
 """
 

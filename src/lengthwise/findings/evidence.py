@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lengthwise.measurement.ladder import Ladder
+from lengthwise.probes.ladder.levels import Ladder
 from lengthwise.shift.level_shift import LevelShift
 
 

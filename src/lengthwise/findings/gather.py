@@ -8,8 +8,12 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.findings.evidence import Climb, Evidence
+from lengthwise.probes.ladder.levels import Ladder
+from lengthwise.probes.probe import named
 from lengthwise.shift.level_shift import LevelShift
-from lengthwise.studies.ladders import climbed_runs, read_shifts
+from lengthwise.studies.record import RunRecord
+from lengthwise.studies.shifts import read_shifts
+from lengthwise.studies.store import Store
 from lengthwise.studies.summary import read_summary
 
 
@@ -17,9 +21,11 @@ def gather(folder: str | Path, train_size: int | None = None) -> Evidence:
     """The ladders of all finished runs of a study, with the distances of their levels as far as they are known.
 
     Distances belong to a training size. Where runs of one task were trained on several, `train_size` says which."""
+    with Store.open(folder) as store:
+        runs = store.runs(probe="ladder")
     climbs = [
-        Climb(run.task, run.position, int(run.settings["depth"]), int(run.settings["width"]), run.seed, ladder)
-        for run, ladder in climbed_runs(folder)
+        Climb(run.task, run.position, int(run.settings["depth"]), int(run.settings["width"]), run.seed, _ladder(run))
+        for run in runs
     ]
     return _evidence(climbs, read_shifts(folder), train_size, str(folder))
 
@@ -28,10 +34,17 @@ def gather_summary(path: str | Path, train_size: int | None = None) -> Evidence:
     """The same from a file that `lengthwise study export --summary` wrote; its ladders have no examples."""
     summary = read_summary(Path(path))
     climbs = [
-        Climb(row["task"], row["position"], row["depth"], row["width"], row["seed"], ladder)
-        for row, ladder in summary.climbs
+        Climb(row["task"], row["position"], row["depth"], row["width"], row["seed"], Ladder.from_record(record))
+        for row, records in summary.runs
+        if (record := named(records.values(), "ladder"))
     ]
     return _evidence(climbs, summary.shifts, train_size, str(path))
+
+
+def _ladder(run: RunRecord) -> Ladder:
+    record = run.record("ladder")
+    assert record is not None
+    return Ladder.from_record(record)
 
 
 def _evidence(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from lengthwise.findings.evidence import Climb, Evidence
-from lengthwise.measurement.ladder import LevelPoint
+from lengthwise.probes.ladder.levels import LevelPoint
 from lengthwise.records import Assumption
 from lengthwise.tasks.ladder import TRAINING
 

@@ -17,7 +17,7 @@ from lengthwise.findings.grouping import (
     named,
     points_at,
 )
-from lengthwise.measurement.intervals import wilson
+from lengthwise.probes.curve.intervals import wilson
 from lengthwise.records import Assumption, Claim
 
 _PER_SEED = Assumption("tokens and solutions are pooled over seeds")

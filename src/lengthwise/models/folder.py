@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, replace_file, sha256, write_json, writing
-from lengthwise.integrity import CONFIG, RUN, WEIGHTS, check_run
+from lengthwise.integrity import CONFIG, MODEL, RUN, WEIGHTS, check_files, read_record
 from lengthwise.interrupts import held_back
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.transformer import Transformer, fresh_model
@@ -50,7 +50,7 @@ def load_model(folder: Path, position: str | None = None) -> Transformer:
     """The model of a folder, bit for bit as it was saved; that of a finished run must be the one its record names.
     `position` reads it with another encoding, which must have the same parameters (RoPE with another scaling)."""
     if (folder / RUN).exists():
-        check_run(folder)
+        check_files(folder, read_record(folder), MODEL)
     config = read_json(folder / CONFIG)
     try:
         architecture = restored_settings(Architecture, config)

@@ -43,6 +43,8 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     locality.opinions,
 )
 NO_THEORY = theory("none", "no theory", "no model")
+STATES = 8_000  # of all sizes together
+_USUAL = 20  # the training size, unless said
 explain(
     {
         "oracle.silent_other": "No theory here says which tasks hold with this encoding. C-RASP covers models without "
@@ -216,10 +218,6 @@ def _limit_claims(question: Question) -> list[Claim]:
         program = program_for(task, "absolute")
         needs = program and (period(program), look_back(program).total)
     return limit_claims(*needs, len(task.symbols), question.train_size, question.test_size) if needs else []
-
-
-STATES = 8_000  # of all sizes together
-_USUAL = 20  # the training size, unless said
 
 
 def check_formulation(

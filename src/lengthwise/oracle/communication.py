@@ -18,16 +18,7 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.cuts import (
-    CROSSED,
-    DRAWN,
-    Cut,
-    CutWitness,
-    all_prompts,
-    alphabets,
-    best_cut,
-    drawn_prompts,
-)
+from lengthwise.oracle.cuts import CROSSED, DRAWN, Cut, CutWitness, all_prompts, alphabets, best_cut, drawn_prompts
 from lengthwise.oracle.programs.prompts import largest_size
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.algorithmic.addition import Addition

@@ -25,6 +25,7 @@ from lengthwise.tasks.task import Task
 
 YAO = "yao2021"
 USUAL = {"(": ")", "[": "]", "<": ">", "{": "}"}
+BARRON = Reference("barron1993", "root mean square error 2 r C / sqrt(n); proof in docs/limit.md")
 explain(
     {
         "depth.enough_hard": "layers that are enough with hard attention",
@@ -44,6 +45,15 @@ explain(
         "depth.one_vector": "for models whose next step sees one vector of width · precision bits and nothing else",
         "depth.not_looking_back": "a Transformer that looks back at the trace is not of this class",
         "depth.abstract": "quoted from an abstract or a secondary source; the proof was not checked here",
+        "width.enough": "width that is enough, one hidden layer",
+        "width.deep": "width needed with {layers} hidden layers",
+        "width.fourier": "f has a Fourier representation with this first moment C, which must be known",
+        "width.ball": "inputs lie in the ball of this radius; the error is a root mean square, not a maximum",
+        "width.exists": "such weights exist; training may not find them",
+        "width.range": "smoothness times layers is at most 1/2 and the error below 1",
+        "width.constant": "the constant is unknown: exponents and ratios between depths are meaningful",
+        "width.recalled": "exponents are partly recalled from an abstract (arXiv:2507.06789); the proof was not "
+        "checked here",
     }
 )
 
@@ -184,22 +194,6 @@ def _open_at_end(tokens: Sequence[str]) -> list[str]:
             expected = f"{stack[-1]!r} or an opening bracket" if stack else "an opening bracket"
             raise UsageError(f"token {place} of the trace is {token!r} where {expected} is needed")
     return stack[::-1]
-
-
-BARRON = Reference("barron1993", "root mean square error 2 r C / sqrt(n); proof in docs/limit.md")
-explain(
-    {
-        "width.enough": "width that is enough, one hidden layer",
-        "width.deep": "width needed with {layers} hidden layers",
-        "width.fourier": "f has a Fourier representation with this first moment C, which must be known",
-        "width.ball": "inputs lie in the ball of this radius; the error is a root mean square, not a maximum",
-        "width.exists": "such weights exist; training may not find them",
-        "width.range": "smoothness times layers is at most 1/2 and the error below 1",
-        "width.constant": "the constant is unknown: exponents and ratios between depths are meaningful",
-        "width.recalled": "exponents are partly recalled from an abstract (arXiv:2507.06789); the proof was not "
-        "checked here",
-    }
-)
 
 
 def barron_width(error: float, constant: float, radius: float = 1.0) -> Claim:

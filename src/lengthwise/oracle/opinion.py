@@ -10,6 +10,7 @@ from lengthwise.messages import explain, sentence
 from lengthwise.records import Claim, Kind
 
 Outlook = Literal["can hold", "cannot hold", "unknown"]
+_KINDS: tuple[Kind, ...] = ("proved", "certified", "measured", "predicted", "heuristic")  # of grounds, strongest first
 explain(
     {
         "outlook.can_hold": "can hold",
@@ -26,6 +27,21 @@ explain(
         "assumed",
         "standing.cannot_hold_measured": "the obstruction was seen on short inputs; that it persists is assumed",
         "standing.cannot_hold_predicted": "there is an obstruction if the task is what it looks like on short inputs",
+        "advice.use": "use {encodings}: {text}",
+        "advice.measure": "measure {encodings}: {text}",
+        "advice.solution": "{known}; run it to see whether training finds it",
+        "advice.solution_proved": "a solution exists that works at every length",
+        "advice.solution_certified": "a solution is right on all short inputs, which were all checked",
+        "advice.solution_measured": "a solution fits the sizes that were examined; nothing is known beyond them",
+        "advice.solution_predicted": "a solution exists if the task is what it looks like on short inputs",
+        "advice.solution_heuristic": "a solution is likely to exist",
+        "advice.change": "no encoding here is known to hold; {change}",
+        "advice.undecided": "theory does not decide here, so measure it",
+        "advice.none": "none of these encodings can hold, and no change that would help is known",
+        "advice.not_will": "Can hold does not mean will hold, because training may miss the solution. In published "
+        "curves of runs that were perfect up to length 50, 10 % of 1,298 held at 9 times that length where a solution "
+        "exists, and none of 4,420 where none does. Of six regular languages tried with the default recipe, two held "
+        "with learned+offset at 3 times the training length.",
     }
 )
 
@@ -120,28 +136,6 @@ class Verdict:
             "why": self.why,
             "opinions": [opinion.plain() for opinion in self.opinions],
         }
-
-
-explain(
-    {
-        "advice.use": "use {encodings}: {text}",
-        "advice.measure": "measure {encodings}: {text}",
-        "advice.solution": "{known}; run it to see whether training finds it",
-        "advice.solution_proved": "a solution exists that works at every length",
-        "advice.solution_certified": "a solution is right on all short inputs, which were all checked",
-        "advice.solution_measured": "a solution fits the sizes that were examined; nothing is known beyond them",
-        "advice.solution_predicted": "a solution exists if the task is what it looks like on short inputs",
-        "advice.solution_heuristic": "a solution is likely to exist",
-        "advice.change": "no encoding here is known to hold; {change}",
-        "advice.undecided": "theory does not decide here, so measure it",
-        "advice.none": "none of these encodings can hold, and no change that would help is known",
-        "advice.not_will": "Can hold does not mean will hold, because training may miss the solution. In published "
-        "curves of runs that were perfect up to length 50, 10 % of 1,298 held at 9 times that length where a solution "
-        "exists, and none of 4,420 where none does. Of six regular languages tried with the default recipe, two held "
-        "with learned+offset at 3 times the training length.",
-    }
-)
-_KINDS: tuple[Kind, ...] = ("proved", "certified", "measured", "predicted", "heuristic")  # of grounds, strongest first
 
 
 @dataclass(frozen=True)

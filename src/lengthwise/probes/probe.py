@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from lengthwise.errors import UsageError
+from lengthwise.progress import Progress, silent
 from lengthwise.records import Record
-from lengthwise.registry import Registry
+from lengthwise.registry import Registry, format_spec, parse_spec
 
 if TYPE_CHECKING:
     from lengthwise.subjects.subject import Subject
     from lengthwise.tasks.task import Task
-
-
-def silent(done: str, step: int, steps: int) -> None:
-    """Progress that nobody hears of."""
 
 
 @dataclass(frozen=True)
@@ -34,29 +35,52 @@ class Context:
     items: int | None = None
     seed: int = 0
     data: str | None = None
-    progress: Callable[[str, int, int], None] = field(default=silent, compare=False)
+    progress: Progress = field(default=silent, compare=False)
+
+
+class Passes(NamedTuple):
+    """Work that a probe does: `items` of `tokens` each, read in `times` forward passes."""
+
+    items: int
+    tokens: int
+    times: int = 1
 
 
 class Probe(ABC):
     """A question to a subject. A concrete probe is a frozen dataclass of settings, registered under a name:
 
-        @probes.register("sparsity")
+        @probes.register("entropy")
         @dataclass(frozen=True)
-        class SparsityProbe(Probe):
-            needs = ("anatomy",)
+        class EntropyProbe(Probe):
+            needs = ("transformer",)
             items: int = 32
 
             def measure(self, subject: Subject, context: Context) -> Record: ...
 
     `needs` names the capabilities a subject must offer (`lengthwise.subjects`); a subject that lacks one is refused in
     one sentence before `measure` is called. Equal settings, subject and context give an equal record.
+
+    The other methods have defaults that suit most probes. A probe overrides them to measure at other sizes than every
+    one (`sizes`), to ask for longer inputs than the test size or say what it costs (`passes`), or to have a study
+    measure how far the levels of its task are from training (`measures_shifts`).
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
+    measures_shifts: ClassVar[bool] = False
 
     @abstractmethod
     def measure(self, subject: Subject, context: Context) -> Record:
         """The answer, as plain data."""
+
+    def sizes(self, task: Task, train_size: int, test_size: int) -> Sequence[int]:  # noqa: ARG002
+        """The sizes to measure at, unless the user names others."""
+        return task.sizes(1, test_size)
+
+    def passes(self, task: Task, train_size: int, causal: bool) -> Sequence[Passes]:  # noqa: ARG002
+        """What the probe reads beyond the sizes of the curve: the longest decides how many positions a model is made
+        with, and all of them enter the estimate of a study's time. A task that cannot be measured is refused here,
+        before training."""
+        return ()
 
 
 probes: Registry[Probe] = Registry(
@@ -71,7 +95,49 @@ probes: Registry[Probe] = Registry(
 
 
 def ask(probe: Probe, subject: Subject, context: Context) -> Record:
-    """The answer of a probe; a usage error where the subject does not offer what the probe needs."""
-    for name in probe.needs:
-        subject.capability(name)
-    return probe.measure(subject, context)
+    """Put a probe's question to a subject. The record has the probe's name and settings. What the subject lacks is
+    said in one sentence before the work begins."""
+    for need in probe.needs:
+        subject.capability(need)
+    name = called(probes.spec_of(probe).get("name", type(probe).__name__))
+    own = {f.name: getattr(probe, f.name) for f in dataclasses.fields(probe)} if dataclasses.is_dataclass(probe) else {}
+    return dataclasses.replace(probe.measure(subject, context), source=name, settings=own)
+
+
+def called(spec: str) -> str:
+    """The name of a probe's record: that of the probe, or of the class where it is from a user's file."""
+    return parse_spec(spec)[0].rpartition("::")[2]
+
+
+def probe_spec(probe: Probe) -> dict[str, Any]:
+    """The spec that a probe is stored by: its name and the settings that differ from their defaults."""
+    if not (spec := probes.spec_of(probe)):
+        raise UsageError(
+            f'a probe is stored by its name; register {type(probe).__name__} with @probes.register("name"), or give it '
+            "as my.py::Class"
+        )
+    own = dataclasses.fields(probe) if dataclasses.is_dataclass(probe) else ()
+    return {
+        "name": spec["name"],
+        **{f.name: getattr(probe, f.name) for f in own if getattr(probe, f.name) != f.default},
+    }
+
+
+def slug_of(probe: Probe) -> str:
+    """The name of the file that holds a probe's record, unlike that of every other probe."""
+    spec = format_spec(probe_spec(probe))
+    name, settings = parse_spec(spec)
+    slug = re.sub(r"[^A-Za-z0-9_.=+-]+", "-", format_spec({"name": called(spec), **settings})).strip("-.")
+    if "::" not in name and len(slug) <= 60:
+        return slug
+    return f"{slug[:60]}-{hashlib.blake2b(spec.encode(), digest_size=4).hexdigest()}"
+
+
+def named(records: Iterable[Record], name: str) -> Record | None:
+    """The record of the probe of this name, the first where there are several."""
+    return next((record for record in records if record.source == called(name)), None)
+
+
+def make_probes(given: Iterable[str | Mapping[str, Any] | Probe]) -> tuple[Probe, ...]:
+    """Probes from specs that a user wrote; probes that are made already stay as they are."""
+    return tuple(one if isinstance(one, Probe) else probes.make(one) for one in given)

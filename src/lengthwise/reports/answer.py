@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lengthwise.measurement.standard import ADVICE, THRESHOLD
+from lengthwise.probes.curve.standard import ADVICE, THRESHOLD
 from lengthwise.records import Assumption, Claim
 from lengthwise.reports.content import Content, Row
 from lengthwise.reports.plateaus import Plateau, falling

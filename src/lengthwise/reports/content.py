@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.findings.evidence import Evidence
-from lengthwise.measurement.spread import Keep
+from lengthwise.probes.curve.spread import Keep
 from lengthwise.studies.cells import Cell, cells, named_sizes
-from lengthwise.studies.ladders import climbed_runs, has_ladders
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
 
@@ -140,12 +139,14 @@ def read_content(folder: Path) -> Content:
 
 def _read_evidence(folder: Path) -> Evidence | None:
     """The evidence of the runs with ladders; where a task was trained to several sizes, of the largest size alone."""
-    if not has_ladders(folder):
+    with Store.open(folder) as store:
+        climbed = store.runs(probe="ladder")
+    if not climbed:
         return None
     from lengthwise.findings.gather import gather  # only here: most studies have no ladder
 
     sizes: dict[str, set[int]] = {}
-    for run, _ in climbed_runs(folder):
+    for run in climbed:
         sizes.setdefault(run.task, set()).add(run.train_size)
     several = [max(found) for found in sizes.values() if len(found) > 1]
     return gather(folder, max(several) if several else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.measurement.intervals import wilson
+from lengthwise.probes.curve.intervals import wilson
 from lengthwise.reports.content import Content, Row
 from lengthwise.reports.figure import Figure, coloured_by_encoding, template_of, thinned
 from lengthwise.reports.published import published_for, trained_alike

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lengthwise.measurement.standard import ADVICE
+from lengthwise.probes.curve.standard import ADVICE
 from lengthwise.reports.cell_grid import CellGrid
 from lengthwise.reports.content import Content
 from lengthwise.reports.figure import Figure

@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from lengthwise.measurement.standard import FURTHEST
 from lengthwise.oracle.check import Card
 from lengthwise.oracle.opinion import Opinion, Verdict
+from lengthwise.probes.curve.standard import FURTHEST
 from lengthwise.records import Claim
 from lengthwise.reports.words import percent
 from lengthwise.studies.cells import Cell

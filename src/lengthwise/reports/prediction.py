@@ -1,6 +1,6 @@
 """One cell of a study: what the oracle says about it, and what its trained models did.
 
-Whether a cell held is judged by `lengthwise.measurement.standard`. A theory that says "cannot hold" is tested by every
+Whether a cell held is judged by `lengthwise.probes.curve.standard`. A theory that says "cannot hold" is tested by every
 cell that was learned: one that held contradicts it, at the sizes measured. A theory that says "can hold" says that some
 model does it, not that training finds that model, so a cell that did not hold contradicts nothing: training did not get
 there. A cell that was not learned says nothing about length, and neither does one not measured beyond its range.
@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from lengthwise.measurement.standard import ADVICE, THRESHOLD
 from lengthwise.oracle.opinion import Outlook, Verdict
+from lengthwise.probes.curve.standard import ADVICE, THRESHOLD
 from lengthwise.records import Assumption, Claim
 from lengthwise.reports.verdicts import mean_reach
 from lengthwise.reports.words import counted, percent, times

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from lengthwise.measurement.intervals import wilson
-from lengthwise.measurement.standard import ADVICE, THRESHOLD
 from lengthwise.oracle.check import check
 from lengthwise.oracle.opinion import Outlook
+from lengthwise.probes.curve.intervals import wilson
+from lengthwise.probes.curve.standard import ADVICE, THRESHOLD
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.reports.content import Content
 from lengthwise.reports.oracle_cards import Oracle, place, verdicts

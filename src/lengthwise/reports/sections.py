@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lengthwise.measurement.standard import ADVICE
+from lengthwise.probes.curve.standard import ADVICE
 from lengthwise.reports.comparisons import MOST_CLAIMS, encoding_pairs
 from lengthwise.reports.content import Content
 from lengthwise.reports.curve_panels import MOST_SIZES

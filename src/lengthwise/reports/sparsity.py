@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lengthwise.measurement.sparsity import Sparsity
+from lengthwise.probes.sparsity import Sparsity, rows_of
 from lengthwise.records import Claim
 from lengthwise.reports.content import Content
 from lengthwise.reports.words import percent, short
@@ -41,9 +41,15 @@ def sparsity_groups(content: Content) -> list[Group]:
     """The groups with a finished run that was looked at, in the order of the grid, the first few of them."""
     found: dict[tuple[str, str, int], list[Cell]] = {}
     for cell in content.cells:
-        if any(run.sparsity for run in cell.shown):
+        if any(looked_at(run) for run in cell.shown):
             found.setdefault((cell.task, cell.position, cell.train_size), []).append(cell)
     return [Group(*key, tuple(own)) for key, own in found.items()][:MOST_GROUPS]
+
+
+def looked_at(run: RunRecord) -> list[Sparsity]:
+    """What was found of the attention of a run; nothing where nobody looked."""
+    record = run.record("sparsity")
+    return [] if record is None else rows_of(record)
 
 
 def setting_of(cell: Cell) -> str:
@@ -53,18 +59,18 @@ def setting_of(cell: Cell) -> str:
 
 def over_layers(run: RunRecord, size: int, number: Number) -> float | None:
     """The mean over the layers of a run at one size; None where it was not looked at there."""
-    found = [getattr(one, number) for one in run.sparsity or () if one.size == size]
+    found = [getattr(one, number) for one in looked_at(run) if one.size == size]
     return sum(found) / len(found) if found else None
 
 
 def at_layer(cell: Cell, size: int, layer: int) -> list[Sparsity]:
     """What was found at one size and layer, one record a seed shown."""
-    return [one for run in cell.shown for one in run.sparsity or () if (one.size, one.layer) == (size, layer)]
+    return [one for run in cell.shown for one in looked_at(run) if (one.size, one.layer) == (size, layer)]
 
 
 def ends(cell: Cell) -> tuple[int, int]:
     """The first and the last size at which the attention of a cell was looked at: within training, and far beyond."""
-    sizes = sorted({one.size for run in cell.shown for one in run.sparsity or ()})
+    sizes = sorted({one.size for run in cell.shown for one in looked_at(run)})
     return sizes[0], sizes[-1]
 
 

@@ -10,7 +10,7 @@ from lengthwise.figures.layout import title_lines, wrapping_legend
 from lengthwise.reports.content import Content
 from lengthwise.reports.curve_panels import cell_curve
 from lengthwise.reports.figure import DASHES, Figure, template_of
-from lengthwise.reports.sparsity import Group, at_layer, ends, over_layers, setting_of, sparsity_groups
+from lengthwise.reports.sparsity import Group, at_layer, ends, looked_at, over_layers, setting_of, sparsity_groups
 from lengthwise.studies.cells import Cell
 
 MATCH, WEIGHT, REACH = "sparsity, exact match", "sparsity, best key", "sparsity, reach"
@@ -58,7 +58,7 @@ def _weights(group: Group) -> Rows:
 
 def _weights_of(cell: Cell) -> Rows:
     """The mean over the seeds shown at every size and layer."""
-    places = sorted({(one.size, one.layer) for run in cell.shown for one in run.sparsity or ()})
+    places = sorted({(one.size, one.layer) for run in cell.shown for one in looked_at(run)})
     rows = []
     for size, layer in places:
         found = at_layer(cell, size, layer)

@@ -1,7 +1,7 @@
 """Which tasks of a study hold beyond the training range, and with which encodings.
 
-Both are judged by `lengthwise.measurement.standard`, on cells that were learned and measured beyond the training range;
-the others say nothing about length.
+Both are judged by `lengthwise.probes.curve.standard`, on cells that were learned and measured beyond the training
+range; the others say nothing about length.
 """
 
 from __future__ import annotations

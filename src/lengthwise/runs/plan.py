@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 from lengthwise.errors import UsageError
-from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.attention import Attention
 from lengthwise.models.forms import Form
 from lengthwise.positions import Position, positions
+from lengthwise.probes.curve import CurveProbe
+from lengthwise.probes.probe import Context, Probe, make_probes, probe_spec, probes, slug_of
+from lengthwise.progress import Progress
 from lengthwise.registry import Setting, nearest, plain_settings, restored_settings, settings_of
 from lengthwise.tasks import tasks
-from lengthwise.tasks.ladder import ladder_of
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.lengths import SizeSchedule
@@ -59,8 +59,8 @@ class Settings(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Plan:
-    """A task, a model, a recipe, two sizes and a seed; and whether a ladder of shifts and the sparsity of attention are
-    measured too."""
+    """A task, a model, a recipe, two sizes and a seed; and the probes that are put to the trained model. The curve,
+    which every run is judged by, is always among them."""
 
     task: Task
     architecture: Architecture
@@ -69,10 +69,11 @@ class Plan:
     test_size: int
     items: int = 200
     seed: int = 0
-    ladder: LadderSettings | None = None
-    sparsity: bool = False
+    probes: tuple[Probe, ...] = (CurveProbe(),)
 
     def __post_init__(self) -> None:
+        if not any(isinstance(probe, CurveProbe) for probe in self.probes):
+            object.__setattr__(self, "probes", (CurveProbe(), *self.probes))
         for name in ("train_size", "test_size", "items"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
@@ -84,8 +85,13 @@ class Plan:
                 f"the task {self.task_name} has no items of size 1 to {self.train_size}; its sizes begin at {smallest}"
             )
         check_reaches(self.task, self.test_size)
-        if self.ladder is not None:
-            ladder_of(self.task, self.train_size)  # a task without levels is refused here
+        for probe in self.probes:
+            try:
+                probe.passes(self.task, self.train_size, self.architecture.causal)
+            except UsageError:
+                raise
+            except Exception:  # a user's task that breaks is the business of its run, which will say how
+                continue
 
     @property
     def train_sizes(self) -> list[int]:
@@ -104,18 +110,24 @@ class Plan:
         return positions.text_of(self.architecture.position)
 
     def interface(self) -> Interface:
-        """What the task fixes of the model; the rows reach as far as the test, and as the ladder if there is one."""
-        causal, sizes = self.architecture.causal, (self.train_sizes[-1], self.test_sizes[-1])
-        if self.ladder is None:
-            trained, tested = (self.task.width(size, causal) for size in sizes)
-        else:
-            trained, tested = _widths_with_ladder(self.task, sizes, self.train_size, causal)
-        return Interface(len(self.task.vocabulary), self.task.outputs, max(trained, tested), trained)
+        """What the task fixes of the model; the rows reach as far as the test, and as any probe."""
+        causal = self.architecture.causal
+        trained, tested = (self.task.width(sizes[-1], causal) for sizes in (self.train_sizes, self.test_sizes))
+        asked = [work.tokens for probe in self.probes for work in probe.passes(self.task, self.train_size, causal)]
+        return Interface(len(self.task.vocabulary), self.task.outputs, max(trained, tested, *asked), trained)
+
+    def context(self, probe: Probe, progress: Progress) -> Context:
+        """What a probe is asked after training."""
+        sizes = tuple(probe.sizes(self.task, self.train_size, self.test_size))
+        return Context(self.task, self.train_size, sizes, self.items, self.seed, progress=progress)
+
+    def asked(self) -> dict[str, dict[str, Any]]:
+        """For each probe, by the name of its record, what its record depends on: equal entries have equal records."""
+        how = {"test_size": self.test_size, "items": self.items}
+        return {slug_of(probe): {"probe": probe_spec(probe), **how} for probe in self.probes}
 
     def plain(self) -> dict[str, Any]:
         """The plan as JSON-ready data; `Plan.from_plain` reads it back."""
-        ladder = {} if self.ladder is None else {"ladder": self.ladder.plain()}
-        sparsity = {"sparsity": True} if self.sparsity else {}
         return {
             "schema": SCHEMA,
             "task": tasks.spec_of(self.task) or _unregistered(self.task),
@@ -125,8 +137,7 @@ class Plan:
             "test_size": self.test_size,
             "items": self.items,
             "seed": self.seed,
-            **ladder,
-            **sparsity,
+            "probes": [probe_spec(probe) for probe in self.probes],
         }
 
     @classmethod
@@ -143,8 +154,7 @@ class Plan:
                 architecture=restored_settings(Architecture, data["model"]),
                 recipe=restored_settings(Recipe, data["recipe"]),
                 **{name: data[name] for name in ("train_size", "test_size", "items", "seed")},
-                ladder=LadderSettings(**data["ladder"]) if "ladder" in data else None,
-                sparsity=bool(data.get("sparsity")),
+                probes=tuple(map(probes.restore, data["probes"])),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise UsageError(f"the plan of the run is incomplete or of another version: {error}") from error
@@ -152,11 +162,11 @@ class Plan:
     def digest(self) -> str:
         """Eight characters that change when anything that decides the trained weights changes.
 
-        The number of test items, the sparsity, and the test size and the ladder where the model does not depend on
-        them, are left out: a ladder counts only if its rows are longer than all others."""
+        What is measured is left out (probes, test size and items), except that the longest row that is asked decides
+        how many positions the model has."""
         content = self.plain()
-        for name in ("items", "test_size", "ladder", "sparsity"):
-            content.pop(name, None)
+        for name in ("items", "test_size", "probes"):
+            del content[name]
         content["rows"] = self.interface().rows
         text = json.dumps(content, sort_keys=True, default=str)
         return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
@@ -171,8 +181,7 @@ def plan_for(
     test_size: int | None = None,
     items: int = 200,
     seed: int = 0,
-    ladder: LadderSettings | None = None,
-    sparsity: bool = False,
+    probes: Sequence[str | Mapping[str, Any] | Probe] = (),
 ) -> Plan:
     """The plan of a task with an encoding, for the command line, Python and studies alike.
 
@@ -202,8 +211,7 @@ def plan_for(
         test_size=default_test_size(task, train_size) if test_size is None else test_size,
         items=items,
         seed=seed,
-        ladder=ladder,
-        sparsity=sparsity,
+        probes=make_probes(probes),
     )
 
 
@@ -233,22 +241,6 @@ def preset(task: Task) -> tuple[Architecture, Recipe]:
 
 def _fields_in(cls: type, given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in settings_of(cls) if name in given}
-
-
-def _widths_with_ladder(task: Task, sizes: tuple[int, int], train_size: int, causal: bool) -> tuple[int, int]:
-    """The tokens of the longest rows in training and in any test. To ask every level takes a tenth of a second, and
-    all plans of a study ask, so what was found is kept."""
-    try:
-        return _known_widths(task, sizes, train_size, causal)
-    except TypeError:  # a task of the user's that cannot be hashed
-        return _known_widths.__wrapped__(task, sizes, train_size, causal)
-
-
-@functools.lru_cache(maxsize=256)
-def _known_widths(task: Task, sizes: tuple[int, int], train_size: int, causal: bool) -> tuple[int, int]:
-    trained, tested = (task.width(size, causal) for size in sizes)
-    levels = ladder_of(task, train_size)
-    return trained, max(tested, *(level.task.width(max(level.sizes), causal) for level in levels))
 
 
 def _unregistered(task: Task) -> dict[str, Any]:

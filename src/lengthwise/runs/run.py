@@ -1,36 +1,40 @@
 """Train and measure: the two verbs, and the `Run` they give.
 
-A run is a folder: `run.json` (plan, history, environment, and the sparsity of attention where it was asked for),
-`curve.json`, `ladder.json` where a ladder of shifts was asked for, a model folder's `config.json`, `model.safetensors`
-and `README.md`, and `form.safetensors`, the coordinates, where the weights were trained in a form. `run.json` is
-written last, so its presence means completeness, and holds the SHA-256 of the other files, which are compared whenever
-the run is used again. Until then there is a `plan.json`, which also holds the history once the model is trained, and
-during training a `checkpoint.safetensors`: from these the same call goes on.
+A run is a folder: `run.json` (plan, history, environment, and what was asked of the trained model), `records/`, which
+holds one file for each probe, a model folder's `config.json`, `model.safetensors` and `README.md`, and
+`form.safetensors`, the coordinates, where the weights were trained in a form. `run.json` is written once everything is
+measured, so its presence means completeness, and holds the SHA-256 of the other files, which are compared whenever the
+run is used again. Until then there is a `plan.json`, which also holds the history once the model is trained and then
+each record that is finished, and during training a `checkpoint.safetensors`: from these the same call resumes. A probe
+that a finished run lacks is measured alone.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.files import read_json, write_json, writing
-from lengthwise.integrity import CURVE, LADDER, MODEL, RUN, check_files, check_run, digests, read_record, sealed
-from lengthwise.measurement.curve import Curve, Point
-from lengthwise.measurement.evaluate import measure_model
-from lengthwise.measurement.ladder import Ladder, LevelPoint
-from lengthwise.measurement.sparsity import Sparsity, looked_at
+from lengthwise.files import read_json, sha256, write_json, writing
+from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, digests, read_record, sealed
 from lengthwise.models.folder import load_model, save_model, write_card
 from lengthwise.models.formed import Formed, in_form, save_coordinates
 from lengthwise.models.transformer import Transformer, fresh_model
-from lengthwise.positions import positions
+from lengthwise.probes.curve import CurveProbe
+from lengthwise.probes.curve.curve import Curve
+from lengthwise.probes.probe import Context, Probe, ask, called, named, slug_of
+from lengthwise.progress import Progress, shown, silent
+from lengthwise.records import Record
+from lengthwise.runs.asking import Failure, answer_of, failures_of
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
-from lengthwise.runs.ladder_file import holds_ladder, write_ladder
 from lengthwise.runs.plan import SCHEMA, Plan, default_folder
+from lengthwise.runs.stored import read_records, write_record
+from lengthwise.subjects.run import OwnSubject, StoredRun
 from lengthwise.tasks import tasks
 from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.sizes import check_reaches, name_of
@@ -39,19 +43,30 @@ from lengthwise.training.loop import History, train_model
 from lengthwise.trust import trusting
 
 PLAN, CHECKPOINT = "plan.json", "checkpoint.safetensors"
-_OF_A_WORKER = ("beat.json", "error.txt")  # what may lie in a folder before its plan does, beside hidden files
+_OF_A_WORKER = ("beat.json", "error.txt")  # what may lie in a folder before its plan does, apart from hidden files
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
-    """A trained model with its plan, its history and its curve."""
+    """A trained model with its plan, its history and what was measured of it: `records`, by the name of their file."""
 
     folder: Path
     plan: Plan
     history: History
-    curve: Curve
+    records: Mapping[str, Record] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
-    sparsity: tuple[Sparsity, ...] = ()
+
+    def record(self, name: str) -> Record:
+        """What a probe found, by the probe's name: `run.record("ladder")`."""
+        found = self.records.get(name) or named(self.records.values(), name)
+        if found is None:
+            known = ", ".join(self.records)
+            raise UsageError(f"the run in {self.folder} has no record of {called(name)!r}; it has {known}")
+        return found
+
+    @cached_property
+    def curve(self) -> Curve:
+        return Curve.from_record(self.record("curve"))
 
     @property
     def reach(self) -> int:
@@ -72,58 +87,36 @@ class Run:
         """The trained model, loaded from the folder; `position` reads it with another encoding, if that fits."""
         return load_model(self.folder, position)
 
+    def subject(self, position: str | None = None) -> OwnSubject:
+        """The run as something that probes can be put to."""
+        record = {"plan": self.plan.plain(), "digest": self.plan.digest(), "history": vars(self.history)}
+        return _subject(self.folder, self.plan, self.model(position), record)
+
+    def answer(self, prompt: str) -> str:
+        """What the model answers to a prompt, symbols with spaces between: `run.answer("9 3 41 7")`."""
+        return " ".join(answer_of(self.model(), self.plan.task, prompt.split(), self.plan.seed))
+
+    def failures(self, size: int, count: int = 5, items: int = 1000) -> list[Failure]:
+        """The first test items of a size that are answered wrongly, of `items` that are tried."""
+        return failures_of(self.model(), self.plan.task, size, count, items, self.plan.seed)
+
+    def __repr__(self) -> str:
+        return f"Run({self.folder}: {self.curve!r}; records: {', '.join(self.records)})"
+
     def _repr_html_(self) -> str:
         return self.curve._repr_html_()
 
 
-@dataclass(frozen=True)
-class Listener:
-    """Who is told how the work goes: before it starts, after every check of training, after every size measured and
-    after every level of a ladder."""
-
-    planned: Callable[[Plan, Path], None] = lambda *_: None
-    trained: Callable[[History], None] = lambda *_: None
-    measured: Callable[[Point], None] = lambda *_: None
-    climbed: Callable[[LevelPoint], None] = lambda *_: None
-
-
-def carry_out(
-    plan: Plan, folder: str | Path | None = None, listener: Listener | None = None, thread_count: int = 1
-) -> Run:
-    """Do what a plan says: train, save, measure, and write the record. What is on disk already is not done again."""
-    listener = listener or Listener()
+def carry_out(plan: Plan, folder: str | Path | None = None, progress: Progress = silent, thread_count: int = 1) -> Run:
+    """Do what a plan says: train, save, ask its probes, and write the record. What is on disk is not done again."""
     check_own(plan.task, (plan.train_sizes[-1], plan.test_sizes[-1]))
     folder = Path(folder) if folder else default_folder(plan)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    listener.planned(plan, folder)
     _check_folder(folder, plan)
-    if (folder / RUN).exists():
-        stored = load_run(folder, plan.task)
-        if _has_what_is_asked(stored, plan):
-            return dataclasses.replace(stored, plan=plan)
     with threads(thread_count):
-        begun = _trained(plan, folder, listener)
-        model = load_model(folder)
-        points = measure_model(model, plan.task.part("test"), plan.test_sizes, plan.items, plan.seed, listener.measured)
-        ladder = _climb(model, plan, listener)
-        sparsity = _sparsity(model, plan)
-    curve = Curve(plan.task_name, plan.position_name, plan.train_size, plan.seed, points, plan.task.certain)
-    history = History(**begun["history"])
-    with writing(folder):
-        if (folder / RUN).exists():  # from here on, and until all is written, the run is not finished
-            write_json(folder / PLAN, begun)
-            (folder / RUN).unlink()
-        write_card(folder, model_card(plan, history, curve))
-        write_json(folder / CURVE, curve.plain())
-        if ladder is not None:
-            write_ladder(folder, ladder)
-        sparse = {"sparsity": [one.plain() for one in sparsity]} if plan.sparsity else {}
-        files = {**begun["files"], **digests(folder, (CURVE, LADDER))}
-        write_json(folder / RUN, sealed({"schema": SCHEMA, **begun, "plan": plan.plain(), "files": files, **sparse}))
-        for name in (PLAN, CHECKPOINT):
-            (folder / name).unlink(missing_ok=True)
-    return Run(folder, plan, history, curve, begun["environment"], sparsity)
+        record = _measured(plan, folder, _trained(plan, folder, progress), progress)
+    return Run(folder, plan, History(**record["history"]), read_records(folder, record), record["environment"])
 
 
 def measure(
@@ -131,36 +124,50 @@ def measure(
     *,
     task: str | Task | None = None,
     test_size: int | None = None,
-    sizes: list[int] | None = None,
+    sizes: Sequence[int] | None = None,
     items: int = 200,
     seed: int | None = None,
     position: str | None = None,
-    listener: Listener | None = None,
+    progress: Progress | None = None,
 ) -> Curve:
     """Measure a saved run again: at other sizes, on other items (`seed`), on another task with the same vocabulary, or
     read with another encoding that has the same parameters (`position="rope:scaling=yarn,factor=3"`)."""
+    if sizes is not None and not sizes:
+        raise UsageError("no items in the range of sizes asked for: the list of sizes is empty")
     asked = tasks.make(task) if isinstance(task, str) else task
     run = run if isinstance(run, Run) else _load_for(run, asked)
+    context = Context(asked, None, tuple(sizes or ()), items, run.plan.seed if seed is None else seed)
+    with shown(progress) as told:
+        return Curve.from_record(ask_run(run, [CurveProbe()], context, test_size, position, told)[0])
+
+
+def ask_run(
+    run: Run,
+    asked: Sequence[Probe],
+    context: Context,
+    test_size: int | None = None,
+    position: str | None = None,
+    progress: Progress = silent,
+) -> list[Record]:
+    """Put probes to a finished run, on its own task unless the context has another, at the sizes of the context or, if
+    it has none, at those that each probe chooses up to the test size. Nothing is stored."""
     plan = run.plan
-    asked = plan.task if asked is None else asked
-    model = run.model(position)
-    reads = (model.interface.vocabulary, model.interface.outputs)
-    if (len(asked.vocabulary), asked.outputs) != reads or asked.vocabulary != plan.task.vocabulary:
+    task = plan.task if context.task is None else context.task
+    if task.vocabulary != plan.task.vocabulary or task.outputs != plan.task.outputs:
         raise UsageError(
-            f"the model was trained on other symbols than those of the task {name_of(asked)}; "
+            f"the model was trained on other symbols than those of the task {name_of(task)}; "
             "measure with the task it was trained on, or one with the same symbols and readout"
         )
-    if sizes is None:
-        largest = plan.test_size if test_size is None else test_size
-        check_reaches(asked, largest)
-        sizes = asked.sizes(1, largest)
-    sizes = sorted(set(sizes))
-    check_own(asked, sizes[-1:])
-    seed = plan.seed if seed is None else seed
+    largest = max(context.sizes) if context.sizes else plan.test_size if test_size is None else test_size
+    check_reaches(task, largest)
+    check_own(task, task.sizes(1, largest)[-1:] or [largest])
+    context = dataclasses.replace(context, task=task, train_size=plan.train_size, progress=progress)
+    subject, found = run.subject(position), []
     with threads(1):
-        points = measure_model(model, asked.part("test"), sizes, items, seed, (listener or Listener()).measured)
-    read_with = positions.text_of(model.architecture.position)
-    return Curve(name_of(asked), read_with, plan.train_size, seed, points, asked.certain)
+        for probe in asked:
+            sizes = context.sizes or tuple(probe.sizes(task, plan.train_size, largest))
+            found.append(ask(probe, subject, dataclasses.replace(context, sizes=sizes)))
+    return found
 
 
 def load_run(folder: str | Path, task: Task | None = None, trust: bool = False) -> Run:
@@ -170,17 +177,16 @@ def load_run(folder: str | Path, task: Task | None = None, trust: bool = False) 
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; `lengthwise train` writes one and prints its name")
     if not (folder / RUN).exists() and ((folder / PLAN).exists() or (folder / CHECKPOINT).exists()):
-        raise UsageError(f"the run in {folder} is not finished; the command that began it goes on with it")
+        raise UsageError(f"the run in {folder} is not finished; run the command that began it again to resume it")
     record = read_json(folder / RUN)
     try:
         with trusting(trust):
             plan = Plan.from_plain(record["plan"], task)  # first, as a task that is gone can be given by the user
-        check_run(folder)
-        curve = Curve.from_plain(read_json(folder / CURVE))
-        sparsity = tuple(Sparsity.from_plain(one) for one in record.get("sparsity", ()))
-        return Run(folder, plan, History(**record["history"]), curve, record["environment"], sparsity)
+        record = check_run(folder)
+        history = History(**record["history"])
+        return Run(folder, plan, history, read_records(folder, record), record["environment"])
     except (KeyError, TypeError) as error:
-        raise UsageError(f"{folder / RUN} or {CURVE} is incomplete: {error} is missing or wrong") from error
+        raise UsageError(f"{folder / RUN} is incomplete: {error} is missing or wrong") from error
 
 
 def build_model(plan: Plan) -> Transformer:
@@ -188,29 +194,33 @@ def build_model(plan: Plan) -> Transformer:
     return in_form(fresh_model(plan.architecture, plan.interface(), plan.seed), plan.recipe.form, plan.seed)
 
 
-def _trained(plan: Plan, folder: Path, listener: Listener) -> dict[str, Any]:
+def _trained(plan: Plan, folder: Path, progress: Progress) -> dict[str, Any]:
     """The record of the trained model in a folder, which is trained if it is not there: digest and plan, history,
     environment, and the files that were saved. It is kept in plan.json, so that what comes after can be begun again."""
     if (folder / RUN).exists():
         found = read_record(folder)
     elif "history" in _begun(folder):
         found = read_record(folder, PLAN)
-        check_files(folder, found, MODEL)
     else:
-        found = _train(plan, folder, listener)
-    kept = {name: found[name] for name in ("digest", "plan", "history", "environment")}
-    return sealed({**kept, "files": {name: found["files"][name] for name in MODEL if name in found["files"]}})
+        found = _train(plan, folder, progress)
+    check_files(folder, found, MODEL)
+    return found
 
 
-def _train(plan: Plan, folder: Path, listener: Listener) -> dict[str, Any]:
+def _train(plan: Plan, folder: Path, progress: Progress) -> dict[str, Any]:
     """Train and save the model."""
-    begun = {"digest": plan.digest(), "plan": plan.plain()}
+    begun = {"schema": SCHEMA, "digest": plan.digest(), "plan": plan.plain()}
     with writing(folder):
         write_json(folder / PLAN, begun)
-    model = build_model(plan)
-    history = train_model(
-        model, plan.task.part("train"), plan.recipe, plan.train_size, plan.seed, folder / CHECKPOINT, listener.trained
-    )
+
+    def told(history: History) -> None:
+        speed = history.tokens / max(history.seconds, 1e-9) / 1000
+        share = f", in range {history.checks[-1][1]:.0%}" if history.checks else ""
+        said = f"training: loss {history.losses[-1][1]:.4f}{share}, {speed:.0f}k tokens/s"
+        progress(said, history.step, plan.recipe.steps)
+
+    model, task = build_model(plan), plan.task.part("train")
+    history = train_model(model, task, plan.recipe, plan.train_size, plan.seed, folder / CHECKPOINT, told)
     if isinstance(model, Formed):
         save_coordinates(folder, model)
         model = model.settled()
@@ -221,20 +231,39 @@ def _train(plan: Plan, folder: Path, listener: Listener) -> dict[str, Any]:
     return found
 
 
-def _climb(model: Transformer, plan: Plan, listener: Listener) -> Ladder | None:
-    if plan.ladder is None:
-        return None
-    from lengthwise.runs.climb import climb_run  # what it looks at inside a model takes long to load
+def _measured(plan: Plan, folder: Path, found: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """The record of a run after the probes of its plan were asked. A record that is there, whole and of the same sizes
+    and items stays; the others are written one by one, each noted as soon as it is."""
+    finished, asked = (folder / RUN).exists(), plan.asked()
+    found = {"records": {}, **found}
+    subject: OwnSubject | None = None
+    for probe in plan.probes:
+        slug = slug_of(probe)
+        if found["records"].get(slug) == asked[slug] and not damage(folder, found, slug):
+            continue
+        subject = subject or _subject(folder, plan, load_model(folder), found)
+        record = ask(probe, subject, plan.context(probe, progress))
+        with writing(folder):
+            name = write_record(folder, slug, record)
+            if isinstance(probe, CurveProbe):
+                write_card(folder, model_card(plan, History(**found["history"]), Curve.from_record(record)))
+            found = {
+                **found,
+                "plan": plan.plain(),
+                "files": {**found["files"], name: sha256(folder / name)},
+                "records": {**found["records"], slug: asked[slug]},
+            }
+            write_json(folder / (RUN if finished else PLAN), sealed(found))
+    if not finished:
+        with writing(folder):
+            write_json(folder / RUN, sealed(found))
+            for name in (PLAN, CHECKPOINT):
+                (folder / name).unlink(missing_ok=True)
+    return found
 
-    return climb_run(model, plan, listener.climbed)
 
-
-def _sparsity(model: Transformer, plan: Plan) -> tuple[Sparsity, ...]:
-    if not plan.sparsity:
-        return ()
-    from lengthwise.measurement.attention_rows import measure_sparsity  # taking a model apart is for those who ask
-
-    return measure_sparsity(model, plan.task.part("test"), looked_at(plan.test_sizes, plan.train_size), plan.seed)
+def _subject(folder: Path, plan: Plan, model: Transformer, record: Mapping[str, Any]) -> OwnSubject:
+    return OwnSubject(folder.name, model, folder, StoredRun(folder, record, plan.task))
 
 
 def _begun(folder: Path) -> dict[str, Any]:
@@ -247,14 +276,14 @@ def _check_folder(folder: Path, plan: Plan) -> None:
     if not (folder / name).exists():
         others = [path.name for path in folder.iterdir() if not path.name.startswith(".")]
         if strange := sorted(set(others) - set(_OF_A_WORKER)):
-            raise UsageError(f"{folder} holds other files ({strange[0]} is one); give --folder a new or empty folder")
+            raise UsageError(f"{folder} holds other files ({strange[0]} is one); give a new or empty folder")
         return
     record = read_json(folder / name)
     if not (isinstance(record, dict) and isinstance(record.get("plan"), dict)):
-        raise UsageError(f"{folder / name} is not the record of a run; give another --folder")
+        raise UsageError(f"{folder / name} is not the record of a run; give another folder")
     begun = name == RUN or (folder / CHECKPOINT).exists() or "history" in record
     if begun and record.get("digest") != plan.digest():
-        raise UsageError(f"{folder} holds another run ({_difference(record['plan'], plan)}); give another --folder")
+        raise UsageError(f"{folder} holds another run ({_difference(record['plan'], plan)}); give another folder")
 
 
 def _difference(stored: dict[str, Any], plan: Plan) -> str:
@@ -263,14 +292,6 @@ def _difference(stored: dict[str, Any], plan: Plan) -> str:
         if stored.get(key) != asked[key]:
             return f"its {key.replace('_', ' ')} differs"
     return "it was made by another version"
-
-
-def _has_what_is_asked(stored: Run, plan: Plan) -> bool:
-    """Whether what is on disk is of the sizes, number of items, ladder and sparsity that the plan asks for."""
-    points = stored.curve.points
-    curve = [point.size for point in points] == plan.test_sizes and {point.items for point in points} == {plan.items}
-    sparse = bool(stored.sparsity) or not plan.sparsity
-    return curve and sparse and (plan.ladder is None or holds_ladder(stored.folder, plan.ladder, stored.plan.ladder))
 
 
 def _load_for(folder: str | Path, task: Task | None) -> Run:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Literal, Unpack, overload
 
 from lengthwise.errors import UsageError
-from lengthwise.measurement.spread import Spread, over_seeds
 from lengthwise.positions import Position
+from lengthwise.probes.curve.spread import Spread, over_seeds
+from lengthwise.probes.probe import Probe, make_probes
+from lengthwise.progress import Progress, shown
 from lengthwise.runs.plan import Settings, folder_of_seed, plan_for
-from lengthwise.runs.run import Listener, Run, carry_out
+from lengthwise.runs.run import Run, carry_out
 from lengthwise.tasks.task import Task
 
 
@@ -24,7 +26,8 @@ def train(
     items: int = 200,
     seeds: Literal[1] = 1,
     folder: str | Path | None = None,
-    listener: Listener | None = None,
+    probes: Sequence[str | Probe] = (),
+    progress: Progress | None = None,
     **settings: Unpack[Settings],
 ) -> Run: ...
 
@@ -39,7 +42,8 @@ def train(
     items: int = 200,
     seeds: int | Sequence[int],
     folder: str | Path | None = None,
-    listener: Listener | None = None,
+    probes: Sequence[str | Probe] = (),
+    progress: Progress | None = None,
     **settings: Unpack[Settings],
 ) -> Run | Spread: ...
 
@@ -53,7 +57,8 @@ def train(
     items: int = 200,
     seeds: int | Sequence[int] = 1,
     folder: str | Path | None = None,
-    listener: Listener | None = None,
+    probes: Sequence[str | Probe] = (),
+    progress: Progress | None = None,
     **settings: Unpack[Settings],
 ) -> Run | Spread:
     """Train a model on sizes up to `train_size` (by default 20, or less for a task that ends before 60) and measure it
@@ -61,7 +66,9 @@ def train(
     kept in `folder`. If a finished run with the same plan is there, it is returned; an interrupted one is resumed.
 
     `seeds` is a number of seeds, from 0 on, or a list of them. One seed gives a `Run`; several give a `Spread` of their
-    curves, and each run has a folder of its own inside `folder`.
+    curves, and each run has a folder of its own inside `folder`. `probes` are put to the trained model in addition to
+    the curve, as in probes=["ladder:items=200"]. `progress` is called with what is being done; by default a bar is drawn
+    in a terminal and a notebook.
 
     All other arguments are settings of the model and of training, the fields of `Architecture` and of `Recipe`. They
     replace those of the task's preset, exactly as the options of the same names do on the command line: a setting that
@@ -72,14 +79,12 @@ def train(
     >>> run.reach, run.curve.bins()[-1].exact                                     # doctest: +SKIP
     >>> lw.train("sort", "rope", depth=4, steps=200, seeds=3)                     # doctest: +SKIP
     """
-    several = seeds_of(seeds)
-    plans = [
-        plan_for(task, position, settings, train_size=train_size, test_size=test_size, items=items, seed=seed)
-        for seed in several
-    ]
-    if len(plans) == 1:
-        return carry_out(plans[0], folder, listener)
-    runs = [carry_out(plan, folder and folder_of_seed(folder, plan), listener) for plan in plans]
+    given = {"train_size": train_size, "test_size": test_size, "items": items, "probes": make_probes(probes)}
+    plans = [plan_for(task, position, settings, seed=seed, **given) for seed in seeds_of(seeds)]
+    with shown(progress) as told:
+        if len(plans) == 1:
+            return carry_out(plans[0], folder, told)
+        runs = [carry_out(plan, folder and folder_of_seed(folder, plan), told) for plan in plans]
     return over_seeds([run.curve for run in runs])
 
 

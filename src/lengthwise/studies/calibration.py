@@ -23,12 +23,13 @@ import torch
 from scipy.optimize import nnls
 
 from lengthwise.errors import Interrupted
-from lengthwise.measurement.evaluate import measure_size
+from lengthwise.probes.curve.evaluate import measure_size
 from lengthwise.runs.environment import threads
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model
 from lengthwise.seeds import Floats
-from lengthwise.studies.costs import SIZE, STEP, ladder_seconds, plan_work, relative_cost, size_work, step_work
+from lengthwise.studies.costs import SIZE, STEP, plan_work, probe_seconds, relative_cost, size_work, step_work
+from lengthwise.subjects.run import TransformerAnswers
 from lengthwise.training.lengths import Fixed
 from lengthwise.training.loop import train_model
 
@@ -65,7 +66,7 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class MachinePace:
     """The pace of training steps and of measured sizes, and from how many kinds of plan it was found."""
 
     step: Pace = Pace(STEP)
@@ -77,12 +78,12 @@ class Calibration:
         work = plan_work(plan)
         training, measuring = work.seconds(self.step.constants, self.size.constants)
         training *= self.step.factor(plan)
-        # A ladder is many small passes, as training is; a measured size is mostly drawing items.
+        # Other probes make many small passes, as training does; a measured size is mostly drawing items.
         speed = training / work.seconds()[0]
-        return training + measuring * self.size.factor(plan) + ladder_seconds(plan) * speed
+        return training + measuring * self.size.factor(plan) + probe_seconds(plan) * speed
 
 
-def calibrate(plans: Sequence[Plan], seconds: float = 2.0, thread_count: int = 1) -> Calibration:
+def calibrate(plans: Sequence[Plan], seconds: float = 2.0, thread_count: int = 1) -> MachinePace:
     """Time kinds of plan until the time is up; a kind that fails is passed over, as its runs will say why. The time
     counts from the second kind on, since in its first step torch loads what it needs. The caller's random state is
     left alone."""
@@ -107,7 +108,7 @@ def calibrate(plans: Sequence[Plan], seconds: float = 2.0, thread_count: int = 1
                 longest = max(longest, time.monotonic() - began)
                 steps.append(step)
                 sizes.append(size)
-    return Calibration(fitted(steps, STEP), fitted(sizes, SIZE), len(steps)) if steps else Calibration()
+    return MachinePace(fitted(steps, STEP), fitted(sizes, SIZE), len(steps)) if steps else MachinePace()
 
 
 def fitted(timings: Sequence[Timing], usual: Floats) -> Pace:
@@ -158,7 +159,7 @@ def _timed(plan: Plan, largest: bool) -> tuple[Timing, Timing]:
     step = Timing(*names, step_work(plan, [size]), history.seconds / steps)
     items, size = min(plan.items, _ITEMS), plan.test_sizes[len(plan.test_sizes) // 2]
     began = time.monotonic()
-    measure_size(model, plan.task.part("test"), size, items, plan.seed)
+    measure_size(TransformerAnswers(model), plan.task.part("test"), size, items, plan.seed)
     return step, Timing(*names, size_work(plan, [size], items), time.monotonic() - began)
 
 

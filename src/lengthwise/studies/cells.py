@@ -1,6 +1,6 @@
 """The cells of a study: the runs that differ in their seed alone, and what their seeds say together.
 
-A seed is kept when it has learned (`lengthwise.measurement.standard`) and passes the study's `keep` rule, if it has
+A seed is kept when it has learned (`lengthwise.probes.curve.standard`) and passes the study's `keep` rule, if it has
 one; all seeds are reported. Where no seed is kept the cell was not learned, and its numbers are over all seeds and say
 so. A cell that was learned holds when more than half of the kept seeds hold.
 """
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from lengthwise.measurement.spread import Keep
-from lengthwise.measurement.standard import FURTHEST
+from lengthwise.probes.curve.spread import Keep
+from lengthwise.probes.curve.standard import FURTHEST
 from lengthwise.records import Claim
 from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.record import RunRecord, Summary

@@ -19,7 +19,7 @@ from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.files import write_text, writing
-from lengthwise.integrity import RUN, check_run
+from lengthwise.integrity import MODEL, RUN, check_files, damage, read_record
 from lengthwise.interrupts import Stop
 from lengthwise.outputs import is_ours, write_output
 from lengthwise.runs.plan import Plan
@@ -40,8 +40,8 @@ _NO_WORKERS = 120.0  # seconds after which a cluster without a single free place
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Where a study stands. `newest` is the run that has just ended, if that is why the listener hears of it."""
+class StudyProgress:
+    """Where a study stands. `newest` is the run that has just ended, if that is what there is to tell."""
 
     total: int
     done: int
@@ -54,8 +54,11 @@ class Progress:
     def waiting(self) -> int:
         return self.total - self.done - self.running - self.failed
 
+    def __str__(self) -> str:
+        return f"{self.done} of {self.total} runs done, {self.running} running"
 
-Listener = Callable[[Progress], None]
+
+Told = Callable[[StudyProgress], None]
 
 
 def default_folder(study: Study) -> Path:
@@ -66,9 +69,9 @@ def carry_out_study(
     study: Study,
     folder: Path | None = None,
     executor: str | Executor = "local",
-    listener: Listener = lambda _: None,
+    told: Told = lambda _: None,
     command: str = "",
-) -> Progress:
+) -> StudyProgress:
     """Do what is left of a study. Returns where it stands when nothing is left to do or the budget is spent; failed
     runs are counted there. One coordinator at a time works in a folder."""
     todo = plans(study)
@@ -90,7 +93,7 @@ def carry_out_study(
         store.note("command", command)
         store.note("executor", executors.spec_of(workers).get("name", type(workers).__name__))
         store.plan(planned_records(todo))
-        return _Work(study, folder, todo, store, listener).do(workers)
+        return _Work(study, folder, todo, store, told).do(workers)
 
 
 def check_folder(folder: Path, study: Study) -> None:
@@ -118,8 +121,8 @@ def _says(path: Path, study: Study) -> bool:
 class _Work:
     """One sitting of a coordinator."""
 
-    def __init__(self, study: Study, folder: Path, todo: list[Plan], store: Store, listener: Listener) -> None:
-        self.study, self.folder, self.store, self.listener = study, folder, store, listener
+    def __init__(self, study: Study, folder: Path, todo: list[Plan], store: Store, told: Told) -> None:
+        self.study, self.folder, self.store, self.told = study, folder, store, told
         self.plans = {run_key(plan): plan for plan in todo}
         self.costs = {key: _cost(plan) for key, plan in self.plans.items()}
         self.attempts = dict.fromkeys(self.plans, 0)
@@ -129,42 +132,34 @@ class _Work:
         self.began, self.before = time.monotonic(), store.fact("seconds") or 0.0
         self.known = {run.key: run for run in store.runs(detail=False)}
         self.queue = deque(self._left())
-        climbing = [(plan.task_name, plan.train_size) for plan in todo if plan.ladder is not None]
-        self.shifts = missing_shifts(folder, climbing)
+        self.shifts = missing_shifts(folder, store.fact("shifts") or [])
 
     def _left(self) -> list[str]:
-        """What is to be done, the longest first so that no core waits at the end. Finished folders are taken in; a
-        damaged one is a run that failed, and its reason names it."""
+        """What is to be done, the longest first so that no core waits at the end. Finished folders are taken in. A
+        damaged one is a run that failed, and its reason names it; if only records of probes are damaged, these are
+        measured again."""
         left, found = [], []
         for key, plan in self.plans.items():
-            done = self.known[key].state == "done" and (self._place(key) / RUN).exists()
+            place, reason = self._place(key), ""
             try:
-                if done and plan.ladder is None and not plan.sparsity:  # of these the folder alone knows
-                    check_run(self._place(key))
+                record = read_record(place) if (place / RUN).exists() else {}
+                if record:
+                    check_files(place, record, MODEL)
+                    reason = "; ".join(filter(None, (damage(place, record, slug) for slug in record["records"])))
+                there = record.get("records", {})
+                if record and not reason and all(there.get(slug) == how for slug, how in plan.asked().items()):
+                    if self.known[key].state != "done" or self.known[key].asked != there:
+                        found.append(read_finished(place))
                     continue
-                record = self._finished(key, plan)
             except UsageError as error:
                 self.store.mark(key, "failed", str(error))
                 continue
-            if record is not None:
-                found.append(record)
-            else:
-                left.append(key)
-                self.store.mark(key, "waiting")
+            left.append(key)
+            self.store.mark(key, "waiting", reason)
         self.store.finish_all(found)
         return sorted(left, key=lambda key: -self.costs[key])
 
-    def _finished(self, key: str, plan: Plan) -> RunRecord | None:
-        """The finished run in a folder, if it is there and measured as asked."""
-        if not (self._place(key) / RUN).exists():
-            return None
-        record = read_finished(self._place(key))
-        as_asked = (record.test_size, record.items) == (plan.test_size, plan.items)
-        climbed = plan.ladder is None or record.ladder == plan.ladder.plain()
-        looked = bool(record.sparsity) or not plan.sparsity
-        return record if as_asked and climbed and looked else None
-
-    def do(self, workers: Executor) -> Progress:
+    def do(self, workers: Executor) -> StudyProgress:
         if not self.queue and not self.shifts:
             return self._tell(1)
         minutes = self.study.budget.minutes
@@ -182,7 +177,7 @@ class _Work:
                     raise LengthwiseError(f"no worker was free for {_NO_WORKERS:.0f} s; is the cluster still there?")
                 for outcome in workers.wait(_LOOK):
                     self._settle(outcome, workers.slots)
-                self.listener(self._progress(workers.slots))  # the time that is left goes down meanwhile
+                self.told(self._progress(workers.slots))  # the time that is left goes down meanwhile
                 if stop.asked:
                     self._stop(workers)
             self.store.note("shifts_failed", measure_on(workers, self.folder, self.shifts, lambda: stop.asked))
@@ -248,7 +243,7 @@ class _Work:
     def _place(self, key: str) -> Path:
         return self.folder / RUNS / key
 
-    def _progress(self, workers: int, newest: RunRecord | None = None) -> Progress:
+    def _progress(self, workers: int, newest: RunRecord | None = None) -> StudyProgress:
         counts = self.store.counts()
         rate = self.spent / self.earned if self.earned else None
         now, left = time.monotonic(), None
@@ -256,13 +251,13 @@ class _Work:
             costs = sum(self.costs[key] for key in self.queue) * rate
             costs += sum(max(0.0, self.costs[key] * rate - (now - began)) for key, began in self.active.items())
             left = costs / max(1, min(workers, len(self.queue) + len(self.active)))
-        return Progress(len(self.plans), counts["done"], counts["running"], counts["failed"], left, newest)
+        return StudyProgress(len(self.plans), counts["done"], counts["running"], counts["failed"], left, newest)
 
-    def _tell(self, workers: int, newest: RunRecord | None = None) -> Progress:
+    def _tell(self, workers: int, newest: RunRecord | None = None) -> StudyProgress:
         progress = self._progress(workers, newest)
         self.store.note("progress", {"seconds_left": progress.seconds_left, "at": time.time()})
         self.store.note("seconds", self.before + time.monotonic() - self.began)
-        self.listener(progress)
+        self.told(progress)
         return progress
 
 

@@ -5,8 +5,8 @@ A training step of B items of T tokens, through D layers of width W with an MLP 
     c0 + c1 D + c2 B D T (4 + 2R) W^2 + c3 B D T^2 W + c4 B T
 
 seconds: what a step and a layer cost however small, the matrices, the attention, and drawing and packing the items.
-Measuring a size is the same with constants of its own, and 1,000 more items are drawn there to estimate chance. A
-ladder of shifts is counted by the same constants.
+Measuring a size is the same with constants of its own, and 1,000 more items are drawn there to estimate chance. What
+other probes read (`Probe.passes`) is counted by the same constants.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.runs.plan import Plan
 from lengthwise.seeds import Floats
-from lengthwise.tasks.ladder import ladder_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.batches import Batches
 from lengthwise.training.recipe import Recipe
@@ -69,29 +68,24 @@ def plan_work(plan: Plan) -> Work:
     return Work(steps * step_work(plan, _drawn_sizes(plan)), size_work(plan, plan.test_sizes, plan.items) + checks)
 
 
-def ladder_seconds(plan: Plan) -> float:
-    """Seconds of climbing the ladder, from the constants above alone: at each level the items are read at once, and
-    some are written token by token, which is as many passes as there are tokens. Models that write well need fewer."""
-    if plan.ladder is None:
-        return 0.0
+def probe_seconds(plan: Plan) -> float:
+    """Seconds of the probes other than the curve, from the constants above alone. Items that are written token by token
+    take a pass per token; models that write well need fewer."""
     try:
-        tokens = np.array(_cached_levels(plan.task, plan.train_size, plan.architecture.causal))
-    except Exception:  # of a user's task, whose run will say how; or a task that cannot be hashed
+        work = [w for probe in plan.probes for w in probe.passes(plan.task, plan.train_size, plan.architecture.causal)]
+    except Exception:  # of a user's task, whose run will say how
         return 0.0
-    read = _pass(plan, plan.ladder.items + plan.ladder.inside, tokens)
-    written = _pass(plan, plan.ladder.decoded, tokens)
-    written[:, :2] *= tokens[:, None]
-    return float((read + written).sum(axis=0) @ SIZE[:5])
-
-
-@functools.lru_cache(maxsize=256)
-def _cached_levels(task: Task, train_size: int, causal: bool) -> tuple[float, ...]:
-    return tuple(float(level.task.width(max(level.sizes), causal)) for level in ladder_of(task, train_size))
+    total = 0.0
+    for items, tokens, times in work:
+        amounts = _pass(plan, items, np.array([float(tokens)]))
+        amounts[:, :2] *= times
+        total += float(amounts.sum(axis=0) @ SIZE[:5])
+    return total
 
 
 def relative_cost(plan: Plan) -> float:
     """Roughly the seconds of a run on one core, from the constants above alone: good for comparing runs."""
-    return sum(plan_work(plan).seconds()) + ladder_seconds(plan) + RUN
+    return sum(plan_work(plan).seconds()) + probe_seconds(plan) + RUN
 
 
 def _pass(plan: Plan, items: int, tokens: Floats) -> Floats:

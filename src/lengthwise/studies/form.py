@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.studies.axes import (
     MODEL,
     PLACE,
@@ -28,7 +27,7 @@ from lengthwise.studies.axes import (
 TestSize = int | tuple[int, ...] | None
 
 _SLUG = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._+-]{0,62}[A-Za-z0-9_+-])?")
-_REPLACED = ("train_size", "test_size", "items", "seeds", "ladder", "model", "training")
+_REPLACED = ("train_size", "test_size", "items", "seeds", "probes", "model", "training")
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,8 @@ def in_one_form(given: Mapping[str, Any]) -> dict[str, Any]:
         "override": tuple(_override(*one) for one in _numbered(given["override"], "override")),
         "budget": _budget(given["budget"]),
         "plateau": one_value(given["plateau"], bool, "plateau"),
-        "ladder": _ladder(given["ladder"], "ladder") or None,
-        "sparsity": one_value(given["sparsity"], bool, "sparsity"),
+        "probes": values(given["probes"], str, "probes"),
+        "analyses": values(given["analyses"], str, "analyses") if given["analyses"] else (),
         "threads": one_value(given["threads"], int, "threads"),
     }
     if not 0 <= form["keep"] <= 1:
@@ -94,17 +93,11 @@ def plain_override(override: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in override.items():
         if key in ("model", "training"):
             plain[key] = {name: one_or_list(entries) for name, entries in value.items()}
-        elif key == "seeds":
+        elif key in ("seeds", "probes"):
             plain[key] = list(value)
-        elif key == "ladder":
-            plain[key] = plain_ladder(value) or False
         else:
             plain[key] = one_or_list(value) if isinstance(value, tuple) else value
     return plain
-
-
-def plain_ladder(ladder: LadderSettings | Literal[False] | None) -> dict[str, int] | None:
-    return ladder.plain() if ladder else None
 
 
 def _slug(name: Any) -> str:
@@ -152,25 +145,11 @@ def _replacement(key: str, given: Any, where: str) -> Any:
         return axes(given, MODEL if key == "model" else TRAINING, where)
     if key == "seeds":
         return seeds(given, where)
-    if key == "ladder":
-        return _ladder(given, where)
+    if key == "probes":
+        return values(given, str, where)
     if key == "train_size":
         return values(given, int, where)
     return one_value(given, int, where) if key == "items" else _test_size(list_of(given, int, where), where)
-
-
-def _ladder(given: Any, where: str) -> LadderSettings | Literal[False]:
-    """`true` is a ladder as it usually is, a table says how much is measured; False is none."""
-    if given is None or given is False:
-        return False
-    if isinstance(given, LadderSettings):
-        return given
-    known = [f.name for f in fields(LadderSettings)]
-    if given is not True and not isinstance(given, Mapping):
-        raise UsageError(f"{where} is true, false or a table of {', '.join(known)}, not {given!r}")
-    content = {} if given is True else given
-    only_known(content, known, where)
-    return LadderSettings(**{key: one_value(content[key], int, f"{where} {key}") for key in known if key in content})
 
 
 def _budget(given: Any) -> Budget:

@@ -13,11 +13,11 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.positions import Position, Shape, positions
+from lengthwise.probes.probe import Probe, probes
 from lengthwise.registry import nearest, plain_settings
 from lengthwise.runs.plan import SETTINGS, Plan, plan_for, preset
 from lengthwise.studies.axes import MODEL, TRAINING, Scalar, Values
@@ -42,8 +42,7 @@ class _Block:
     seeds: tuple[int, ...]
     model: Mapping[str, Values]
     training: Mapping[str, Values]
-    ladder: LadderSettings | Literal[False] | None
-    sparsity: bool
+    probes: tuple[Probe, ...]
 
     @functools.cached_property
     def names(self) -> dict[str, str]:
@@ -78,8 +77,7 @@ class _Choice:
                 test_size=self.test_size,
                 items=block.items,
                 seed=self.seed,
-                ladder=block.ladder or None,
-                sparsity=block.sparsity,
+                probes=block.probes,
             )
             _check_parts(plan)
         except UsageError as error:
@@ -144,6 +142,7 @@ def _blocks(study: Study) -> list[_Block]:
         for match, override in overrides:
             if _matches(match, pair):
                 held = {key: _replaced(value, override.get(key)) for key, value in held.items()}
+        held["probes"] = tuple(map(probes.restore, held["probes"]))
         blocks.append(_Block(task=every_task[pair["task"]], position=every_position[pair["position"]], **held))
     return blocks
 

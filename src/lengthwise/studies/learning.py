@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.measurement.standard import ADVICE, THRESHOLD
+from lengthwise.probes.curve.standard import ADVICE, THRESHOLD
 from lengthwise.studies.cells import Cell
 
 

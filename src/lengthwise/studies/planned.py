@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,17 +37,11 @@ def planned_records(plans: Sequence[Plan]) -> list[RunRecord]:
             test_size=plan.test_size,
             items=plan.items,
             settings=settings_of(plan.plain()),
-            detail=_asked(plan),
+            asked=plan.asked(),
         )
         for plan in plans
     ]
     return named_variants(waiting)
-
-
-def _asked(plan: Plan) -> dict[str, Any]:
-    """What is to be measured beside the curve."""
-    ladder = {} if plan.ladder is None else {"ladder": plan.ladder.plain()}
-    return {**ladder, **({"sparsity": []} if plan.sparsity else {})}
 
 
 def study_facts(plans: Sequence[Plan]) -> dict[str, Any]:
@@ -70,4 +65,6 @@ def study_facts(plans: Sequence[Plan]) -> dict[str, Any]:
                 for curve in facts.published
             ],
         }
-    return {"tasks": tasks, "environment": environment()}
+    shifts = [[plan.task_name, plan.train_size] for plan in plans if any(one.measures_shifts for one in plan.probes)]
+    unique = [json.loads(text) for text in dict.fromkeys(map(json.dumps, shifts))]
+    return {"tasks": tasks, "environment": environment(), "shifts": unique}

@@ -118,15 +118,9 @@ def _enter(store: Store, planned: list[RunRecord], finished: Mapping[str, RunRec
     asked = {run.key: run for run in planned}
     others = [run for key, run in finished.items() if key not in asked]
     store.plan([*planned, *others])
-    done = [run for key, run in finished.items() if key not in asked or _as_asked(run, asked[key])]
+    done = [run for key, run in finished.items() if key not in asked or run.answers(asked[key].asked)]
     store.finish_all(done)
     store.plan(planned)
-
-
-def _as_asked(run: RunRecord, planned: RunRecord) -> bool:
-    climbed = planned.ladder is None or run.ladder == planned.ladder
-    looked = planned.sparsity is None or bool(run.sparsity)
-    return climbed and looked and (run.test_size, run.items) == (planned.test_size, planned.items)
 
 
 def _take_over(store: Store, old: _Old, damaged: Mapping[str, str]) -> None:

@@ -1,21 +1,22 @@
-"""The record of one run in a study: what was planned, how it ended, and its curve in a few numbers and in full."""
+"""The record of one run in a study: what was planned, how it ended, and what its probes found."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from lengthwise.errors import UsageError
-from lengthwise.files import read_json
-from lengthwise.integrity import CURVE, LADDER, RUN, check_run
-from lengthwise.measurement.curve import Curve, Point
-from lengthwise.measurement.sparsity import Sparsity
+from lengthwise.integrity import RUN, check_run
+from lengthwise.probes.curve.curve import Curve
+from lengthwise.probes.probe import named
+from lengthwise.records import Record
+from lengthwise.runs.stored import read_records
 
 State = Literal["waiting", "running", "done", "failed"]
-_POINT = tuple(f.name for f in fields(Point))
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Summary:
 
     `twice` and `thrice` are the exact match on the sizes of the second and of the third stretch as wide as the
     training range (21 to 40 and 41 to 60 after training to 20); None where nothing was measured there. `learned` and
-    `holds` are judged by `lengthwise.measurement.standard`; `certain` is False where answers are drawn at random."""
+    `holds` are judged by `lengthwise.probes.curve.standard`; `certain` is False where answers are drawn at random."""
 
     reach: int
     censored: bool
@@ -58,7 +59,8 @@ class Summary:
 @dataclass(frozen=True)
 class RunRecord:
     """One run of the grid. `variant` names the settings in which it differs from other runs of its task and encoding;
-    `settings` holds all of them. What only a finished run has is None or empty before."""
+    `settings` holds all of them. `asked` says what is to be measured, or for a finished run what was (`Plan.asked`).
+    What only a finished run has is None or empty before; `stored` are its records, by name, as they are stored."""
 
     key: str
     task: str
@@ -76,13 +78,29 @@ class RunRecord:
     ended: str = ""
     summary: Summary | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    stored: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
+    def records(self) -> dict[str, Record]:
+        """What the probes found, by the name of the record."""
+        return {slug: Record.from_plain(json.loads(text)) for slug, text in self.stored.items()}
+
+    def record(self, probe: str) -> Record | None:
+        """What a probe found, by its name; None where it was not asked, or the run is not finished."""
+        text = self.stored.get(probe)
+        return Record.from_plain(json.loads(text)) if text else named(self.records.values(), probe)
+
+    @cached_property
     def curve(self) -> Curve:
         """The whole curve of a finished run."""
-        points = unpack_points(self.detail["curve"])
-        certain = self.summary is None or self.summary.certain
-        return Curve(self.task, self.position, self.train_size, self.seed, points, certain)
+        record = self.record("curve")
+        assert record is not None
+        return Curve.from_record(record)
+
+    def answers(self, asked: Mapping[str, Any]) -> bool:
+        """Whether everything that is asked was measured, in the way that is asked."""
+        return all(self.asked.get(slug) == how for slug, how in asked.items())
 
     @property
     def losses(self) -> list[tuple[int, float]]:
@@ -93,18 +111,6 @@ class RunRecord:
     def checks(self) -> list[tuple[int, float]]:
         """(step, share of in-range items right)."""
         return [(step, share) for step, share in self.detail.get("checks", [])]
-
-    @property
-    def ladder(self) -> Mapping[str, int] | None:
-        """How much was measured at each level of the run's ladder of shifts; of a run that waits, how much is to be.
-        None where there is no ladder."""
-        return self.detail.get("ladder")
-
-    @property
-    def sparsity(self) -> tuple[Sparsity, ...] | None:
-        """How sparse attention is, by size and layer; empty for a run that waits, None where it was not asked for."""
-        found = self.detail.get("sparsity")
-        return None if found is None else tuple(Sparsity.from_plain(one) for one in found)
 
 
 def settings_of(plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,11 +144,12 @@ def read_finished(folder: Path) -> RunRecord:
     """The record of the finished run in a folder, from its files alone. A folder in which a file, the weights too, is
     not the one that was saved is a usage error that names it."""
     try:
-        record, curve = check_run(folder), read_json(folder / CURVE)
+        record = check_run(folder)
+        records = read_records(folder, record)
         plan, history = record["plan"], record["history"]
-        measured = Curve.from_plain(curve)
+        measured = Curve.from_record(records["curve"])
         if (measured.seed, measured.train_size) != (plan["seed"], plan["train_size"]):
-            raise ValueError(f"{CURVE} belongs to another run")
+            raise ValueError("its curve belongs to another run")
         found = RunRecord(
             key=folder.name,
             task=measured.task,
@@ -153,19 +160,18 @@ def read_finished(folder: Path) -> RunRecord:
             test_size=plan["test_size"],
             items=plan["items"],
             settings=settings_of(plan),
+            asked=record["records"],
             state="done",
             seconds=float(history["seconds"]),
             ended=history["ended"],
             summary=Summary.of(measured, plan["test_size"]),
             detail={
-                "curve": pack_points(measured.points),
                 "losses": history["losses"],
                 "checks": history["checks"],
                 "environment": record["environment"],
                 "digest": record["digest"],
-                **_ladder_of(plan, folder),
-                **_sparsity_of(record),
             },
+            stored=packed(records),
         )
         json.dumps(found.detail, allow_nan=False)  # a number that is none would be refused by the index later
         return found
@@ -173,29 +179,31 @@ def read_finished(folder: Path) -> RunRecord:
         raise
     except (RecursionError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise UsageError(
-            f"the run folder {folder} is damaged ({type(error).__name__}: {error} in {RUN} or {CURVE}); "
+            f"the run folder {folder} is damaged ({type(error).__name__}: {error} in {RUN} or a record); "
             "delete the folder to have the run trained again"
         ) from error
 
 
-def _ladder_of(plan: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """What was measured of a ladder, if it is there: one that is gone is measured again."""
-    return {"ladder": plan["ladder"]} if "ladder" in plan and (folder / LADDER).is_file() else {}
+def plain_failure(run: RunRecord) -> dict[str, Any]:
+    """A failed run as JSON-ready data."""
+    names = ("key", "task", "position", "variant", "train_size", "seed", "attempts", "reason")
+    return {name: getattr(run, name) for name in names}
 
 
-def _sparsity_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What was measured of the sparsity of attention, each record whole."""
-    found = [Sparsity.from_plain(one).plain() for one in record.get("sparsity", ())]
-    return {"sparsity": found} if found else {}
+def run_title(run: RunRecord) -> str:
+    """A run in words, as in `sort, depth 2, position rope, trained to 20, seed 1`."""
+    parts = (run.task, run.variant, f"position {run.position}", f"trained to {run.train_size}", f"seed {run.seed}")
+    return ", ".join(part for part in parts if part)
 
 
-def pack_points(points: tuple[Point, ...]) -> dict[str, list[Any]]:
-    """A curve by columns, which is a tenth of its size by rows."""
-    return {name: [getattr(point, name) for point in points] for name in _POINT}
+def printable(text: str) -> str:
+    """Text in one line that leaves a terminal alone: names and error messages may hold any characters."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in " ".join(text.split()))
 
 
-def unpack_points(columns: Mapping[str, list[Any]]) -> tuple[Point, ...]:
-    return tuple(Point(*row) for row in zip(*(columns[name] for name in _POINT), strict=True))
+def packed(records: Mapping[str, Record]) -> dict[str, str]:
+    """Records as text, which is read only when somebody asks for one."""
+    return {slug: json.dumps(one.plain(), ensure_ascii=False, allow_nan=False) for slug, one in records.items()}
 
 
 def _exact_within(curve: Curve, first: int, last: int) -> float | None:

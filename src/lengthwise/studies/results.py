@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.measurement.spread import Keep
-from lengthwise.records import Claim
+from lengthwise.probes.curve.spread import Keep
+from lengthwise.progress import Progress, shown
+from lengthwise.records import Claim, Record
 from lengthwise.studies.cells import MEASURES, Cell, Measure, cells
 from lengthwise.studies.folders import study_folder
 from lengthwise.studies.record import RunRecord
@@ -18,7 +19,7 @@ from lengthwise.studies.store import Store
 from lengthwise.trust import trusting
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyResults:
     """What is known of the study in a folder, read once when it is first asked for."""
 
@@ -40,6 +41,16 @@ class StudyResults:
     def claims(self, measure: Measure = "reach") -> list[Claim]:
         """A measure of every cell: reach, in_range, twice or thrice."""
         return [cell.claim(measure) for cell in self.cells if cell.done]
+
+    def records(self, probe: str) -> list[tuple[RunRecord, Record]]:
+        """What a probe found of every finished run that it was put to: `results.records("ladder")`."""
+        found = [(run, run.record(probe)) for run in self.runs]
+        return [(run, record) for run, record in found if record is not None]
+
+    def __repr__(self) -> str:
+        done = sum(run.state == "done" for run in self.runs)
+        learned = sum(cell.learned is True for cell in self.cells)
+        return f"StudyResults({self.folder}: {done} of {len(self.runs)} runs done, {learned} cells learned)"
 
     def _repr_html_(self) -> str:
         """A table of the reach, for a notebook."""
@@ -65,6 +76,7 @@ def run_study(
     executor: Any = "local",
     preset: str | None = None,
     trust: bool = False,
+    progress: Progress | None = None,
 ) -> StudyResults:
     """Carry out a study (a `Study`, a TOML file or the name of a built-in one) or what is left of it. Of a file or a
     built-in one that has presets, `preset` chooses another than the first. Tasks of the study that are Python files
@@ -80,8 +92,8 @@ def run_study(
         raise UsageError(f"a Study has no presets, so {preset!r} chooses nothing; Study.read(source, preset) takes one")
     asked = study if isinstance(study, Study) else Study.read(study, preset)
     place = Path(folder) if folder else default_folder(asked)
-    with trusting(trust):
-        carry_out_study(asked, place, executor)
+    with trusting(trust), shown(progress) as told:
+        carry_out_study(asked, place, executor, lambda now: told(str(now), now.done + now.failed, now.total))
     return StudyResults(place)
 
 

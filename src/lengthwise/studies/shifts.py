@@ -1,37 +1,42 @@
-"""Measure how far the levels of a study's ladders are from training: once a task and training size, kept in the study's
-folder.
+"""How far the levels of a task are from training: measured once per task and training size, kept in the study's folder.
 
-The coordinator gives this to its workers when the runs are done, as it takes some twenty seconds a task. What is
-missing when a report is written (a study that was interrupted, a file that was deleted) is measured there.
+A study whose probes ask for it (`Probe.measures_shifts`) has `shifts.json`, a list of plain rows, one for each task,
+training size, level and metric. The coordinator gives the work to its workers when the runs are done, as it takes some
+twenty seconds per task. What is missing when a report is written (an interrupted study, a deleted file) is measured
+there.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lengthwise.errors import LengthwiseError
+from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.executors.executor import Executor, Job
+from lengthwise.files import read_json, write_text, writing
+from lengthwise.progress import Progress, silent
 from lengthwise.studies.beat import Beat
-from lengthwise.studies.ladders import known_shifts, read_shifts, write_shifts
 from lengthwise.studies.store import Store
 from lengthwise.trust import trusting
 
+SHIFTS = "shifts.json"
 ITEMS, SEED = 200, 0
+_NEEDED = ("task", "train_size", "axis", "value", "metric", "w1", "null", "low", "high")
 _LOOK = 0.5  # seconds between two looks at the workers
 
 Kind = tuple[str, int]  # the spec of a task, and a training size
 
 
-def missing_shifts(folder: Path, wanted: Iterable[Kind]) -> list[Kind]:
+def missing_shifts(folder: Path, wanted: Iterable[Sequence[Any]]) -> list[Kind]:
     """What of this is not in the study's folder, each once; a damaged file counts as none."""
     try:
         known = known_shifts(read_shifts(folder))
     except LengthwiseError:
         known = set()
-    return [kind for kind in dict.fromkeys(wanted) if kind not in known]
+    return [kind for kind in dict.fromkeys((task, size) for task, size in wanted) if kind not in known]
 
 
 def measure_shifts(
@@ -83,16 +88,41 @@ def keep_shifts(folder: Path, rows: list[dict[str, Any]]) -> None:
     write_shifts(folder, [*(row for row in before if (row["task"], row["train_size"]) not in replaced), *rows])
 
 
-def complete_shifts(folder: Path, report: Callable[[str], None] = lambda _: None) -> dict[str, str]:
-    """Measure here what a study's ladders need and its folder does not have. `report` hears of a task before it is
-    measured. Returns why some could not be measured, by their task."""
+def complete_shifts(folder: Path, progress: Progress = silent) -> dict[str, str]:
+    """Measure here what the probes of a study need and its folder does not have. Returns why some could not be
+    measured, by their task."""
     with Store.open(folder) as store:
-        climbed = [(run.task, run.train_size) for run in store.climbed()]
+        missing = missing_shifts(folder, store.fact("shifts") or [])
     failed: dict[str, str] = {}
-    for task, train_size in missing_shifts(folder, climbed):
-        report(task)
+    for number, (task, train_size) in enumerate(missing):
+        progress(f"measuring how far the levels of {task} are from training", number, len(missing))
         try:
             keep_shifts(folder, measure_shifts(task, train_size, ITEMS, SEED))
         except LengthwiseError as error:
             failed[task] = str(error)
     return failed
+
+
+def read_shifts(folder: str | Path) -> list[dict[str, Any]]:
+    """The distances of the levels that are known; none where they were never measured."""
+    path = Path(folder) / SHIFTS
+    if not path.is_file():
+        return []
+    rows = read_json(path)
+    whole = isinstance(rows, list) and all(isinstance(row, dict) and {*_NEEDED} <= {*row} for row in rows)
+    if not whole:
+        raise UsageError(f"{path} is damaged; delete it, and `lengthwise report` measures the distances again")
+    return rows
+
+
+def write_shifts(folder: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write the distances, one row per line."""
+    folder = Path(folder)
+    lines = ",\n".join(json.dumps(dict(row), ensure_ascii=False, allow_nan=False) for row in rows)
+    with writing(folder):
+        write_text(folder / SHIFTS, f"[\n{lines}\n]\n" if lines else "[]\n")
+
+
+def known_shifts(rows: Sequence[Mapping[str, Any]]) -> set[tuple[str, int]]:
+    """The tasks and training sizes whose distances are there."""
+    return {(row["task"], row["train_size"]) for row in rows}

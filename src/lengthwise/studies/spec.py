@@ -18,7 +18,8 @@
     task = "copy_repeat"
     training = { steps = 4000 }
 
-A key `ladder` asks for a ladder of shifts after training, `sparsity` for the sparsity of trained attention, and tables
+A key `probes` names what is measured after training besides the curve (`lengthwise measure --list-probes`), as in
+probes = ["ladder:items=200", "my.py::MyProbe"]; `analyses` names what is computed from the results. Tables
 [preset.NAME] hold variants of the whole study.
 Only the form is checked here, so that a study can be read where its tasks are not at hand; `grid` makes the plans and
 finds names that do not exist. This module does not import torch.
@@ -34,15 +35,14 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UnknownName, UsageError
-from lengthwise.measurement.ladder import LadderSettings
 from lengthwise.registry import nearest
 from lengthwise.studies.axes import Values, one_or_list, only_known, table
-from lengthwise.studies.form import Budget, TestSize, in_one_form, plain_ladder, plain_override, plain_test_size
+from lengthwise.studies.form import Budget, TestSize, in_one_form, plain_override, plain_test_size
 from lengthwise.studies.paths import anchored_study
 from lengthwise.studies.presets import preset_names, with_preset
 from lengthwise.studies.toml import read_toml, read_toml_file, write_toml
 
-__all__ = ["Budget", "LadderSettings", "Study", "builtin_names", "builtin_presets", "builtin_questions"]
+__all__ = ["Budget", "Study", "builtin_names", "builtin_presets", "builtin_questions"]
 
 _ENDING = ".toml"
 _NO_LIMIT = Budget()
@@ -56,8 +56,8 @@ class Study:
     them, one test size for all or one a training size. The fields are the same in one form, so that a study written in
     Python equals the one written in TOML. `keep` is the share of in-range items a seed must have right to be kept in
     summaries, `plateau` asks the report for the plateau of the test loss, `threads` is the torch threads of each run.
-    `ladder` asks for a ladder of shifts after training: true, or how much is measured at each of its levels.
-    `sparsity` asks how sparse the attention of each trained model is.
+    `probes` are put to every trained model, in addition to the curve; `analyses` are made of the results, those that
+    suit every study where none is named.
     """
 
     name: str
@@ -72,8 +72,8 @@ class Study:
     plateau: bool
     threads: int
     budget: Budget
-    ladder: LadderSettings | None
-    sparsity: bool
+    probes: tuple[str, ...]
+    analyses: tuple[str, ...]
     model: Mapping[str, Values] = field(hash=False)
     training: Mapping[str, Values] = field(hash=False)
     exclude: tuple[Mapping[str, Values], ...] = field(hash=False)
@@ -94,8 +94,8 @@ class Study:
         plateau: bool = False,
         threads: int = 1,
         budget: Budget | Mapping[str, Any] = _NO_LIMIT,
-        ladder: bool | LadderSettings | Mapping[str, int] | None = None,
-        sparsity: bool = False,
+        probes: str | Sequence[str] = ("curve",),
+        analyses: str | Sequence[str] = (),
         model: Mapping[str, Any] = {},
         training: Mapping[str, Any] = {},
         exclude: Sequence[Mapping[str, Any]] = (),
@@ -134,11 +134,10 @@ class Study:
     def plain(self) -> dict[str, Any]:
         """The study as data for JSON or TOML; `from_plain` reads it back."""
         content = {f.name: getattr(self, f.name) for f in fields(self)}
-        for key in ("tasks", "positions", "train_size", "seeds"):
+        for key in ("tasks", "positions", "train_size", "seeds", "probes", "analyses"):
             content[key] = list(content[key])
         content["test_size"] = plain_test_size(self.test_size)
         content["budget"] = self.budget.plain()
-        content["ladder"] = plain_ladder(self.ladder)
         for key in ("model", "training"):
             content[key] = {name: one_or_list(entries) for name, entries in content[key].items()}
         content["exclude"] = [{key: one_or_list(entries) for key, entries in one.items()} for one in self.exclude]

@@ -11,25 +11,28 @@ import dataclasses
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from lengthwise.errors import UsageError
+from lengthwise.probes.probe import called
 from lengthwise.studies.record import RunRecord, State, Summary
 
 INDEX, RUNS = "index.sqlite", "runs"
-SCHEMA = 2
+SCHEMA = 3
 _SUMMARY = tuple(f.name for f in dataclasses.fields(Summary))
 _TRUTHS = ("censored", "learned", "holds", "certain")  # SQLite has numbers for them
-_PLAIN = tuple(f.name for f in dataclasses.fields(RunRecord) if f.name not in ("settings", "summary", "detail"))
-_COLUMNS = (*_PLAIN, "settings", *_SUMMARY)
+_PLAIN = tuple(f.name for f in dataclasses.fields(RunRecord) if f.name not in ("summary", "detail", "stored"))
+_JSON = ("settings", "asked")
+_COLUMNS = (*_PLAIN, *_SUMMARY)
 _TABLES = f"""
 create table if not exists facts (name text primary key, content text not null);
 create table if not exists runs (
     {", ".join(f"{name}{' text primary key' if name == 'key' else ''}" for name in _COLUMNS)},
     place integer, planned integer not null default 1, detail text, tracked text not null default ''
 );
+create table if not exists records (key text, slug text, content text not null, primary key (key, slug));
 """
 
 
@@ -119,18 +122,21 @@ class Store:
         rows = self._read("select state, count(*) from runs where planned group by state")
         return {**dict.fromkeys(("waiting", "running", "done", "failed"), 0), **dict(rows)}
 
-    def runs(self, state: State | None = None, detail: bool = True) -> list[RunRecord]:
-        """The planned runs in the order of the grid; without `detail`, which is quicker, they have no curves."""
+    def runs(self, state: State | None = None, detail: bool = True, probe: str | None = None) -> list[RunRecord]:
+        """The planned runs in the order of the grid; without `detail`, which is quicker, they have no records. With
+        `probe` only the finished runs that have a record of that probe, and no other record of them."""
         columns = ", ".join((*_COLUMNS, "detail" if detail else "null"))
         where = "planned" + ("" if state is None else " and state = ?")
         rows = self._read(f"select {columns} from runs where {where} order by place", (state,) if state else ())
-        return self._records(rows)
-
-    def climbed(self) -> list[RunRecord]:
-        """The finished runs that have a ladder; the curves of the others are not read."""
-        columns = ", ".join((*_COLUMNS, "detail"))
-        where = "planned and state = 'done' and json_extract(detail, '$.ladder') is not null"
-        return self._records(self._read(f"select {columns} from runs where {where} order by place"))
+        if not detail:
+            return self._records(rows)
+        like = "" if probe is None else " where slug = ? or slug like ?"
+        values = () if probe is None else (called(probe), f"{called(probe)}-%")
+        stored: dict[str, dict[str, str]] = {}
+        for key, slug, content in self._read(f"select key, slug, content from records{like}", values):
+            stored.setdefault(key, {})[slug] = content
+        runs = self._records(rows, stored)
+        return runs if probe is None else [run for run in runs if run.state == "done" and run.record(probe)]
 
     def plan(self, records: Iterable[RunRecord]) -> None:
         """Make these the runs of the study. What is known of a run stays, unless it is now to be measured otherwise:
@@ -141,16 +147,14 @@ class Store:
         asked = ("variant", "test_size", "items", "settings")
         same = "(test_size, items) = (excluded.test_size, excluded.items)"
         sql = (
-            f"insert into runs ({', '.join(names)}, settings, place, planned, state, attempts, reason, ended) "
-            f"values ({', '.join('?' * len(names))}, ?, ?, 1, 'waiting', 0, '', '') on conflict (key) do update set "
+            f"insert into runs ({', '.join(names)}, place, planned, state, attempts, reason, ended) "
+            f"values ({', '.join('?' * len(names))}, ?, 1, 'waiting', 0, '', '') on conflict (key) do update set "
             "planned = 1, place = excluded.place, "
             + ", ".join(f"{name} = iif({same}, {name}, {fresh})" for name, fresh in forgotten.items())
             + "".join(f", {name} = excluded.{name}" for name in asked)
+            + f", asked = iif({same} and state = 'done', asked, excluded.asked)"
         )
-        rows = [
-            (*(getattr(record, name) for name in names), json.dumps(record.settings), place)
-            for place, record in enumerate(records)
-        ]
+        rows = [(*(_plain(getattr(record, name)) for name in names), place) for place, record in enumerate(records)]
         with _explained(self.folder / INDEX), self._db:
             self._db.execute("update runs set planned = 0")
             self._db.executemany(sql, rows)
@@ -166,25 +170,27 @@ class Store:
         self.finish_all([record])
 
     def finish_all(self, records: Iterable[RunRecord]) -> None:
-        values = ("seconds", "ended")
+        values = ("seconds", "ended", "asked")
         sql = (
             "update runs set state = 'done', reason = '', detail = ?, "
             + ", ".join(f"{name} = ?" for name in (*values, *_SUMMARY))
             + " where key = ?"
         )
-        rows = []
+        rows, stored = [], []
         for record in records:
             assert record.summary is not None
-            numbers = (*(getattr(record, name) for name in values), *dataclasses.astuple(record.summary))
+            numbers = (*(_plain(getattr(record, name)) for name in values), *dataclasses.astuple(record.summary))
             rows.append((json.dumps(record.detail, allow_nan=False), *numbers, record.key))
-        self._change(sql, rows)
+            stored += [(record.key, slug, content) for slug, content in record.stored.items()]
+        with _explained(self.folder / INDEX), self._db:
+            self._db.executemany(sql, rows)
+            self._db.executemany("delete from records where key = ?", [(row[-1],) for row in rows])
+            self._db.executemany("insert into records values (?, ?, ?)", stored)
 
     def untracked(self, tracker: str) -> list[RunRecord]:
         """The finished runs that were not yet mirrored to a tracker."""
-        columns = ", ".join((*_COLUMNS, "detail"))
-        where = "planned and state = 'done' and instr(tracked, ?) = 0"
-        rows = self._read(f"select {columns} from runs where {where} order by place", (f"[{tracker}]",))
-        return self._records(rows)
+        tracked = self.tracked()
+        return [run for run in self.runs("done") if f"[{tracker}]" not in tracked.get(run.key, "")]
 
     def tracked(self) -> dict[str, str]:
         """The trackers to which a run was mirrored, by its key, in square brackets."""
@@ -198,28 +204,34 @@ class Store:
         with _explained(self.folder / INDEX):
             return self._db.execute(sql, values).fetchall()
 
-    def _records(self, rows: list[tuple[Any, ...]]) -> list[RunRecord]:
+    def _records(self, rows: list[tuple[Any, ...]], stored: Mapping[str, Mapping[str, str]] = {}) -> list[RunRecord]:
         with _explained(self.folder / INDEX):
-            return [_record(row) for row in rows]
+            return [_record(row, stored) for row in rows]
 
     def _change(self, sql: str, rows: list[tuple[Any, ...]]) -> None:
         with _explained(self.folder / INDEX), self._db:
             self._db.executemany(sql, rows)
 
 
-def _record(row: tuple[Any, ...]) -> RunRecord:
+def _plain(value: Any) -> Any:
+    """What SQLite can hold: mappings are written as JSON."""
+    return json.dumps(value) if isinstance(value, Mapping) else value
+
+
+def _record(row: tuple[Any, ...], stored: Mapping[str, Mapping[str, str]]) -> RunRecord:
     values = dict(zip((*_COLUMNS, "detail"), row, strict=True))
     numbers = {name: values.pop(name) for name in _SUMMARY}
-    detail, settings = values.pop("detail"), values.pop("settings")
+    detail, decoded = values.pop("detail"), {name: json.loads(values.pop(name)) for name in _JSON}
     summary = None
     if values["state"] == "done":
         truths = {name: None if numbers[name] is None else bool(numbers[name]) for name in _TRUTHS}
         summary = Summary(**{**numbers, **truths})
     return RunRecord(
         **values,
-        settings=json.loads(settings),
+        **decoded,
         summary=summary,
         detail=json.loads(detail) if detail else {},
+        stored=stored.get(values["key"], {}) if values["state"] == "done" else {},
     )
 
 

@@ -1,12 +1,13 @@
-"""The ladders of a whole study in one small file, to be kept beside a text that reports on it.
+"""The records of a whole study in one small file, to be kept with a text that reports on it.
 
-What is left out: weights, curves by size, the history of training, the examples of written traces. The share of wrong
-tokens of each item, and the numbers of calibration and of what happens inside, are rounded to four digits; counts are
-exact. A name that ends in .gz is compressed. The same study gives the same bytes.
+What is left out: weights, the history of training, curves by size, figures, and tables of detail such as examples of
+written answers. Numbers are rounded to four digits; counts are exact. A name that ends in .gz is compressed. The same
+study gives the same bytes.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 from collections.abc import Mapping
@@ -16,40 +17,42 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.integrity import sealed
-from lengthwise.measurement.ladder import Ladder
 from lengthwise.outputs import replace_output
-from lengthwise.studies.ladders import climbed_runs, read_shifts
+from lengthwise.records import Record
 from lengthwise.studies.record import RunRecord
+from lengthwise.studies.shifts import read_shifts
 from lengthwise.studies.store import Store
 
-SCHEMA = 1
+SCHEMA = 2
 DIGITS = 4
 ENDINGS = (".json", ".json.gz")
 _PACKED = (".gz",)
+_KNOWN = ("key", "task", "position", "seed", "train_size")
 
 
 @dataclass(frozen=True)
 class StudySummary:
-    """What a summary holds: how the study was made, a row with a ladder for each run, and the distances of levels."""
+    """What a summary holds: how the study was made, what each run is with its records, and the distances of levels."""
 
     study: Mapping[str, Any]
     command: str
-    climbs: tuple[tuple[dict[str, Any], Ladder], ...]
+    runs: tuple[tuple[dict[str, Any], dict[str, Record]], ...]
     shifts: tuple[dict[str, Any], ...]
 
 
 def write_summary(folder: str | Path, path: str | Path) -> int:
-    """Write the summary of a study; returns the number of runs in it. A study without ladders has none."""
-    path, runs = Path(path), climbed_runs(folder)
-    if not runs:
-        raise UsageError(f"no finished run of {folder} has a ladder to sum up; a study asks for one with ladder = true")
+    """Write the summary of a study; returns the number of runs in it."""
+    path = Path(path)
     with Store.open(folder) as store:
+        runs = store.runs("done")
         study, command = store.fact("study") or {}, store.fact("command") or ""
+    if not runs:
+        raise UsageError(f"no run of {folder} is finished, so there is nothing to sum up")
     content = {
         "schema": SCHEMA,
         "study": study,
         "command": command,
-        "runs": [_row(run, ladder) for run, ladder in runs],
+        "runs": [_row(run) for run in runs],
         "shifts": [_rounded(row, 6) for row in read_shifts(folder)],
     }
     try:
@@ -68,27 +71,28 @@ def read_summary(path: str | Path) -> StudySummary:
         content = json.loads(gzip.decompress(data) if path.suffix in _PACKED else data)
         if content["schema"] != SCHEMA:
             raise UsageError(f"{path} was written by another version (its schema is {content['schema']}, not {SCHEMA})")
-        climbs = tuple((row["run"], _ladder(row)) for row in content["runs"])
-        return StudySummary(content["study"], content["command"], climbs, tuple(content["shifts"]))
+        runs = tuple(
+            (row["run"], {slug: Record.from_plain(one) for slug, one in row["records"].items()})
+            for row in content["runs"]
+        )
+        return StudySummary(content["study"], content["command"], runs, tuple(content["shifts"]))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
+    except UsageError:
+        raise
     except (LookupError, TypeError, AttributeError, ValueError, EOFError) as error:
         raise UsageError(f"{path} is not the summary of a study ({type(error).__name__}: {error})") from error
 
 
-def _row(run: RunRecord, ladder: Ladder) -> dict[str, Any]:
-    known = {name: getattr(run, name) for name in ("key", "task", "position", "seed", "train_size")}
-    known |= {name: run.settings[name] for name in ("depth", "width")}
-    kept = {key: value for key, value in ladder.plain().items() if key != "examples"}
-    for name in ("task", "position", "seed", "train_size"):
-        del kept[name]
-    return {"run": known, "ladder": _rounded(kept, DIGITS)}
+def _row(run: RunRecord) -> dict[str, Any]:
+    known = {name: getattr(run, name) for name in _KNOWN} | {name: run.settings[name] for name in ("depth", "width")}
+    return {"run": known, "records": {slug: _rounded(_small(one).plain(), DIGITS) for slug, one in run.records.items()}}
 
 
-def _ladder(row: Mapping[str, Any]) -> Ladder:
-    run, own = row["run"], row["ladder"]
-    place = {name: run[name] for name in ("task", "position", "seed", "train_size")}
-    return Ladder.from_plain({**own, **place, "examples": []})
+def _small(record: Record) -> Record:
+    """A record without figures, sentences and tables of detail."""
+    kept = tuple(table for table in record.tables if not table.detail)
+    return dataclasses.replace(record, text=(), tables=kept, figures=())
 
 
 def _rounded(value: Any, digits: int) -> Any:

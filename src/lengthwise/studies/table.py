@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from lengthwise.measurement.spread import Keep
+from lengthwise.probes.curve.spread import Keep
 from lengthwise.studies.cells import Cell, Measure, cells, named_sizes
 from lengthwise.studies.learning import Learning, learning
-from lengthwise.studies.record import RunRecord
+from lengthwise.studies.record import RunRecord, plain_failure
 from lengthwise.studies.store import Store
 
 SHOWN: tuple[Measure, ...] = ("reach", "twice", "thrice")
 
 
 @dataclass(frozen=True)
-class Table:
+class StudyTable:
     """What a study came to, as far as its runs are done."""
 
     name: str
@@ -76,30 +76,13 @@ class Table:
         }
 
 
-def read_table(store: Store) -> Table:
+def read_table(store: Store) -> StudyTable:
     """The table of the study in a store."""
     study = store.fact("study") or {}
     rule = Keep(study.get("keep") or 0.0)
     found = cells(store.runs(detail=False), rule)
     name = study.get("name") or store.folder.absolute().name
-    return Table(name, study.get("question") or "", rule, store.counts(), tuple(found))
-
-
-def plain_failure(run: RunRecord) -> dict[str, Any]:
-    """A failed run as JSON-ready data."""
-    names = ("key", "task", "position", "variant", "train_size", "seed", "attempts", "reason")
-    return {name: getattr(run, name) for name in names}
-
-
-def run_title(run: RunRecord) -> str:
-    """A run in words, as in `sort, depth 2, position rope, trained to 20, seed 1`."""
-    parts = (run.task, run.variant, f"position {run.position}", f"trained to {run.train_size}", f"seed {run.seed}")
-    return ", ".join(part for part in parts if part)
-
-
-def printable(text: str) -> str:
-    """Text in one line that leaves a terminal alone: names and error messages may hold any characters."""
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in " ".join(text.split()))
+    return StudyTable(name, study.get("question") or "", rule, store.counts(), tuple(found))
 
 
 def _plain_cell(cell: Cell, measures: Sequence[Measure]) -> dict[str, Any]:

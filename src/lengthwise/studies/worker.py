@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.files import remove_parts, writing
-from lengthwise.measurement.curve import Point
-from lengthwise.measurement.ladder import LevelPoint
 from lengthwise.runs.plan import Plan
-from lengthwise.runs.run import Listener, carry_out
+from lengthwise.runs.run import carry_out
 from lengthwise.studies.beat import BEAT, Beat
 from lengthwise.studies.lock import LOCK, locked
-from lengthwise.training.loop import History
 from lengthwise.trust import trusting
 
 _PATIENCE = 30.0  # a worker whose coordinator was killed is gone after a second; on another node it may take longer
@@ -28,21 +25,14 @@ def work(plan: Mapping[str, Any], folder: str, threads: int = 1, trust: bool = F
     beat = Beat(where / BEAT)
     with trusting(trust):
         todo = Plan.from_plain(plan)
-    steps, sizes = todo.recipe.steps, len(todo.test_sizes)
 
-    def trained(history: History) -> None:
-        beat({"step": history.step, "steps": steps, "loss": history.losses[-1][1]})
-
-    def measured(point: Point) -> None:
-        beat({"step": steps, "steps": steps, "size": point.size, "sizes": sizes})
-
-    def climbed(point: LevelPoint) -> None:
-        beat({"step": steps, "steps": steps, "level": point.name})
+    def told(done: str, step: int, steps: int) -> None:
+        beat({"done": done, "step": step, "steps": steps})
 
     with locked(where, "the run", _PATIENCE):
         remove_parts(where)
-        beat({"step": 0, "steps": steps})
-        run = carry_out(todo, where, Listener(trained=trained, measured=measured, climbed=climbed), threads)
+        told("", 0, todo.recipe.steps)
+        run = carry_out(todo, where, told, threads)
         for name in (BEAT, LOCK):  # a run that is finished is found so by whoever locks it now
             (where / name).unlink(missing_ok=True)
     return {"seconds": run.history.seconds}

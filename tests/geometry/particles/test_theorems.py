@@ -12,9 +12,8 @@ from lengthwise.geometry.particles import starts, theorems
 from lengthwise.geometry.particles.comparison import compare
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.metastable import find_caps
-from lengthwise.geometry.particles.start_facts import wendel
 from lengthwise.geometry.particles.system import System
-from lengthwise.geometry.particles.theorems import check
+from lengthwise.geometry.particles.theorems import check, wendel
 
 
 def named(claims, name):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.programs.interpreter import run, run_tokens
+from lengthwise.oracle.programs.interpreter import Meaning, run_tokens
 from lengthwise.oracle.programs.syntax import (
     And,
     Compare,
@@ -25,6 +25,13 @@ from lengthwise.oracle.programs.syntax import (
 )
 from lengthwise.oracle.programs.text import parse_program
 from oracle_programs import LETTERS, programs
+
+
+def run(program, text, first_position=0) -> Meaning:
+    """A program on one text, `<bos>` included; the arrays are [1, positions]."""
+    vocabulary = tuple(dict.fromkeys(text))
+    tokens = np.array([[vocabulary.index(symbol) for symbol in text]], dtype=np.int64)
+    return run_tokens(program, tokens, vocabulary, first_position)
 
 
 def value(expression, text, i, lines):

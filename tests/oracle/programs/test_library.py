@@ -308,7 +308,6 @@ def test_a_changed_program_is_caught_with_its_word(spec, encoding, longest):
         if verified.mismatch is not None:
             caught += 1
             assert verified.claim().status == "refuted"
-            assert " ".join(verified.mismatch.text) in verified.explain()[-1]
             assert verified.mismatch.wanted != tuple(sorted(verified.mismatch.said))
     # Some changes are none: a value that is asked only where both agree, or a test that another line repeats, as the
     # programs made from automata do.

@@ -9,6 +9,11 @@ from typing import NamedTuple
 from lengthwise.messages import explain, sentence
 from lengthwise.tasks.languages.dfa import Dfa
 
+explain({"crasp.empty_word": "the empty word"})
+LARGEST = 20_000  # states of a product
+State = tuple[int, int, tuple[int, ...]]
+Word = tuple[str, ...]
+
 
 class Edge(NamedTuple):
     """A move of the automaton: reading `letter` in `source` leads to `target`."""
@@ -83,12 +88,6 @@ def component_numbers(transitions: Sequence[Sequence[int]]) -> list[int]:
     return home
 
 
-LARGEST = 20_000  # states of a product
-explain({"crasp.empty_word": "the empty word"})
-
-State = tuple[int, int, tuple[int, ...]]
-
-
 @dataclass(frozen=True)
 class AutomatonProduct:
     """`states[i]` is (state of the automaton, letters read modulo the period, the last letters as numbers).
@@ -134,9 +133,6 @@ def product(dfa: Dfa, period: int, window: int, most: int = LARGEST) -> Automato
         if len(number) > most:
             return None
     return AutomatonProduct(dfa.alphabet, tuple(number), tuple(rows))
-
-
-Word = tuple[str, ...]
 
 
 def shortest_word(

@@ -35,16 +35,7 @@ from lengthwise.oracle.crasp.automata import (
     telling_suffix,
     walk,
 )
-from lengthwise.oracle.crasp.refine import (
-    MOST_PROVED,
-    CountTerm,
-    Forced,
-    Kind,
-    Refinement,
-    first_pair,
-    forced,
-    refine,
-)
+from lengthwise.oracle.crasp.refine import MOST_PROVED, CountTerm, Forced, Kind, Refinement, first_pair, forced, refine
 from lengthwise.oracle.crasp.verify import verify
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.languages.dfa import Dfa
@@ -201,7 +192,8 @@ def _witness(dfa: Dfa, machine: AutomatonProduct, part: Refinement, exact: bool)
     accepted = walk(dfa.alphabet, dfa.transitions, states[0], suffix) in dfa.accepting
     # Where failing shows nothing there is nothing to prove; a proof of every pair is quadratic in the component.
     proofs = forced(component, part.blocks) if exact and len(component.states) <= MOST_PROVED else ()
-    return Blocked(component, left, right, *words, suffix, accepted, part.blocks, proofs)
+    first, second, forth, back = words
+    return Blocked(component, left, right, first, second, forth, back, suffix, accepted, part.blocks, proofs)
 
 
 def _found(word: Word | None) -> Word:

@@ -102,7 +102,7 @@ def _separating_suffix(answer: Answer, machine: Machine, word: Word) -> Word:
     """A suffix of a wrongly answered word that separates two words of one state.
 
     Replacing a longer and longer prefix by the access word of its state turns the right answer into the machine's; the
-    suffix behind the place where it turns is answered differently after the two.
+    suffix after the position where it turns is answered differently after the two.
     """
     states, truth = machine.states(word), answer(word)
     low, high = 0, len(word)  # right at low, wrong at high
@@ -121,7 +121,7 @@ class Guess:
 
     All words up to `checked_to` letters were, and `sampled` random ones of up to `sampled_to`. `everywhere` says
     whether the task really asks every word of its letters; where it does not, the machine is asked more than the task,
-    so that only the membership of its languages carries over. The answer is read at the mark behind the prompt, which
+    so that only the membership of its languages carries over. The answer is read at the mark after the prompt, which
     is the convention of the decision.
     """
 

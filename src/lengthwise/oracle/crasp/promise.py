@@ -2,7 +2,7 @@
 
 A task that tags every prefix of a word asks about prefixes of words alone, and stands on their last letter. Nothing has
 to be known about what begins no word, and states that are never asked a question with different answers need not be
-told apart: in (a|ba)* the last letter settles every tag. A task that asks whether a word belongs draws lengths that
+distinguished: in (a|ba)* the last letter settles every tag. A task that asks whether a word belongs draws lengths that
 have both answers and no others.
 """
 

@@ -95,7 +95,7 @@ class _Classes:
         self.clash = False
 
     def rows(self) -> tuple[tuple[int, ...], ...]:
-        """The moves of the classes in the order of `heads`, and behind them those of the state for all other words."""
+        """The moves of the classes in the order of `heads`, followed by those of the state for all other words."""
         number = {head: place for place, head in enumerate(self.heads)}
         away = len(number)
         rows = [

@@ -21,6 +21,17 @@ MOST_ELEMENTS = 20_000
 MOST_WORK = 20_000_000  # entries touched while the sets of one length are followed
 
 Maps = NDArray[np.int32]
+explain(
+    {
+        "crasp.quick_skipped": "The quick test was not made: words act in more than {most:,} ways.",
+        "crasp.quick_passed": "The quick test is passed, which is necessary for a C-RASP[] program but not sufficient.",
+        "crasp.quick_failed": "The quick test fails, so no C-RASP[] program exists.",
+        "crasp.repetition": "{word} takes the automaton from state {around}: it counts modulo {modulus}.",
+        "crasp.idempotents": "Reading {left} or {right} twice has the same effect as reading it once, and {left} "
+        "followed by {right} acts as {right} alone, and the other way round; yet from state {state} they lead to "
+        "different states, so the last word decides.",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -114,19 +125,6 @@ def stable_semigroup(monoid: Monoid, most: int = MOST_WORK) -> Stable | None:
     period = len(layers) - begins
     index = max(1, -(-begins // period)) * period
     return Stable(monoid, index, period, layers[begins + (index - begins) % period])
-
-
-explain(
-    {
-        "crasp.quick_skipped": "The quick test was not made: words act in more than {most:,} ways.",
-        "crasp.quick_passed": "The quick test is passed, which is necessary for a C-RASP[] program but not sufficient.",
-        "crasp.quick_failed": "The quick test fails, so no C-RASP[] program exists.",
-        "crasp.repetition": "{word} takes the automaton from state {around}: it counts modulo {modulus}.",
-        "crasp.idempotents": "Reading {left} or {right} twice has the same effect as reading it once, and {left} "
-        "followed by {right} acts as {right} alone, and the other way round; yet from state {state} they lead to "
-        "different states, so the last word decides.",
-    }
-)
 
 
 @dataclass(frozen=True)

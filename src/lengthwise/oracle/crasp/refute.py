@@ -201,9 +201,9 @@ def _by_short_words(promise: Promise) -> Refutation | None:
         if not np.array_equal(idempotent[idempotent], idempotent) or len(np.unique(idempotent)) < 2:
             continue
         words = list(itertools.islice(_short(len(letters), len(base)), MOST_LETTERS))
-        total = -(-len(words[-1]) // (len(base) * times)) * times  # so many short words all are filled up to
+        total = -(-len(words[-1]) // (len(base) * times)) * times  # short words to which all are filled up
         fills = [total - len(word) // len(base) for word in words]
-        # Powers repeat from the idempotent on: one more than `times` acts as the first does behind the idempotent.
+        # Powers repeat from the idempotent on: one more than `times` acts as the first does after the idempotent.
         ends = [powers[fill] if fill <= times else idempotent[powers[fill % times]] for fill in fills]
         actions = np.stack([end[_action(letters, word)] for end, word in zip(ends, words, strict=True)])
         found = blocked_by(

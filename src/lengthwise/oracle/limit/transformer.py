@@ -32,6 +32,9 @@ from lengthwise.seeds import Ints
 Number = Fraction | float
 Array = NDArray[Any]
 TIE = 1e-9  # two floating-point logits this close count as equal; exact numbers need no such rule
+Mode = Literal["finite", "hardmax", "infinite"]
+Activation = Literal["relu", "step", "sin", "identity"]
+CHUNK = 1 << 22  # entries of an attention matrix held at once
 
 
 def number(value: Any, what: str) -> Number:
@@ -90,11 +93,6 @@ def _packed(entries: list[Number], shape: tuple[int, ...]) -> Array:
         packed[:] = entries
         return packed.reshape(shape)
     return np.array([float(entry) for entry in entries]).reshape(shape)
-
-
-Mode = Literal["finite", "hardmax", "infinite"]
-Activation = Literal["relu", "step", "sin", "identity"]
-CHUNK = 1 << 22  # entries of an attention matrix held at once
 
 
 @dataclass(frozen=True, eq=False)

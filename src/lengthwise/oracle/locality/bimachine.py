@@ -18,6 +18,7 @@ from lengthwise.errors import UsageError
 
 Step = Callable[[Any, str], Hashable]
 Output = Callable[[Any, str, Any], str]
+UNDEFINED = -1
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,6 @@ def bimachine(
     return Bimachine(
         tuple(alphabet), scanner(alphabet, *left), scanner(alphabet, *right), output, scope, accepting, exact
     )
-
-
-UNDEFINED = -1
 
 
 @dataclass(frozen=True, eq=False)

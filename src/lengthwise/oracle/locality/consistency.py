@@ -110,7 +110,6 @@ class Consistency:
     up_to: int
     least_size: int | None
     pairs: int
-    pairs_by_size: tuple[tuple[int, int], ...]
     by_size: tuple[tuple[int, int | None], ...]
     states: int
     exhaustive: bool
@@ -206,16 +205,14 @@ def consistency(steps: Steps, r: int, sizes: Iterable[int], most: int = 4) -> Co
     table = WindowTable(Numbering(r))
     needs: dict[int, int | None] = {}
     by_size: list[tuple[int, int | None]] = []
-    pairs: list[tuple[int, int]] = []
     refuted: tuple[int, str, Refuted] | None = None
     for size in sizes:
         changed = {anchor for move in steps.moves(size) for anchor in table.add(move, size)}
         refuted = _update(needs, table, changed, most)
-        pairs.append((size, table.pairs))
         by_size.append((size, None if refuted else _largest(needs)))
         if refuted:
             break
-    return _result(steps, r, most, table, by_size, pairs, refuted)
+    return _result(steps, r, most, table, by_size, refuted)
 
 
 def _update(
@@ -254,7 +251,6 @@ def _result(
     most: int,
     table: WindowTable,
     by_size: list[tuple[int, int | None]],
-    pairs: list[tuple[int, int]],
     refuted: tuple[int, str, Refuted] | None,
 ) -> Consistency:
     up_to = by_size[-1][0] if by_size else 0
@@ -267,7 +263,6 @@ def _result(
         up_to,
         None if refuted or newest == up_to else newest,
         table.pairs,
-        tuple(pairs),
         tuple(by_size),
         table.states,
         steps.exhaustive,

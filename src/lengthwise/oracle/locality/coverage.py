@@ -78,7 +78,7 @@ class Coverage:
     exhaustive: bool
     entries: tuple[Entry, ...]
     numbering: Numbering = field(repr=False, compare=False)
-    index: dict[int, list[tuple[int, int]]] = field(repr=False, compare=False)  # anchor → [(windows beside, entry)]
+    index: dict[int, list[tuple[int, int]]] = field(repr=False, compare=False)  # anchor → [(other windows, entry)]
 
     @property
     def least_size(self) -> int | None:
@@ -141,7 +141,7 @@ def coverage(steps: Steps, r: int, sizes: Iterable[int], n: int = 1) -> Coverage
 
 
 def _certified(table: WindowTable, anchor: int, n: int, r: int, name: str) -> list[tuple[str, int, int]]:
-    """(label, windows beside, least size): a small family of certificates; one that fits is used again."""
+    """(label, other windows, least size): a small family of certificates; one that fits is used again."""
     labels = table.found[anchor]
     if len(labels) == 1:
         (label,) = labels

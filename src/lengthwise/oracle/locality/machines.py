@@ -24,6 +24,8 @@ from lengthwise.tasks.formulations.formulation import EMPTY, Formulation, column
 from lengthwise.tasks.formulations.parity import ParityColumns, ParityLeftmost, xor
 from lengthwise.tasks.formulations.rewriting import DROP, KEEP
 
+NOTHING = ("nothing", lambda state, _: state)  # a scanner that remembers nothing
+
 # A product is written "*", a sum or difference "+" in the names of states.
 
 
@@ -112,7 +114,7 @@ def _alternating(finished: bool) -> tuple[str, Any, Any]:
 
 
 def parenthesised(task: ArithmeticParenthesised, finished: bool) -> Bimachine:  # noqa: ARG001
-    """Left and right: how much of `( number operator number )` stands there, with the number beside the operator.
+    """Left and right: how much of `( number operator number )` stands there, with the number next to the operator.
 
     The states are not a regular language. The domain is a larger one: all words in which `( number operator number` is
     always followed by `)` and `number operator number )` is always preceded by `(`, as it is in every state.
@@ -157,9 +159,6 @@ def _local(state: str, letter: str) -> str:
     if sort == "o":
         return {"(n": "(no", "n": "no", "non": "no"}.get(state, "")
     return ""
-
-
-NOTHING = ("nothing", lambda state, _: state)  # a scanner that remembers nothing
 
 
 def machine_of(formulation: Formulation, finished: bool = False) -> Bimachine | None:

@@ -234,7 +234,7 @@ def settle_own(
     settled, if either is. What is settled at these sizes must stay so at the `further` ones."""
     sizes = sizes or own.sizes
     if not sizes:
-        raise UsageError("the sizes to look at are missing; a file with functions has none of its own")
+        raise UsageError("the sizes to examine are missing; a file with functions has none of its own")
     found = settle(own.formulation or own.steps, sizes, widths, most, finished=True, further=further)
     if own.other is None or found.verdict in ("CONSISTENT", "PROVED"):
         return found, own.steps

@@ -53,7 +53,6 @@ class Stream:
     r: int
     side: Side = "left"
     labels: dict[int, str] = field(default_factory=dict)
-    firsts: dict[int, int] = field(default_factory=dict)
     clash: tuple[int, int, int] | None = None  # two lines and the position in the second
     full: bool = False
 
@@ -61,7 +60,7 @@ class Stream:
         self.numbering = Numbering(self.r)
         self._lines: dict[int, int] = {}
 
-    def take(self, move: Move, size: int, line: int) -> None:
+    def take(self, move: Move, line: int) -> None:
         """Enter the windows of a line; after a clash, or when there are too many, nothing more is entered."""
         if self.clash or self.full:
             return
@@ -72,7 +71,6 @@ class Stream:
             known = labels.get(anchor)
             if known is None:
                 labels[anchor], lines[anchor] = label, line
-                self.firsts[size] = self.firsts.get(size, 0) + 1
             elif known != label:
                 self.clash = lines[anchor], line, place
                 return
@@ -118,10 +116,7 @@ class Pairs:
 
 
 def load_pairs(
-    path: str,
-    widths: Sequence[int] = WIDTHS,
-    keep: int = KEPT,
-    progress: Callable[[str, int, int], None] | None = None,
+    path: str, widths: Sequence[int] = WIDTHS, keep: int = KEPT, progress: Callable[[str, int, int], None] | None = None
 ) -> Pairs:
     """Read a file of pairs. The size of a state is its number of columns, or the number under "size"."""
     reader = _PairReader(path, widths, keep)
@@ -178,7 +173,7 @@ class _PairReader:
                 self.streams += [turned_right(stream) for stream in self.streams]
             other = replace(move, labels=labels_between(state, after, "right"))
         for stream in self.streams:
-            stream.take(move if stream.side == "left" else other, size, number)
+            stream.take(move if stream.side == "left" else other, number)
         self._keep(digest, size, move)
 
     def _keep(self, digest: int, size: int, move: Move) -> None:

@@ -9,6 +9,8 @@ from lengthwise.tasks.formulations.appending import END
 from lengthwise.tasks.formulations.formulation import Column, Labels, State, column, symbol
 from lengthwise.tasks.formulations.rewriting import DROP, KEEP
 
+Side = Literal["left", "right"]
+
 
 def state_of(value: Any, where: str = "") -> State:
     """Text split at white space, or a list of tokens or of columns; `|` separates the lines of a column."""
@@ -36,16 +38,13 @@ def _column(part: Any, said: str) -> Column:
     raise UsageError(f"{said}a column is a token, or a list of tokens, one per line, not {str(part)[:40]!r}")
 
 
-Side = Literal["left", "right"]
-
-
 def is_guess(state: State, after: State) -> bool:
     """Whether a comparison leaves open where the change was: neither an equal length nor one column appended."""
     return len(after) != len(state) and not appends(state, after)
 
 
 def appends(state: State, after: State) -> bool:
-    """Whether a step wrote one column behind the state and left the rest as it was."""
+    """Whether a step wrote one column after the state and left the rest as it was."""
     return len(after) == len(state) + 1 and after[:-1] == state
 
 

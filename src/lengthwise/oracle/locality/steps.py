@@ -19,6 +19,8 @@ from lengthwise.tasks.task import Task
 
 Chains = Callable[[int], Iterable[Iterable[Move]]]
 Form = Literal["step", "decoder"]
+SEPARATOR = (";",)
+Prompts = Callable[[int], Iterable[Sequence[str]]]  # all prompts of a size
 
 
 @dataclass(frozen=True)
@@ -144,11 +146,6 @@ def _move(formulation: Formulation, state: State) -> Move:
 def _name(formulation: Formulation) -> str:
     spec = tasks.spec_of(formulation)
     return format_spec(spec) if spec else type(formulation).__name__
-
-
-SEPARATOR = (";",)
-
-Prompts = Callable[[int], Iterable[Sequence[str]]]  # all prompts of a size
 
 
 def decoder_form(formulation: Formulation, items: int | None = None, seed: int = 0) -> Steps:

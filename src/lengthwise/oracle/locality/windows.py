@@ -47,7 +47,7 @@ class Numbering:
         return [numbers.setdefault(line[at : at + 2 * radius + 1], len(numbers)) for at in range(len(state))]
 
     def known(self, state: State) -> list[int | None]:
-        """The number of the window around each position where it has one; nothing is numbered anew."""
+        """The number of the window around each position where it has one; no new number is given."""
         line = (0,) * self.radius + tuple(self._columns.get(column, -1) for column in state) + (0,) * self.radius
         return [self._numbers.get(line[at : at + 2 * self.radius + 1]) for at in range(len(state))]
 
@@ -94,7 +94,7 @@ class WindowTable:
     """What was asked of each anchor window: anchor → label → set of windows of the state (as bits) → one such place.
 
     Equal triples (anchor, label, set) are kept once, so the table grows with the variety of states and not with their
-    number. `first` is the least size at which an anchor bore a label.
+    number. `first` is the least size at which an anchor had a label.
     """
 
     numbering: Numbering
@@ -163,7 +163,7 @@ def numbers_in(bits: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Refuted:
-    """All windows of `own` are among those of `other`, which bears another label: no certificate exists."""
+    """All windows of `own` are among those of `other`, which has another label: no certificate exists."""
 
     own: int
     other: int
@@ -209,7 +209,7 @@ def _by_two(own: Collection[int], others: Collection[int]) -> tuple[dict[int, in
     asked = 0
     for one in own:
         asked |= one
-    beside: dict[int, int] = {}  # a window → the windows that stand beside it in some other set
+    beside: dict[int, int] = {}  # a window → the windows that occur with it in some other set
     for other in others:
         for window in numbers_in(other & asked):
             beside[window] = beside.get(window, 0) | other

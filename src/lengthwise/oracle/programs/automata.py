@@ -45,6 +45,7 @@ from lengthwise.oracle.programs.syntax import some as ever
 from lengthwise.tasks.languages.dfa import Dfa
 
 _Move = tuple[int, str, int]  # state of the product, letter, state
+_LARGEST = 150  # states of a product: a larger one makes a program nobody wants to read or run
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def read_states(draft: Draft, decision: Decision, dead: bool) -> States:
     Without `dead` that is so as long as what was read is the beginning of a word.
     """
     if not decision.member:
-        raise ValueError("a program can be made only where counting tells all states apart")
+        raise ValueError("a program can be made only where counting distinguishes all states")
     parts = readable_parts(decision, dead)
     kept = {state for part in parts for state in part.component.states}
     moves = [
@@ -180,9 +181,6 @@ def _observed(decision: Decision, state: int, shift: int) -> Boolean:
     return all_of([position, *(at_back(Letter(letter), step + shift) for step, letter in enumerate(letters))])
 
 
-_LARGEST = 150  # states of a product: a larger one makes a program nobody wants to read or run
-
-
 def tags_program(dfa: Dfa, end: str, encoding_class: EncodingClass) -> Program | None:
     """Which letters may come next, and whether the word may end. Only prefixes of words are ever asked about, so that
     states which need no different answers there may be one in the automaton that the program follows."""
@@ -215,7 +213,7 @@ def _after(promise: Promise, decision: Decision, states: States, place: int) -> 
 
 
 def _allows(dfa: Dfa, state: int, place: int) -> bool:
-    """Whether the letter of this place may come next in a state; behind the letters, whether the word may end."""
+    """Whether the letter of this place may come next in a state; after the letters, whether the word may end."""
     return state in dfa.accepting if place == len(dfa.alphabet) else dfa.transitions[state][place] in dfa.live
 
 

@@ -1,6 +1,6 @@
 """What a program computes: every definition as an array over positions, many texts at once.
 
-The cost is O(texts x positions x operations); a local count that looks at k places costs k operations.
+The cost is O(texts x positions x operations); a local count over k positions costs k operations.
 """
 
 from __future__ import annotations
@@ -51,13 +51,6 @@ class Meaning:
 
     named: Mapping[str, Values]
     following: Mapping[str, NDArray[np.bool_]]
-
-
-def run(program: Program, text: Sequence[str], first_position: int = 0) -> Meaning:
-    """A program on one text, `<bos>` included; the arrays are [1, positions]."""
-    vocabulary = tuple(dict.fromkeys(text))
-    tokens = np.array([[vocabulary.index(symbol) for symbol in text]], dtype=np.int64)
-    return run_tokens(program, tokens, vocabulary, first_position)
 
 
 def run_tokens(program: Program, tokens: Ints, vocabulary: Sequence[str], first_position: int = 0) -> Meaning:

@@ -55,7 +55,7 @@ def all_items(task: Task, length: int, before: Iterable[Item] | None) -> Iterato
     """Every item whose prompt has `length` symbols, in order; None for each string that is no prompt.
 
     `before` are the items one symbol shorter; they are used where every beginning of a prompt is a prompt too, as it
-    is for the languages, and the strings tried are then only those that go on from one.
+    is for the languages, and the strings tried are then only those that extend one.
     """
     if isinstance(task, NextSymbol) and before is not None:
         letters = set(task.symbols)

@@ -48,6 +48,10 @@ _TOKEN = re.compile(
 )
 
 _BEGINNING = re.compile(r"\s*(\w+|next\[[^\n]*\])[ \t]*:=")  # of a definition
+KEYWORDS = {"and", "or", "not", "true", "false", "if", "then", "else", "count", "position", "next", "back"}
+_RELATIONS = get_args(Relation)
+# How tightly a form holds its parts together; a part that holds less tightly than its place asks is put in parentheses.
+_CHOICE, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _ATOM = range(8)
 
 
 class Token(NamedTuple):
@@ -74,7 +78,7 @@ def tokens(text: str) -> list[Token]:
             )
         kind, word = cast(str, match.lastgroup), match[0]
         open_brackets = max(0, open_brackets + (word in ("(", "[")) - (word in (")", "]")))
-        # A line goes on inside parentheses, unless the next one plainly begins a definition.
+        # A line continues inside parentheses, unless the next one plainly begins a definition.
         ends = kind == "newline" and (not open_brackets or _BEGINNING.match(text, match.end()))
         if ends:
             open_brackets = 0
@@ -84,10 +88,6 @@ def tokens(text: str) -> list[Token]:
         if word == "\n":
             line, start = line + 1, place
     return [*found, Token("newline", "\n", line, place - start + 1), Token("end", "", line, place - start + 1)]
-
-
-KEYWORDS = {"and", "or", "not", "true", "false", "if", "then", "else", "count", "position", "next", "back"}
-_RELATIONS = get_args(Relation)
 
 
 class _Typed(NamedTuple):
@@ -314,10 +314,6 @@ class _ProgramParser:
                 part.token, "a number is due here, and this is a Boolean; count it, or write if ... then 1 else 0"
             )
         return cast(Number, part.node)
-
-
-# How tightly a form holds its parts together; a part that holds less tightly than its place asks is put in parentheses.
-_CHOICE, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _ATOM = range(8)
 
 
 def print_program(program: Program) -> str:

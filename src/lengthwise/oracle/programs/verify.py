@@ -21,7 +21,7 @@ from lengthwise.tasks.task import Task
 
 HUANG = Reference("huang2025", "C-RASP[periodic, local] and its limit transformers")
 _CELLS = 400_000  # positions evaluated at once, which bounds the memory of a program with many names
-_CHUNK = 2_000  # strings tried between two looks at the clock
+_CHUNK = 2_000  # strings tried between two checks of the clock
 _SAMPLED_SIZES = (8, 16, 32, 64)
 explain(
     {

@@ -18,7 +18,7 @@ STEPS = Advice("steps", "advice.pointer_steps")
 explain(
     {
         "advice.pointer_steps": "write the task as reasoning steps that carry a pointer or align their columns "
-        "(`lengthwise tasks` lists such layouts)",
+        "(`lengthwise tasks` lists such layouts)"
     }
 )
 

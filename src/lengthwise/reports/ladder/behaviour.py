@@ -7,7 +7,7 @@ from typing import Any
 
 from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.grouping import by_configuration
-from lengthwise.measurement.ladder import LevelPoint
+from lengthwise.probes.ladder.levels import LevelPoint
 from lengthwise.reports.figure import Figure, template_of
 from lengthwise.reports.ladder.looks import encoding_colour, layers_dash
 from lengthwise.reports.ladder.models import (

@@ -10,7 +10,7 @@ from typing import Any
 
 from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.grouping import by_configuration
-from lengthwise.measurement.ladder import Example
+from lengthwise.probes.ladder.levels import Example
 from lengthwise.reports.ladder.models import model_name
 from lengthwise.reports.ladder.tree import SearchTree, search_tree
 from lengthwise.tasks import tasks

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from lengthwise.findings.evidence import Climb, Evidence
 from lengthwise.findings.grouping import Configuration, common_levels
-from lengthwise.measurement.ladder import LevelPoint
+from lengthwise.probes.ladder.levels import LevelPoint
 from lengthwise.tasks.ladder import TRAINING
 
 

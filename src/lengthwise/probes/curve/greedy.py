@@ -1,0 +1,59 @@
+"""Exact match by writing the answer token by token: the slow way, kept as the witness of the fast one."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from lengthwise.errors import UsageError
+from lengthwise.messages import explain
+from lengthwise.models.batches import right_on
+from lengthwise.models.transformer import Transformer
+from lengthwise.probes.curve.evaluate import measured_batches
+from lengthwise.probes.probe import Context
+from lengthwise.records import Claim
+from lengthwise.seeds import Seeds
+from lengthwise.tasks.batch import Batch
+from lengthwise.tasks.task import Task
+
+explain({"curve.generated": "items on which greedy decoding agrees with the single forward pass"})
+
+
+def agreement(model: Transformer, context: Context) -> Claim:
+    """The share of the items of a curve that greedy decoding judges as the single forward pass does."""
+    assert context.task is not None
+    task, alike, asked = context.task.part("test"), 0, 0
+    items = 200 if context.items is None else context.items
+    for size in sorted(set(context.sizes)):
+        chunks = measured_batches(model, task, size, items, context.seed)
+        at_once = torch.cat([right_on(model, task, batch, seeds).items for batch, seeds in chunks])
+        alike += int((at_once.numpy() == greedy_right(model, task, size, items, context.seed)).sum())
+        asked += items
+    return Claim("curve.generated", alike / asked, "", "measured", evidence={"agree": alike, "items": asked})
+
+
+def greedy_right(model: Transformer, task: Task, size: int, items: int, seed: int) -> np.ndarray:
+    """Which of the items that `measure_size` looks at are answered exactly by greedy decoding, bool [items].
+
+    The positions are those of the whole sequence, cut off at the token being written. O(answer length) forward passes.
+    """
+    if task.readout != "answer" or not model.architecture.causal:
+        raise UsageError("greedy decoding needs a decoder and a task whose answer is written token by token")
+    chunks = measured_batches(model, task, size, items, seed)
+    return np.concatenate([_written_right(model, batch, seeds) for batch, seeds in chunks])
+
+
+def _written_right(model: Transformer, batch: Batch, seeds: Seeds) -> np.ndarray:
+    items, tokens = batch.inputs.shape
+    at = model.architecture.position.indices(tokens, items, model.shape, seeds, False)
+    begins = batch.scored.argmax(axis=1)  # the place of <sep>, the last token of the prompt
+    right = np.zeros(items, dtype=bool)
+    for begin in np.unique(begins):
+        rows = np.flatnonzero(begins == begin)
+        longest = int(batch.scored[rows].sum(axis=1).max())
+        prompts = torch.from_numpy(batch.inputs[rows, : begin + 1])
+        written = model.generate(prompts, longest, at if len(at) == 1 else at[rows]).numpy()
+        wanted = batch.targets[rows, begin : begin + longest]
+        asked = batch.scored[rows, begin : begin + longest]
+        right[rows] = ((written == wanted) | ~asked).all(axis=1)
+    return right

@@ -1,0 +1,193 @@
+"""A trained model on a ladder of shifts: what it gets right at each level, what it writes, what happens inside.
+
+Both Lipschitz constants are in one metric. An input is what the first block reads, one vector per token; two inputs are
+as far apart as the token that differs most, two outputs as the place whose logits differ most (the token norm of
+docs/bounds.md). The certificate is for all inputs whose tokens lie in the smallest ball around the origin that holds
+every embedding; it is made once per model. Items are in that ball, which is convex, so the derivative at an item
+stretches nothing by more than the certified constant: `slope` is the largest stretching found at a few items (slope.py)
+and a lower bound of the same constant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.models.parts import Anatomy
+from lengthwise.models.transformer import Transformer
+from lengthwise.positions import positions
+from lengthwise.probes.ladder import LadderProbe
+from lengthwise.probes.ladder.collapse import look_inside
+from lengthwise.probes.ladder.decoding import Judgement, Written, judge, write_answers
+from lengthwise.probes.ladder.level_items import LevelItems, check_climbs, draw_items, positions_for
+from lengthwise.probes.ladder.levels import Calibrated, Example, Ladder, LevelPoint
+from lengthwise.probes.ladder.slope import slope_at
+from lengthwise.probes.ladder.taught import Taught, read_items
+from lengthwise.probes.lipschitz.certificate import certify
+from lengthwise.probes.probe import Context
+from lengthwise.seeds import Floats
+from lengthwise.subjects.subject import Subject
+from lengthwise.tasks.ladder import ladder_of
+from lengthwise.tasks.sizes import name_of
+from lengthwise.tasks.task import Task
+
+ITEMS_SEED = 0  # of the items of a ladder, whatever the seed of a run: all runs of a task are asked the same
+SHOWN = 2  # examples at a level that has some
+STEEP_ITEMS, STEEP_STEPS = 4, 3
+
+METRIC = (
+    "the largest change of the logits at any one place, for a change of every token's embedding by at most 1, both in "
+    "Euclidean length; over all embeddings in the smallest ball around the origin that holds those of the vocabulary"
+)
+BINS = 10  # of confidence
+
+
+def climb(probe: LadderProbe, subject: Subject, context: Context) -> Ladder:
+    """Measure a model on the ladder of the context's task. Nothing is random but the positions of encodings that draw
+    them in testing, so models that are compared see the same items."""
+    model, anatomy, task = subject.capability("transformer"), subject.capability("anatomy"), context.task
+    if task is None or context.train_size is None:
+        raise UsageError(
+            f"a ladder begins with the training range, and it is not known what {subject.name} was trained on"
+        )
+    check_climbs(model, task)
+    drawn = draw_ladder(task, context.train_size, probe.items)
+    for items in drawn:  # a level beyond the model's reach is refused before the work
+        positions_for(model, items, ITEMS_SEED)
+    places, shown = anatomy.places(_longest(drawn, anatomy)), _farthest(drawn)
+    points, examples = [], []
+    for number, items in enumerate(drawn, start=1):
+        point, some = climb_level(model, anatomy, items, probe, _slope(anatomy, items.first(STEEP_ITEMS), places))
+        points.append(point)
+        if items.level.name in shown:
+            examples += some
+        said = f"{point.name}: {point.token:.0%} of tokens right, {point.solved} of {point.decoded} solved"
+        context.progress(said, number, len(drawn))
+    return Ladder(
+        task=name_of(task),
+        position=positions.text_of(model.architecture.position),
+        train_size=context.train_size,
+        seed=context.seed,
+        settings=probe,
+        points=tuple(points),
+        examples=tuple(examples),
+        certified=certified_constant(anatomy, places.shape[1]),
+        metric=METRIC,
+    )
+
+
+def draw_ladder(task: Task, train_size: int, count: int) -> list[LevelItems]:
+    """The items of all levels."""
+    return [draw_items(level, count, ITEMS_SEED) for level in ladder_of(task, train_size)]
+
+
+def _farthest(drawn: Sequence[LevelItems]) -> set[str]:
+    """The training level and the last one of each axis."""
+    return set({items.level.axis: items.level.name for items in drawn}.values())
+
+
+def climb_level(
+    model: Transformer, anatomy: Anatomy, items: LevelItems, probe: LadderProbe, slope: float | None
+) -> tuple[LevelPoint, list[Example]]:
+    at = positions_for(model, items, ITEMS_SEED)
+    taught = read_items(model, items.batch, at)
+    some = items.first(probe.decoded)
+    read = taught.first(probe.decoded, some.width)
+    written = write_answers(model, some, read, at, 2 * items.longest)
+    judged = [
+        judge(items.task, prompt, truth, own)
+        for prompt, truth, own in zip(some.prompts, some.answers, written, strict=True)
+    ]
+    hits, losses = taught.hits[taught.scored], taught.losses[taught.scored]
+    loss = float(losses.mean())
+    if not math.isfinite(loss):
+        raise LengthwiseError(
+            f"the loss is {loss} at the level {items.level.name}; a smaller learning rate in training usually helps"
+        )
+    point = LevelPoint(
+        axis=items.level.axis,
+        value=items.level.value,
+        right=int(taught.right.sum()),
+        tokens=len(hits),
+        tokens_right=int(hits.sum()),
+        loss=loss,
+        errors=tuple(taught.errors.tolist()),
+        calibration=calibrate(taught.confidence[taught.scored], hits),
+        decoded=len(written),
+        valid=sum(judgement.valid for judgement in judged),
+        solved=sum(judgement.solved for judgement in judged),
+        inside=look_inside(anatomy, items.first(probe.inside), at),
+        slope=slope,
+    )
+    return point, _examples(some, read, written, judged)
+
+
+def _examples(
+    items: LevelItems, taught: Taught, written: Sequence[Written], judged: Sequence[Judgement]
+) -> list[Example]:
+    """The first item that goes wrong and the first that does not; two of a kind where there is one kind only."""
+    right = taught.right
+    order = np.concatenate([np.flatnonzero(~right)[:1], np.flatnonzero(right)[:1], np.flatnonzero(~right)[1:]])
+    rows = [*order, *np.flatnonzero(right)[1:]][:SHOWN]
+    return [
+        Example(
+            level=items.level.name,
+            prompt=" ".join(items.prompts[row]),
+            truth=" ".join(items.answers[row]),
+            written=" ".join(written[row].tokens),
+            wrong_at=_wrong_at(items.answers[row], written[row]),
+            valid=judged[row].valid,
+            solved=judged[row].solved,
+            why=judged[row].why,
+        )
+        for row in rows
+    ]
+
+
+def _wrong_at(truth: Sequence[str], written: Written) -> int | None:
+    """The place of the first token that differs, the end of each being a token too."""
+    own = (*written.tokens, None) if written.ended else written.tokens
+    both = zip((*truth, None), own, strict=False)
+    return next((place for place, (mine, true) in enumerate(both) if mine != true), None)
+
+
+def calibrate(confidence: Floats, hits: NDArray[np.bool_]) -> Calibrated:
+    """Confidence beside accuracy by tenths of confidence, and the expected calibration error (naeini2015, section
+    "Calibrated metrics"; equal widths): Σ over bins of count / all x |accuracy - mean confidence|.
+
+    A confidence of exactly k/10 belongs to the bin that it begins, 1 to the last; an empty bin is (0, 0, 0).
+    """
+    place = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
+    counts = np.bincount(place, minlength=BINS)
+    sure = np.bincount(place, weights=confidence, minlength=BINS)
+    right = np.bincount(place, weights=hits.astype(np.float64), minlength=BINS)
+    whole = np.maximum(counts, 1)
+    bins = tuple(
+        (int(count), float(mean), float(share))
+        for count, mean, share in zip(counts, sure / whole, right / whole, strict=True)
+    )
+    error = float(np.abs(sure - right).sum() / len(confidence))
+    return Calibrated(float(confidence.mean()), error, bins)
+
+
+def certified_constant(anatomy: Anatomy, length: int) -> float | None:
+    """An upper bound for inputs of `length` tokens or fewer; None where there is none or it is infinite."""
+    value = certify(anatomy, length, "ball").token.value
+    return value if isinstance(value, float) else None
+
+
+def _slope(anatomy: Anatomy, items: LevelItems, places: Tensor) -> float | None:
+    """None for attention that jumps, which has no slope."""
+    smooth = all(block.attention.law.fused for block in anatomy.blocks)
+    return slope_at(anatomy, items, places, STEEP_STEPS) if smooth else None
+
+
+def _longest(drawn: Sequence[LevelItems], anatomy: Anatomy) -> int:
+    """The tokens of the longest layout of a level, as far as the model has positions for it."""
+    longest = max(items.task.width(size) for items in drawn for size in items.level.sizes)
+    return longest if anatomy.longest is None else min(longest, anatomy.longest)
