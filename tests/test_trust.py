@@ -19,6 +19,8 @@ PACKAGE = Path(lengthwise.__file__).parent
 # The modules in which text of the user becomes an object. Whatever is read from a file goes through `restore`: look
 # twice at a new place before you add it here.
 OF_THE_USER = {
+    "probes/recursion/walk.py",
+    "probes/probe.py",
     "bounds/compression/__init__.py",
     "cli/check_card.py",
     "cli/doctor.py",
@@ -29,7 +31,6 @@ OF_THE_USER = {
     "probes/guarantee/bound.py",
     "probes/inspection.py",
     "probes/shown/inputs.py",
-    "measurement/recursion.py",
     "oracle/check.py",
     "oracle/locality/own.py",
     "runs/plan.py",

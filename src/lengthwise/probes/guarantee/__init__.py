@@ -10,7 +10,6 @@ held_out       the bounded quantities themselves, measured on fresh items or com
 
 from __future__ import annotations
 
-import dataclasses
 import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -80,4 +79,4 @@ class GuaranteeProbe(Probe):
                 seed=context.seed,
                 progress=context.progress,
             )
-        return dataclasses.replace(guarantee_record(found), settings=dataclasses.asdict(self))
+        return guarantee_record(found)
