@@ -104,7 +104,7 @@ def test_any_table_of_any_probe_is_exported_with_the_columns_of_the_run(study, t
         assert export(store, tmp_path / "look.parquet", "look") == 4
         with pytest.raises(UsageError, match=r"no table 'look\.x'; they have look\.short, look\.rows"):
             export(store, tmp_path / "no.csv", "look", "look.x")
-        with pytest.raises(UsageError, match="no finished run .* 'other'; there are records of curve, look"):
+        with pytest.raises(UsageError, match=r"no finished run .* 'other'; there are records of curve, look"):
             export(store, tmp_path / "no.csv", "other")
         assert export_claims(store, tmp_path / "claims.csv", "look") == 3
     rows = pq.read_table(tmp_path / "look.parquet").to_pylist()

@@ -67,8 +67,8 @@ def train(
 
     `seeds` is a number of seeds, from 0 on, or a list of them. One seed gives a `Run`; several give a `Spread` of their
     curves, and each run has a folder of its own inside `folder`. `probes` are put to the trained model in addition to
-    the curve, as in probes=["ladder:items=200"]. `progress` is called with what is being done; by default a bar is drawn
-    in a terminal and a notebook.
+    the curve, as in probes=["ladder:items=200"]. `progress` is called with what is being done; by default a terminal
+    and a notebook show a bar.
 
     All other arguments are settings of the model and of training, the fields of `Architecture` and of `Recipe`. They
     replace those of the task's preset, exactly as the options of the same names do on the command line: a setting that
