@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from lengthwise.errors import UsageError
 from lengthwise.progress import Progress, silent
-from lengthwise.records import Record
+from lengthwise.records import Record, json_ready
 from lengthwise.registry import Registry, format_spec, parse_spec
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def ask(probe: Probe, subject: Subject, context: Context) -> Record:
         subject.capability(need)
     name = called(probes.spec_of(probe).get("name", type(probe).__name__))
     own = {f.name: getattr(probe, f.name) for f in dataclasses.fields(probe)} if dataclasses.is_dataclass(probe) else {}
-    return dataclasses.replace(probe.measure(subject, context), source=name, settings=own)
+    record = probe.measure(subject, context)
+    return dataclasses.replace(record, source=name, settings=json_ready(own), data=json_ready(record.data))
 
 
 def called(spec: str) -> str:
