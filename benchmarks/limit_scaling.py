@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from rows import Row, standalone
 
-from lengthwise.oracle.limit.simulation import best_run, kept_places
+from lengthwise.errors import UsageError
 from lengthwise.seeds import Floats, Ints, Seeds
 
 OMEGAS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 16.0)
@@ -161,6 +161,30 @@ def run_errors(targets: Sequence[int] = TARGETS, *, length: int = 20_000, seeds:
     windows, prefixes, single = zip(*rows, strict=True)
     bounds = tuple(mean_error_bound(n, best_run(n), locality, letters ** (locality + 1)) for n in targets)
     return RunErrors(windows, prefixes, single, bounds, fit_power_law({"n": targets}, windows))
+
+
+def best_run(target: int) -> float:
+    """The mean length of runs that balances torn windows against chance."""
+    return max(1.0, target ** (1 / 3))
+
+
+def kept_places(length: int, target: int, run: float, seed: int = 0) -> Ints:
+    """The places kept, in order: about `target` of `length`, in runs of mean length `run`. O(length)."""
+    share = target / length
+    if not 0 < target < length:
+        raise UsageError(f"a word of {length} symbols is thinned to 1 to {length - 1} of them, not to {target}")
+    if run < 1 or share / (1 - share) > run:
+        raise UsageError(f"to keep {target} of {length}, runs have a mean length of at least {share / (1 - share):.3g}")
+    random = np.random.default_rng(Seeds(seed).key("runs", length, target))
+    enter = share / (1 - share) / run
+    rounds = int(4 * target / run + 64)
+    on, off = random.geometric(1 / run, rounds), random.geometric(enter, rounds)
+    while on.sum() + off.sum() < 2 * length:  # rarely: the first rounds were short
+        on, off = (np.concatenate([part, random.geometric(p, rounds)]) for part, p in ((on, 1 / run), (off, enter)))
+    first = random.random() < share  # runs are memoryless, so a whole run may stand for a begun one
+    lengths = np.stack([on, off] if first else [off, on], axis=1).ravel()
+    state = np.repeat(np.arange(len(lengths)) % 2 == (0 if first else 1), lengths)[:length]
+    return np.flatnonzero(state)
 
 
 def noisy_cycle(length: int, letters: int, noise: float, seed: int) -> Ints:

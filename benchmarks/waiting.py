@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from rows import Row, need, standalone
 
-from lengthwise.bounds.compression.kmeans import kmeans_levels
+from lengthwise.bounds.compression.quantisers import kmeans_levels
 from lengthwise.errors import LengthwiseError
 from lengthwise.geometry import clusters
 from lengthwise.oracle.programs.interpreter import run_tokens

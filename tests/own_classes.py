@@ -2,36 +2,12 @@
 
 from __future__ import annotations
 
-HEAD = """
-from dataclasses import dataclass
-import lengthwise as lw
-"""
+import re
+from pathlib import Path
 
-ENCODING = (
-    HEAD
-    + """
-@dataclass(frozen=True)
-class Slope(lw.Position):
-    \"\"\"A penalty that grows with distance.\"\"\"
-
-    rate: float = 0.1
-    shift_invariant = True
-    beyond_training = True
-
-    def build(self, shape):
-        return SlopeEncoder(self.rate, shape.heads)
-
-
-class SlopeEncoder(lw.Encoder):
-    def __init__(self, rate, heads):
-        super().__init__()
-        self.rate, self.heads = rate, heads
-
-    def bias(self, queries_at, keys_at):
-        apart = (queries_at[:, :, None] - keys_at[:, None, :]).abs()[:, None].double()
-        return (-self.rate * apart).expand(-1, self.heads, -1, -1)
-"""
-)
+PAGE = (Path(__file__).parents[1] / "docs" / "own-classes.md").read_text(encoding="utf-8")
+ENCODING = re.findall(r"```python\n(.*?)```", PAGE, re.S)[0]
+HEAD = "from dataclasses import dataclass\n\nimport lengthwise as lw\n"
 
 WRAPPER = (
     HEAD

@@ -73,6 +73,7 @@ SETTINGS_OF_RUNS: dict[str, tuple[str, str]] = {
     "attention": ("model", "PATH::Sharp"),
     "sizes": ("recipe", "PATH::Ends"),
     "form": ("recipe", "PATH::Biases"),
+    "probes": ("", "PATH::Nothing"),
 }
 
 
@@ -82,8 +83,11 @@ def planted_setting(run: Path, folder: Path, plant: str, file: str = "run.json")
     setting = plant if plant in ("attention", "sizes", "form") else "position"
     shutil.copytree(run, place)
     record, config = (json.loads((place / name).read_text()) for name in ("run.json", "config.json"))
-    for content in [record["plan"][table], *([config] if table == "model" else [])]:
-        content[setting] = spec.replace("PATH", str(planted_file(folder)))
+    spec = spec.replace("PATH", str(planted_file(folder)))
+    if plant == "probes":
+        record["plan"]["probes"] = [*record["plan"]["probes"], spec, {"name": spec}]
+    for content in [record["plan"].get(table, {}), *([config] if table == "model" else [])]:
+        content[setting] = spec
     (place / "config.json").write_text(json.dumps(config))
     record["files"]["config.json"] = sha256(place / "config.json")
     if file == "plan.json":

@@ -18,9 +18,10 @@ from lengthwise.executors import executors
 from lengthwise.models.attention import attentions
 from lengthwise.models.forms import forms
 from lengthwise.positions import positions, wrappers
-from lengthwise.probes import probes
+from lengthwise.probes.probe import Context, ask, probes
 from lengthwise.registry import Registry
 from lengthwise.runs.plan import Plan, plan_for
+from lengthwise.subjects.subject import Subject
 from lengthwise.tasks import tasks
 from lengthwise.training.lengths import schedules
 from lengthwise.transport.metrics import metrics
@@ -183,3 +184,28 @@ def test_a_study_file_names_own_classes_next_to_it(here, monkeypatch):
 
 def test_head_is_the_same_in_all_files():
     assert EVERYTHING.count(HEAD) == 7
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ("3", "`measure` gives a lengthwise.records.Record, not a int"),
+        ('Record("nothing", data={"x": {1, 2}})', "plain data that JSON can hold"),
+        ("1 / 0", r"ZeroDivisionError: division by zero \(line "),
+    ],
+)
+def test_what_a_probe_of_the_users_gives_is_checked(answer, sentence, here):
+    (here / "mine.py").write_text(PROBE.replace('Record("nothing", {"times": self.times})', answer))
+    with pytest.raises(UsageError, match=sentence):
+        ask(probes.make("mine.py::Nothing"), Nobody(), Context())
+    (here / "mine.py").write_text(PROBE)
+    assert ask(probes.make("mine.py::Nothing"), Nobody(), Context()).source == "Nothing"
+
+
+class Nobody(Subject):
+    """A subject that offers nothing."""
+
+    name = "nobody"
+
+    def capabilities(self):
+        return {}

@@ -33,6 +33,7 @@ from lengthwise.errors import Interrupted, UnknownName, UsageError
 from lengthwise.trust import allow, data_is_trusted, line_of, module_in, said
 
 T = TypeVar("T")
+R = TypeVar("R")
 C = TypeVar("C", bound=Callable[..., Any])
 
 # What a spec starts with: a Python file, perhaps on a drive and with a class, `C:\dir\mytask.py::Repeat`; else a name.
@@ -141,12 +142,16 @@ class Registry(Generic[T]):
         """Refuse, in one sentence, an object of the user's that breaks the contract of its kind; equal ones are looked
         at once."""
         key = (type(thing), repr(thing))
-        if not self.contract or key in self._kept:
-            return
-        module, _, function = self.contract.partition(":")
+        if self.contract and key not in self._kept:
+            self.tried(thing, lambda: check_of(self.contract)(thing))
+            self._kept.add(key)
+
+    def tried(self, thing: T, call: Callable[[], R]) -> R:
+        """What a call gives that runs code of the user's; what it raises is one sentence that names the object, and the
+        line in the user's file where there is one."""
         where = f"the {self.kind} {self.text_of(thing)}"
         try:
-            getattr(importlib.import_module(module), function)(thing)
+            return call()
         except AssertionError as error:
             raise UsageError(f"{where} does not keep its contract: {error}") from error
         except (Interrupted, UsageError):
@@ -155,7 +160,6 @@ class Registry(Generic[T]):
             file = getattr(sys.modules.get(type(thing).__module__), "__file__", None)
             line = f" (line {line_of(error, file)})" if file else ""
             raise UsageError(f"{where} failed when it was tried: {said(error)}{line}") from error
-        self._kept.add(key)
 
     def spec_of(self, thing: T) -> dict[str, Any]:
         """The mapping from which `restore` gives an equal object; {} when its class is not registered."""
@@ -189,6 +193,12 @@ class Registry(Generic[T]):
 
     def _entry_points(self) -> tuple[importlib.metadata.EntryPoint, ...]:
         return self._points
+
+
+def check_of(contract: str) -> Callable[[Any], None]:
+    """The function that "module:function" names. Contracts are named and not imported, as they need what they check."""
+    module, _, function = contract.partition(":")
+    return getattr(importlib.import_module(module), function)
 
 
 def _class_in_file(name: str, base: type, kind: str) -> tuple[str, Any]:
@@ -351,7 +361,7 @@ def setting(default: Any, words: str, shown: str = "", **more: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Setting:
+class SettingField:
     """One field of a dataclass of settings: its type, and what `setting` said of it."""
 
     name: str
@@ -389,10 +399,10 @@ class Setting:
 
 
 @functools.cache
-def settings_of(cls: type) -> Mapping[str, Setting]:
+def settings_of(cls: type) -> Mapping[str, SettingField]:
     """The settings of a dataclass by their names, in the order of its fields."""
     hints = typing.get_type_hints(cls)
-    return {f.name: Setting(f.name, hints[f.name], **f.metadata) for f in dataclasses.fields(cls)}
+    return {f.name: SettingField(f.name, hints[f.name], **f.metadata) for f in dataclasses.fields(cls)}
 
 
 def plain_settings(thing: Any) -> dict[str, Any]:

@@ -119,7 +119,7 @@ BAD = {
         "no transition for 'b'",
     ),
     "no such study": (lambda: ["--against", "nowhere"], "nowhere"),
-    "against with an encoding": (lambda: ["--against", "quick", "--position", "none"], "the study says it"),
+    "against with an encoding": (lambda: ["--against", "quick", "--position", "none"], "the study decides it"),
     "no such formulation": (lambda: ["--formulation", "none.jsonl"], "none.jsonl"),
     "two next states": (
         lambda: ["--formulation", pairs({"state": "1 0", "next": "1"}, {"state": "1 0", "next": "0"})],

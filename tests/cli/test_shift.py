@@ -120,7 +120,7 @@ WRONG = {
     "unknown setting": (["a.jsonl", "b.jsonl", "--metric", "ngrams:m=3"], ["no setting 'm'"]),
     "hidden of nothing": (["a.jsonl", "b.jsonl", "--metric", "hidden:model=no"], ["no holds no config.json"]),
     "unknown method": (["a.jsonl", "b.jsonl", "--method", "simplx"], ["'simplx'"]),
-    "strange words": (["a.jsonl", "other.jsonl", "--metric", "edit"], ["share no token", "--metric features"]),
+    "strange words": (["a.jsonl", "other.jsonl", "--metric", "edit"], ["share no token", "the metric `features`"]),
     "no depth": (["other.jsonl", "other.jsonl", "--metric", "contour"], ["neither brackets nor a 'depth'"]),
     "items 0": (["sort", "--from", "3", "--to", "4", "--items", "0"], ["--items is at least 2, not 0"]),
     "few resamples": (["a.jsonl", "b.jsonl", "--resamples", "3"], ["--resamples is at least 20, not 3"]),

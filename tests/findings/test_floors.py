@@ -112,7 +112,7 @@ class TestFloors:
         claim = found.floors[0].claim()
         assert claim.status == "unknown"
         assert claim.value is not None
-        assert "statistics.one" in [a.key for a in claim.assumptions]
+        assert "one seed shows no spread" in [a.statement for a in claim.assumptions]
 
     def test_two_widths_determine_nothing(self):
         found = floors(planted(falling, widths=(16, 32), seeds=(0, 1)))

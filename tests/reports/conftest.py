@@ -121,7 +121,7 @@ class ToldOracle:
             reference=Reference("huang2025", "Theorem 7"),
         )
         why = f"nobody knows about {position}" if outlook == "unknown" else f"a witness says that {name} {outlook}"
-        return Verdict(position, (Opinion("C-RASP", outlook, why, claim),))
+        return Verdict(position, (Opinion("crasp", outlook, why, claim),))
 
 
 @pytest.fixture(scope="session")

@@ -239,7 +239,7 @@ def test_an_encoding_that_the_card_lacks_is_unknown(content_of):
         return Card(name, train_size, test_size, {})
 
     (row,) = predict(content_of({("sort", "none"): [60]}), silent).rows
-    assert row.verdict.outlook == "unknown" and "no theory" in row.verdict.why
+    assert row.verdict.outlook == "unknown" and row.verdict.opinions == ()
 
 
 def test_nothing_done_is_no_claim(content_of, told):
@@ -252,7 +252,7 @@ def test_plain_is_json(foretold):
     plain = json.loads(json.dumps(foretold.plain(), allow_nan=False))
     assert plain["counts"]["cannot hold"]["did not hold"] == 1 and len(plain["cells"]) == 8
     assert plain["cells"][1]["score"] == "training did not get there" and plain["cells"][1]["holds"] is False
-    assert plain["cells"][1]["verdict"]["opinions"][0]["theory"] == "C-RASP"
+    assert plain["cells"][1]["verdict"]["opinions"][0]["key"] == "crasp"
     assert plain["cells"][6]["learned"] is False and plain["cells"][6]["holds"] is None
     assert plain["cells"][7]["measured"] is None and len(plain["contradictions"]) == 1
 

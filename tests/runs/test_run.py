@@ -232,7 +232,7 @@ def test_interrupted_training_goes_on(tmp_path: Path, done: Run) -> None:
         if (step, steps) == (5, 12):
             os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(Interrupted, match="stopped at step 5 of 12; the same command goes on from there"):
+    with pytest.raises(Interrupted, match="stopped at step 5 of 12; run the same command again to resume"):
         tiny(tmp_path, progress=stop)
     assert names(tmp_path) == {"plan.json", "checkpoint.safetensors"}
     assert "is not finished; run the command that began it again" in refused(lambda: load_run(tmp_path))

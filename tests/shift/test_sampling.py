@@ -7,7 +7,7 @@ from lengthwise.shift.samples import _trajectory, level_sample, task_sample
 from lengthwise.tasks import tasks
 from lengthwise.tasks.ladder import ladder_of
 from lengthwise.transport.metrics import metrics
-from lengthwise.transport.metrics.statistics import STATISTICS, statistics
+from lengthwise.transport.metrics.features import STATISTICS, statistics
 from lengthwise.transport.trajectories import Sample
 
 

@@ -160,3 +160,9 @@ def test_importing_the_room_loads_neither_torch_nor_scipy() -> None:
     code = "import sys, lengthwise.statistics; print([m for m in ('torch', 'scipy') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.wording
+def test_the_words_of_an_interval_from_few_seeds():
+    (_, few) = mean_over_seeds("m", as_seeds([0.1, 0.2, 0.4])).assumptions
+    assert few.statement == "an interval from 3 seeds covers about 75%"

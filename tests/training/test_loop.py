@@ -112,7 +112,7 @@ def test_interrupted_and_resumed(
 ) -> None:
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     at_step(monkeypatch, step, interrupt)
-    with pytest.raises(Interrupted, match=f"^stopped at step {step} of 30; the same command goes on from there$"):
+    with pytest.raises(Interrupted, match=f"^stopped at step {step} of 30; run the same command again to resume$"):
         trained(tmp_path / "checkpoint")
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     assert [file.name for file in tmp_path.iterdir()] == ["checkpoint"]
@@ -143,7 +143,7 @@ def test_a_second_interruption_stops_at_once_and_the_last_checkpoint_counts(
 
 def test_without_a_checkpoint_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     at_step(monkeypatch, 3, interrupt)
-    with pytest.raises(Interrupted, match="nothing was kept, as no folder was given"):
+    with pytest.raises(Interrupted, match="nothing was kept, as it has no folder"):
         trained()
 
 

@@ -15,20 +15,21 @@ from lengthwise.models.attention import attentions
 from lengthwise.models.attention import sinkhorn as rule
 from lengthwise.models.attention.settling import unsettled
 from lengthwise.models.transformer import Architecture, Interface, Transformer
+from lengthwise.progress import Progress, silent
 from lengthwise.tasks import tasks
-from lengthwise.training.loop import History, Report, train_model
+from lengthwise.training.loop import History, train_model
 from lengthwise.training.recipe import Recipe
 
 TASK = tasks.make("copy_repeat")
 RECIPE = Recipe(steps=6, batch=4, check_every=2)
 
 
-def trained(checkpoint: Path | None = None, report: Report | None = None) -> History:
+def trained(checkpoint: Path | None = None, progress: Progress = silent) -> History:
     architecture = Architecture(2, 8, 2, attention=attentions.make("sinkhorn:tau=1"))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
         model = Transformer(architecture, Interface(len(TASK.vocabulary), TASK.outputs, rows=20, trained=12))
-    return train_model(model, TASK, RECIPE, 3, 9, checkpoint, report)
+    return train_model(model, TASK, RECIPE, 3, 9, checkpoint, progress)
 
 
 def test_the_rule_notes_its_error_to_who_listens() -> None:
@@ -64,7 +65,7 @@ def test_steps_are_counted_once_whatever_their_layers(monkeypatch: pytest.Monkey
 def test_the_count_survives_an_interruption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rule, "MOST", 1)
     with pytest.raises(Interrupted, match="step 2 of 6"):
-        trained(checkpoint=tmp_path / "checkpoint", report=lambda history: signal.raise_signal(signal.SIGINT))
+        trained(checkpoint=tmp_path / "checkpoint", progress=lambda *_: signal.raise_signal(signal.SIGINT))
     monkeypatch.setattr(rule, "MOST", 1000)  # the rest settles
     history = trained(checkpoint=tmp_path / "checkpoint")
     assert history.unsettled == 2 and history.unsettled_error > rule.TOLERANCE

@@ -60,7 +60,7 @@ def read_quantity(quantity: Quantity, what: str) -> Read:
     certain = quantity.interval is not None and quantity.interval.level == 1
     sure = certain or quantity.kind in ("certified", "proved")
     number = quantity.value if isinstance(quantity.value, int | float) else None
-    values = {"what": what, "claim": quantity.title, "kind": quantity.kind, "status": quantity.status}
+    values: dict[str, Any] = {"what": what, "claim": quantity.title, "kind": quantity.kind, "status": quantity.status}
     if number is None or quantity.status != "holds":
         return Read(None, Assumption("risk.missing", "violated", values), quantity.kind)
     if certain and quantity.interval is not None:

@@ -3,7 +3,7 @@ before it is trained? Prints the bound term by term beside chance, what a better
 line of constant tokens a parameter.
 
 Leave --params or --tokens out to have it found: the largest model, or the fewest tokens, at which the bound is still
-below chance (--loss), or the gap below --gap. Numbers may be written 7B, 1.4e11 or 2T; a loss is in nats a token, or
+below chance (--loss), or the gap below --gap. Numbers may be written 7B, 1.4e11 or 2T; a loss is in nats per token, or
 in bits as 2.87bits.
 """
 
@@ -31,7 +31,7 @@ def add_options(parser: Parser) -> None:
     add = parser.add_argument
     add("--params", type=amount, metavar="N", help="how many parameters the model has")
     add("--tokens", type=amount, metavar="D", help="how many tokens it is trained on")
-    add("--bits", type=number, default=3.0, metavar="B", help="bits a parameter after compression (3)")
+    add("--bits", type=number, default=3.0, metavar="B", help="bits per parameter after compression (3)")
     add("--loss", type=nats, metavar="NATS", help="the loss it will have on its training data")
     add("--vocabulary", type=amount, default=50_000, metavar="V", help="how many tokens there are to choose from (50k)")
     add("--delta", type=number, default=0.05, metavar="P", help="how likely the bound may fail (0.05)")

@@ -73,7 +73,7 @@ def _of_pairs(options: argparse.Namespace, pairs: tuple[Ints, Ints]) -> Contextu
         features = read_numbers(Path(options.representation))
         if len(features) not in (len(x), different):
             raise UsageError(
-                f"{options.representation} has {len(features)} rows; it needs one a pair ({len(x)}) or one for each "
+                f"{options.representation} has {len(features)} rows; it needs one per pair ({len(x)}) or one for each "
                 f"different x ({different})"
             )
         features = features if len(features) == len(x) else features[x]

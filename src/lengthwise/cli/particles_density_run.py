@@ -127,7 +127,7 @@ def _write_files(options: argparse.Namespace, found: Gathering, words: list[str]
 
 
 def _write_data(path: Path, found: Gathering) -> None:
-    """The density in time: .npz with `times`, `centres`, `areas`, `density` [K, cells]; .csv with a row a cell."""
+    """The density in time: .npz with `times`, `centres`, `areas`, `density` [K, cells]; .csv with one row per cell."""
     moved, mesh = found.path, found.path.mesh
     with replace_output(path) as part:
         if path.suffix.lower() == ".npz":

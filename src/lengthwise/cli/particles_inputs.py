@@ -27,7 +27,7 @@ MANY_STEPS = 50_000  # some minutes
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class ParticleSetting:
     """A start [n, d] of unit vectors, the system that moves it, when to look, and words for all of it."""
 
     start: np.ndarray
@@ -40,7 +40,7 @@ class Setting:
     warnings: tuple[str, ...]
 
 
-def chosen_setting(options: argparse.Namespace) -> Setting:
+def chosen_setting(options: argparse.Namespace) -> ParticleSetting:
     """The setting that the options describe; what is wrong with them is a usage error."""
     _check_numbers(options)
     start, begun, warnings = _start(options)
@@ -59,7 +59,7 @@ def chosen_setting(options: argparse.Namespace) -> Setting:
     system = System(kind, options.beta, query, key, value)
     attracts = query is key is value is None
     warnings += _about_steps(system, d, options.time)
-    return Setting(start, system, options.beta, attracts, times, options.tolerance, facts, tuple(warnings))
+    return ParticleSetting(start, system, options.beta, attracts, times, options.tolerance, facts, tuple(warnings))
 
 
 def _about_steps(system: System, d: int, time: float) -> list[str]:

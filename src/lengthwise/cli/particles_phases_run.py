@@ -73,7 +73,7 @@ def _dimensions(options: argparse.Namespace) -> list[int]:
     try:
         found = [int(part) for part in options.d.split(",")]
     except ValueError:
-        raise UsageError(f"--d is whole numbers with commas between, as 2,8,32, not {options.d!r}") from None
+        raise UsageError(f"--d is whole numbers separated by commas, such as 2,8,32, not {options.d!r}") from None
     at_least(2, min(found), "--d")
     return found
 

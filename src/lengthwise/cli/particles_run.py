@@ -12,12 +12,12 @@ from lengthwise.geometry.particles.theorems import check
 from lengthwise.reports.particles.simulation import Mark, Simulation, energy_never_falls, measure, measured_claims
 
 if TYPE_CHECKING:
-    from lengthwise.cli.particles_inputs import Setting
+    from lengthwise.cli.particles_inputs import ParticleSetting
     from lengthwise.records import Claim
 _NAMES = {"particles.caps_shrink": "T1: caps have shrunk", "particles.caps_stay": "T2: caps still persist"}
 
 
-def simulated(setting: Setting, quiet: bool) -> tuple[Simulation, ParticleTrajectory]:
+def simulated(setting: ParticleSetting, quiet: bool) -> tuple[Simulation, ParticleTrajectory]:
     """Simulate, measure, and compare with theory."""
     theory = check(setting.start, setting.system)
     with progress_shown("simulating", quiet) as progress:

@@ -19,7 +19,7 @@ from lengthwise.errors import Interrupted, UsageError
 from lengthwise.integrity import RUN
 from lengthwise.models.architecture import Architecture
 from lengthwise.progress import shown
-from lengthwise.registry import Setting, settings_of
+from lengthwise.registry import SettingField, settings_of
 from lengthwise.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_settings(parser, "training (the task's preset where not given)", training)
 
 
-def _add_settings(parser: argparse.ArgumentParser, title: str, settings: Mapping[str, Setting]) -> None:
+def _add_settings(parser: argparse.ArgumentParser, title: str, settings: Mapping[str, SettingField]) -> None:
     """An option for every setting, named and explained as its field is; not given, it stays None."""
     group = parser.add_argument_group(title)
     for name, one in settings.items():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from lengthwise.errors import UsageError
 from lengthwise.progress import Progress, silent
 from lengthwise.records import Record, json_ready
-from lengthwise.registry import Registry, format_spec, parse_spec
+from lengthwise.registry import Registry, check_of, format_spec, parse_spec
 
 if TYPE_CHECKING:
     from lengthwise.subjects.subject import Subject
@@ -101,8 +101,16 @@ def ask(probe: Probe, subject: Subject, context: Context) -> Record:
         subject.capability(need)
     name = called(probes.spec_of(probe).get("name", type(probe).__name__))
     own = {f.name: getattr(probe, f.name) for f in dataclasses.fields(probe)} if dataclasses.is_dataclass(probe) else {}
-    record = probe.measure(subject, context)
+    if type(probe) in probes.of_files:
+        record = probes.tried(probe, lambda: _checked(probe.measure(subject, context)))
+    else:
+        record = probe.measure(subject, context)
     return dataclasses.replace(record, source=name, settings=json_ready(own), data=json_ready(record.data))
+
+
+def _checked(record: Record) -> Record:
+    check_of("lengthwise.testing:check_record")(record)
+    return record
 
 
 def called(spec: str) -> str:

@@ -19,7 +19,7 @@ from lengthwise.positions import Position, positions
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.probe import Context, Probe, make_probes, probe_spec, probes, slug_of
 from lengthwise.progress import Progress
-from lengthwise.registry import Setting, nearest, plain_settings, restored_settings, settings_of
+from lengthwise.registry import SettingField, nearest, plain_settings, restored_settings, settings_of
 from lengthwise.tasks import tasks
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
@@ -29,9 +29,9 @@ from lengthwise.training.recipe import Decay, Recipe
 SCHEMA = 1
 
 # The settings of models and of training by their names; the position is an argument of its own everywhere.
-MODEL: Mapping[str, Setting] = {n: one for n, one in settings_of(Architecture).items() if n != "position"}
-TRAINING: Mapping[str, Setting] = settings_of(Recipe)
-SETTINGS: Mapping[str, Setting] = {**MODEL, **TRAINING}
+MODEL: Mapping[str, SettingField] = {n: one for n, one in settings_of(Architecture).items() if n != "position"}
+TRAINING: Mapping[str, SettingField] = settings_of(Recipe)
+SETTINGS: Mapping[str, SettingField] = {**MODEL, **TRAINING}
 
 
 class Settings(TypedDict, total=False):

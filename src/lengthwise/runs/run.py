@@ -213,14 +213,8 @@ def _train(plan: Plan, folder: Path, progress: Progress) -> dict[str, Any]:
     with writing(folder):
         write_json(folder / PLAN, begun)
 
-    def told(history: History) -> None:
-        speed = history.tokens / max(history.seconds, 1e-9) / 1000
-        share = f", in range {history.checks[-1][1]:.0%}" if history.checks else ""
-        said = f"training: loss {history.losses[-1][1]:.4f}{share}, {speed:.0f}k tokens/s"
-        progress(said, history.step, plan.recipe.steps)
-
     model, task = build_model(plan), plan.task.part("train")
-    history = train_model(model, task, plan.recipe, plan.train_size, plan.seed, folder / CHECKPOINT, told)
+    history = train_model(model, task, plan.recipe, plan.train_size, plan.seed, folder / CHECKPOINT, progress)
     if isinstance(model, Formed):
         save_coordinates(folder, model)
         model = model.settled()

@@ -17,7 +17,7 @@ from lengthwise.figures.layout import whole_axis
 from lengthwise.seeds import Floats
 from lengthwise.shift.ground import Points
 from lengthwise.shift.result import Shift, potentials
-from lengthwise.transport.metrics.statistics import table
+from lengthwise.transport.metrics.features import table
 
 _LINES = 150  # of the plan, those that move most
 _WIDE, _TALL = 360, 300
@@ -64,8 +64,8 @@ def _title(shift: Shift) -> str:
     if shift.distance.value is None:
         return "W1 was not certified"
     null = shift.noise[0].value
-    beside = "" if null is None else f"; halves of the first sample are {float(null):.4g} apart"
-    return f"W1 = {float(shift.distance.value):.4g} {shift.unit} ({shift.distance.kind}){beside}"
+    compared = "" if null is None else f"; halves of the first sample are {float(null):.4g} apart"
+    return f"W1 = {float(shift.distance.value):.4g} {shift.unit} ({shift.distance.kind}){compared}"
 
 
 def _rows(shift: Shift, axes: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

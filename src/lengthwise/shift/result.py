@@ -18,7 +18,7 @@ from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim
 from lengthwise.seeds import Floats
 from lengthwise.shift.ground import Ground, Points
-from lengthwise.transport.metrics.statistics import STATISTICS, table
+from lengthwise.transport.metrics.features import STATISTICS, table
 from lengthwise.transport.problem import TransportProblem, VectorCost
 from lengthwise.transport.solving import Transported, solve
 
@@ -236,8 +236,8 @@ class Shift:
         if null.value is None or shifted.value is None or test.value is None:
             return f"{start}; a sample is too small to say what noise alone would give."
         size, noise, moved = null.evidence["items"], float(null.value), float(shifted.value)
-        beside = f"at {size} items each it is {moved:.4g}, where two halves of the first sample are {noise:.4g} apart"
-        return f"{start}; {beside}: {_words(moved, noise, float(test.value), size)}."
+        compared = f"at {size} items each it is {moved:.4g}, where two halves of the first sample are {noise:.4g} apart"
+        return f"{start}; {compared}: {_words(moved, noise, float(test.value), size)}."
 
     def plain(self) -> dict[str, Any]:
         """Everything but the plan, as JSON-ready data."""

@@ -118,7 +118,7 @@ class _TrajectoryReader:
         self.weights: list[float] = []
         self.extras: set[str] | None = None
 
-    def take(self, text: str, line: int) -> None:  # noqa: ARG002  # the line is told by who calls
+    def take(self, text: str, line: int) -> None:  # noqa: ARG002  # the caller names the line
         item = object_of(text, _EXAMPLE)
         extras = {key for key in ("weight", "depth", "features") if key in item}
         if self.extras is None:
@@ -154,7 +154,7 @@ def _depth(item: Mapping[str, Any]) -> tuple[float, ...] | None:
     if "depth" not in item:
         return None
     if not isinstance(item["depth"], list):
-        raise UsageError(f"the depth is a list of numbers, one a step, not {json.dumps(item['depth'])[:40]}")
+        raise UsageError(f"the depth is a list of numbers, one per step, not {json.dumps(item['depth'])[:40]}")
     return tuple(_number(value, "the depth of a step") for value in item["depth"])
 
 

@@ -1,4 +1,4 @@
-"""The training loop: AdamW, warm-up and decay, one size a batch, and exact resumption.
+"""The training loop: AdamW, warm-up and decay, one size per batch, and exact resumption.
 
 Everything random at step t is a function of (seed, t), so the state of training is the weights, the two moments of
 AdamW and t: a run that was interrupted ends with the weights it would have had. Of a model in a form the coordinates
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from lengthwise.models.attention.settling import unsettled
 from lengthwise.models.batches import logits_of, loss_of, right_on
 from lengthwise.models.forms import Full
 from lengthwise.models.transformer import Transformer
+from lengthwise.progress import Progress, silent
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.task import Task
 from lengthwise.training.batches import Batches
@@ -55,9 +55,6 @@ class History:
         self.checks = [(step, share) for step, share in self.checks]
 
 
-Report = Callable[[History], None]
-
-
 def train_model(
     model: Transformer,
     task: Task,
@@ -65,9 +62,9 @@ def train_model(
     train_size: int,
     seed: int,
     checkpoint: Path | None = None,
-    report: Report | None = None,
+    progress: Progress = silent,
 ) -> History:
-    """Train in place on sizes up to `train_size`. With a `checkpoint` path, training goes on from it when it exists,
+    """Train in place on sizes up to `train_size`. With a `checkpoint` path, training resumes from it when it exists,
     and it is written every half minute and when the user interrupts. O(steps x batch x depth x (T width^2 + T^2 width))
     for sequences of T tokens."""
     if recipe.form != getattr(model, "form", Full()):
@@ -91,19 +88,23 @@ def train_model(
             history.seconds = time.monotonic() - began
             if history.step % recipe.check_every == 0 or history.step == recipe.steps:
                 _check(model, task, recipe, sizes, seed, history)
-                if report:
-                    report(history)
+                progress(_state(history), history.step, recipe.steps)
             if checkpoint is not None and (stop.asked or time.monotonic() - saved > CHECKPOINT_SECONDS):
                 save_checkpoint(checkpoint, model, optimiser, vars(history))
                 saved = time.monotonic()
             if stop.asked:
-                kept = (
-                    "the same command goes on from there" if checkpoint else "nothing was kept, as no folder was given"
-                )
+                kept = "run the same command again to resume" if checkpoint else "nothing was kept, as it has no folder"
                 raise Interrupted(f"stopped at step {history.step} of {recipe.steps}; {kept}")
     history.ended = (history.ended or "all steps done") + _about_unsettled(history)
     model.eval()
     return history
+
+
+def _state(history: History) -> str:
+    """How training goes, in a few words."""
+    speed = history.tokens / max(history.seconds, 1e-9) / 1000
+    share = f", in range {history.checks[-1][1]:.0%}" if history.checks else ""
+    return f"training: loss {history.losses[-1][1]:.4f}{share}, {speed:.0f}k tokens/s"
 
 
 def _about_unsettled(history: History) -> str:

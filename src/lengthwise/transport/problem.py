@@ -195,7 +195,7 @@ class Solution:
     """What a solver hands back: a sparse plan, potentials, and whether it believes itself; `verify` does not.
 
     `mass[k]` moves from item rows[k] of the first sample to item columns[k] of the second. `exact` says that the method
-    ends in an optimum when it is allowed to finish, `finished` that it was; `notes` are facts worth showing.
+    ends in an optimum when it is allowed to finish, `finished` that it was; `notes` are facts to show.
     """
 
     rows: Ints

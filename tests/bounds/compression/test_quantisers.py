@@ -10,8 +10,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.special import ndtri
 
 from lengthwise.bounds.compression import make_quantiser
-from lengthwise.bounds.compression.kmeans import kmeans_levels
-from lengthwise.bounds.compression.quantisers import Exact, KMeans, UniformQuantiser, to_bfloat16
+from lengthwise.bounds.compression.quantisers import Exact, KMeans, UniformQuantiser, kmeans_levels, to_bfloat16
 from lengthwise.errors import UsageError
 
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)

@@ -12,9 +12,8 @@ from lengthwise.geometry.particles import starts, theorems
 from lengthwise.geometry.particles.comparison import compare
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.metastable import find_caps
-from lengthwise.geometry.particles.start_facts import wendel
 from lengthwise.geometry.particles.system import System
-from lengthwise.geometry.particles.theorems import check
+from lengthwise.geometry.particles.theorems import check, wendel
 
 
 def named(claims, name):
@@ -160,7 +159,7 @@ def test_the_comparison_would_notice_a_token_that_left():
     points, system = starts.caps(6, 3, 3, 0.2, 1), System("SA", 1.0)
     stay = named(check(points, system), theorems.CAPS_STAY)
     assert stay.status == "vacuous"
-    longer = type(stay)(stay.name, 20.0, "time", "proved", evidence=stay.evidence)
+    longer = type(stay)(stay.key, 20.0, "time", "proved", evidence=stay.evidence)
     shown = compare([longer], simulate(system, points, [0.0, 10.0, 20.0], tolerance=1e-6))[0]
     assert shown.status == "refuted"
     assert shown.evidence["first_left_at"] == 10.0
@@ -224,7 +223,7 @@ def test_orthogonal_tokens_follow_gamma():
 
 
 def test_the_bound_for_random_starts_is_called_vacuous():
-    claim = named(check(starts.uniform(8, 64, 0), System("SA", 1.0)), "probability that gamma(t) is missed, at most")
+    claim = named(check(starts.uniform(8, 64, 0), System("SA", 1.0)), "particles.chance_of_miss")
     assert claim.status == "vacuous"
 
 

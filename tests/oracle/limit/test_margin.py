@@ -1,4 +1,4 @@
-"""Margins and hardmax lengths against all words, and the regimes of heads against their attention."""
+"""Margins and hardmax lengths against all words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from lengthwise.oracle.limit.margins import (
     gap_of_words,
     hardmax_length,
     logit_margin,
-    positional_margin,
     smallest_length,
 )
 from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, head_weights, matrix, vector
@@ -123,47 +122,7 @@ def test_long_predictions_are_exact_without_listing_words() -> None:
 
 
 def test_margins_are_of_one_layer_at_finite_precision() -> None:
-    with pytest.raises(UsageError, match="positional_margin"):
+    with pytest.raises(UsageError, match="one layer at finite precision"):
         logit_margin(bigram())
     margin = logit_margin(previous_token())
     assert margin.value == 1 and margin.query is not None and len(margin.keys) == 2
-
-
-def local_model(*phi: float | str) -> LimitTransformer:
-    zero = matrix([[0]], "z")
-    layer = Layer((LimitHead(zero, vector(list(phi), "l"), zero),))
-    return LimitTransformer(("a",), zero, zero, (layer,), zero, "infinite")
-
-
-@pytest.mark.parametrize(
-    ("phi", "regime", "margin"),
-    [
-        ((0, "1/2"), "token-dominated", Fraction(1, 2)),
-        ((0, 1), "balanced", Fraction(1)),
-        ((0, "1/2", 1), "balanced", Fraction(1, 2)),
-        ((0, 2), "position-dominated", Fraction(1)),
-        (("3/2", 2), "position-dominated", Fraction(1, 2)),
-        ((1, 1), "balanced", None),
-    ],
-)
-def test_regimes(phi, regime, margin) -> None:
-    found, (head,) = positional_margin(local_model(*phi))
-    assert head.regime == regime and head.margin == found == margin
-
-
-@pytest.mark.parametrize("phi", [(0, "1/2"), (0, 2), ("3/2", 2), (0, "1/4", "3/4")])
-def test_what_loses_vanishes_with_the_margin_as_its_power(phi) -> None:
-    """The share of all but the winners falls like i^-margin; winners are the local terms or all the rest."""
-    model = local_model(*phi).in_floats()
-    margin = float(positional_margin(model)[0] or 0)
-    top = max(1.0, *map(float, model.layers[0].heads[0].local))
-    shares = []
-    for length in (2000, 8000):
-        weights = head_weights(
-            model.layers[0].heads[0], np.zeros((1, length, 1)), np.array([length - 1]), "infinite", 1
-        )
-        local = [weights[0, 0, length - 1 - t] for t, value in enumerate(model.layers[0].heads[0].local)]
-        far = weights[0, 0, : length - len(local)].sum()
-        won = [w for w, v in zip(local, model.layers[0].heads[0].local, strict=True) if v == top]
-        shares.append(1 - sum(won) - (far if top == 1 else 0))
-    assert np.log(shares[0] / shares[1]) / np.log(4) == pytest.approx(margin, abs=0.05)

@@ -11,13 +11,14 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.limit.examples import bigram, wave
-from lengthwise.oracle.limit.simulation import best_run, kept_places, subsample
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 try:
     from limit_scaling import (  # pyright: ignore[reportMissingImports]
         OMEGAS,
+        best_run,
         fit_power_law,
+        kept_places,
         limit_factor,
         mean_error_bound,
         noisy_cycle,
@@ -105,11 +106,14 @@ def test_the_chain_keeps_as_many_places_in_runs_as_asked() -> None:
 
 def test_two_layers_answer_alike_on_runs_and_not_on_single_places() -> None:
     model = bigram(3, 8.0)
-    word = ["abc"[symbol] for symbol in noisy_cycle(1200, 3, 0.1, seed=3)]
-    thinned = [subsample(model, word, 300, seed=seed) for seed in range(5)]
-    single = [subsample(model, word, 300, run=1.0, seed=seed) for seed in range(5)]
-    assert np.mean([s.difference for s in thinned]) < 0.25 < 0.4 < np.mean([s.difference for s in single])
-    assert thinned[0].short[-2:] == tuple(word[-2:])
+    x = noisy_cycle(1200, 3, 0.1, seed=3)
+
+    def difference(run: float, seed: int) -> float:
+        z = x[np.union1d(kept_places(len(x), 300, run, seed), [len(x) - 2, len(x) - 1])]
+        return float(np.abs(model.answers(x[None]) - model.answers(z[None])).max())
+
+    thinned, single = (np.mean([difference(run, seed) for seed in range(5)]) for run in (best_run(300), 1.0))
+    assert thinned < 0.25 < 0.4 < single
 
 
 def test_prefix_histograms_are_compared_at_the_same_share() -> None:

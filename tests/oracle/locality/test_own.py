@@ -246,7 +246,7 @@ def test_files_that_are_not_there_or_not_text(tmp_path: Path) -> None:
 def test_an_endless_alphabet_in_a_file_is_noted(file: Callable[..., str]) -> None:
     items = [{"state": [f"{size}{n}", *["+"] * size], "next": "x"} for n in range(5) for size in range(1, 7)]
     own = load_formulation(file(jsonl(items), "pairs.jsonl"))
-    assert "new tokens keep coming" in str(own.endless(own.sizes))
+    assert own.endless(own.sizes) is not None
 
 
 states = st.lists(st.sampled_from("ab"), min_size=1, max_size=6).map(lambda word: tuple((letter,) for letter in word))

@@ -244,7 +244,7 @@ def test_an_automaton_too_large_to_be_read_as_a_program_has_none():
         dfa = Dfa(("a", "b"), (*rows, (depth + 1, depth + 1)), 0, frozenset({0}))
         assert decide(dfa).member
         assert (tags_program(dfa, "$", "none") is not None) == found
-    with pytest.raises(ValueError, match="only where counting tells"):
+    with pytest.raises(ValueError, match="only where counting distinguishes"):
         read_states(Draft(), decide(automaton("(aa)*")), dead=True)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.transport.metrics import metrics
-from lengthwise.transport.metrics.statistics import STATISTICS, statistics
+from lengthwise.transport.metrics.features import STATISTICS, statistics
 from lengthwise.transport.trajectories import Sample, Trajectory
 
 WORDS = st.lists(st.sampled_from("()ab"), min_size=1, max_size=12).map(tuple)

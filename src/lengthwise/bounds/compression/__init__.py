@@ -1,17 +1,12 @@
-"""How long a model's description is: a message that is really written, and really decodes back.
+"""How long a model's description is: a message that is actually written, and actually decodes back.
 
 quantisers     weights on a few levels: uniform, k-means, or kept as they are
-kmeans         one-dimensional k-means on counts
-tables         whole-number frequencies from which encoder and decoder build the same code
 symbols        the entropy coder, with a table or learning as it goes
-bit_strings    numbers as bits, each of which says where it ends
+bit_strings    numbers as self-delimiting bits
 tensor_codes   the ways to write one tensor, of which the shortest is taken
-names          names and shapes of many tensors in few bytes
-sharing        one codebook for many tensors
-envelope       checksum, header and pieces around what is coded
+envelope       names, shapes, checksum, header and pieces around what is coded
 message        the whole model as bytes, and back
 gguf_file      the same for the blocks of a GGUF file
-gguf_blocks    what the bytes of its blocks mean
 """
 
 from lengthwise.bounds.compression.message import Message, decode, encode

@@ -88,7 +88,7 @@ def delta_code(value: int) -> str:
 
 
 def length_prefix(length: int) -> bytes:
-    """A length of 0 or more as bytes that say where they end: seven bits a byte, lowest first."""
+    """A length of 0 or more as bytes that say where they end: seven bits per byte, lowest first."""
     pieces = bytearray()
     while length >= 128:
         pieces.append(length & 127 | 128)

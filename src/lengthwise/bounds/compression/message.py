@@ -1,13 +1,14 @@
 """A whole model as one string of bytes that decodes back with nothing else known but this package.
 
 The number of bits of that string, with a prefix that says how long it is, is the -log2 of a prior probability of the
-model that was fixed before any data were seen (Kraft 1949): this is what bounds charge. See docs/compression.md.
+model that was fixed before any data were seen (Kraft 1949): this is what bounds charge. See docs/compression.md. Many
+tensors may share one codebook: each is divided by a scale of its own, and all of them use the same levels.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +17,44 @@ from numpy.typing import NDArray
 
 from lengthwise.bounds.compression.bit_strings import DAMAGED, length_prefix, read_prefix
 from lengthwise.bounds.compression.envelope import CHECKSUM, grouped, guarded, listed, opened, sealed, sizes_of, taken
-from lengthwise.bounds.compression.quantisers import Quantiser, Singles, checked
-from lengthwise.bounds.compression.sharing import fit_shared, on_shared
-from lengthwise.bounds.compression.tensor_codes import TensorReader, TensorWriter
+from lengthwise.bounds.compression.quantisers import Codebook, Quantised, Quantiser, Singles, checked, to_bfloat16
+from lengthwise.bounds.compression.tensor_codes import TensorReader, TensorWriter, scaled
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
+
+MOST_FITTED = 1 << 24  # numbers of which the shared levels are fitted to all; of more, every second, third, …
+
+
+def fit_shared(tensors: Iterable[Singles], quantiser: Quantiser) -> Codebook | None:
+    """Levels for all tensors that vary, each in units of its scale; None where none does."""
+    units = [(tensor.ravel(), scale) for tensor in tensors if (scale := scale_of(tensor))]
+    if not units:
+        return None
+    stride = -(-sum(len(numbers) for numbers, _ in units) // MOST_FITTED)
+    pieces = []
+    for numbers, scale in units:
+        ends = np.array([numbers.min(), numbers.max()]) if stride > 1 else numbers[:0]
+        pieces.append((np.concatenate([numbers[::stride], ends]) / scale).astype(np.float32))
+    return quantiser.codebook(np.concatenate(pieces))
+
+
+def on_shared(tensor: Singles, shared: Codebook) -> tuple[Quantised, float] | None:
+    """The tensor on the shared levels and its scale; None where it has no scale or its levels would fall together."""
+    scale = scale_of(tensor)
+    levels = scaled(shared.levels, scale)
+    if not scale or not np.isfinite(levels).all() or np.any(np.diff(levels) <= 0):
+        return None
+    return Quantised(levels, Codebook(levels).nearest(tensor)), scale
+
+
+def scale_of(tensor: Singles) -> float:
+    """The root mean square, rounded to 16 bits; 0 for a tensor of one value, which needs no levels."""
+    if tensor.size < 2 or tensor.min() == tensor.max():
+        return 0.0
+    scale = to_bfloat16(float(np.sqrt(np.mean(np.square(tensor, dtype=np.float64)))))
+    return scale if np.isfinite(scale) and scale > np.finfo(np.float32).tiny else 0.0
+
 
 MOST_NUMBERS = 1 << 31
 PIECES = ("tables", "exact", "symbols")

@@ -158,7 +158,7 @@ def optimal_error(spectrum: Spectrum, dimensions: int, epsilon: float) -> float:
 
 
 def worst_error(table: JointTable, features: Floats, epsilon: float) -> float:
-    """The worst probe error of features [X, d] over all tasks with ρ(f) >= 1 - ε (proposition 4). O(X³) an iteration.
+    """The worst probe error of features [X, d] over all tasks with ρ(f) >= 1 - ε (proposition 4). O(X³) per iteration.
 
     It is min over λ >= 0 of the largest eigenvalue of (I - Π) + λ (K - (1-ε)²), where Π projects on the features and K
     = TT*: every λ gives an upper bound, and the best is attained as the joint range of two quadratic forms is convex

@@ -35,7 +35,7 @@ class Spectrum:
         return self.values**2
 
     def most(self, dimensions: int) -> float:
-        """Σ s_i² over the first so many: the largest ratio trace of a representation of that many dimensions."""
+        """Σ s_i² over the first `dimensions`: the largest ratio trace of a representation of that many dimensions."""
         return float(self.squares[:dimensions].sum())
 
     def square(self, index: int) -> float:

@@ -72,7 +72,7 @@ def without_mean(functions: Floats, weights: Floats) -> Floats:
 
 
 def joint_table(numbers: ArrayLike, counts: bool = False) -> JointTable:
-    """A table from numbers of 0 or more, a row an x and a column an a; they are divided by their sum.
+    """A table from numbers of 0 or more, one row per x and one column per a; they are divided by their sum.
 
     With `counts` they are how often each pair was seen, and what is made of the table is an estimate.
     """

@@ -29,6 +29,7 @@ explain(
         "lipschitz.exact": "the model computes in exact arithmetic; float32 adds errors of its own",
     }
 )
+EXACT = Assumption("lipschitz.exact")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ class PartBound:
             status="holds" if holds else "vacuous",
             assumptions=(
                 Assumption("lipschitz.valid", "checked", {"where": self.where}),
-                Assumption("lipschitz.exact"),
+                EXACT,
                 *self.assumptions,
             ),
             reference=Reference("docs/bounds.md", self.statement),

@@ -1,6 +1,6 @@
 """The formulas of bounds for tokens by themselves: plain numbers in, plain numbers out. Proofs: docs/generalisation.md.
 
-Losses are in nats unless a name says bits. `complexity` is the C of every bound: nats of description a unit of data.
+Losses are in nats unless a name says bits. `complexity` is the C of every bound: nats of description per unit of data.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def token_bound_bits(
     sample: int | None = None,
     delta: float = 0.05,
 ) -> float:
-    """The published bound of lotfi2024tokens in bits a token, as its code computes it: Hoeffding terms for the
+    """The published bound of lotfi2024tokens in bits per token, as its code computes it: Hoeffding terms for the
     population and for a sample of independent tokens, and one α that was fixed before the data were seen."""
     spread = loss_range(alpha, vocabulary) / LN2
     if sample is None:

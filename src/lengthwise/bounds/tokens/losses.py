@@ -93,7 +93,7 @@ def joined(parts: Iterable[TokenLosses]) -> TokenLosses:
 
 
 SAMPLE_STEPS = 16  # the steps of the product inequality for a sample, all paid for
-STRETCH = 1 << 18  # tokens that are looked at at once
+STRETCH = 1 << 18  # tokens that are read at once
 
 
 def sample_price(sample: int, delta: float, settings: int) -> float:

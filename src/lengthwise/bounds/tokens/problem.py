@@ -107,7 +107,7 @@ class BoundProblem:
 
     count        how many documents, or tokens, the model was trained on
     complexity   C of the population's inequality, with every setting paid for
-    price        the same for the sample; None when all data are at hand
+    price        the same for the sample; None when all data are available
     alphas       the smoothings to choose from; (None,) for errors, which need none
     steps        the steps to choose from
     """
@@ -141,13 +141,13 @@ class BoundProblem:
         return np.clip(1 - losses.mass[:, KS.index(rank_limit(self.target))], 0.0, 1.0)
 
     def mean_loss(self, losses: TokenLosses, alpha: float | None) -> float:
-        """The mean on the data at hand: of documents, of units that were drawn, or of tokens."""
+        """The mean on the available data: of documents, of units that were drawn, or of tokens."""
         if self.level == "documents" or self.price is not None:
             return float(np.mean(document_means(losses, lambda part: self.losses(part, alpha))))
         return token_mean(losses, lambda part: self.losses(part, alpha))
 
     def totals(self, losses: TokenLosses, alpha: float | None, step: float | None) -> tuple[float, float]:
-        """The bound if the data at hand were all there are, and the bound with what a sample may hide."""
+        """The bound if the available data were all there are, and the bound with what a sample may hide."""
         ends = self.ends(alpha)
 
         def per_token(part: TokenLosses) -> Floats:

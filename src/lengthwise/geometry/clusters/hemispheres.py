@@ -20,7 +20,7 @@ from scipy.optimize import nnls
 from lengthwise.errors import UsageError
 from lengthwise.geometry.clusters.measures import Floats, on_sphere, over_leading
 
-ROUNDING = 1e-9  # a margin closer to 0 than this is not told apart from 0
+ROUNDING = 1e-9  # a margin closer to 0 than this counts as 0
 
 
 @dataclass(frozen=True, eq=False)

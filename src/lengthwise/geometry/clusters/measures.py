@@ -184,7 +184,7 @@ def energy_course(energies: ArrayLike, tolerance: float = 1e-12) -> EnergyCourse
     """Whether energies [steps] climb. A change of no more than `tolerance` of the larger size is rounding."""
     found = np.asarray(energies, dtype=np.float64)
     if found.ndim != 1 or not np.isfinite(found).all():
-        raise UsageError(f"energies are one finite number a step, [steps], not an array of shape {found.shape}")
+        raise UsageError(f"energies are one finite number per step, [steps], not an array of shape {found.shape}")
     change = np.diff(found)
     rounding = tolerance * np.maximum(np.abs(found[1:]), np.abs(found[:-1]))
     deepest = float(max(0.0, (-change).max())) if len(change) else 0.0

@@ -66,7 +66,7 @@ class System:
         """The tangent vectors along which unit vectors x [..., n, d] move, in the type of x.
 
         SA holds for any beta: softmax is taken relative to the greatest score. USA is refused where e^score overflows.
-        Time O(n^2 d) a system, memory O(n d) for SA, and at most 2^20 scores (or one row of a batch) for USA.
+        Time O(n^2 d) per system, memory O(n d) for SA, and at most 2^20 scores (or one row of a batch) for USA.
         """
         self.check(x)
         pull = self._normalised(x) if self.kind == "SA" else self._unnormalised(x)

@@ -1,16 +1,10 @@
-"""When attention becomes hard: the margins of logits and of positional terms, and the lengths that follow from them.
+"""When attention becomes hard: the margin of logits, and the length that follows from it.
 
 A query is a symbol at a phase. It can meet itself at distance 0; any symbol at each distance up to the locality, whose
 phase is then fixed; any symbol at any phase beyond it. The logit margin gamma is the smallest positive difference of
 two logits over all of these, not over sampled words, which could only make it too large. `gap_of_words` is the sharper
 number that decides when attention is hard: over all words of a length, the smallest difference between the largest
 logit of a word and one of *another* position below it. It is never below gamma.
-
-At infinite precision the keys beyond the locality have a total weight of order i at position i, as each has one of
-order 1; a key at distance t has i^phi(t). So with m the largest phi: below 1 the many distant tokens win
-(token-dominated), above 1 the nearest do (position-dominated), at 1 both keep a share (balanced). The positional
-margin, the largest value of P = {phi(0), ..., phi(locality), 1} less the second largest, says how fast the loser
-vanishes: like i^-margin.
 """
 
 from __future__ import annotations
@@ -20,12 +14,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.limit.transformer import TIE, LimitHead, LimitTransformer, Number, is_exact
-
-Regime = Literal["token-dominated", "balanced", "position-dominated"]
+from lengthwise.oracle.limit.transformer import TIE, LimitHead, LimitTransformer, Number
 
 
 @dataclass(frozen=True)
@@ -60,20 +51,10 @@ class HardmaxLength:
     observed: int | None
 
 
-@dataclass(frozen=True)
-class HeadRegime:
-    """A head's regime and positional margin; None when P has one value, so that nothing vanishes."""
-
-    layer: int
-    head: int
-    margin: Number | None
-    regime: Regime
-
-
 def logit_margin(model: LimitTransformer) -> Margin:
     """gamma of a one-layer limit transformer. O(heads · (symbols · period)² · (locality + period))."""
     if len(model.layers) != 1 or model.mode == "infinite":
-        raise UsageError("the logit margin is of one layer at finite precision; for others see `positional_margin`")
+        raise UsageError("the logit margin is defined for one layer at finite precision")
     best = Margin(None)
     for index, head in enumerate(model.layers[0].heads):
         for symbol, phase in itertools.product(range(len(model.symbols)), range(model.period)):
@@ -91,25 +72,6 @@ def hardmax_length(model: LimitTransformer) -> HardmaxLength:
     margin = logit_margin(model)
     predicted = 1 if margin.value is None else smallest_length(margin.value, model.bits)
     return HardmaxLength(margin, predicted, _observed(model))
-
-
-def positional_margin(model: LimitTransformer) -> tuple[Number | None, tuple[HeadRegime, ...]]:
-    """gamma(f), the smallest positional margin of all heads (None if nothing vanishes), and the regime of each head."""
-    heads = tuple(
-        _regime(head, layer, index) for layer, one in enumerate(model.layers) for index, head in enumerate(one.heads)
-    )
-    return min((head.margin for head in heads if head.margin is not None), default=None), heads
-
-
-def _regime(head: LimitHead, layer: int, index: int) -> HeadRegime:
-    slack = 0 if is_exact(head.local) else TIE
-    largest = max(head.local)
-    regime: Regime = "balanced" if abs(largest - 1) <= slack else "token-dominated"
-    if largest > 1 + slack:
-        regime = "position-dominated"
-    top = max(largest, Fraction(1))
-    below = [value for value in (*head.local, Fraction(1)) if top - value > slack]
-    return HeadRegime(layer, index, top - max(below) if below else None, regime)
 
 
 def gap_of_words(model: LimitTransformer, head: LimitHead, length: int) -> Number | None:

@@ -1,14 +1,9 @@
-"""A short word on which a limit transformer answers almost as on a long one.
+"""A short word on which a one-layer limit transformer answers almost as on a long one, found by searching counts.
 
-For one layer it is found by searching counts. Beyond the last locality + 1 symbols, the answer depends on how often
-each symbol occurs at each phase. The short word z keeps the end of x, the phase of its last position, and which symbols
-occur at which phase at all: if one vanished, or came in, another level of logits could become the largest. What remains
-is to choose the counts. Rounding the histogram of the whole word would not do: where attention prefers rare symbols,
-the ratios *among those* count.
-
-For two layers runs of the word are kept, switched on and off by a chain of two states. Single positions drawn at random
-would tear all windows apart; runs of mean length b tear one in b, and b = n^(1/3) balances that against chance
-(docs/limit.md).
+Beyond the last locality + 1 symbols, the answer depends on how often each symbol occurs at each phase. The short word z
+keeps the end of x, the phase of its last position, and which symbols occur at which phase at all: if one vanished, or
+came in, another level of logits could become the largest. What remains is to choose the counts. Rounding the histogram
+of the whole word would not do: where attention prefers rare symbols, the ratios *among those* count.
 """
 
 from __future__ import annotations
@@ -22,7 +17,7 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.limit.transformer import Array, LimitTransformer
-from lengthwise.seeds import Ints, Seeds
+from lengthwise.seeds import Ints
 
 LISTED = 4000  # up to this many vectors of counts are all tried; beyond that, steps downhill from two starts
 STEPS = 200
@@ -48,7 +43,7 @@ def simulate(model: LimitTransformer, word: Sequence[str], length: int) -> Stand
     """The best stand-in of this length that the search finds; None when no word of this length keeps end, phase and
     presence."""
     if len(model.layers) != 1:
-        raise UsageError("counts decide the answer of one layer; for two layers use `subsample`")
+        raise UsageError("counts decide the answer of one layer only")
     x = model.read(word)[0]
     if not 1 <= length <= len(x) or (len(x) - length) % model.period:
         return None
@@ -72,44 +67,9 @@ def shortest_simulation(model: LimitTransformer, word: Sequence[str], error: flo
     return _stand_in(model.in_floats(), x, x)
 
 
-def subsample(
-    model: LimitTransformer, word: Sequence[str], target: int, run: float | None = None, seed: int = 0
-) -> StandIn:
-    """About `target` symbols of the word kept in runs of mean length `run`, and always its last locality + 1. One draw:
-    another seed gives another word."""
-    x = model.read(word)[0]
-    end = np.arange(max(len(x) - model.locality - 1, 0), len(x))
-    kept = kept_places(len(x), target, best_run(target) if run is None else run, seed)
-    return _stand_in(model, x, x[np.union1d(kept, end)])
-
-
 def _stand_in(model: LimitTransformer, x: Ints, z: Ints, listed: bool = False) -> StandIn:
     answer, short = (tuple(map(float, model.answers(row[None])[0])) for row in (x, z))
     return StandIn(model.spelled(x), model.spelled(z), answer, short, listed)
-
-
-def best_run(target: int) -> float:
-    """The mean length of runs that balances torn windows against chance."""
-    return max(1.0, target ** (1 / 3))
-
-
-def kept_places(length: int, target: int, run: float, seed: int = 0) -> Ints:
-    """The places kept, in order: about `target` of `length`, in runs of mean length `run`. O(length)."""
-    share = target / length
-    if not 0 < target < length:
-        raise UsageError(f"a word of {length} symbols is thinned to 1 to {length - 1} of them, not to {target}")
-    if run < 1 or share / (1 - share) > run:
-        raise UsageError(f"to keep {target} of {length}, runs have a mean length of at least {share / (1 - share):.3g}")
-    random = np.random.default_rng(Seeds(seed).key("runs", length, target))
-    enter = share / (1 - share) / run
-    rounds = int(4 * target / run + 64)
-    on, off = random.geometric(1 / run, rounds), random.geometric(enter, rounds)
-    while on.sum() + off.sum() < 2 * length:  # rarely: the first rounds were short
-        on, off = (np.concatenate([part, random.geometric(p, rounds)]) for part, p in ((on, 1 / run), (off, enter)))
-    first = random.random() < share  # runs are memoryless, so a whole run may stand for a begun one
-    lengths = np.stack([on, off] if first else [off, on], axis=1).ravel()
-    state = np.repeat(np.arange(len(lengths)) % 2 == (0 if first else 1), lengths)[:length]
-    return np.flatnonzero(state)
 
 
 class Frame:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
 
 from lengthwise.figures.chart_files import save_chart
@@ -94,8 +95,6 @@ def save_density(path: Path, found: Gathering, words: Sequence[str]) -> None:
 
 def density_chart(found: Gathering) -> Any:
     """Heat above, the number of peaks below it on the same axis of time, and the rates of the first waves."""
-    import altair as alt
-
     panels = alt.vconcat(_heat(found), _counts(found), _rates(found)).resolve_scale(color="independent")
     style = config(PAPER_INK)
     style["title"] |= {"frame": "group"}  # titles begin where the axes do
@@ -134,8 +133,6 @@ def heat_cells(found: Gathering) -> list[dict[str, float]]:
 
 
 def _heat(found: Gathering) -> Any:
-    import altair as alt
-
     cells = heat_cells(found)
     top = max(10.0, max(cell["value"] for cell in cells))
     legend = gradient_below("density / uniform", format="~g", tickCount=4)
@@ -161,8 +158,6 @@ def _title(found: Gathering) -> str:
 
 
 def _counts(found: Gathering) -> Any:
-    import altair as alt
-
     rows = [{"time": float(t), "peaks": int(p)} for t, p in zip(found.path.times, found.peaks, strict=True)]
     top = max(int(found.peaks.max()), found.degree if found.d == 2 else 0) + 1
     upward = alt.Scale(domain=[0, top], nice=False)
@@ -183,8 +178,6 @@ def _counts(found: Gathering) -> Any:
 
 
 def _rates(found: Gathering) -> Any:
-    import altair as alt
-
     path, degree = found.path, found.degree
     rows = [
         {"degree": one, "rate": growth_rate(path.kind, path.beta, one, found.d), "fastest": one == degree}  # pyright: ignore[reportArgumentType]
@@ -206,7 +199,5 @@ def _rates(found: Gathering) -> Any:
 
 
 def _time(found: Gathering, column: str) -> Any:
-    import altair as alt
-
     span = [float(found.path.times[0]), float(found.path.times[-1])]
     return alt.X(f"{column}:Q", title="time", scale=alt.Scale(domain=span, nice=False), axis=alt.Axis(tickCount=8))

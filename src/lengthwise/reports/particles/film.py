@@ -84,7 +84,7 @@ def _palette() -> Any:
 
 
 def _frames(simulation: Simulation) -> Iterator[Any]:
-    """The pictures, one a moment."""
+    """The pictures, one per moment."""
     from PIL import Image
 
     view = viewed(simulation.points[:, :DRAWN])

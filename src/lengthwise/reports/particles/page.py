@@ -10,6 +10,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import numpy as np
 
 from lengthwise.figures.policy import policy
@@ -34,8 +35,6 @@ def write_page(simulation: Simulation, path: Path) -> Path:
 
 def render_page(simulation: Simulation) -> str:
     """The page as text."""
-    import jinja2
-
     measures, drawn = simulation.measures, charts(simulation)
     view = viewed(simulation.points[:, :DRAWN])
     style, script = asset("page.css") + asset("particles.css"), asset("particles.js")

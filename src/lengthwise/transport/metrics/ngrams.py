@@ -26,7 +26,7 @@ class Ngrams(Metric):
 
     A trajectory, with n - 1 marks before it and after it, is the distribution p of its runs. `norm=variation` is the
     total variation sum |p - q| / 2, `norm=hellinger` is sqrt(sum (sqrt p - sqrt q)^2 / 2); both lie in [0, 1]. Two
-    trajectories with the same runs in another order are not told apart, so this is a pseudo-metric.
+    trajectories with the same runs in another order are not distinguished, so this is a pseudo-metric.
     """
 
     identity = False

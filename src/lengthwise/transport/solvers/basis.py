@@ -19,7 +19,7 @@ from lengthwise.transport.problem import Floats, Ints
 from lengthwise.transport.solvers.simplex import Arcs, Tree, compile_if_possible, compiled, pivot
 
 UNIT = 1 << 60  # the mass of a sample
-PIVOTS = 10_000  # after so many the potentials are computed afresh
+PIVOTS = 10_000  # after which the potentials are recomputed
 
 _compiled = compile_if_possible()
 

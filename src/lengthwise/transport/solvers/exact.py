@@ -195,7 +195,7 @@ def solve_dense(problem: TransportProblem, limit: int | None = None) -> Solution
 
 
 def most_pivots(points: int) -> int:
-    """A number of pivots that is reached only when something is wrong; 20 a point are usual."""
+    """A number of pivots that is reached only when something is wrong; 20 per point are usual."""
     return 100_000 + 2_000 * points
 
 
