@@ -54,7 +54,7 @@ def test_one_object_and_narration(cli, prose_run):
     assert sum(found["message"]["parts"].values()) == found["message"]["bits"]
     one = found["bounds"][0]
     assert sum(term["value"] for term in one["terms"]) == pytest.approx(one["value"])
-    assert answer.err.splitlines()[0] == "reading the model …" and "\r" not in answer.err
+    assert answer.err == ""
 
 
 def test_a_required_bound_that_is_vacuous_is_exit_code_3(cli, prose_run):

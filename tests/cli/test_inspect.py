@@ -23,7 +23,7 @@ def test_one_object(cli, learned_run):
     found = json.loads(answer.out)
     assert found["command"] == "inspect" and [r["source"] for r in found["records"]] == QUICK[1].split(",")
     assert found["records"][1]["claims"][-1]["value"] == "unbounded" and len(found["headline"]) == 3
-    assert answer.err.splitlines() == ["reading the model …", "layers …", "shift_gap …", "margins …"]
+    assert answer.err == ""
 
 
 def test_the_page_holds_all_it_needs(cli, learned_run, tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import lengthwise as lw
 from lengthwise.errors import UsageError
 from lengthwise.shift.compare import measure_shift
 from lengthwise.shift.hidden import MINILM, Hidden
@@ -18,12 +19,10 @@ from small_hub import small_bert
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> Path:
-    from lengthwise.runs.run import train
-
     folder = tmp_path_factory.mktemp("runs") / "sort"
     small, short = {"depth": 1, "width": 16, "heads": 1}, {"steps": 2, "batch": 2}
     sizes = {"train_size": 4, "test_size": 4}
-    train("sort:alphabet=9", "rope", **sizes, **small, **short, folder=folder)
+    lw.train("sort:alphabet=9", "rope", **sizes, **small, **short, folder=folder)
     return folder
 
 

@@ -17,6 +17,7 @@ from lengthwise.cli.amounts import amount
 from lengthwise.cli.options import Parser, add_trust, check_place, number, whole
 from lengthwise.cli.output import narrate, write_object
 from lengthwise.errors import CertificateRefused, UsageError
+from lengthwise.progress import shown
 
 
 def add_options(parser: Parser) -> None:
@@ -45,7 +46,6 @@ def run(options: argparse.Namespace) -> int:
     check_place(options.page, "--page", (".html",))
     if (Path(options.model) / "run.json").exists():
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is loaded: small models are faster on one core
-    from lengthwise.cli.bound_progress import telling
     from lengthwise.cli.records import write_record
     from lengthwise.probes.guarantee import GuaranteeProbe
     from lengthwise.probes.guarantee.bound import bound
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         window=options.window,
         held_out=options.held_out,
     )
-    with telling(options.quiet) as progress:
+    with shown(quiet=options.quiet, title="bound") as progress:
         place, seed = options.out, options.seed or 0
         found = bound(options.model, settings, data=options.data, folder=place, seed=seed, progress=progress)
     record = guarantee_record(found)

@@ -16,7 +16,8 @@ import re
 from pathlib import Path
 
 from lengthwise.cli.options import Parser, add_trust, at_least, check_place, whole
-from lengthwise.cli.output import narrate, wrapped, write_field, write_object
+from lengthwise.cli.output import wrapped, write_field, write_object
+from lengthwise.progress import shown
 
 _BETWEEN = r"\s*,\s*(?!\w+=)"  # a comma between two specs, and not between two settings of one
 
@@ -43,16 +44,17 @@ def run(options: argparse.Namespace) -> int:
     from lengthwise.probes.inspection import inspect
 
     check_place(options.page, "--page", (".html",))
-    found = inspect(
-        options.model,
-        task=options.task,
-        data=options.data,
-        size=options.size,
-        items=options.items,
-        probes=None if options.probes is None else re.split(_BETWEEN, options.probes),
-        seed=options.seed or 0,
-        progress=lambda doing, _step, _steps: narrate(f"{doing} …", options.quiet),
-    )
+    with shown(quiet=options.quiet, title="inspect") as progress:
+        found = inspect(
+            options.model,
+            task=options.task,
+            data=options.data,
+            size=options.size,
+            items=options.items,
+            probes=None if options.probes is None else re.split(_BETWEEN, options.probes),
+            seed=options.seed or 0,
+            progress=progress,
+        )
     if options.page is not None:
         from lengthwise.reports.record_section import RecordPage, write_record_page
 

@@ -29,10 +29,10 @@ from lengthwise.models.parts import Anatomy
 
 DECODERS = ("gpt2", "llama", "mistral", "qwen2")
 ENCODERS = ("bert", "roberta", "xlm-roberta", "camembert")
-# Above so many parameters the parts are float32: float64 would take 8 bytes each and twice the time.
+# Above this many parameters the parts are float32: float64 would take 8 bytes each and twice the time.
 DOUBLE_UP_TO = 300_000_000
 
-# Stored by some versions of transformers, and made anew from the config: masks, places and angles.
+# Stored by some versions of transformers, and computed again from the config: masks, places and angles.
 _NO_WEIGHTS = (".position_ids", ".token_type_ids", ".attn.bias", ".attn.masked_bias", ".inv_freq")
 _NAMED = 3  # weights that are named where many are missing
 

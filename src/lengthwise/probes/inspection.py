@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.probes.probe import Context, Probe, ask, silent
+from lengthwise.probes.probe import Context, Probe, ask, called
 from lengthwise.probes.probe import probes as registry
 from lengthwise.probes.shown import WeightsProbe
+from lengthwise.progress import Progress, silent
 from lengthwise.records import Claim, Record, json_ready
 from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
@@ -103,7 +104,7 @@ def inspect(
     items: int | None = None,
     probes: Sequence[str | Probe] | None = None,
     seed: int = 0,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress = silent,
 ) -> Inspection:
     """What is inside a model: layers, norms, Lipschitz constants, shift gap, margins, hubs, geometry, description.
 
@@ -122,7 +123,7 @@ def inspect(
     if task is not None and data is not None:
         raise UsageError("the inputs are given twice, by a task and by a file; give one of them")
     made = tasks.make(task) if isinstance(task, str) else task
-    context = Context(made, data=None if data is None else str(data), seed=seed, progress=progress or silent)
+    context = Context(made, data=None if data is None else str(data), seed=seed, progress=progress)
     context.progress("reading the model", 0, len(chosen))
     subject = open_subject(model)
     facts = [*subject.facts]
@@ -133,7 +134,7 @@ def inspect(
         facts += [("left out", f"{module}: {reason}") for module, reason in anatomy.skipped]
     records, broken, seconds = [], [], {}
     for number, probe in enumerate(chosen):
-        name = str(registry.spec_of(probe).get("name", type(probe).__name__))
+        name = called(registry.spec_of(probe).get("name", type(probe).__name__))
         context.progress(name, number, len(chosen))
         began = time.perf_counter()
         try:

@@ -38,7 +38,7 @@ _CELLS = 2_000_000  # attention logits that a chunk of items may have in one lay
 class StoredRun:
     """The record of a run as plain data; the objects that it names are made at the first request.
 
-    `given` stands in for the run's own task, which a task object without a name cannot be had from.
+    `given` replaces the run's own task, for a task object that has no name to restore it by.
     """
 
     folder: Path

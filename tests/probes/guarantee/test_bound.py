@@ -15,6 +15,7 @@ from lengthwise.models.folder import load_model
 from lengthwise.probes.guarantee import GuaranteeProbe, reading
 from lengthwise.probes.guarantee.item_source import ItemSource
 from lengthwise.probes.probe import Context, ask
+from lengthwise.progress import silent
 from lengthwise.runs.run import load_run
 from lengthwise.subjects.open import open_subject
 from lengthwise.training.batches import Batches
@@ -23,7 +24,7 @@ from small_runs import trained
 QUICK = {"quantiser": "uniform:levels=16"}
 
 
-def bound(model, *, data=None, folder=None, seed=0, progress=None, **settings) -> lw.Guarantee:
+def bound(model, *, data=None, folder=None, seed=0, progress=silent, **settings) -> lw.Guarantee:
     return lw.bound(model, GuaranteeProbe(**settings), data=data, folder=folder, seed=seed, progress=progress)
 
 

@@ -15,7 +15,7 @@ TRAINED, RANDOM = "the model", "random weights"
 
 explain(
     {
-        "geometry.beside_random": "contraction of the model minus that of random weights at length {length}",
+        "geometry.minus_random": "contraction of the model minus that of random weights at length {length}",
         "geometry.narrowest": "least spread, {after}",
         "geometry.first_token": "change of spread by the first token at length {tokens}, {after}",
         "geometry.energy": "blocks that lower the energy at beta {beta:g}, of {blocks}",
@@ -37,7 +37,7 @@ def geometry_claims(trained: TokenMeasures, random: TokenMeasures) -> list[Claim
         verdict(random, trained.lengths[-1], RANDOM),
         length_trend(trained, TRAINED),
         length_trend(random, RANDOM),
-        _beside_random(trained, random),
+        _minus_random(trained, random),
         _narrowest(trained),
         _first_token(trained),
         _energy(trained, 1 / trained.number[:, :, -1], KAPPA),  # N_κ = e^κ / (2 κ E_κ): the energy up to a factor
@@ -46,7 +46,7 @@ def geometry_claims(trained: TokenMeasures, random: TokenMeasures) -> list[Claim
     ]
 
 
-def _beside_random(trained: TokenMeasures, random: TokenMeasures) -> Claim:
+def _minus_random(trained: TokenMeasures, random: TokenMeasures) -> Claim:
     """How much more trained weights contract than random ones, on the same sequences."""
     difference = (contraction(trained) - contraction(random))[:, -1]
     length = trained.lengths[-1]
@@ -54,7 +54,7 @@ def _beside_random(trained: TokenMeasures, random: TokenMeasures) -> Claim:
     evidence = {"length": length, "tokens": length - 1, "differences": difference.tolist()}
     interval = interval_of_mean(difference)
     value, unit = float(difference.mean()), "doublings of spread"
-    return Claim("geometry.beside_random", value, unit, "measured", "holds", interval, assumptions, None, evidence)
+    return Claim("geometry.minus_random", value, unit, "measured", "holds", interval, assumptions, None, evidence)
 
 
 def _narrowest(trained: TokenMeasures) -> Claim:

@@ -10,7 +10,6 @@ held_out       the bounded quantities themselves, measured on fresh items or com
 
 from __future__ import annotations
 
-import dataclasses
 import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -54,7 +53,7 @@ class GuaranteeProbe(Probe):
 
     def __post_init__(self) -> None:
         if self.quantiser:
-            quantisers.make(self.quantiser)
+            quantisers.restore(self.quantiser)
         if self.aim not in ("tokens", "documents"):
             raise UsageError(f"the quantiser is chosen for the bounds of tokens or of documents, not of {self.aim!r}")
         if not 0 < self.delta < 1:
@@ -80,4 +79,4 @@ class GuaranteeProbe(Probe):
                 seed=context.seed,
                 progress=context.progress,
             )
-        return dataclasses.replace(guarantee_record(found), settings=dataclasses.asdict(self))
+        return guarantee_record(found)

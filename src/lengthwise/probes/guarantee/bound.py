@@ -22,12 +22,13 @@ from lengthwise.probes.guarantee.item_source import ItemSource
 from lengthwise.probes.guarantee.judged import NUMBER, bits_for_count, judged_bounds, only_the_past
 from lengthwise.probes.guarantee.losses import Stretch
 from lengthwise.probes.guarantee.message import BoundAim, ChargedMessage, describe, describe_gguf
-from lengthwise.probes.guarantee.reading import Progress, expected_tokens, read_losses, small_part, stretch_tokens
+from lengthwise.probes.guarantee.reading import expected_tokens, read_losses, small_part, stretch_tokens
 from lengthwise.probes.guarantee.result import Guarantee, MeanLosses
 from lengthwise.probes.guarantee.source import TokenSource
 from lengthwise.probes.guarantee.store import BoundFolder, digest_of
 from lengthwise.probes.guarantee.text_source import BuiltInSource, FileSource, Reader
-from lengthwise.probes.probe import probes, silent
+from lengthwise.probes.probe import probes
+from lengthwise.progress import Progress, silent
 from lengthwise.records import Assumption
 from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.predictor import Predictor
@@ -56,7 +57,7 @@ def bound(
     data: str | Path | None = None,
     folder: str | Path | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Guarantee:
     """What a model's own training data guarantee of it: its description in bits, its losses on the data, the bounds.
 
@@ -70,15 +71,14 @@ def bound(
     asked = settings if isinstance(settings, GuaranteeProbe) else probes.make(settings)
     if not isinstance(asked, GuaranteeProbe):
         raise UsageError(f"a bound is made with the settings of the probe guarantee, not with {settings!r}")
-    tell = progress or silent
-    tell("reading the model", 0, 0)
+    progress("reading the model", 0, 1)
     subject = model if isinstance(model, Subject) else open_subject(model)
     run = _run(subject, data, asked)
     predictor: Predictor = subject.capability("predictor")
     if not predictor.causal:
         raise UsageError(f"a bound needs a model that sees only what came before, and {subject.name} is an encoder")
     with _one_thread() if run is not None else contextlib.nullcontext():
-        tell("reading the data", 0, 0)
+        progress("reading the data", 0, 1)
         source = _source(subject, run, data, asked, seed)
         part = small_part(source, predictor, asked.limit)
         _check_sizes(source, part.tokens, 1)
@@ -86,18 +86,18 @@ def bound(
         total = expected_tokens(source, part, asked.limit)
         known = source.standing
         count = known.tokens or total if asked.aim == "tokens" else known.documents or source.documents
-        described, decoded = _described(subject, asked, part, count, store, tell)
-        tell("predicting", 0, total)
-        losses = read_losses(decoded, source, asked.limit, store, total, tell)
+        described, decoded = _described(subject, asked, part, count, store, progress)
+        progress("predicting", 0, total)
+        losses = read_losses(decoded, source, asked.limit, store, total, progress)
         _check_sizes(source, len(losses), len(losses.starts))
         charged = _charged(described, bits_for_count(losses, source.standing))
-        tell("making the bounds", 0, 0)
+        progress("making the bounds", 0, 1)
         past = only_the_past(decoded, part)
         cut_short = asked.limit is not None and len(losses) == asked.limit
         bounds, notes = judged_bounds(losses, charged.bits, source.standing, asked.delta, past, cut_short)
         check = HeldOutCheck((), ())
         if asked.held_out is not None and run is not None:
-            tell("measuring fresh items", 0, asked.held_out)
+            progress("measuring fresh items", 0, asked.held_out)
             check = held_out_check(run, decoded, bounds, asked.held_out, seed)
     if run is not None and run.task.certain:
         notes = (*notes, Assumption("guarantee.certain_answers"))
@@ -190,19 +190,21 @@ def _store(
 
 
 def _described(
-    subject: Subject, asked: GuaranteeProbe, part: Stretch, count: int, store: BoundFolder, tell: Progress
+    subject: Subject, asked: GuaranteeProbe, part: Stretch, count: int, store: BoundFolder, progress: Progress
 ) -> tuple[ChargedMessage, Predictor]:
     """What is charged, and the model with the weights that its message decodes to."""
     predictor: Predictor = subject.capability("predictor")
     if subject.offers("gguf") and not asked.quantiser:
-        tell("coding the file", 0, 0)
+        progress("coding the file", 0, 1)
         made = describe_gguf(subject.capability("gguf"), predictor, part)
         store.write_description(made, None)
         return made, predictor
     if (stored := store.description()) is not None:
         described, message = stored
         return described, predictor.with_weights(decode(message)[1])
-    message, made, decoded = describe(predictor, asked.quantiser, part, BoundAim(asked.aim, count, asked.delta), tell)
+    message, made, decoded = describe(
+        predictor, asked.quantiser, part, BoundAim(asked.aim, count, asked.delta), progress
+    )
     store.write_description(made, message.data)
     return made, decoded
 

@@ -2,7 +2,7 @@
 
 A file is read twice. The first time every line is checked, counted and hashed, so that a mistake in the last line is
 found before a model has worked for an hour; the second time documents are cut into tokens as they are needed. Where
-only the first tokens are wanted, what comes after them is not looked at.
+only the first tokens are wanted, what comes after them is not read.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class DocumentFile:
             raise UsageError(f'{self.path} holds no document; a line is {{"text": "…"}}, {{"tokens": [3, 1]}} or text')
         if texts and self.cut is None:
             raise UsageError(
-                f"there is no tokenizer beside the model to cut the texts of {self.path} into tokens; lines "
+                f"there is no tokenizer with the model to cut the texts of {self.path} into tokens; lines "
                 '{"tokens": [3, 1, 2]} need none'
             )
         counted = tokens if count_tokens or enough is not None else None

@@ -1,7 +1,7 @@
 """What the bounded quantities really are, as far as that can be had: measured on fresh items, or computed exactly.
 
-A bound of documents speaks of fresh documents: items that nobody trained on are drawn with the sizes of training, and
-their mean loss has an interval. A bound of tokens speaks of what is expected given the contexts seen: where a task
+A bound of documents is about fresh documents: items that nobody trained on are drawn with the sizes of training, and
+their mean loss has an interval. A bound of tokens is about what is expected given the contexts seen: where a task
 knows the probabilities of its answers that is computed without any draw; where answers follow from their prompts it is
 the loss itself.
 """
@@ -51,7 +51,7 @@ class HeldOutCheck:
 
 @dataclass(frozen=True)
 class _Setting:
-    """What of a bound decides the loss it speaks of: its target and its smoothing."""
+    """What of a bound decides the loss it is about: its target and its smoothing."""
 
     target: str
     alpha: float | None

@@ -24,7 +24,7 @@ CELLS = 1 << 23  # logits that exist at once: 64 megabytes
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of one width. `documents` [rows] says whose they are; `order` [rows] where each stands in reading order."""
+    """Rows of one width. `documents` [rows] says whose they are; `order` [rows] their place in reading order."""
 
     batch: Batch
     documents: Ints

@@ -7,7 +7,7 @@ itself on which levels every weight lies, so a choice among quantisers needs no 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from lengthwise.bounds.tokens.make import foreseen_bound
 from lengthwise.bounds.tokens.problem import Level
 from lengthwise.messages import explain
 from lengthwise.probes.guarantee.losses import Stretch, losses_on, token_losses
+from lengthwise.progress import Progress
 from lengthwise.records import Assumption
 from lengthwise.subjects.predictor import Predictor
 
@@ -97,7 +98,7 @@ class ChargedMessage:
 
 
 def describe(
-    predictor: Predictor, quantiser: str, part: Stretch, aim: BoundAim, progress: Callable[[str, int, int], None]
+    predictor: Predictor, quantiser: str, part: Stretch, aim: BoundAim, progress: Progress
 ) -> tuple[Message, ChargedMessage, Predictor]:
     """The message of a model with the quantiser that was asked for, or with the best of a few; what is charged for it;
     and the model with the decoded weights.
@@ -109,7 +110,7 @@ def describe(
     numbers = sum(tensor.size for tensor in original.values())
     before = token_losses([losses_on(predictor, part)], predictor.vocabulary)
     specs = (quantiser,) if quantiser else FOR_LARGE if numbers > LARGE else CANDIDATES
-    made = [quantisers.make(spec) for spec in specs]  # a wrong spec is refused before the work
+    made = [quantisers.restore(spec) for spec in specs]  # a wrong spec is refused before the work
     tried: list[QuantiserTrial] = []
     best: tuple[QuantiserTrial, Message, Predictor] | None = None
     for number, (spec, one) in enumerate(zip(specs, made, strict=True)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,10 +13,10 @@ from lengthwise.interrupts import Stop
 from lengthwise.probes.guarantee.losses import Stretch, TokenStatistics, losses_on, token_losses
 from lengthwise.probes.guarantee.source import TokenSource, limited
 from lengthwise.probes.guarantee.store import BoundFolder
+from lengthwise.progress import Progress
 from lengthwise.seeds import Ints
 from lengthwise.subjects.predictor import Predictor
 
-Progress = Callable[[str, int, int], None]
 WORK = 1 << 40  # weights times tokens of a stretch: some seconds to half a minute
 SMALLEST, LARGEST = 1 << 12, 1 << 18  # predicted tokens of a stretch
 PART = 1 << 13  # tokens of the small part on which quantisers are compared

@@ -55,7 +55,7 @@ def _region(vectors: Floats) -> Region:
     around = np.sqrt(np.maximum(squares / width - vectors.mean(axis=1) ** 2, 0.0))
     least = 1 - 1e-7  # the difference of squares loses more than a sum does
     spread = float(around.min())
-    if spread < 1e-3 * math.sqrt(float(squares.max()) / width):  # too small beside the mean to be told by a difference
+    if spread < 1e-3 * math.sqrt(float(squares.max()) / width):  # too small for a difference of squares
         spread = float(vectors.std(axis=1).min())
     size = math.sqrt(float(squares.min()) / width)
     return Region(up(math.sqrt(float(squares.max()))), spread * least, size * least)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lengthwise.errors import UsageError
-from lengthwise.probes.probe import Context, Probe, probes
+from lengthwise.probes.probe import Context, Probe
 from lengthwise.records import Record
 
 if TYPE_CHECKING:
@@ -48,5 +48,5 @@ class WeightsProbe(Probe):
         """What the probe finds in a model and its forward pass."""
 
     def record(self, **content: Any) -> Record:
-        """A record of this probe, with its name, settings and title filled in."""
-        return Record(str(probes.spec_of(self).get("name", type(self).__name__)), asdict(self), self.title, **content)
+        """A record under the title of this probe; `ask` adds its name and settings."""
+        return Record(type(self).__name__, title=self.title, **content)
