@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from lengthwise.cli.progress import progress
 
+from lengthwise.progress import shown
 from lengthwise.studies.grid import plans
 from lengthwise.studies.planned import planned_records, study_facts
 from lengthwise.studies.spec import Study
@@ -141,7 +141,8 @@ def test_live_lines_and_bars_move_the_cursor_and_their_texts_do_not(monkeypatch)
     monkeypatch.setattr(sys, "stderr", terminal)
     with visible_streams():
         redraw(PLANTED)
-        with progress(0, [1, 2], quiet=False, title=PLANTED):
+        with shown(title=PLANTED) as told:
+            told(PLANTED, 1, 2)
             print(PLANTED, file=sys.stderr)
     said = terminal.getvalue()
     assert "\x1b[" in said  # ours

@@ -11,7 +11,7 @@ import pytest
 
 from lengthwise.probes.curve.curve import Curve
 from lengthwise.studies import shifts
-from lengthwise.studies.coordinator import Progress, carry_out_study
+from lengthwise.studies.coordinator import StudyProgress, carry_out_study
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import Store
 
@@ -70,7 +70,7 @@ def test_ray_with_two_nodes_and_local_workers_give_the_same_curves(cluster: Any,
 def test_a_node_lost_on_the_way_leaves_the_study_complete(cluster: Any, tmp_path: Path) -> None:
     lost: list[str] = []
 
-    def lose_a_node(progress: Progress) -> None:
+    def lose_a_node(progress: StudyProgress) -> None:
         if progress.done == 2 and not lost:
             lost.append(cluster.second.node_id)
             cluster.remove_node(cluster.second, allow_graceful=False)

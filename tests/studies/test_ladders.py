@@ -172,7 +172,7 @@ def test_a_study_without_ladders_has_none_of_it(trained_once: Path, tmp_path: Pa
     assert climbed_runs(trained_once) == [] == read_shifts(trained_once)
     assert complete_shifts(trained_once) == {} and not (trained_once / SHIFTS).exists()
     assert gather(trained_once).climbs == ()
-    with Store.open(trained_once) as store, pytest.raises(UsageError, match="no finished run .* 'ladder'; .* curve"):
+    with Store.open(trained_once) as store, pytest.raises(UsageError, match=r"no finished run .* 'ladder'; .* curve"):
         export(store, tmp_path / "x.csv", "ladder")
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from lengthwise.errors import UsageError
 from lengthwise.progress import Progress, silent
-from lengthwise.records import Record
+from lengthwise.records import Record, json_ready
 from lengthwise.registry import Registry, check_of, format_spec, parse_spec
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def ask(probe: Probe, subject: Subject, context: Context) -> Record:
         record = probes.tried(probe, lambda: _checked(probe.measure(subject, context)))
     else:
         record = probe.measure(subject, context)
-    return dataclasses.replace(record, source=name, settings=own)
+    return dataclasses.replace(record, source=name, settings=json_ready(own), data=json_ready(record.data))
 
 
 def _checked(record: Record) -> Record:
