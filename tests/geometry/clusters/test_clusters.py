@@ -244,7 +244,7 @@ BAD = {
     "at least 1 bin": lambda: clusters.inner_products([[1.0, 0.0]], 0),
     "beta above 0": lambda: clusters.energy([[1.0, 0.0]], 0),
     "order of a Vendi": lambda: clusters.vendi([[1.0, 0.0]], -1),
-    "one finite number a step": lambda: clusters.energy_course([[1.0]]),
+    "one finite number per step": lambda: clusters.energy_course([[1.0]]),
     "needs two points": lambda: clusters.mean_inner_product([[1.0, 0.0]]),
     "hemisphere is found for one": lambda: clusters.hemisphere(np.ones((2, 1, 1))),
     "labels are given to one": lambda: labels(np.ones((2, 1, 1))),
