@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lengthwise.messages import sentence
 from processes import PATIENCE, wait_until
 from small_runs import trained
 
@@ -19,6 +20,7 @@ def prose_run(tmp_path_factory) -> Path:
     return trained(tmp_path_factory.mktemp("runs") / "prose")
 
 
+@pytest.mark.wording
 def test_text_fits_80_columns_and_says_every_term(cli, prose_run, tmp_path):
     answer = cli("bound", prose_run, *QUICK, "--held-out", "20", "--quiet")
     assert answer.code == 0 and answer.err == ""
@@ -60,7 +62,7 @@ def test_one_object_and_narration(cli, prose_run):
 def test_a_required_bound_that_is_vacuous_is_exit_code_3(cli, prose_run):
     answer = cli("bound", prose_run, "--quantiser", "exact", "--require", "--quiet")
     assert answer.code == 3 and answer.err == "lengthwise: no bound is below chance\n"
-    assert "Every bound is vacuous" in answer.out
+    assert sentence("guarantee.vacuous") in answer.out
 
 
 @pytest.mark.parametrize("ending", ["svg", *(pytest.param(other, marks=pytest.mark.slow) for other in ("png", "html"))])

@@ -47,6 +47,7 @@ def test_the_file_is_charged_and_its_weights_are_run(cli, given):
     assert {one["level"] for one in found["bounds"]} == {"documents", "tokens"} and found["vocabulary"] == 40
 
 
+@pytest.mark.wording
 def test_its_text(cli, given):
     path, data, _ = given
     answer = cli("bound", path, "--data", data, "--tokens", "2T", "--quiet")

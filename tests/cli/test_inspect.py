@@ -8,6 +8,7 @@ import pytest
 QUICK = ["--probes", "layers,shift_gap,margins"]
 
 
+@pytest.mark.wording
 def test_text_fits_80_columns(cli, sorting_run):
     answer = cli("inspect", sorting_run, "--quiet")
     assert answer.code == 0 and answer.err == ""

@@ -49,7 +49,7 @@ def test_a_run_folder(run):
     assert stored.task == tasks.make("sort:alphabet=9") and stored.train_sizes == [1, 2, 3, 4]
     assert subject.capability("transformer") is subject.capability("transformer")
     assert subject.files() == {name: sha256(run / name) for name in ("config.json", "model.safetensors")}
-    with pytest.raises(UsageError, match="does not offer a tokenizer"):
+    with pytest.raises(UsageError, match="does not offer"):
         subject.capability("tokenizer")
 
 
@@ -78,7 +78,7 @@ def test_a_run_that_is_trained_and_not_yet_measured(run, tmp_path):
     folder = Path(shutil.copytree(run, tmp_path / "begun"))
     record = json.loads((folder / "run.json").read_text())
     (folder / "run.json").unlink()
-    with pytest.raises(UsageError, match="does not offer the plan"):
+    with pytest.raises(UsageError, match="does not offer"):
         open_subject(folder).capability("run")
     begun = {name: record[name] for name in ("digest", "plan", "history", "environment")}
     (folder / "plan.json").write_text(json.dumps(sealed({**begun, "files": digests(folder, MODEL)})))

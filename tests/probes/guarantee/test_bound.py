@@ -175,7 +175,7 @@ def test_answers_that_follow_from_prompts_are_spoken_of(sort_run, tmp_path):
 def test_a_sample_of_items_pays_for_being_one(prose_run, sort_run, tmp_path):
     some = bound(prose_run, folder=tmp_path / "some", sample=100, **QUICK)
     assert some.losses.documents == 100 and {one.level for one in some.bounds} == {"documents", "tokens"}
-    assert all(one.risk.terms[-1].name == "sampling" for one in some.bounds)
+    assert all(one.risk.terms[-1].key == "sampling" for one in some.bounds)
     trained_on = {one.level: one.claim().evidence["trained_on"]["count"] for one in some.bounds}
     assert trained_on == {"documents": 480, "tokens": 480 * 12}
     unequal = bound(sort_run, folder=tmp_path / "unequal", sample=100, **QUICK)

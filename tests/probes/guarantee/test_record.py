@@ -51,6 +51,7 @@ def test_text_has_80_columns_whatever_the_numbers(capsys, bits, tokens):
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
+@pytest.mark.wording
 def test_the_result_has_a_line_for_each_quantity():
     found = made(bits=50)
     lines = result(found)
@@ -60,6 +61,7 @@ def test_the_result_has_a_line_for_each_quantity():
     assert "smallest of 5" in lines[2] and "0.75" in lines[2]
 
 
+@pytest.mark.wording
 def test_the_result_says_what_is_vacuous():
     assert result(made(bits=1e9)) == [sentence("guarantee.vacuous")]
     found = made(bits=50)
@@ -77,6 +79,7 @@ def test_what_is_not_certified_is_said_with_the_result(kind, holds):
     assert told[-1] == sentence(f"guarantee.{kind}") and holds in told[-2]
 
 
+@pytest.mark.wording
 def test_a_bound_that_is_exceeded_is_the_first_thing():
     broken = dataclasses.replace(made(bits=50), broken=("the loss is above its bound",))
     assert "the loss is above its bound" in result(broken)[0]
