@@ -102,13 +102,16 @@ def ask(probe: Probe, subject: Subject, context: Context) -> Record:
     name = called(probes.spec_of(probe).get("name", type(probe).__name__))
     own = {f.name: getattr(probe, f.name) for f in dataclasses.fields(probe)} if dataclasses.is_dataclass(probe) else {}
     if type(probe) in probes.of_files:
-        record = probes.tried(probe, lambda: _checked(probe.measure(subject, context)))
+        record = probes.tried(probe, lambda: _checked(probe.measure(subject, context), name))
     else:
         record = probe.measure(subject, context)
     return dataclasses.replace(record, source=name, settings=json_ready(own), data=json_ready(record.data))
 
 
-def _checked(record: Record) -> Record:
+def _checked(record: Record, name: str) -> Record:
+    """The record of a user's probe, held to the contract of records. It need not say its source."""
+    if isinstance(record, Record):
+        record = dataclasses.replace(record, source=name)
     check_of("lengthwise.testing:check_record")(record)
     return record
 
