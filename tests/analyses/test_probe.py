@@ -110,7 +110,7 @@ class EverySeed(Analysis):
         claim = Claim("own.cells", held, f"of {len(rows)}", "measured", evidence={"least": self.least})
         columns = (Column("task", "text"), Column("encoding", "text"), Column("reach"))
         table = Table("own.reaches", columns, rows, "least reach")
-        return Record("every_seed", {"least": self.least}, "Every seed", ("My own answer.",), (claim,), (table,))
+        return Record("every_seed", {}, "Every seed", ("My own answer.",), (claim,), (table,))
 '''
 
 
@@ -152,6 +152,17 @@ def test_an_analysis_in_a_file_runs_only_if_it_is_trusted(own_study, capsys) -> 
 class _Broken:
     def analyse(self, study):
         raise ZeroDivisionError("by hand")
+
+
+class _Silent:
+    def analyse(self, study):
+        return {"no": "record"}
+
+
+def test_what_is_no_record_is_refused_in_a_sentence(study, monkeypatch) -> None:
+    monkeypatch.setattr("lengthwise.analyses.analysis.analyses_of", lambda _: [_Silent()])
+    (found,) = analyse(study)
+    assert found.failed and found.source == "_Silent"
 
 
 def test_an_analysis_that_breaks_leaves_its_reason(study, monkeypatch) -> None:

@@ -107,7 +107,7 @@ def test_nothing_is_compared_with_published_values_nor_between_encodings(undertr
 
 def test_exports_have_it_by_run(undertrained, told, tmp_path):
     path = tmp_path / "runs.csv"
-    told("study", "export", undertrained, "--what", "runs", "--output", path)
+    told("study", "export", undertrained, path, "--claims")
     rows = list(csv.DictReader(path.open(encoding="utf-8")))
     assert len(rows) == 8 and {(row["learned"], row["holds"], row["kept"]) for row in rows} == {("false", "", "false")}
 
@@ -117,22 +117,23 @@ def test_a_single_run_says_it_first_and_so_does_its_card(told, tmp_path):
     short = "--steps 2 --batch 4 --depth 1 --width 16 --heads 1 --items 80 --train-size 4 --test-size 12".split()  # noqa: SIM905
     folder = tmp_path / "run"
     said = told("train", "copy_repeat", *short, "--folder", folder, "--quiet")
-    assert said.startswith("not learned") and all(word in said.split("\n\n")[0] for word in ("steps", "depth", "rate"))
-    plain = json.loads(told("train", "copy_repeat", *short, "--folder", folder, "--quiet", "--json"))["curve"]
+    assert "not learned" in said.lower()[:120] and all(word in said for word in ("steps", "depth", "rate"))
+    plain = json.loads(told("train", "copy_repeat", *short, "--folder", folder, "--quiet", "--json"))["records"][0]["data"]
     assert plain["learned"] is False and plain["holds"] is None and plain["multiple"] == 3
-    assert told("measure", folder, "--items", "80", "--quiet").startswith("not learned")
+    assert "not learned" in told("measure", folder, "--items", "80", "--quiet").lower()[:200]
     card = (folder / "README.md").read_text(encoding="utf-8")
     assert card.index("**Not learned") < card.index("| sizes |")
     seeds = told("train", "copy_repeat", *short, "--seeds", "2", "--quiet", "--folder", tmp_path / "two")
-    assert seeds.startswith("not learned") and seeds.count("not learned") >= 3
+    assert "not learned" in seeds.lower()[:200] and seeds.lower().count("not learned") >= 3
 
 
 @pytest.mark.wording
 def test_drawn_answers_are_not_called_a_failure(told, tmp_path):
     short = "--steps 2 --batch 4 --width 16 --items 50 --train-size 8 --test-size 16".split()  # noqa: SIM905
     said = told("train", "prose", *short, "--folder", tmp_path / "run", "--quiet")
-    assert said.startswith("exact match is not meaningful") and "not learned" not in said
-    plain = json.loads(told("train", "prose", *short, "--folder", tmp_path / "run", "--quiet", "--json"))["curve"]
+    assert "not meaningful" in " ".join(said.split())[:200] and "not learned" not in said.lower()
+    again = told("train", "prose", *short, "--folder", tmp_path / "run", "--quiet", "--json")
+    plain = json.loads(again)["records"][0]["data"]
     assert plain["learned"] is None and plain["holds"] is None and plain["certain"] is False
     study = Study(
         name="drawn", tasks=["prose"], positions=["none"], train_size=8, test_size=16, items=50,

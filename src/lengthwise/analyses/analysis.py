@@ -15,7 +15,12 @@ from lengthwise.registry import Registry, format_spec
 if TYPE_CHECKING:
     from lengthwise.analyses.content import StudyContent
 
-explain({"analysis.broke": "the analysis {name} broke ({error})"})
+explain(
+    {
+        "analysis.broke": "the analysis {name} broke ({error})",
+        "analysis.no_record": "the analysis {name} returned {what}, where a Record is wanted",
+    }
+)
 
 
 class Analysis(ABC):
@@ -71,7 +76,7 @@ def analyse(study: StudyContent, chosen: Iterable[Analysis] | None = None) -> li
     for analysis in analyses_of(study) if chosen is None else chosen:
         name = format_spec(analyses.spec_of(analysis) or {"name": type(analysis).__name__})
         try:
-            records.append(analysis.analyse(study))
+            records.append(_record(analysis, name, study))
         except LengthwiseError:
             raise
         except Exception as error:
@@ -79,6 +84,16 @@ def analyse(study: StudyContent, chosen: Iterable[Analysis] | None = None) -> li
             failed = sentence("analysis.broke", {"name": name, "error": said})
             records.append(Record(name, title=name, failed=failed))
     return _told_apart(records)
+
+
+def _record(analysis: Analysis, name: str, study: StudyContent) -> Record:
+    """What an analysis returns, with its settings; a record that says so where that is something else."""
+    found: Any = analysis.analyse(study)
+    if not isinstance(found, Record):
+        what = type(found).__name__
+        return Record(name, title=name, failed=sentence("analysis.no_record", {"name": name, "what": what}))
+    own = dataclasses.fields(analysis) if dataclasses.is_dataclass(analysis) else ()
+    return dataclasses.replace(found, settings={one.name: getattr(analysis, one.name) for one in own})
 
 
 def _told_apart(records: list[Record]) -> list[Record]:

@@ -66,7 +66,7 @@ class PlateauAnalysis(Analysis):
         layout = PageLayout(sentence("plateau.link"), notes=tuple(notes), claims=1)
         return Record(
             "plateau",
-            {"most": self.most},
+            {},
             sentence("plateau.title"),
             (*learning_sentences(study), _levels_off(fall)),
             (fall, *(fit.claim for fit in fits)),

@@ -74,7 +74,7 @@ class ProbeAnalysis(Analysis):
         groups = probe_groups(study, self.probe)
         if not groups:
             failed = sentence("probe.missing", {"name": self.probe})
-            return Record(self.probe, {"probe": self.probe}, self.probe, failed=failed)
+            return Record(self.probe, title=self.probe, failed=failed)
         example = next(
             run.records[self.probe] for cell in groups[0].cells for run in cell.done if _has(run, self.probe)
         )
@@ -90,7 +90,7 @@ class ProbeAnalysis(Analysis):
         )
         return Record(
             self.probe,
-            {"probe": self.probe},
+            {},
             example.title or self.probe,
             tuple(_extremes(groups, self.probe)),
             tuple(claims),

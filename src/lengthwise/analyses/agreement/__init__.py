@@ -1,7 +1,8 @@
 """Prediction and measurement: what the oracle said of each cell before training, and what the trained models did.
 
-In the picture, tasks by encodings, colour and sign say the same, so that neither is needed alone: ✗ a contradiction, ✓ as predicted or got there,
-○ training did not get there, ? not decided; hatched where the cell was not learned, and so says nothing.
+In the picture, tasks by encodings, colour and sign say the same, so that neither is needed alone: ✗ a contradiction,
+✓ as predicted or got there, ○ training did not get there, ? not decided; hatched where the cell was not learned, and so
+says nothing.
 """
 
 from __future__ import annotations
