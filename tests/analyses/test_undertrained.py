@@ -118,7 +118,8 @@ def test_a_single_run_says_it_first_and_so_does_its_card(told, tmp_path):
     folder = tmp_path / "run"
     said = told("train", "copy_repeat", *short, "--folder", folder, "--quiet")
     assert "not learned" in said.lower()[:120] and all(word in said for word in ("steps", "depth", "rate"))
-    plain = json.loads(told("train", "copy_repeat", *short, "--folder", folder, "--quiet", "--json"))["records"][0]["data"]
+    again = told("train", "copy_repeat", *short, "--folder", folder, "--quiet", "--json")
+    plain = json.loads(again)["records"][0]["data"]
     assert plain["learned"] is False and plain["holds"] is None and plain["multiple"] == 3
     assert "not learned" in told("measure", folder, "--items", "80", "--quiet").lower()[:200]
     card = (folder / "README.md").read_text(encoding="utf-8")
