@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lengthwise.findings.evidence import Climb, Evidence
+from lengthwise.analyses.evidence import Climb, Evidence
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.probes.ladder.levels import Calibrated, Inside, Ladder, LevelPoint
 from lengthwise.shift.level_shift import LevelShift

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chances import chance_of
-from lengthwise.findings.evidence import Evidence
+from lengthwise.analyses.content import StudyContent
+from lengthwise.analyses.evidence import Evidence
 from lengthwise.probes.curve.curve import Curve, Point
-from lengthwise.reports.content import Content
 from lengthwise.studies.record import RunRecord, Summary, named_variants, packed
 
 
-def ladder_content(evidence: Evidence | None, others: Sequence[str] = ()) -> Content:
+def ladder_content(evidence: Evidence | None, others: Sequence[str] = ()) -> StudyContent:
     """A study whose runs have these ladders; the tasks named in `others` have a run without one."""
     planned = [] if evidence is None else [(c.task, c.position, c.depth, c.width, c.seed) for c in evidence.climbs]
     planned += [(task, "none", 2, 32, 0) for task in others]
     records = [_record(number, *plan) for number, plan in enumerate(planned)]
     study = {"question": "Does risk rise with the distance from training?", "keep": 0.5}
-    return Content("ladders", tuple(named_variants(records)), study=study, evidence=evidence)
+    return StudyContent("ladders", tuple(named_variants(records)), study=study, evidence=evidence)
 
 
 def _record(number: int, task: str, position: str, depth: int, width: int, seed: int) -> RunRecord:

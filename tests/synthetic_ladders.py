@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lengthwise.findings.evidence import Climb, Evidence
+from lengthwise.analyses.evidence import Climb, Evidence
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.probes.ladder.levels import Calibrated, Example, Inside, Ladder, LevelPoint
 from lengthwise.shift.level_shift import LevelShift

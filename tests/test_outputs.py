@@ -228,8 +228,8 @@ IN_THE_WAY = {
     "contexture . --picture mine.svg": "mine.svg",
     "shift a.jsonl b.jsonl --picture mine.svg": "mine.svg",
     "bound . --figure mine.svg": "mine.svg",
-    "report somewhere --output s.toml": "s.toml",
-    "report somewhere --output s.html": "s.html",
+    "report somewhere --out s.toml": "s.toml",
+    "report somewhere --out s.html": "s.html",
     "study export somewhere s.csv": "s.csv",
     "study mine.toml --folder .": "mine.toml",
 }

@@ -1,4 +1,4 @@
-"""The answer of a ladder study as text: its figures are those of the evidence, and it fits 80 columns."""
+"""The records of a ladder study as text: they follow the evidence, and fit 80 columns."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.cli.study_answer import write_answer, write_study_answer
-from lengthwise.findings import gather
-from lengthwise.findings.evidence import Evidence
+from lengthwise.analyses import content
+from lengthwise.analyses.content import StudyContent
+from lengthwise.analyses.evidence import Evidence
+from lengthwise.cli import study_answer
 from planted_evidence import Place, distance, planted
 
 
@@ -23,28 +24,35 @@ def falls(place: Place) -> float:
     return 0.2 if place.width == 16 else 0.14 - 0.1 * rises(place)
 
 
-def told(evidence: Evidence, capsys) -> str:
-    write_answer(evidence)
-    return capsys.readouterr().out
+@pytest.fixture
+def told(monkeypatch, capsys):
+    """What is written of a study that is its ladders alone."""
+
+    def call(evidence: Evidence | None) -> str:
+        study = StudyContent("ladders", (), evidence=evidence)
+        monkeypatch.setattr(content, "read_content", lambda folder: study)
+        study_answer.write_study_records(Path("anywhere"))
+        return capsys.readouterr().out
+
+    return call
 
 
+@pytest.mark.wording
 @pytest.mark.parametrize(
     ("risk", "verdict"), [(rises, "The claim holds for half or more"), (falls, "The claim does not hold for half")]
 )
-def test_the_verdict_follows_the_evidence(risk, verdict, capsys):
-    out = " ".join(told(planted(risk, depths=(2,), metrics=("features", "edit")), capsys).split())
+def test_the_verdict_follows_the_evidence(risk, verdict, told):
+    out = " ".join(told(planted(risk, depths=(2,), metrics=("features", "edit"))).split())
     assert verdict in out and f"{12 if risk is rises else 0} (features)" in out
 
 
-def test_what_was_learned_is_counted(capsys):
-    out = told(planted(rises, depths=(1,)), capsys)
-    assert "12 of 18 configurations learned: a risk of 0.15 or less" in " ".join(out.split())
-    assert "one: 4 of 6; best 96.0% (learned+offset, depth 1, width 32)" in " ".join(out.split())
-    assert all(f"\n{label} " in out for label in ("in range", "claimed", "found", "how sure"))
+@pytest.mark.wording
+def test_what_was_learned_is_counted(told):
+    out = told(planted(rises, depths=(1,)))
+    assert "12 of 18 configurations learned" in " ".join(out.split())
+    assert "4 of 6" in out and "96 %" in out and "How sure:" in out and "Claimed:" in out
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_a_study_without_ladders_says_nothing(monkeypatch, capsys):
-    monkeypatch.setattr(gather, "gather", lambda folder: Evidence((), ()))
-    write_study_answer(Path("anywhere"))
-    assert capsys.readouterr().out == ""
+def test_no_ladders_and_no_runs_say_so_in_one_record(told):
+    assert told(None).count("─\n") == 1

@@ -7,11 +7,11 @@ Slow: `make paper` runs them. Copying must collapse with every encoding.
 from pathlib import Path
 
 import pytest
+from lengthwise.reports.published import compare
 
 import lengthwise as lw
+from lengthwise.analyses.content import read_content
 from lengthwise.probes.curve.curve import Point
-from lengthwise.reports.content import read_content
-from lengthwise.reports.published import compare
 from lengthwise.studies.coordinator import carry_out_study
 from lengthwise.studies.spec import Study
 from lengthwise.tasks import tasks

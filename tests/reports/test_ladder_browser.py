@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-SHOWN = "[...document.querySelectorAll('#risk-panels .slot:not([hidden]) .plot')].map(plot => plot.dataset.kind)"
-EXPLORER = "#traces #explorer"
+SHOWN = "[...document.querySelectorAll('#risk-panels .slot:not([hidden])')].map(slot => slot.dataset.group)"
+EXPLORER = "#traces [data-widget=traces]"
 
 
 def test_the_first_screen_holds_the_answer_and_the_picture(visit, ladder_report):
@@ -20,10 +20,10 @@ def test_the_first_screen_holds_the_answer_and_the_picture(visit, ladder_report)
 
 def test_the_metric_is_switched_by_keyboard(visit, ladder_report):
     opened = visit(ladder_report)
-    assert opened.ask(SHOWN) == ["risk, features"] * 3
+    assert opened.ask(SHOWN) == ["features"] * 3
     opened.page.locator("#answer fieldset input:checked").focus()
     opened.page.keyboard.press("ArrowRight")
-    assert opened.ask(SHOWN) == ["risk, contour"] * 3
+    assert opened.ask(SHOWN) == ["contour"] * 3
     wide = "document.querySelector('#risk-panels .slot:not([hidden]) svg')?.getBoundingClientRect().width"
     opened.wait(f"{wide} > 300")  # drawn while hidden, then fitted to its room
     titles = "[...document.querySelectorAll('#risk-panels .slot:not([hidden]) .role-axis-title text')]" \

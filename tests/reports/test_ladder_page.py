@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from lengthwise.findings.evidence import Evidence
+from lengthwise.analyses.evidence import Evidence
+from lengthwise.messages import sentence
 from lengthwise.probes.ladder import LadderProbe
-from lengthwise.reports.page import render
 from synthetic_content import ladder_content
 from synthetic_ladders import synthetic_evidence
 
@@ -29,15 +29,15 @@ def test_the_answer_comes_first_and_every_link_leads_somewhere(page):
     assert ids[:9] == ["answer", *ladder, "reach"] and ids[-3:] == ["runs", "claims", "specification"]
     links = re.findall(r'<a href="#([\w-]+)"', page)
     assert set(links) <= set(ids) and {*ladder, "reach"} <= set(links)
-    assert page.index("Distance measured by") < page.index('id="floors"')
+    assert page.index('data-shows="risk"') < page.index('id="floors"')
 
 
 def test_claims_of_the_findings_are_among_all(page):
-    for name in ("the floor falls with depth", "certified bounds of the risk below 1"):
-        assert page.count(name) >= 2  # in the section and in the table
+    for key in ("floors.falls", "bound.certified_below_one"):
+        assert page.count(sentence(key, {"place": ""}).partition(" (")[0]) >= 2  # in the section and in the table
 
 
-def test_what_a_trace_holds_stays_text(told, hostile):
+def test_what_a_trace_holds_stays_text(page_of, hostile):
     evidence = synthetic_evidence(["subset_sum"], ["rope"], depths=(1,), widths=(16,), settings=LadderProbe(4, 2, 2))
     (climb,) = evidence.climbs
     examples = tuple(
@@ -45,12 +45,12 @@ def test_what_a_trace_holds_stays_text(told, hostile):
         for example, text in zip(climb.ladder.examples, hostile, strict=False)
     )
     own = dataclasses.replace(climb, ladder=dataclasses.replace(climb.ladder, examples=examples))
-    text = render(ladder_content(Evidence((own,), evidence.shifts)), told({}))
+    text = page_of(ladder_content(Evidence((own,), evidence.shifts)))
     for bad in ("<script>window", "<img src=x", "<svg onload"):
         assert bad not in text
     assert "{{ 7 * 7 }}" in text
 
 
-def test_a_study_without_ladders_pays_nothing(told):
-    text = render(ladder_content(None, ["sort"]), told({}))
-    assert "explorer" not in text and "data-shows" not in text.split("<body>")[1].split("<script")[0]
+def test_a_study_without_ladders_pays_nothing(page_of):
+    text = page_of(ladder_content(None, ["sort"]))
+    assert "data-widget=traces" not in text and "data-shows" not in text.split("<body>")[1].split("<script")[0]

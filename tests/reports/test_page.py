@@ -15,11 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lengthwise.analyses.analysis import analyse
+from lengthwise.analyses.content import StudyContent
+from lengthwise.analyses.layout import LAYOUT, Menu, PageLayout
 from lengthwise.errors import UsageError
 from lengthwise.probes.curve.spread import Keep
-from lengthwise.reports.content import Content
-from lengthwise.reports.figure import Figure
-from lengthwise.reports.page import pieces, render, script_safe, write_report
+from lengthwise.records import Figure, Record
+from lengthwise.reports.page import render, widgets_of, write_report
+from lengthwise.reports.record_section import pieces, script_safe
 
 
 class Parsed(HTMLParser):
@@ -52,25 +55,26 @@ class Parsed(HTMLParser):
             self.text += data
 
 
-def without_bundle(content: Content) -> str:
+def without_bundle(study: StudyContent, records: list[Record] | None = None) -> str:
     with patch("lengthwise.reports.page.bundle", lambda: "bundle()"):
-        return render(content)
+        return render(study, analyse(study) if records is None else records)
 
 
-def test_the_page_is_written_beside_the_study_or_where_one_says(study, report, tmp_path, told):
+def test_the_page_is_written_into_the_study_or_where_one_says(study, report, tmp_path, told, report_of):
     assert report == study / "report.html"
-    other = write_report(study, tmp_path / "other.html", told({("sort", "none"): "can hold"}))
+    other = report_of(study, told({("sort", "none"): "can hold"}), tmp_path / "other.html")
     assert other == tmp_path / "other.html" and other.read_bytes() == report.read_bytes()
     assert [path.name for path in tmp_path.iterdir()] == ["other.html"]
 
 
 def test_an_output_that_cannot_be_written_is_a_usage_error(study, tmp_path):
-    with pytest.raises(UsageError, match="--output"):
+    with pytest.raises(UsageError, match="cannot write the report"):
         write_report(study, tmp_path / "nowhere" / "page.html")
-    with pytest.raises(UsageError, match="--output"):
+    with pytest.raises(UsageError):
         write_report(study, tmp_path)
 
 
+@pytest.mark.wording
 def test_the_page_names_what_it_must(report):
     page = Parsed(report.read_text(encoding="utf-8"))
     said = " ".join(page.text.split())
@@ -111,45 +115,51 @@ def test_hostile_names_stay_text(content_of, hostile):
     assert len(page.scripts) == len(usual.scripts) == 3
     assert page.text.count(hostile[1]) >= 3
     data = json.loads(page.scripts[0])
-    assert [figure["title"] for figure in data["figures"] if figure["kind"] == "curves"] == list(hostile)
+    assert [figure["title"] for figure in data["figures"] if figure["name"].startswith("curves")] == list(hostile)
     assert data["tables"]["runs"][0]["texts"] == list(hostile)
 
 
-def named_figures(content: Content, fits: object, foretold: object, ladder: object) -> dict[str, list[Figure]]:
-    """One figure in place of all, as it takes altair half a second to make those."""
-    label = content.rows[0].label
-    figure = Figure(label, "curves", label, label, {}, {"lines": [{"encoding": content.encodings[0], "exact": 1.0}]})
-    return {
-        "overview": [figure],
-        "curves": [figure],
-        "sparsity": [],
-        "predictions": [figure],
-        "seeds": [],
-        "training": [],
-        "plateaus": [],
-    }
+def named_record(name: str) -> Record:
+    """A record in which everything that can have a name has this one."""
+    figure = Figure("curves.1", {}, {"lines": [{"encoding": name, "exact": 1.0}]}, name, name, name)
+    layout = PageLayout(
+        name, notes=(name,), menus=(Menu("m", name, ((name, name),)),), filters=(name,), lists=((name, (name,)),)
+    )
+    return Record("curves", title=name, text=(name,), figures=(figure,), data={LAYOUT: layout.plain()})
 
 
 @functools.cache
-def usual_tags(content_of: Callable[..., Content]) -> set[tuple[str, tuple[str, ...]]]:
+def usual_tags(content_of: Callable[..., StudyContent]) -> set[tuple[str, tuple[str, ...]]]:
     """The elements, with their attributes, of a page whose names are harmless."""
     usual = content_of({("t", "e"): [60]}, study={"question": "q"}, command="c", toml="t")
-    return set(Parsed(without_bundle(usual)).tags)
+    return set(Parsed(without_bundle(usual, [named_record("`t`")] * 2)).tags)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.text(min_size=1), st.text(min_size=1), st.text())
 def test_any_name_stays_text(content_of, task, encoding, reason):
     task = task.replace("@", "a")  # the helper's own sign
-    with patch("lengthwise.reports.page.figures_by_section", named_figures):
-        content = content_of({(task, encoding): [60]}, study={"question": reason}, command=reason, toml=task)
-        page = Parsed(without_bundle(content))
-        assert set(page.tags) <= usual_tags(content_of) and len(page.scripts) == 3
+    content = content_of({(task, encoding): [60]}, study={"question": reason}, command=reason, toml=task)
+    page = Parsed(without_bundle(content, [named_record(task), named_record(encoding)]))
+    assert set(page.tags) <= usual_tags(content_of) and len(page.scripts) == 3
     data = json.loads(page.scripts[0])
     found = {column["title"]: column["texts"] for column in data["tables"]["runs"] if "texts" in column}
     assert found["task"] == [task] and found["encoding"] == [encoding]
-    assert data["figures"][0]["title"] == task
-    assert data["figures"][0]["data"]["lines"]["encoding"]["texts"] == [encoding]
+    assert [figure["title"] for figure in data["figures"]] == [task, encoding]
+    assert data["figures"][1]["data"]["lines"]["encoding"]["texts"] == [encoding]
+
+
+def test_only_scripts_of_this_package_are_widgets(content_of):
+    """A record may ask for any script by name, and gets none that is not shipped."""
+    evil = [
+        Record(
+            "x", data={LAYOUT: PageLayout("x", widget={"name": name, "data": {"a": "</script>"}, "words": []}).plain()}
+        )
+        for name in ("traces", "../page", "none")
+    ]
+    assert widgets_of(evil) == ["traces"]
+    page = Parsed(without_bundle(content_of({("a", "none"): [60]}), evil))
+    assert len(page.scripts) == 3 + 1 + 3 and page.scripts[0] == '{"a":"\\u003c/script\\u003e"}'
 
 
 @given(
@@ -196,6 +206,13 @@ def test_500_runs_are_under_3_megabytes(tmp_path, synthetic_study):
     positions = ["none", "learned+offset", "rope:scaling=yarn,factor=4", "alibi"]
     folder = synthetic_study(tmp_path / "s", tasks, positions, seeds=5)
     assert write_report(folder).stat().st_size < 3_000_000
+
+
+def test_failures_are_grouped_by_reason(content_of):
+    page = Parsed(without_bundle(content_of({("a", "none"): [None, None, 60], ("b", "none"): [None]})))
+    said = " ".join(page.text.split())
+    assert "ValueError: it broke — a, none, seed 0, a, none, seed 1 and b, none, seed 0" in said
+    assert "1 of 4 runs done, 3 failed" in said and "1 of 1 cell learned" in said and "1 seed kept, 0 discarded" in said
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ def test_names_stay_text():
     text = render_record_page(page())
     assert EVIL not in text and text.count("&lt;script&gt;") >= 15
     assert text.count("<script") == 3 and text.count("</script>") == 3  # the data, Vega and the page's own
-    assert "1,234" in text and "25.0 %" in text and "1 to 2" in text and 'class="violated"' in text
+    assert "1,234" in text and "25 %" in text and "1 to 2" in text and 'class="violated"' in text
     assert "Failed: because of" in text and "<details>" in text
     assert "script-src &#39;sha256-" in text and "default-src &#39;none&#39;" in text
 
@@ -49,7 +49,7 @@ def test_figures_are_data_of_the_page():
     held = re.search(r'id="page-data">(.*?)</script>', render_record_page(page()), re.DOTALL)
     assert held is not None
     data = json.loads(held[1])
-    assert [figure["name"] for figure in data["figures"]] == ["one.lines", "one.heat"]
+    assert [figure["name"] for figure in data["figures"]] == [f"one.lines-{EVIL}", "one.heat-heat"]
     assert data["figures"][0]["data"]["rows"]["y"] == [1.0, 3.0]  # a logarithm of 0 has no place
     assert data["figures"][0]["data"]["rows"]["series"] == {"texts": [EVIL], "places": [0, 0]}
     assert set(data["templates"]) == {figure["kind"] for figure in data["figures"]}
@@ -68,7 +68,7 @@ def test_a_template_is_valid_vega_lite():
 
 def test_cells():
     assert [shown(cell) for cell in (None, 12345, 0.000123456, "a")] == ["–", "12,345", "0.0001235", "a"]
-    assert [shown(True, "truth"), shown(0.5, "share")] == ["yes", "50.0 %"]
+    assert [shown(True, "truth"), shown(0.5, "share")] == ["yes", "50 %"]
 
 
 def test_a_place_that_does_not_exist_is_one_sentence(tmp_path):

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from lengthwise.analyses.evidence import gather
 from lengthwise.errors import UsageError
-from lengthwise.findings.gather import gather
 from lengthwise.probes.ladder.levels import Ladder
 from lengthwise.probes.probe import ask
 from lengthwise.progress import silent
@@ -214,7 +214,7 @@ def test_two_training_sizes_of_one_task_must_be_told_apart(kept: Path, tmp_path:
 
 def test_reading_needs_no_torch(kept: Path) -> None:
     code = (
-        "import sys; from lengthwise.findings.gather import gather; from lengthwise.studies.shifts import "
+        "import sys; from lengthwise.analyses.evidence import gather; from lengthwise.studies.shifts import "
         f"complete_shifts; from pathlib import Path; assert gather({str(kept)!r}).climbs; "
         f"complete_shifts(Path({str(kept)!r})); sys.exit('torch' in sys.modules)"
     )

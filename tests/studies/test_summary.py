@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from lengthwise.analyses.evidence import gather, summed_up
 from lengthwise.errors import UsageError
-from lengthwise.findings.gather import gather, gather_summary
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.probes.ladder.levels import Calibrated, Example, Inside, Ladder, LevelPoint
 from lengthwise.studies.record import packed
@@ -80,7 +80,7 @@ def gather_runs(folder: Path):
 @pytest.mark.parametrize("name", ["summary.json", "summary.json.gz"])
 def test_findings_can_be_drawn_from_it(study: Path, tmp_path: Path, name: str) -> None:
     many = write_summary(study, tmp_path / name)
-    whole, short = gather(study), gather_summary(tmp_path / name)
+    whole, short = gather(study), summed_up(read_summary(tmp_path / name))
     assert len(short.climbs) == len(whole.climbs) == many > 5 and len(short.shifts) == len(whole.shifts) > 0
     for one, two in zip(whole.climbs, short.climbs, strict=True):
         assert (one.configuration, one.seed) == (two.configuration, two.seed)
@@ -109,7 +109,8 @@ def test_the_same_study_gives_the_same_bytes_and_they_are_few(study: Path, tmp_p
 
 
 def test_what_is_no_summary_is_named(study: Path, trained_once: Path, tmp_path: Path) -> None:
-    assert write_summary(trained_once, tmp_path / "plain.json") and gather_summary(tmp_path / "plain.json").climbs == ()
+    assert write_summary(trained_once, tmp_path / "plain.json")
+    assert summed_up(read_summary(tmp_path / "plain.json")).climbs == ()
     with pytest.raises(UsageError, match="cannot write"):
         write_summary(study, tmp_path / "no" / "x.json")
     with pytest.raises(UsageError, match="cannot be read"):

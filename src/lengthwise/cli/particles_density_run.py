@@ -16,11 +16,11 @@ from lengthwise.cli.output import narrate, wrapped, write_object
 from lengthwise.cli.particles_density import CELLS, GROWTHS, LEVEL
 from lengthwise.cli.particles_outputs import progress_shown
 from lengthwise.errors import UsageError
+from lengthwise.figures.style import thinned
 from lengthwise.geometry.mean_field.flow import flow
 from lengthwise.geometry.mean_field.mesh import Mesh, circle, sphere
 from lengthwise.geometry.mean_field.peaks import HEIGHT, fastest_degree, growth_rate, noisy
 from lengthwise.outputs import replace_output
-from lengthwise.reports.figure import thinned
 from lengthwise.reports.particles.density import Gathering, density_claims, gathering, save_density
 
 NOISE = {2: 0.01, 3: 0.05}  # on the sphere it must be seen above what the mesh does by itself

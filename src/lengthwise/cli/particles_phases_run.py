@@ -14,10 +14,10 @@ from lengthwise.cli.options import at_least, check_place
 from lengthwise.cli.output import narrate, wrapped, write_object
 from lengthwise.cli.particles_outputs import progress_shown
 from lengthwise.errors import UsageError
+from lengthwise.figures.style import thinned
 from lengthwise.geometry.particles.phases import PhaseSettings, in_words, line_claims, phase_rows, transition_rows
 from lengthwise.outputs import replace_output
 from lengthwise.records import Claim
-from lengthwise.reports.figure import thinned
 from lengthwise.reports.particles.phases import MEASURES, save_phases
 
 _COLUMNS = 7  # times in the printed table

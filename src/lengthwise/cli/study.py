@@ -132,14 +132,14 @@ def _report(folder: Path) -> str:
 
 def _tell_results(progress: StudyProgress, folder: Path, report: str | None) -> None:
     from lengthwise.cli.output import complain
-    from lengthwise.cli.study_answer import write_study_answer
+    from lengthwise.cli.study_answer import write_study_records
     from lengthwise.cli.study_show import write_table
     from lengthwise.studies.store import Store
 
     with Store.open(folder) as store:
         write_table(store)
         unknown = store.fact("shifts_failed") or {}
-    write_study_answer(folder)
+    write_study_records(folder)
     for task, why in unknown.items():
         complain(f"warning: how far the levels of {task} are from training is not known: {why}")
     if progress.waiting:
@@ -167,8 +167,8 @@ def _list(as_json: bool) -> int:
 
 
 def _dry_run(study: Study, options: argparse.Namespace) -> int:
+    from lengthwise.analyses.words import duration
     from lengthwise.cli.output import write_field, write_object
-    from lengthwise.reports.words import duration
     from lengthwise.studies.estimate import estimate
     from lengthwise.studies.grid import plans
     from lengthwise.studies.planned import planned_records

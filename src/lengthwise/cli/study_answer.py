@@ -1,46 +1,41 @@
-"""The answer of a study whose models climbed ladders of shifts, as text."""
+"""The records of a study's analyses as text and as JSON, without their figures."""
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lengthwise.findings.evidence import Evidence
-    from lengthwise.findings.in_range import InRange
+    from lengthwise.records import Record
 
 
-def write_study_answer(folder: Path) -> None:
-    """The answer of the study in a folder; nothing for a study without ladders."""
-    from lengthwise.findings.gather import gather
+def study_records(place: Path) -> list[Record]:
+    """What the analyses of the study in a folder found, or of a study whose summary is in a file; without figures. Slow
+    analyses are left to the report unless the study names its analyses."""
+    from lengthwise.analyses.analysis import analyse, analyses_of
+    from lengthwise.analyses.content import read_content, read_summary_content
 
-    evidence = gather(folder)
-    if evidence.climbs:
-        print()
-        write_answer(evidence)
-
-
-def write_answer(evidence: Evidence) -> None:
-    """What was learned, what is claimed, what was found and how sure that is."""
-    from lengthwise.cli.output import write_field
-    from lengthwise.findings.answer import answer
-    from lengthwise.findings.in_range import in_range
-
-    print("risk against distance from training (measured)")
-    _write_learned(in_range(evidence))
-    found = answer(evidence)
-    for label, sentences in (("claimed", found.claimed), ("found", found.found), ("how sure", found.sure)):
-        write_field(label, " ".join(sentences))
+    study = dataclasses.replace(read_summary_content(place) if place.is_file() else read_content(place), pictures=False)
+    return analyse(study, [one for one in analyses_of(study) if study.analyses or not one.slow])
 
 
-def _write_learned(learned: InRange) -> None:
-    from lengthwise.cli.output import write_field
-    from lengthwise.findings.grouping import LEARNED
+def write_study_records(place: Path) -> None:
+    """The records one after the other, each with the claims that matter most."""
+    for record in study_records(place):
+        write_shortened(record)
 
-    total = f"{learned.learned} of {learned.configurations} configurations"
-    write_field("in range", f"{total} learned: a risk of {LEARNED:g} or less (share of wrong tokens)")
-    for task in learned.tasks:
-        _, position, depth, width = task.best
-        best = f"best {task.token:.1%} ({position}, depth {depth}, width {width})"
-        solved = f"which solves {task.solved} of {task.decoded} problems by itself"
-        write_field("", f"{task.task}: {task.learned} of {task.configurations}; {best}, {solved}")
+
+def write_shortened(record: Record) -> None:
+    """A record with the claims that its section lists; its text without the backticks that a page turns into code."""
+    from lengthwise.analyses.layout import in_short
+    from lengthwise.cli.records import write_record
+    from lengthwise.studies.record import printable
+
+    text = tuple(printable(one.replace("`", "")) for one in record.text)
+    write_record(dataclasses.replace(in_short(record), text=text))
+
+
+def plain_records(place: Path) -> list[dict[str, Any]]:
+    """The records as JSON-ready data."""
+    return [record.plain() for record in study_records(place)]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from lengthwise.reports.words import duration
+from lengthwise.analyses.words import duration
 from lengthwise.terminal import live_bars, visible
 
 if TYPE_CHECKING:

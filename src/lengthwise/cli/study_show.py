@@ -1,8 +1,8 @@
 """Show what a study came to: a table of tasks and encodings for each measure, with intervals over seeds.
 
 Shown are the reach (the largest size up to which exact match stays at 95 % or more) and the exact match on the second
-and on the third stretch of sizes as wide as the training range; and what ladders of shifts show, where there are some.
-Of a summary (`study export --summary`) the answer of its ladders is shown.
+and on the third stretch of sizes as wide as the training range; then the records of the study's analyses. Of a summary
+(`study export --summary`) the records alone are shown.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import dataclasses
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengthwise.cli.options import Parser, add_trust
 from lengthwise.cli.output import width, wrapped, write_object
 from lengthwise.cli.results import percent
+from lengthwise.cli.study_answer import plain_records, write_study_records
 from lengthwise.errors import UsageError
 from lengthwise.probes.curve.standard import ADVICE
 from lengthwise.registry import nearest
@@ -53,8 +55,6 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.study_answer import write_study_answer
-
     measures = chosen_measures(options.measure)
     if options.name.endswith(ENDINGS):
         return _show_summary(options)
@@ -66,11 +66,12 @@ def run(options: argparse.Namespace) -> int:
             probes = {run.key: [record.source for record in run.records.values()] for run in store.runs("done")}
             from lengthwise.studies.table import read_table
 
-            write_object("study show", {**read_table(store).plain(measures), "probes": probes})
+            found = {**read_table(store).plain(measures), "probes": probes, "records": plain_records(folder)}
+            write_object("study show", found)
         else:
             write_table(store, measures)
     if not options.json and options.measure is None:
-        write_study_answer(folder)
+        write_study_records(folder)
     return 0
 
 
@@ -94,17 +95,14 @@ def _show_probe(store: Store, options: argparse.Namespace) -> int:
 
 
 def _show_summary(options: argparse.Namespace) -> int:
-    from lengthwise.cli.study_answer import write_answer
-    from lengthwise.findings.all import findings
-    from lengthwise.findings.gather import gather_summary
-
     if options.measure is not None:
         raise UsageError(f"{options.name} is a summary of ladders and has no curves; leave --measure out")
-    evidence = gather_summary(options.name)
+    if not Path(options.name).is_file():
+        raise UsageError(f"{options.name} cannot be read: there is no such file")
     if options.json:
-        write_object("study show", findings(evidence).plain())
+        write_object("study show", {"records": plain_records(Path(options.name))})
     else:
-        write_answer(evidence)
+        write_study_records(Path(options.name))
     return 0
 
 

@@ -10,9 +10,9 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
+from lengthwise.analyses.words import duration
 from lengthwise.cli.options import Parser
 from lengthwise.cli.output import wrapped, write_field, write_object
-from lengthwise.reports.words import duration
 from lengthwise.studies.folders import study_folder
 from lengthwise.studies.lock import holder
 from lengthwise.studies.record import plain_failure, printable, run_title

@@ -8,6 +8,7 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.figures.chart_page import chart_html
+from lengthwise.figures.lazy import vl_convert
 from lengthwise.outputs import replace_output, write_output
 
 
@@ -16,8 +17,6 @@ def save_chart(path: Path, chart: Any, heading: str, paragraphs: Sequence[str]) 
 
     The file is whole or not there.
     """
-    import vl_convert
-
     kind = path.suffix.lower()
     if kind == ".html":
         write_output(path, chart_html(chart, heading, paragraphs))

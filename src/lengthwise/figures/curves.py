@@ -12,6 +12,7 @@ from typing import Any
 
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.layout import whole_axis, wrapping_legend
+from lengthwise.figures.lazy import alt, vl_convert
 
 # Okabe and Ito's palette, told apart by colour-blind readers; the order puts the most distinct first.
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
@@ -27,8 +28,6 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int
 
     Curves of one task at several encodings are told apart by encoding; several seeds of one encoding by seed.
     """
-    import altair as alt
-
     names = _names(curves)
     rows = [
         {
@@ -85,8 +84,6 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int
 
 def curve_svg(curves: Sequence[Mapping[str, Any]], title: str = "") -> str:
     """The figure as SVG text, drawn without a browser."""
-    import vl_convert
-
     return vl_convert.vegalite_to_svg(curve_chart(curves, title).to_json())
 
 

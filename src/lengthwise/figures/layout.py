@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
+from lengthwise.figures.lazy import alt
+
 WHOLE = "datum.value % 1 === 0"
 LETTER, SYMBOL = 6.4, 34  # pixels of a letter of a legend, and of a symbol with what is left free around it
 _TITLE = 36  # letters that a narrow chart has room for
@@ -20,8 +22,6 @@ def whole_axis(**settings: Any) -> Any:
     `tickMinStep` alone does not do it: Vega divides an axis from 0 to 1 or 2 in halves all the same, and the format
     `d` then writes 0, 1, 1, 2, 2.
     """
-    import altair as alt
-
     only_whole = {"condition": {"test": WHOLE, "value": 1}, "value": 0}
     given = {"format": ",d", "tickMinStep": 1, "gridWidth": only_whole, "tickOpacity": only_whole, **settings}
     return alt.Axis(labelExpr=f"{WHOLE} ? datum.label : ''", **given)
@@ -29,8 +29,6 @@ def whole_axis(**settings: Any) -> Any:
 
 def wrapping_legend(names: Iterable[object], most: int = 4, **settings: Any) -> Any:
     """A legend in as many columns, up to `most`, as the chart has room for whatever its width."""
-    import altair as alt
-
     texts = [str(name) for name in names]
     wide = round(LETTER * max(map(len, texts), default=1) + SYMBOL)
     columns = alt.ExprRef(expr=f"max(1, min({max(1, min(most, len(texts)))}, floor(width / {wide})))")
@@ -45,7 +43,6 @@ def heat_colours(field: str, low: float, high: float, legend: Any, **scale: Any)
 
     The outline's scale ends a hair above: two scales with one domain would share a legend, which then has symbols.
     """
-    import altair as alt
 
     def scaled(end: float) -> Any:
         return alt.Scale(scheme="viridis", domain=[low, end], clamp=True, **scale)
@@ -58,8 +55,6 @@ def heat_colours(field: str, low: float, high: float, legend: Any, **scale: Any)
 
 def gradient_below(title: str, length: int = 170, **settings: Any) -> Any:
     """A gradient that a narrow chart has room for."""
-    import altair as alt
-
     return alt.Legend(title=title, orient="bottom", direction="horizontal", gradientLength=length, **settings)
 
 

@@ -10,6 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lengthwise.figures.lazy import alt
+
 # One hue from light to dark, so that the order is seen without telling colours apart; grey is where nothing is said.
 SHADES = ("#deebf7", "#9ecae1", "#4292c6", "#08519c", "#08306b")
 VACUOUS, INK, POINT = "#d0d0d0", "#222222", "#D55E00"
@@ -26,8 +28,6 @@ def plan_chart(
     subtitle: Sequence[str],
 ) -> Any:
     """The map. The highest level is that at which a bound says nothing; `point` has params, ratio and a label."""
-    import altair as alt
-
     levels = sorted({row["level"] for row in edges}, reverse=True)
     top, bottom = _range([row["ratio"] for row in edges], point["ratio"], line)
     sizes = sorted({row["params"] for row in edges})

@@ -11,6 +11,8 @@ import base64
 import hashlib
 from collections.abc import Sequence
 
+from lengthwise.figures.lazy import vl_convert
+
 
 def policy(style: str, scripts: Sequence[str]) -> str:
     """The content of the page's Content-Security-Policy."""
@@ -23,8 +25,6 @@ def policy(style: str, scripts: Sequence[str]) -> str:
 
 def bundle() -> str:
     """Vega, Vega-Lite and their embedding, as one script that can stand in a page."""
-    import vl_convert
-
     made = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]  # its stub lacks the default
     return made.replace("</script", "<\\/script")
 

@@ -7,14 +7,13 @@ from typing import Any
 
 from lengthwise.figures.curves import PALETTE
 from lengthwise.figures.layout import whole_axis, wrapping_legend
+from lengthwise.figures.lazy import alt
 
 _MOST = 200  # values that are drawn
 
 
 def spectrum_chart(squares: Sequence[float], fitted: Sequence[float] = ()) -> Any:
     """An altair chart: points for s_1², s_2², …, and a line for the curve where there is one."""
-    import altair as alt
-
     names = {"as found": squares, "exponential fit": fitted}
     rows = [
         {"number": number, "square": square, "what": what}

@@ -11,6 +11,7 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.figures.curves import PALETTE
+from lengthwise.figures.lazy import alt, vl_convert
 
 Terms = Sequence[tuple[str, float]]
 _ROOM = 1.25  # of the largest bar, for its number behind it
@@ -32,8 +33,6 @@ def waterfall_rows(terms: Terms, total: str = "bound") -> list[dict[str, Any]]:
 
 def waterfall_chart(terms: Terms, title: str = "", ceiling: float | None = None, total: str = "bound") -> Any:
     """An altair chart, a bar a term from left to right; the dashed line is where the bound begins to say nothing."""
-    import altair as alt
-
     rows = waterfall_rows(terms, total)
     order = [row["term"] for row in rows]
     y = alt.Y("term:N", sort=order, title=None)
@@ -60,8 +59,6 @@ def _finite(ceiling: float | None) -> bool:
 
 def waterfall_svg(terms: Terms, title: str = "", ceiling: float | None = None, total: str = "bound") -> str:
     """The figure as SVG text, drawn without a browser."""
-    import vl_convert
-
     return vl_convert.vegalite_to_svg(waterfall_chart(terms, title, ceiling, total).to_json())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lengthwise.analyses.words import percent
 from lengthwise.records import Cell, Column, Type
 
 
@@ -12,7 +13,7 @@ def shown(cell: Cell, kind: Type = "number") -> str:
     if isinstance(cell, bool) or kind == "truth":
         return "yes" if cell else "no"
     if kind == "share" and isinstance(cell, int | float):
-        return f"{cell:.1%}".replace("%", " %")
+        return percent(cell)
     if isinstance(cell, float):
         return f"{cell:.4g}"
     return f"{cell:,}" if isinstance(cell, int) else cell

@@ -9,15 +9,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lengthwise.reports.figure import PAGE_INK, config
+from lengthwise.figures.lazy import vl_convert
+from lengthwise.figures.style import PAGE_INK, config
 
 WIDTH, FONT = 400, 13
 
 
 def drawn_svg(chart: Any, axis_y: Mapping[str, Any] | None = None) -> str:
     """An altair chart as SVG; `axis_y` are further settings of its vertical axis."""
-    import vl_convert
-
     style = config(PAGE_INK)
     style["axis"] |= {"labelFontSize": FONT, "titleFontSize": FONT}
     style["legend"] |= {"labelFontSize": FONT, "titleFontSize": FONT}

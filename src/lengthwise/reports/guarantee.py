@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from lengthwise.bounds.tokens.problem import TokenBound
+from lengthwise.figures.lazy import alt
 from lengthwise.figures.waterfall import waterfall_chart
 
 
 def guarantee_chart(bounds: Sequence[TokenBound]) -> Any:
     """The terms of each bound, one chart below the other."""
-    import altair as alt
-
     return alt.vconcat(*map(_chart, bounds))
 
 

@@ -1,115 +1,137 @@
-"""The page: one HTML file that holds all it needs, and in which names that users gave stay text.
+"""The report of a study: one HTML file that shows the records of its analyses, and holds all it needs.
 
-Text reaches the page by two ways only: through Jinja with every sign escaped, and as JSON in a block that is no script,
-which page.js reads and shows with `textContent`. The page allows no script but its own, by their hashes, no
-evaluation of text and no network.
+The page knows no analysis by name: it shows the records in their order, the first one as the answer, then every run,
+every claim and how the study was made. It allows no script but its own, by their hashes, no evaluation of text and no
+network; names that users gave stay text.
 """
 
 from __future__ import annotations
 
-import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
+from lengthwise.analyses.analysis import analyse
+from lengthwise.analyses.content import StudyContent, read_content
+from lengthwise.analyses.layout import PageLayout, in_short
+from lengthwise.analyses.words import counted, duration, listed
 from lengthwise.figures.policy import bundle, policy
-from lengthwise.oracle.check import check
-from lengthwise.reports.answer import answer
-from lengthwise.reports.claims import all_claims, claim_rows
-from lengthwise.reports.content import Content, read_content
-from lengthwise.reports.figure import PAGE_INK, PAPER_INK, Figure, config
-from lengthwise.reports.figures import figures_by_section
-from lengthwise.reports.ladder.part import ladder_part
-from lengthwise.reports.oracle_cards import Oracle
+from lengthwise.records import Claim, Record
 from lengthwise.reports.page_file import write_page_file
-from lengthwise.reports.plateaus import fit_plateaus
-from lengthwise.reports.prediction import OUTLOOKS
-from lengthwise.reports.predictions import predict
-from lengthwise.reports.published import compare
-from lengthwise.reports.sections import described
-from lengthwise.reports.table import claim_table, run_table
-from lengthwise.reports.table_cells import numeric, shown
-from lengthwise.reports.words import percent
+from lengthwise.reports.page_tables import claim_table, run_table
+from lengthwise.reports.record_section import asset, figure_data, marked, record_environment, script_safe
 
 REPORT = "report.html"
-_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_WIDGETS = "widgets"
+_MOST_REASONS = 20
 
 
-def write_report(folder: Path, output: Path | None = None, oracle: Oracle = check) -> Path:
+def write_report(folder: Path, output: Path | None = None) -> Path:
     """Write the report of the study in a folder, whole or not at all; the path it was written to."""
     path = folder / REPORT if output is None else output
-    return write_page_file(path, render(read_content(folder), oracle), "report", "--output")
+    study = read_content(folder)
+    return write_page_file(path, render(study, analyse(study)), "report")
 
 
-def render(content: Content, oracle: Oracle = check) -> str:
-    """The page as text; `oracle` says what was to be expected of each cell."""
-    import jinja2
-
-    compared, fits, foretold = compare(content), fit_plateaus(content), predict(content, oracle)
-    answered = answer(content, fits)
-    ladder = ladder_part(content)
-    claims = all_claims(content, answered, compared, fits, foretold, ladder)
-    sections = figures_by_section(content, fits, foretold, ladder)
-    drawn = [figure for group in sections.values() for figure in group]
-    data = {
-        "templates": {figure.kind: figure.template for figure in drawn},
-        "config": {"page": config(PAGE_INK), "paper": config(PAPER_INK)},
-        "figures": [_held(figure) for figure in drawn],
-        "tables": {
-            "runs": [column.plain() for column in run_table(content)],
-            "claims": [column.plain() for column in claim_table(claims)],
-        },
-    }
-    style = asset("page.css") + (asset("ladder.css") if ladder else "")
-    scripts = (bundle(), asset("page.js"), *((asset("explorer.js"),) if ladder and ladder.explorer else ()))
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(asset), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters.update(pieces=pieces, percent=percent, claim_rows=claim_rows, numeric=numeric, shown=shown)
-    text = environment.get_template("page.html.jinja").render(
-        content=content,
-        answer=answered,
-        compared=compared,
-        foretold=foretold,
-        ladder=ladder,
-        explorer=marked(script_safe(ladder.explorer.data)) if ladder and ladder.explorer else "",
-        outlooks=OUTLOOKS,
-        sections=sections,
-        places={figure.name: place for place, figure in enumerate(drawn)},
-        described=described(content, sections, fits, foretold),
-        claims_number=len(claims),
-        data=marked(script_safe(data)),
-        style=marked(style),
-        scripts=[marked(script) for script in scripts],
-        policy=policy(style, scripts),
+def render(study: StudyContent, records: Sequence[Record]) -> str:
+    """The page of a study as text, from the records of its analyses."""
+    leading = [claim for record in records for claim in in_short(record).claims]
+    claims = distinct([*leading, *(claim for record in records for claim in record.claims)])
+    drawn = [figure for record in records for figure in record.figures]
+    tables = {"runs": run_table(study), "claims": claim_table(claims)}
+    plain = {name: [column.plain() for column in columns] for name, columns in tables.items()}
+    widgets = widgets_of(records)
+    style = "".join(asset(name) for name in ("page.css", *(f"{_WIDGETS}/{name}.css" for name in widgets)))
+    scripts = (bundle(), asset("page.js"), *(asset(f"{_WIDGETS}/{name}.js") for name in widgets))
+    text = (
+        record_environment(drawn)
+        .get_template("page.html.jinja")
+        .render(
+            study=study,
+            records=records,
+            counts=_counts(study),
+            failures=_failures(study),
+            facts=_facts(study),
+            has_runs=bool(study.runs),
+            data=marked(script_safe({**figure_data(drawn), "tables": plain})),
+            style=marked(style),
+            scripts=[marked(script) for script in scripts],
+            policy=policy(style, scripts),
+        )
     )
     # A lone surrogate, which a file's name may hold, cannot be written as UTF-8.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def script_safe(data: Any) -> str:
-    """JSON in which no sign can end the block it stands in."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for sign, escaped in _UNSAFE.items():
-        text = text.replace(sign, escaped)
-    return text
+def widgets_of(records: Iterable[Record]) -> list[str]:
+    """The widgets that records ask for, of those whose script is part of this package."""
+    known = {
+        path.name.removesuffix(".js") for path in files("lengthwise.reports").joinpath("assets", _WIDGETS).iterdir()
+    }
+    asked = (widget["name"] for record in records if (widget := PageLayout.of(record).widget))
+    return [name for name in dict.fromkeys(asked) if name in known]
 
 
-def pieces(sentence: str) -> list[tuple[str, bool]]:
-    """A sentence cut at its backticks: each piece, and whether it stood between two of them."""
-    return [(piece, place % 2 == 1) for place, piece in enumerate(sentence.split("`"))]
+def distinct(claims: Iterable[Claim]) -> list[Claim]:
+    """The claims, none of them twice: one that an answer rests on is in the record of its own analysis too."""
+    found: dict[tuple[str, str], list[Claim]] = {}
+    for claim in claims:
+        same = found.setdefault((claim.key, claim.title), [])
+        if claim not in same:
+            same.append(claim)
+    return [claim for same in found.values() for claim in same]
 
 
-def _held(figure: Figure) -> dict[str, Any]:
-    return {"name": figure.name, "kind": figure.kind, "title": figure.title, "data": figure.columns()}
+def _counts(study: StudyContent) -> list[str]:
+    if not study.runs:
+        return []
+    counts, done = study.counts, study.counts["done"]
+    states = [f"{counts[state]:,} {state}" for state in ("failed", "running", "waiting") if counts[state]]
+    texts = [", ".join([f"{done:,} of {counted(len(study.runs), 'run')} done", *states])]
+    if done:
+        kept, learned = len(study.kept), study.learning
+        if learned.judged:
+            texts.append(f"{len(learned.learned):,} of {counted(learned.judged, 'cell')} learned")
+        texts.append(f"{counted(kept, 'seed')} kept, {done - kept:,} discarded")
+    if study.seconds:
+        texts.append(f"wall time {duration(study.seconds)}")
+    return texts
 
 
-def asset(name: str) -> str:
-    return files("lengthwise.reports").joinpath("assets", name).read_text(encoding="utf-8")
+def _failures(study: StudyContent) -> list[tuple[str, str]]:
+    """Each reason with the runs it stopped."""
+    groups: dict[str, list[str]] = {}
+    for run in study.runs:
+        if run.state == "failed":
+            name = ", ".join([run.task, run.position, *([run.variant] if run.variant else []), f"seed {run.seed}"])
+            groups.setdefault(run.reason or "no reason was noted", []).append(name)
+    found = [(reason, listed(names, 3)) for reason, names in groups.items()]
+    left = len(found) - _MOST_REASONS
+    return found[:_MOST_REASONS] + ([(f"{left} other reasons", "see the table of runs")] if left > 0 else [])
 
 
-def marked(text: str) -> Any:
-    """Text that Jinja is to leave as it is, as it was made safe here or is our own."""
-    import markupsafe
+def _facts(study: StudyContent) -> list[tuple[str, str]]:
+    """Versions, threads, executor and time."""
+    where = dict(study.environment)
+    packages = where.pop("packages", {}) or {}
+    rows = [(str(name), _text(value)) for name, value in where.items()]
+    rows += [(f"{name} (package)", _text(value)) for name, value in packages.items()]
+    if study.executor:
+        rows.append(("executor", study.executor))
+    if study.seconds:
+        rows.append(("wall time", duration(study.seconds)))
+    computing = sum(run.seconds or 0 for run in study.runs)
+    rows.append(("training and measuring, all runs together", duration(computing)))
+    reasons = Counter(run.ended for run in study.runs if run.ended)
+    if reasons:
+        rows.append(("training ended by", "; ".join(f"{text} ({number:,})" for text, number in reasons.most_common(6))))
+    return rows
 
-    return markupsafe.Markup(text)
+
+def _text(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value))
+    return str(value)

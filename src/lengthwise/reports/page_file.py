@@ -8,13 +8,13 @@ from lengthwise.errors import UsageError
 from lengthwise.outputs import check_output, write_output
 
 
-def write_page_file(path: Path, text: str, noun: str = "page", option: str = "--page") -> Path:
-    """Write a page, whole or not at all; the path it was written to. A user knows it by `noun` and `option`."""
-    check_output(path, option)
+def write_page_file(path: Path, text: str, noun: str = "page") -> Path:
+    """Write a page, whole or not at all; the path it was written to. A user knows it as `noun`."""
+    check_output(path)
     try:
         write_output(path, text)
     except OSError as error:
         raise UsageError(
-            f"cannot write the {noun} {path}: {error.strerror or error}; give {option} a file in a folder that exists"
+            f"cannot write the {noun} {path}: {error.strerror or error}; give it a file in a folder that exists"
         ) from error
     return path

@@ -17,13 +17,31 @@ from typing import Any
 import jinja2
 import markupsafe
 
+from lengthwise.analyses.layout import PageLayout
+from lengthwise.analyses.words import short
 from lengthwise.figures.policy import bundle, policy
+from lengthwise.figures.style import PAGE_INK, PAPER_INK, config, packed
+from lengthwise.messages import explain, is_explained, sentence
 from lengthwise.records import Claim, Figure, Record
 from lengthwise.reports.cells import is_number, shown, title_of
-from lengthwise.reports.figure import PAGE_INK, PAPER_INK, config, rounded
 from lengthwise.reports.page_file import write_page_file
 
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_LISTED = 6
+
+explain(
+    {
+        "evidence.discarded": "seeds discarded: {value}",
+        "evidence.rule": "rule: {value}",
+        "evidence.others": "not: {value}",
+        "evidence.contradictions": "contradicted by {value}",
+        "evidence.not_learned": "not learned: {value}",
+        "evidence.decided": "decided: {value}",
+        "evidence.p_value": "p = {value:.3g}",
+        "evidence.tau": "settles over {value:.3g} sizes",
+        "evidence.why": "{value}",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -50,9 +68,9 @@ def render_record_page(page: RecordPage) -> str:
         .get_template("record_page.html.jinja")
         .render(
             page=page,
-            data=markupsafe.Markup(script_safe({**figure_data(drawn), "tables": {}})),
-            style=markupsafe.Markup(style),
-            scripts=[markupsafe.Markup(script) for script in scripts],
+            data=marked(script_safe({**figure_data(drawn), "tables": {}})),
+            style=marked(style),
+            scripts=[marked(script) for script in scripts],
             policy=policy(style, scripts),
         )
     )
@@ -71,6 +89,8 @@ def record_environment(figures: Sequence[Figure]) -> jinja2.Environment:
         is_number=is_number,
         title_of=title_of,
         claim_row=claim_row,
+        layout=PageLayout.of,
+        script_safe=lambda data: marked(script_safe(data)),
         place=lambda figure: places[id(figure)],
     )
     return environment
@@ -84,49 +104,58 @@ def figure_data(figures: Sequence[Figure]) -> dict[str, Any]:
         "templates": {kinds[text]: figure.template for text, figure in zip(texts, figures, strict=True)},
         "config": {"page": config(PAGE_INK), "paper": config(PAPER_INK)},
         "figures": [
-            {"name": figure.key, "kind": kinds[text], "title": figure.title, "data": columns_of(figure)}
+            {"name": f"{figure.key}-{figure.title}", "kind": kinds[text], "title": figure.title, "data": packed(figure)}
             for text, figure in zip(texts, figures, strict=True)
         ],
     }
 
 
-def columns_of(figure: Figure) -> dict[str, dict[str, Any]]:
-    """The data of a figure by columns: texts as places in a list of the different ones, numbers rounded."""
-    return {
-        name: {key: _column([row[key] for row in rows]) for key in (rows[0] if rows else ())}
-        for name, rows in figure.data.items()
-    }
-
-
-def _column(values: list[Any]) -> Any:
-    if not any(isinstance(value, str) for value in values):
-        return [rounded(value) if isinstance(value, float) else value for value in values]
-    texts = {text: place for place, text in enumerate(dict.fromkeys(values))}
-    return {"texts": list(texts), "places": [texts[value] for value in values]}
-
-
 def claim_row(claim: Claim) -> dict[str, Any]:
     """A claim as the texts of a table row."""
-    interval = claim.interval
-    between = "" if interval is None else f"at least {_value(interval.low, claim.unit)}" if interval.is_open else ""
+    interval, seeds = claim.interval, claim.evidence.get("seeds")
+    between = "" if interval is None else f"at least {_value(interval.low, claim.unit)}"
     if interval is not None and not interval.is_open:
         between = f"{_value(interval.low, claim.unit)} to {_value(interval.high, claim.unit)}"
-    unit = f" {claim.unit}" if claim.unit and claim.unit != "share" else ""
+    unit = f" {claim.unit}" if claim.unit and claim.unit not in ("share", "size") else ""
+    bound = "at least " if claim.evidence.get("lower_bounds") else ""
     return {
         "kind": claim.kind,
         "title": claim.title,
-        "value": "–" if claim.value is None else _value(claim.value, claim.unit) + unit,
+        "value": "–" if claim.value is None else bound + _value(claim.value, claim.unit) + unit,
         "status": "" if claim.status == "holds" else claim.status,
         "interval": between,
+        "n": claim.evidence.get("n", len(seeds) if isinstance(seeds, list) else None),
         "assumptions": [(one.check, one.statement) for one in claim.assumptions],
+        "evidence": "; ".join(_evidence(claim.evidence)),
         "reference": "" if claim.reference is None else str(claim.reference),
     }
 
 
+def _evidence(found: Mapping[str, Any]) -> list[str]:
+    """The parts of the evidence that a reader asks for first: those that have a sentence of their own."""
+    parts = []
+    for name, value in found.items():
+        key = f"evidence.{name}"
+        if not is_explained(key) or not value or (name == "rule" and not found.get("discarded")):
+            continue
+        names = [str(one) for one in value] if isinstance(value, list | tuple | Mapping) else []
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        parts.append(sentence(key, {"value": ", ".join(names[:_LISTED]) + more if names else value}))
+    return parts
+
+
 def _value(value: Any, unit: str) -> str:
-    if unit == "share" and isinstance(value, float):
-        return shown(value, "share")
+    """A size with one decimal, a share in per cent, other numbers with three digits; a truth as yes or no."""
+    if unit in ("share", "size") and isinstance(value, int | float):
+        return shown(value, "share") if unit == "share" else short(value)
+    if isinstance(value, float):
+        return f"{value:.3g}"
     return shown(value, "truth" if isinstance(value, bool) else "text" if isinstance(value, str) else "number")
+
+
+def marked(text: str) -> Any:
+    """Text that Jinja leaves as it is, because it was made safe here or is our own."""
+    return markupsafe.Markup(text)
 
 
 def script_safe(data: Mapping[str, Any]) -> str:

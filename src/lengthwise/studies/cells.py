@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
+from lengthwise.messages import explain
 from lengthwise.probes.curve.spread import Keep
 from lengthwise.probes.curve.standard import FURTHEST
 from lengthwise.records import Claim
@@ -20,12 +21,16 @@ from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.record import RunRecord, Summary
 
 Measure = Literal["reach", "in_range", "twice", "thrice"]
-MEASURES: dict[Measure, str] = {
-    "reach": "reach",
-    "in_range": "exact match in the training range",
-    "twice": "exact match at 2 x",
-    "thrice": "exact match at 3 x",
-}
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+
+explain(
+    {
+        "cell.reach": "reach: {row}, position {position}, trained to {train_size}",
+        "cell.in_range": "exact match in the training range: {row}, position {position}, trained to {train_size}",
+        "cell.twice": "exact match at 2 x: {row}, position {position}, trained to {train_size}",
+        "cell.thrice": "exact match at 3 x: {row}, position {position}, trained to {train_size}",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -107,13 +112,13 @@ class Cell:
             if run.key not in shown and getattr(run.summary, measure) is not None
         }
         rule = str(self.rule) if self.kept or not self.done else f"no seed is kept ({self.rule}); all are shown"
-        where = f"{self.row}, position {self.position}, trained to {self.train_size}"
         return mean_over_seeds(
-            f"{MEASURES[measure]}: {where}",
+            f"cell.{measure}",
             self.values(measure),
+            about={"row": self.row, "position": self.position, "train_size": self.train_size},
             discarded=others,
             rule=rule,
-            unit="size" if measure == "reach" else "",
+            unit="size" if measure == "reach" else "share",
             lower_bounds=self.censored if measure == "reach" else 0,
         )
 

@@ -12,7 +12,7 @@ from lengthwise.errors import UsageError
 from lengthwise.probes.curve.spread import Keep
 from lengthwise.progress import Progress, shown
 from lengthwise.records import Claim, Record
-from lengthwise.studies.cells import MEASURES, Cell, Measure, cells
+from lengthwise.studies.cells import Cell, Measure, cells
 from lengthwise.studies.folders import study_folder
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
@@ -66,7 +66,7 @@ class StudyResults:
             + "</tr>"
             for (row, size), found in rows.items()
         )
-        caption = f"{html.escape(MEASURES['reach'])}, mean over the seeds that learned; ×: not learned (measured)"
+        caption = "reach, mean over the seeds that learned; ×: not learned (measured)"
         return f"<table><caption>{caption}</caption><tr><th></th><th>trained to</th>{head}</tr>{body}</table>"
 
 

@@ -104,6 +104,7 @@
       views.set(plot, made.view);
       if (typeof page.templates[figure.kind].width === "number") resizing.observe(plot);
       plot.dataset.drawn = "true";
+      plot.style.minHeight = "";
     } catch (error) {
       plot.textContent = `This figure could not be drawn: ${error.message}`;
       plot.dataset.broken = "true";
@@ -112,6 +113,11 @@
   };
 
   const plots = [...document.querySelectorAll(".plot")];
+  // Room for a figure that is not drawn yet, so that the page does not jump when it is.
+  for (const plot of plots) {
+    const { height } = page.templates[page.figures[Number(plot.dataset.figure)].kind];
+    if (typeof height === "number") plot.style.minHeight = `${height + 80}px`;
+  }
   const drawAll = () => Promise.all(plots.map(draw));
 
   const drawWhenSeen = () => {

@@ -12,8 +12,8 @@ import numpy as np
 
 from lengthwise.figures.curves import PALETTE
 from lengthwise.figures.layout import wrapping_legend
+from lengthwise.figures.style import PAGE_INK, thinned
 from lengthwise.reports.drawing import FONT, WIDTH, drawn_svg
-from lengthwise.reports.figure import PAGE_INK, thinned
 from lengthwise.reports.particles.simulation import FIXED_SCALE, THRESHOLD, Measures, Simulation
 
 _TIMES = 60  # columns of the histogram

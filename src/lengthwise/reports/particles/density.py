@@ -14,11 +14,11 @@ import numpy as np
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import PALETTE
 from lengthwise.figures.layout import gradient_below, heat_colours, whole_axis
+from lengthwise.figures.style import PAPER_INK, config, thinned
 from lengthwise.geometry.mean_field.flow import DensityPath
 from lengthwise.geometry.mean_field.peaks import HEIGHT, fastest_degree, growth_rate, peaks
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.reports.figure import PAPER_INK, config, thinned
 
 _WIDTH = 420
 _TIMES, _ARCS, _RINGS = 80, 90, 24  # cells of the heat

@@ -13,16 +13,15 @@ from typing import Any
 import jinja2
 import numpy as np
 
+from lengthwise.analyses.words import counted
 from lengthwise.figures.policy import policy
-from lengthwise.reports.claims import claim_rows
 from lengthwise.reports.drawing import WIDTH
-from lengthwise.reports.page import asset, marked, pieces, script_safe
 from lengthwise.reports.page_file import write_page_file
 from lengthwise.reports.particles.charts import Chart, charts
 from lengthwise.reports.particles.simulation import THRESHOLD, TITLES, Simulation, readable, some_moments
 from lengthwise.reports.particles.still import moments_shown, still
 from lengthwise.reports.particles.view import COLOURS, SHAPES, View, outline, viewed
-from lengthwise.reports.words import counted
+from lengthwise.reports.record_section import asset, claim_row, marked, pieces, script_safe
 
 DRAWN = 512  # tokens on the page; measures are of all
 _STEPS = 32_000
@@ -53,9 +52,9 @@ def render_page(simulation: Simulation) -> str:
         titles=TITLES,
         threshold=f"{THRESHOLD:g}",
         moments=some_moments(measures),
-        theory=claim_rows([readable(claim) for claim in simulation.theory if claim.status != "unknown"]),
-        silent=claim_rows([readable(claim) for claim in simulation.theory if claim.status == "unknown"]),
-        measured=claim_rows([readable(claim) for claim in simulation.measured]),
+        theory=[claim_row(readable(claim)) for claim in simulation.theory if claim.status != "unknown"],
+        silent=[claim_row(readable(claim)) for claim in simulation.theory if claim.status == "unknown"],
+        measured=[claim_row(readable(claim)) for claim in simulation.measured],
         data=marked(script_safe(_data(simulation, view, drawn))),
         style=marked(style),
         script=marked(script),

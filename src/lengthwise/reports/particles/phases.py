@@ -11,7 +11,7 @@ import altair as alt
 
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.layout import gradient_below, heat_colours
-from lengthwise.reports.figure import PAPER_INK, config
+from lengthwise.figures.style import PAPER_INK, config
 
 MEASURES = {
     "share_pairs": "share of pairs in one place",

@@ -1,0 +1,202 @@
+"""Prediction and measurement: what the oracle said of each cell before training, and what the trained models did.
+
+In the picture, tasks by encodings, colour and sign say the same, so that neither is needed alone: ✗ a contradiction,
+✓ as predicted or got there, ○ training did not get there, ? not decided; hatched where the cell was not learned, and so
+says nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from lengthwise.analyses.agreement.predictions import JUDGED, OUTLOOKS, CellPrediction, Predictions, Score, predict
+from lengthwise.analyses.analysis import Analysis, analyses
+from lengthwise.analyses.content import StudyContent
+from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.analyses.reach.cell_grid import CellGrid
+from lengthwise.analyses.words import cut, listed
+from lengthwise.figures.layout import wrapping_legend
+from lengthwise.figures.lazy import alt
+from lengthwise.figures.style import PAGE_INK
+from lengthwise.messages import explain, sentence
+from lengthwise.oracle.check import check
+from lengthwise.oracle.opinion import outlook_words
+from lengthwise.probes.curve.standard import ADVICE
+from lengthwise.records import Column, Figure, Record, Table
+
+explain(
+    {
+        "matrix.title": "What was predicted, and what came",
+        "matrix.words": "Matrix of the predictions: one row per task, one column per encoding. Each cell says what "
+        "the theory says of the task beyond the training range and whether the trained models held. Hatched cells "
+        "were not learned.",
+        "look.contradiction": "✗ CONTRADICTION: “cannot hold”, held",
+        "look.as_predicted": "✓ “cannot hold”, did not hold",
+        "look.attained": "✓ “can hold”, training got there",
+        "look.not_attained": "○ “can hold”, training did not get there",
+        "look.undecided": "? not decided",
+    }
+)
+# score → the sign in the cell, the name of its look, the colour of the cell and the ink of its sign (Okabe and Ito)
+LOOKS: dict[Score | None, tuple[str, str, str, str]] = {
+    "contradiction": ("✗", "look.contradiction", "#D55E00", "#000000"),
+    "as_predicted": ("✓", "look.as_predicted", "#56B4E9", "#000000"),
+    "attained": ("✓", "look.attained", "#0072B2", "#ffffff"),
+    "not_attained": ("○", "look.not_attained", "#F0E442", "#000000"),
+    None: ("?", "look.undecided", "#999999", "#000000"),
+}
+_LONGEST_WHY = 320
+_MOST = 20  # cells and reasons that are written out
+_ROWS_OF_MATRIX = 36  # in the height the page gives it
+
+explain(
+    {
+        "agreement.title": "What was predicted",
+        "agreement.link": "Predicted",
+        "agreement.note": "The oracle looks at the task and the encoding alone, never at a run. “Cannot hold” is "
+        "tested by every cell that was learned: one that holds contradicts it. “Can hold” says that some model does "
+        "it, not that training finds it: where a cell falls short, training did not get there, and nothing is "
+        "contradicted.",
+        "agreement.hover": "Hover for the reason of a prediction and for the numbers.",
+        "agreement.hatched": "Hatched: not learned in the training range, so nothing can be judged; {advice}.",
+        "agreement.dashed": "– in a dashed frame: no run has finished, or none was measured beyond the training range.",
+        "agreement.scroll": "Scroll inside the picture to see all {rows:,} rows.",
+        "agreement.counts": "Cells by prediction and outcome",
+        "agreement.contradictions": "Contradictions, at the sizes measured: {number}",
+        "agreement.not_reached": "Training did not get there: {number}",
+        "agreement.undecided": "Why cells were not decided: {number}",
+        "agreement.more": "And {number} more.",
+        "agreement.reason": "{why} — {cells}",
+    }
+)
+
+
+def agreement_matrix(study: StudyContent, foretold: Predictions) -> Figure:
+    """Every cell of a study, coloured by prediction and measurement."""
+    grid = _grid(study)
+    rows = [_shown(row, grid.roomy) for row in foretold.rows]
+    data = {
+        "judged": [row for row in rows if row["outcome"] in JUDGED],
+        "hatched": [row for row in rows if row["outcome"] == "not_learned"],
+        "others": [row for row in rows if row["outcome"] == "not_measured"],
+    }
+    words = " ".join([sentence("matrix.words"), *foretold.headline])
+    return Figure("predictions", _template(grid, foretold), data, sentence("matrix.title"), words)
+
+
+def _shown(row: CellPrediction, roomy: bool) -> dict[str, Any]:
+    """What a cell says, and what a reader finds by hovering."""
+    outcome = sentence(f"outcome.{row.outcome}")
+    if row.outcome in JUDGED:
+        sign, look, _, ink = LOOKS[row.score]
+        text = f"{sign} held" if row.outcome == "held" else f"{sign} did not" if roomy else f"{sign} not"
+    else:
+        sign, look, ink, text = "", row.outcome, PAGE_INK, outcome if row.outcome == "not_learned" else "–"
+    return {
+        "row": row.label,
+        "encoding": row.cell.position,
+        "look": look,
+        "ink": ink,
+        "text": text,
+        "predicted": outlook_words(row.verdict.outlook),
+        "outcome": row.outcome,
+        "measured": f"{outcome}: {row.found}",
+        "why": cut(row.verdict.why.replace("`", ""), _LONGEST_WHY),  # the whole is among the claims
+        "theory": row.verdict.deciding.theory if row.verdict.deciding else "–",
+    }
+
+
+def _grid(study: StudyContent) -> CellGrid:
+    hover = {"row": "task", **{name: name for name in ("encoding", "predicted", "why", "theory", "measured")}}
+    return CellGrid(study, "judged", hover, tall=420, shortest=17)
+
+
+def _template(grid: CellGrid, foretold: Predictions) -> dict[str, Any]:
+    return grid.template(_colour(foretold), alt.Color("ink:N", scale=None, legend=None))
+
+
+def _colour(foretold: Predictions) -> Any:
+    """The colours, with a legend of those that occur; one without entries would have no size."""
+    found = {row.score for row in foretold.judged}
+    looks = {name: colour for score, (_, name, colour, _) in LOOKS.items() if score in found}
+    names = {name: sentence(name) for name in looks}
+    scale = alt.Scale(domain=list(looks), range=list(looks.values()))
+    shown = f"({json.dumps(names)})[datum.label]"
+    legend = wrapping_legend(
+        names.values(), 2, orient="top", direction="horizontal", symbolType="square", labelLimit=300, labelExpr=shown
+    )
+    return alt.Color("look:N", scale=scale, legend=legend if looks else None)
+
+
+@analyses.register("agreement")
+@dataclass(frozen=True)
+class AgreementAnalysis(Analysis):
+    """What the oracle predicted for each cell, and whether the trained models agree."""
+
+    slow = True
+
+    def analyse(self, study: StudyContent) -> Record:
+        foretold = predict(study, check)
+        claims = foretold.claims()
+        layout = PageLayout(
+            sentence("agreement.link"),
+            notes=_notes(study, foretold),
+            claims=len(claims),
+            columns=1,
+            lists=_lists(foretold),
+        )
+        return Record(
+            "agreement",
+            title=sentence("agreement.title"),
+            text=(*foretold.headline, *foretold.left_out),
+            claims=(*claims, *foretold.cell_claims()),
+            tables=(_counts(foretold),),
+            figures=(agreement_matrix(study, foretold),) if study.pictures else (),
+            data={**foretold.plain(), LAYOUT: layout.plain()},
+        )
+
+    def applies(self, study: StudyContent) -> bool:
+        return bool(study.counts["done"])
+
+
+def _counts(foretold: Predictions) -> Table:
+    columns = [Column(outcome, "whole", sentence(f"outcome.{outcome}")) for outcome in foretold.outcomes]
+    rows = [
+        (outlook_words(outlook), *(foretold.counts[outlook][outcome] for outcome in foretold.outcomes))
+        for outlook in OUTLOOKS
+    ]
+    title = sentence("agreement.counts")
+    return Table("agreement.counts", (Column("predicted", "text"), *columns), tuple(rows), title)
+
+
+def _notes(study: StudyContent, foretold: Predictions) -> tuple[str, ...]:
+    """How to read the picture, of the frames that occur."""
+    notes = [sentence("agreement.hover")]
+    if foretold.apart("not_learned"):
+        notes.append(sentence("agreement.hatched", {"advice": ADVICE}))
+    if foretold.apart("not_measured"):
+        notes.append(sentence("agreement.dashed"))
+    if len(study.rows) > _ROWS_OF_MATRIX:
+        notes.append(sentence("agreement.scroll", {"rows": len(study.rows)}))
+    return sentence("agreement.note"), " ".join(notes)
+
+
+def _lists(foretold: Predictions) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Contradictions, where training did not get there, and why the oracle did not decide."""
+    reasons = [
+        sentence("agreement.reason", {"why": why.rstrip("."), "cells": listed([row.where for row in rows], 3)})
+        for why, rows in foretold.undecided.items()
+    ]
+    found = {
+        "agreement.contradictions": (len(foretold.contradictions), [row.sentence for row in foretold.contradictions]),
+        "agreement.not_reached": (len(foretold.not_reached), [row.sentence for row in foretold.not_reached]),
+        "agreement.undecided": (sum(map(len, foretold.undecided.values())), reasons),
+    }
+    return tuple((sentence(key, {"number": number}), _first(items)) for key, (number, items) in found.items() if items)
+
+
+def _first(items: list[str]) -> tuple[str, ...]:
+    left = len(items) - _MOST
+    return (*items[:_MOST], *((sentence("agreement.more", {"number": left}),) if left > 0 else ()))

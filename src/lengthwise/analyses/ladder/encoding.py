@@ -1,0 +1,315 @@
+"""Does the encoding matter? What a shift costs with one encoding, compared with another pair by pair.
+
+An encoding that learns less in range has more risk everywhere, beyond training too, and that says nothing about the
+shift. So beyond training the increase of the risk over that in range is compared, and only where both models of a pair
+learned their range. In range the risks themselves are compared, over all pairs: that is how well each encoding learns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lengthwise.analyses.analysis import Analysis, analyses
+from lengthwise.analyses.content import StudyContent
+from lengthwise.analyses.evidence import (
+    BEYOND,
+    IN_RANGE,
+    LEARNED_VALUES,
+    SHARED_ITEMS,
+    Climb,
+    Evidence,
+    has_learned,
+    increase_at,
+    mean,
+    place_text,
+    risk_at,
+)
+from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.figures.lazy import alt
+from lengthwise.figures.style import hover, template_of
+from lengthwise.messages import explain, sentence
+from lengthwise.records import Assumption, Claim, Column, Figure, Record, Table
+from lengthwise.statistics.paired import paired_over_tasks
+
+MOST_PAIRS = 15  # pairs of encodings that are drawn
+_SAME_TRAINING = Assumption("encodings.same_training")
+_CHOSEN = Assumption("encodings.both_learned", "checked", LEARNED_VALUES)
+_OFFSET = "+offset"
+
+explain(
+    {
+        "encodings.title": "The encoding, pair by pair",
+        "encodings.link": "Encodings",
+        "encodings.text": "The first encoding minus the second, over pairs of models alike in everything else. In "
+        "range, the risks of all pairs are compared. Beyond training, the increase over the risk in range is, and "
+        "only where both models of a pair learned their range (a risk of {learned:g} or less there): a model that "
+        "never learned has nothing to lose. Pairs share items and training data, so intervals are on the narrow side.",
+        "encodings.note": "Left of the line the first is better, right of it the second. Bars are 95 % intervals.",
+        "encodings.first_drawn": "Of {pairs} pairs the first {drawn} are drawn; the claims have all.",
+        "encodings.offset": "The encoding {name} is trained at random offsets, so it has seen the positions of longer "
+        "inputs; plain {base} positions were not studied.",
+        "encodings.same_training": "both encodings were given the same training, which may suit one of them better",
+        "encodings.both_learned": "only pairs of which both models learned their range are compared (a risk of at "
+        "most {learned:g} in range); which pairs these are depends on the encodings",
+        "encodings.risk": "risk with {first} minus risk with {second}, {place}{of_task}",
+        "encodings.increase": "increase of the risk over that in range with {first} minus that with {second}, "
+        "{place}, where both learned{of_task}",
+        "encodings.figure": "{first} minus {second}",
+        "encodings.words": "{first} minus {second}: the difference of the risk in range and of its increase beyond, "
+        "with intervals.",
+        "encodings.table": "Every pair at every place",
+        "encodings.table_note": "The last two columns are the differences over all pairs, learned or not; nothing is "
+        "concluded from them.",
+    }
+)
+
+Pair = tuple[str, int, int, int]  # task, depth, width, seed
+
+
+@analyses.register("encodings")
+@dataclass(frozen=True)
+class EncodingsAnalysis(Analysis):
+    """What a shift costs with one encoding, compared with another."""
+
+    def analyse(self, study: StudyContent) -> Record:
+        assert study.evidence is not None
+        result = encodings(study.evidence)
+        figures = encoding_panels(result) if study.pictures else []
+        pairs = len({(effect.first, effect.second) for effect in result.effects if effect.difference is not None})
+        names = [name for effect in result.effects for name in (effect.first, effect.second)]
+        offsets = [note.statement for note in trained_at_offsets(dict.fromkeys(names), names)]
+        notes = [sentence("encodings.note")]
+        if 0 < len(figures) < pairs:
+            notes.append(sentence("encodings.first_drawn", {"pairs": pairs, "drawn": len(figures)}))
+        columns = 3 if len(figures) > 2 else 2
+        layout = PageLayout(sentence("encodings.link"), notes=tuple(notes), claims=0, columns=columns)
+        return Record(
+            "encodings",
+            title=sentence("encodings.title"),
+            text=(sentence("encodings.text", LEARNED_VALUES), *offsets),
+            claims=tuple(effect.claim for effect in (*result.effects, *result.by_task)),
+            tables=(_table(result),),
+            figures=tuple(figures),
+            data={LAYOUT: layout.plain()},
+        )
+
+    def applies(self, study: StudyContent) -> bool:
+        if study.evidence is None or len(study.evidence.encodings) < 2:
+            return False
+        return any(effect.difference is not None for effect in encodings(study.evidence).effects)
+
+
+@dataclass(frozen=True)
+class EncodingEffect:
+    """The first encoding minus the second at one place: IN_RANGE, an axis, or BEYOND (all axes).
+
+    A pair is two models of one task, depth, width and seed. In range the risks of all pairs are compared; elsewhere
+    the increases over the risk in range, of the `pairs` (out of `measured`) in which both models learned. `claim` has
+    the mean difference, its interval and p. `task` is empty for all tasks together.
+
+    `risk_of_all` and `increase_of_all` are the mean differences over all pairs, whether they learned or not.
+    """
+
+    first: str
+    second: str
+    place: str
+    pairs: int
+    measured: int
+    claim: Claim
+    risk_of_all: float | None = None
+    increase_of_all: float | None = None
+    task: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        return float(self.claim.value) if isinstance(self.claim.value, int | float) else None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the sign-flip test has p < 0.05."""
+        return self.claim.evidence.get("p_value", 1.0) < 0.05
+
+
+@dataclass(frozen=True)
+class Encodings:
+    """All pairs of encodings at all places, and beyond training task by task (`by_task`)."""
+
+    effects: tuple[EncodingEffect, ...]
+    by_task: tuple[EncodingEffect, ...] = ()
+
+    def at(self, place: str) -> list[EncodingEffect]:
+        return [effect for effect in self.effects if effect.place == place]
+
+
+@functools.lru_cache(maxsize=4)
+def encodings(evidence: Evidence) -> Encodings:
+    """Every pair of encodings, in the order in which the study names them."""
+    places = (IN_RANGE, *evidence.axes, BEYOND)
+    tasks = evidence.tasks
+    of: dict[str, dict[Pair, Climb]] = {}
+    for climb in evidence.climbs:
+        of.setdefault(climb.position, {})[climb.task, climb.depth, climb.width, climb.seed] = climb
+    overall, by_task = [], []
+    for first, second in itertools.combinations(of, 2):
+        notes = trained_at_offsets((first, second), of)
+        overall += [_effect(of[first], of[second], place, notes) for place in places]
+        for task in tasks if len(tasks) > 1 else []:
+            ones, twos = ({pair: c for pair, c in of[name].items() if pair[0] == task} for name in (first, second))
+            if ones and twos:
+                by_task.append(_effect(ones, twos, BEYOND, notes, task))
+    return Encodings(tuple(overall), tuple(by_task))
+
+
+def _effect(
+    ones: Mapping[Pair, Climb],
+    twos: Mapping[Pair, Climb],
+    place: str,
+    assumptions: Sequence[Assumption],
+    task: str = "",
+) -> EncodingEffect:
+    names = (next(iter(ones.values())).position, next(iter(twos.values())).position)
+    measure: Callable[[Climb, str], float | None] = risk_at if place == IN_RANGE else increase_at
+    both = [pair for pair in ones if pair in twos]
+    kept = [pair for pair in both if place == IN_RANGE or (has_learned([ones[pair]]) and has_learned([twos[pair]]))]
+    left = set(both) - set(kept)
+    first, second = (_values(side, left, place, measure) for side in (ones, twos))
+    key = "encodings.risk" if place == IN_RANGE else "encodings.increase"
+    about = {"first": names[0], "second": names[1], "place": place_text(place), "of_task": f" ({task})" if task else ""}
+    claim = paired_over_tasks(key, first, second, about=about, unit="risk")
+    own = (SHARED_ITEMS, _SAME_TRAINING, *(() if place == IN_RANGE else (_CHOSEN,)), *assumptions)
+    risk = _mean_difference(ones, twos, both, place, risk_at)
+    increase = None if place == IN_RANGE else _mean_difference(ones, twos, both, place, increase_at)
+    evidence = {
+        "pairs_measured": len(both),
+        "pairs_by_task": dict(Counter(pair[0] for pair in kept)),
+        "risk_of_all": risk,
+        "increase_of_all": increase,
+    }
+    claim = dataclasses.replace(claim, assumptions=(*claim.assumptions, *own), evidence={**claim.evidence, **evidence})
+    return EncodingEffect(*names, place, claim.evidence["n"], len(both), claim, risk, increase, task)
+
+
+def _values(
+    side: Mapping[Pair, Climb], left: set[Pair], place: str, measure: Callable[[Climb, str], float | None]
+) -> dict[str, float]:
+    """The label of a pair → its measure, without the pairs that are left out."""
+    found = {
+        "{}, depth {}, width {}, seed {}".format(*pair): measure(climb, place)
+        for pair, climb in side.items()
+        if pair not in left
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _mean_difference(
+    ones: Mapping[Pair, Climb],
+    twos: Mapping[Pair, Climb],
+    pairs: Sequence[Pair],
+    place: str,
+    measure: Callable[[Climb, str], float | None],
+) -> float | None:
+    values = [(measure(ones[pair], place), measure(twos[pair], place)) for pair in pairs]
+    return mean([one - two for one, two in values if one is not None and two is not None])
+
+
+def trained_at_offsets(names: Iterable[str], studied: Container[str] = ()) -> list[Assumption]:
+    """A note for each encoding that is trained at random offsets: it resists shifts of position by design, and where
+    the same encoding without offsets was not studied, nothing is known of that one."""
+    bases = {name: name.split(_OFFSET)[0] for name in names if _OFFSET in name}
+    return [
+        Assumption("encodings.offset", "checked", {"name": name, "base": base})
+        for name, base in bases.items()
+        if base not in studied
+    ]
+
+
+def encoding_panels(result: Encodings) -> list[Figure]:
+    """One panel per pair of encodings; none where no two could be compared."""
+    pairs: dict[tuple[str, str], list[EncodingEffect]] = {}
+    for effect in result.effects:
+        if effect.difference is not None:
+            pairs.setdefault((effect.first, effect.second), []).append(effect)
+    shown = dict(list(pairs.items())[:MOST_PAIRS])
+    template = _template(max(map(len, shown.values()), default=0))
+    return [
+        Figure(
+            f"encodings.{number + 1}",
+            template,
+            {"effects": [_row(effect) for effect in effects]},
+            sentence("encodings.figure", {"first": first, "second": second}),
+            sentence("encodings.words", {"first": first, "second": second}),
+        )
+        for number, ((first, second), effects) in enumerate(shown.items())
+    ]
+
+
+def _row(effect: EncodingEffect) -> dict[str, Any]:
+    difference = effect.difference or 0.0
+    interval = effect.claim.interval
+    p_value = effect.claim.evidence.get("p_value")
+    return {
+        "place": place_text(effect.place),
+        "difference": 100 * difference,
+        "low": 100 * (interval.low if interval else difference),
+        "high": 100 * (interval.high if interval else difference),
+        "measure": "risk" if effect.place == IN_RANGE else "increase of the risk",
+        "pairs": f"{effect.pairs} of {effect.measured}",
+        "p": f"{p_value:.3g}" if isinstance(p_value, float) else "–",
+    }
+
+
+def _template(places: int) -> dict[str, Any]:
+    base = alt.Chart(alt.NamedData("effects"))
+    y = alt.Y("place:N", title=None, sort=None)
+    told = hover(
+        "place:N",
+        ("difference:Q", "difference (percentage points)", ".2f"),
+        ("low:Q", "95 % from", ".2f"),
+        ("high:Q", "95 % to", ".2f"),
+        ("measure:N", "compared"),
+        "pairs:N",
+        "p:N",
+    )
+    title = "difference (percentage points)"
+    zero = alt.Chart(alt.Data(values=[{"at": 0}])).mark_rule(color="#888888", strokeDash=[4, 4]).encode(x="at:Q")
+    bars = base.mark_rule(strokeWidth=2.5, color="#0072B2").encode(
+        y=y, x=alt.X("low:Q", title=title), x2="high:Q", tooltip=told
+    )
+    points = base.mark_point(filled=True, size=70, color="#0072B2", opacity=1).encode(
+        y=y, x=alt.X("difference:Q", title=title), tooltip=told
+    )
+    return template_of(alt.layer(zero, bars, points).properties(width=330, height=34 * places))
+
+
+def _table(result: Encodings) -> Table:
+    columns = (
+        Column("first", "text", "encoding"),
+        Column("second", "text", "minus"),
+        Column("place", "text"),
+        Column("task", "text"),
+        Column("measure", "text", "compared"),
+        Column("pairs", "text"),
+        Column("difference"),
+        Column("low", title="from"),
+        Column("high", title="to"),
+        Column("p_value", title="p"),
+        Column("risk_of_all", title="risk, all pairs"),
+        Column("increase_of_all", title="increase, all pairs"),
+    )
+    rows = []
+    for one in (*result.effects, *result.by_task):
+        interval, p_value = one.claim.interval, one.claim.evidence.get("p_value")
+        ends = (interval.low, interval.high) if interval else (None, None)
+        start = (one.first, one.second, place_text(one.place), one.task or None)
+        compared = "risk" if one.place == IN_RANGE else "increase"
+        pairs = f"{one.pairs} of {one.measured}"
+        numbers = (one.difference, *ends, p_value, one.risk_of_all, one.increase_of_all)
+        rows.append((*start, compared, pairs, *numbers))
+    title, note = sentence("encodings.table"), sentence("encodings.table_note")
+    return Table("encodings.pairs", columns, tuple(rows), title, note, detail=True)

@@ -1,0 +1,243 @@
+"""The trace explorer: problems with their search trees, and what each model wrote for them.
+
+A problem that several models were given is kept once, and of what a model wrote only what follows its first mistake.
+
+The search tree of a trace is what was visited, in which order, and which way led to the goal. A push makes a node below
+the one the search stands at, a pop goes back up. Each node has a place: leaves stand side by side in the order they
+were visited, and a node with children above their middle, so that no two nodes meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lengthwise.analyses.analysis import Analysis, analyses
+from lengthwise.analyses.content import StudyContent
+from lengthwise.analyses.evidence import Climb, Evidence, by_configuration, model_name
+from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.messages import explain, sentence
+from lengthwise.probes.ladder.levels import Example
+from lengthwise.records import Record
+from lengthwise.tasks import tasks
+from lengthwise.tasks.batch import EOS, SPECIALS
+from lengthwise.tasks.ladder import ladder_of
+from lengthwise.tasks.search.replay import Event
+from lengthwise.tasks.search.search_task import SearchTask
+from lengthwise.tasks.task import Task
+
+explain(
+    {
+        "traces.title": "Trace explorer",
+        "traces.link": "Traces",
+        "traces.text": "Pick a problem, a model and a level to see the search as it should go, and where the model "
+        "first leaves it. Bold: the way to the goal; grey: dead ends; numbers: the order of the visits.{seeds}",
+        "traces.seeds": " Of several seeds the first is shown.",
+        "traces.example": "An example: {task}, {model}, {level}. The prompt is `{prompt}`, the right trace `{truth}`.",
+        "traces.wrong": "The model first goes wrong at token {at}, where it writes `{wrong}` in place of `{right}`.",
+        "traces.verifier": "The verifier says: {why}.",
+    }
+)
+WIDGET = "traces"
+END = "(end)"
+_END_TOKEN = SPECIALS[EOS]
+
+
+@analyses.register("traces")
+@dataclass(frozen=True)
+class TracesAnalysis(Analysis):
+    """Where models leave the right trace, example by example."""
+
+    def analyse(self, study: StudyContent) -> Record:
+        found = None if study.evidence is None else explorer(study.evidence)
+        assert found is not None
+        seeds = sentence("traces.seeds") if found.several_seeds else ""
+        widget = {"name": WIDGET, "data": found.data, "words": list(found.sentences)}
+        notes = (sentence("traces.text", {"seeds": seeds}),)
+        layout = PageLayout(sentence("traces.link"), notes=notes, widget=widget if study.pictures else None)
+        return Record("traces", title=sentence("traces.title"), data={LAYOUT: layout.plain()})
+
+    def applies(self, study: StudyContent) -> bool:
+        return (
+            study.pictures
+            and study.evidence is not None
+            and any(climb.ladder.examples for climb in study.evidence.climbs)
+        )
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """The data of the explorer, and one example in words for readers without scripts."""
+
+    data: dict[str, Any]
+    sentences: tuple[str, ...]
+    several_seeds: bool
+
+
+def explorer(evidence: Evidence) -> Explorer | None:
+    """All examples of the first seed of each configuration; None where there are none."""
+    first = {configuration: climbs[0] for configuration, climbs in by_configuration(evidence.climbs).items()}
+    shelf = _Shelf()
+    attempts, sentences = [], ()
+    for configuration, climb in first.items():
+        for example in climb.ladder.examples:
+            attempt = shelf.attempt(climb, example)
+            attempts.append({"task": climb.task, "model": model_name(configuration), **attempt})
+            if not sentences and example.wrong_at is not None:
+                sentences = _sentences(climb, example)
+    if not attempts:
+        return None
+    several = len(first) < len(evidence.climbs)
+    return Explorer({"problems": shelf.problems, "attempts": attempts, "end": END}, sentences, several)
+
+
+class _Shelf:
+    """The problems met so far, each with its tree, and the tasks they were drawn from."""
+
+    def __init__(self) -> None:
+        self.problems: list[dict[str, Any]] = []
+        self._places: dict[tuple[str, str, str], int] = {}
+        self._levels: dict[tuple[str, int], dict[str, Task]] = {}
+
+    def attempt(self, climb: Climb, example: Example) -> dict[str, Any]:
+        """What a model wrote, with the place of its problem."""
+        written, at = _trace(example.written), example.wrong_at
+        return {
+            "level": example.level,
+            "problem": self._place(climb, example),
+            "at": at,
+            "rest": [] if at is None else written[at:],
+            "valid": example.valid,
+            "solved": example.solved,
+            "why": example.why,
+        }
+
+    def _place(self, climb: Climb, example: Example) -> int:
+        key = (climb.task, example.level, example.prompt)
+        if key not in self._places:
+            self._places[key] = len(self.problems)
+            tree = self._tree(climb, example)
+            truth = _trace(example.truth)
+            held = {"prompt": example.prompt, "truth": truth, "tree": tree.plain() if tree else None}
+            self.problems.append(held)
+        return self._places[key]
+
+    def _tree(self, climb: Climb, example: Example) -> SearchTree | None:
+        """None where the task is no search, is gone by now, or is no longer what was measured."""
+        task = self._task(climb, example.level)
+        if not isinstance(task, SearchTask):
+            return None
+        try:
+            found = task.verify(example.prompt.split(), _trace(example.truth))
+        except Exception:  # a task of a user's may break at what it wrote itself before it was changed
+            return None
+        return search_tree(found.events) if found.valid else None
+
+    def _task(self, climb: Climb, level: str) -> Task | None:
+        place = (climb.task, climb.ladder.train_size)
+        if place not in self._levels:
+            try:
+                levels = ladder_of(tasks.restore(climb.task), climb.ladder.train_size)
+            except Exception:  # any task of a user's may be gone, or be broken by now
+                levels = ()
+            self._levels[place] = {level.name: level.task for level in levels}
+        return self._levels[place].get(level)
+
+
+def _trace(text: str) -> list[str]:
+    """The tokens of a trace without the sign that ends it."""
+    tokens = text.split()
+    return tokens[:-1] if tokens and tokens[-1] == _END_TOKEN else tokens
+
+
+def _sentences(climb: Climb, example: Example) -> tuple[str, ...]:
+    """One example in words."""
+    truth, written, at = _trace(example.truth), _trace(example.written), example.wrong_at or 0
+    right = truth[at] if at < len(truth) else END
+    wrong = written[at] if at < len(written) else END
+    values = {"task": climb.task, "model": model_name(climb.configuration), "level": example.level}
+    values |= {"prompt": example.prompt, "truth": " ".join(truth), "at": at + 1, "wrong": wrong, "right": right}
+    said = ("traces.example", "traces.wrong", *(("traces.verifier",) if example.why else ()))
+    return tuple(sentence(key, {**values, "why": example.why}) for key in said)
+
+
+ROOT = "start"
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """One state that was visited. `parent` is the place of the node above among the nodes, -1 for the root; `across`
+    and `down` say where it is drawn, in steps."""
+
+    label: str
+    parent: int
+    across: float
+    down: int
+    on_path: bool
+
+
+@dataclass(frozen=True)
+class TreeStep:
+    """One event: the node it enters or leaves, and its tokens `trace[start:end]`."""
+
+    kind: str
+    node: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class SearchTree:
+    """The nodes in the order they were visited, and the events that visited them."""
+
+    nodes: tuple[TreeNode, ...]
+    steps: tuple[TreeStep, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """By columns, as the page holds it."""
+        return {
+            "labels": [node.label for node in self.nodes],
+            "parents": [node.parent for node in self.nodes],
+            "across": [node.across for node in self.nodes],
+            "down": [node.down for node in self.nodes],
+            "path": [int(node.on_path) for node in self.nodes],
+            "steps": [[int(step.kind == "push"), step.node, step.start, step.end] for step in self.steps],
+        }
+
+
+def search_tree(events: Sequence[Event]) -> SearchTree:
+    """The tree of the events of a trace. O(nodes)."""
+    labels, parents, steps, open_nodes = [ROOT], [-1], [], [0]
+    for event in events:
+        if event.kind == "push":
+            labels.append(" ".join(event.move.push))
+            parents.append(open_nodes[-1])
+            open_nodes.append(len(labels) - 1)
+            steps.append(TreeStep("push", open_nodes[-1], event.start, event.end))
+        else:
+            steps.append(TreeStep("pop", open_nodes.pop(), event.start, event.end))
+    across = _across(parents)
+    down = [0] * len(parents)
+    for node in range(1, len(parents)):
+        down[node] = down[parents[node]] + 1
+    path = set(open_nodes)
+    rows = zip(labels, parents, across, down, strict=True)
+    nodes = tuple(TreeNode(*row, on_path=place in path) for place, row in enumerate(rows))
+    return SearchTree(nodes, tuple(steps))
+
+
+def _across(parents: Sequence[int]) -> list[float]:
+    """Leaves at 0, 1, 2, …; a parent in the middle between its first and its last child."""
+    children: list[list[int]] = [[] for _ in parents]
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(node)
+    across, leaves = [0.0] * len(parents), 0
+    for node in range(len(parents)):  # nodes are numbered as they were visited, so leaves come from left to right
+        if not children[node]:
+            across[node], leaves = float(leaves), leaves + 1
+    for node in reversed(range(len(parents))):
+        if below := children[node]:
+            across[node] = (across[below[0]] + across[below[-1]]) / 2
+    return across

@@ -1,0 +1,95 @@
+"""What search54 says of its encodings, worked out again from the shipped file by plain sums."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import random
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from lengthwise.analyses.evidence import BEYOND, IN_RANGE, summed_up
+from lengthwise.analyses.ladder.answer import answer
+from lengthwise.analyses.ladder.encoding import encodings
+from lengthwise.studies.summary import read_summary
+
+DATA = Path(__file__).parents[2] / "docs" / "data" / "search54.json.gz"
+
+Risks = dict[tuple[str, int, int, int, str], dict[str, float]]
+
+
+@pytest.fixture(scope="module")
+def risks() -> Risks:
+    """Model → its mean risk in range and beyond, from the errors of the file alone."""
+    found: Risks = {}
+    for row in json.loads(gzip.decompress(DATA.read_bytes()))["runs"]:
+        run, ladder = row["run"], row["records"]["ladder"]
+        axes = [level[0] for level in ladder["tables"][0]["rows"]]
+        errors = [level["errors"] for level in ladder["data"]["levels"]]
+        of_level = [(axis, fmean(own)) for axis, own in zip(axes, errors, strict=True)]
+        found[run["task"], run["depth"], run["width"], run["seed"], run["position"]] = {
+            "in range": fmean(risk for axis, risk in of_level if axis == "training"),
+            "beyond": fmean(risk for axis, risk in of_level if axis != "training"),
+        }
+    return found
+
+
+def pairs(risks: Risks) -> list[tuple[dict[str, float], dict[str, float]]]:
+    return [(row, risks[*key[:4], "rope"]) for key, row in risks.items() if key[4] == "learned+offset"]
+
+
+def naive(risks: Risks) -> dict[str, float]:
+    """Mean differences, learned+offset minus rope. Learned is a risk of at most 0.15 in range."""
+    every = pairs(risks)
+    learned = [pair for pair in every if all(model["in range"] <= 0.15 for model in pair)]
+
+    def increases(some: list[tuple[dict[str, float], dict[str, float]]]) -> list[float]:
+        return [(a["beyond"] - a["in range"]) - (b["beyond"] - b["in range"]) for a, b in some]
+
+    draw, values = random.Random(0), increases(learned)
+    means = sorted(fmean(draw.choices(values, k=len(values))) for _ in range(4000))
+    return {
+        "pairs": len(every),
+        "learned": len(learned),
+        "risk in range": fmean(a["in range"] - b["in range"] for a, b in every),
+        "risk beyond": fmean(a["beyond"] - b["beyond"] for a, b in every),
+        "increase": fmean(increases(every)),
+        "increase, learned": fmean(values),
+        "low": means[100],
+        "high": means[3899],
+    }
+
+
+def test_the_figures_of_the_file(risks: Risks) -> None:
+    found = naive(risks)
+    assert (found["pairs"], found["learned"]) == (81, 41)
+    assert round(found["risk in range"], 3) == 0.124
+    assert round(found["risk beyond"], 3) == 0.085
+    assert round(found["increase"], 3) == -0.039
+    assert round(found["increase, learned"], 3) == 0.013
+
+
+def test_the_finding_is_the_increase_where_both_learned(risks: Risks) -> None:
+    plain, found = naive(risks), encodings(summed_up(read_summary(DATA)))
+    (beyond,), (in_range,) = found.at(BEYOND), found.at(IN_RANGE)
+    assert (beyond.first, beyond.second) == ("learned+offset", "rope")
+    assert (beyond.pairs, beyond.measured, in_range.pairs) == (plain["learned"], plain["pairs"], plain["pairs"])
+    assert beyond.difference == pytest.approx(plain["increase, learned"], abs=1e-9)
+    assert in_range.difference == pytest.approx(plain["risk in range"], abs=1e-9)
+    assert beyond.risk_of_all == pytest.approx(plain["risk beyond"], abs=1e-9)
+    assert beyond.increase_of_all == pytest.approx(plain["increase"], abs=1e-9)
+    assert beyond.claim.interval is not None
+    assert beyond.claim.interval.low == pytest.approx(plain["low"], abs=0.002)
+    assert beyond.claim.interval.high == pytest.approx(plain["high"], abs=0.002)
+    assert not beyond.significant
+    assert math.copysign(1, beyond.claim.interval.low) != math.copysign(1, beyond.claim.interval.high)
+
+
+def test_the_headline_is_made_from_it() -> None:
+    claims = answer(summed_up(read_summary(DATA))).claims
+    (compared,) = [claim for claim in claims if claim.key == "encodings.increase"]
+    assert compared.evidence["n"] == 41
+    assert any(claim.key == "encodings.risk" for claim in claims)

@@ -1,0 +1,56 @@
+"""The shipped ladders of search54: they are whole, and the page about them says what they say."""
+
+import importlib.util
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from lengthwise.analyses.evidence import summed_up
+from lengthwise.cli import main
+from lengthwise.studies.summary import read_summary
+
+DOCS = Path(__file__).parents[2] / "docs"
+DATA = DOCS / "data" / "search54.json.gz"
+
+
+def test_every_configuration_has_every_seed_and_level() -> None:
+    evidence = summed_up(read_summary(DATA))
+    tasks, positions = ("subset_sum", "countdown", "tree_maze"), ("learned+offset", "rope")
+    grid = set(product(tasks, positions, (1, 2, 3), (24, 40, 64), (0, 1, 2)))
+    assert {(*climb.configuration, climb.seed) for climb in evidence.climbs} == grid
+    assert len(evidence.climbs) == len(grid) == 162
+    for climb in evidence.climbs:
+        axes = [point.axis for point in climb.ladder.points]
+        assert all(axes.count(axis) == 6 for axis in ("depth", "branching", "content"))
+
+
+def test_the_ladder_goes_far_on_every_axis() -> None:
+    shifts = summed_up(read_summary(DATA)).shifts
+    for task, axis in product(("subset_sum", "countdown", "tree_maze"), ("depth", "branching", "content")):
+        along = [shift for shift in shifts if (shift.task, shift.axis, shift.metric) == (task, axis, "features")]
+        assert max(along, key=lambda shift: shift.value).ratio >= 4
+
+
+@pytest.mark.wording
+def test_the_page_is_made_from_the_data() -> None:
+    spec = importlib.util.spec_from_file_location("make_search54", DOCS / "make_search54.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PAGE.read_text(encoding="utf-8") == module.page(), "run `python docs/make_search54.py`"
+
+
+@pytest.mark.slow  # the findings are drawn twice
+def test_a_summary_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "show", str(DATA)]) == 0
+    out = capsys.readouterr().out
+    assert all(record in out for record in ("risk", "floor", "bound"))
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_what_a_summary_does_not_have_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "show", str(DATA), "--measure", "reach"]) == 2
+    assert "leave --measure out" in capsys.readouterr().err
+    assert main(["study", "show", "absent.json"]) == 2
+    assert "absent.json" in capsys.readouterr().err
