@@ -29,7 +29,6 @@ OF_THE_USER = {
     "cli/study.py",
     "cli/tasks.py",
     "executors/__init__.py",
-    "findings/slopes.py",
     "models/folder.py",
     "oracle/check.py",
     "oracle/locality/own.py",
