@@ -9,7 +9,7 @@ import pytest
 
 from lengthwise.analyses.agreement.predictions import predict
 from lengthwise.analyses.content import read_content
-from lengthwise.cli.against import run_against
+from lengthwise.cli.commands.against import run_against
 from lengthwise.errors import UsageError
 from lengthwise.oracle.check import Card, check
 from lengthwise.oracle.opinion import Opinion, Verdict

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.cli.figure import check_figure
+from lengthwise.cli.commands.figure import check_figure
 from lengthwise.cli.options import check_place
 from lengthwise.errors import UsageError
 from lengthwise.outputs import write_output

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lengthwise.cli import doctor
-from lengthwise.cli.results import percent
+from lengthwise.cli.commands.results import percent
 from lengthwise.tasks import tasks
 from processes import PATIENCE
 from small_runs import curve_of, points_of

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from lengthwise.cli.records import write_record
+from lengthwise.cli.commands.records import write_record
 from lengthwise.errors import UsageError
 from lengthwise.figures.plots import heat_figure, line_figure
 from lengthwise.records import Assumption, Claim, Column, Interval, Record, Table

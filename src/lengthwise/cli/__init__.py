@@ -151,7 +151,7 @@ def _carried_out(name: str, options: Namespace) -> int:
     from lengthwise.trust import trusting
 
     with trusting(getattr(options, "trust", False)) as refused:
-        code = _module_of(name).run(options)
+        code = importlib.import_module(f"lengthwise.cli.commands.{name.replace(' ', '_')}").run(options)
     left_out = "is named by stored data and was not run; --trust runs it"
     warn([f"the Python file {path} {left_out}" for path in refused], options.quiet)
     return code

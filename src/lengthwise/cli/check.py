@@ -10,10 +10,7 @@ A formulation of your own is a Python file with `starts(size)` and `step(state)`
 
 from __future__ import annotations
 
-import argparse
-
-from lengthwise.cli.options import Parser, add_task_options, at_least, task_chosen, whole
-from lengthwise.errors import UsageError
+from lengthwise.cli.options import Parser, add_task_options, whole
 
 
 def add_options(parser: Parser) -> None:
@@ -33,25 +30,3 @@ def add_options(parser: Parser) -> None:
     add("--program", metavar="FILE", help="check a C-RASP program of your own against the task (docs/programs.md)")
     add("--explain", action="store_true", help="every opinion: the models it binds, its assumptions, its source")
     add("--against", metavar="STUDY", help="compare predictions with the measurements of a study")
-
-
-def run(options: argparse.Namespace) -> int:
-    at_least(1, options.train_size, "--train-size")
-    at_least(1, options.items, "--items")
-    spec = task_chosen(options)
-    given = [spec is not None, options.formulation is not None, options.against is not None]
-    if sum(given) != 1:
-        raise UsageError(
-            "check takes one of TASK, --regex, --dfa, --data, --formulation and --against, as in "
-            "`lengthwise check sort` or `lengthwise check --against huang2025`"
-        )
-    if options.against is not None:
-        for name in ("position", "train_size", "test_size", "items", "decoder", "program", "explain"):
-            if getattr(options, name) not in (None, False):
-                raise UsageError(f"--{name.replace('_', '-')} cannot be used with --against: the study decides it")
-        from lengthwise.cli.against import run_against
-
-        return run_against(options.against, options.json, options.quiet)
-    from lengthwise.cli.check_card import check_program, show_card
-
-    return show_card(options, spec) if options.program is None else check_program(options, spec)

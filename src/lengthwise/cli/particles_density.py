@@ -7,8 +7,6 @@ The scheme keeps mass and never makes a density negative; docs/theorems-particle
 
 from __future__ import annotations
 
-import argparse
-
 from lengthwise.cli.options import Parser, number, whole
 
 CELLS, LEVEL, GROWTHS = 400, 4, 24  # GROWTHS: e-folds of the fastest wave in the default time
@@ -26,9 +24,3 @@ def add_options(parser: Parser) -> None:
     add("--level", type=whole, metavar="N", help=f"with --d 3: 10 * 4^N + 2 cells of the sphere ({LEVEL})")
     add("--picture", metavar="FILE", help="draw it into this .svg, .png or .html file")
     add("--out", metavar="FILE", help="write the density by time as .npz or .csv")
-
-
-def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.particles_density_run import run_density  # which imports numpy and scipy
-
-    return run_density(options)

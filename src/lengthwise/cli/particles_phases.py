@@ -7,8 +7,6 @@ a table of that share, and below it where the line predicts when the tokens gath
 
 from __future__ import annotations
 
-import argparse
-
 from lengthwise.cli.options import Parser, number, whole
 
 
@@ -26,9 +24,3 @@ def add_options(parser: Parser) -> None:
     add("--show", default="pairs", metavar="WHAT", help="pairs, one (all tokens in one cluster) or clusters (pairs)")
     add("--picture", metavar="FILE", help="draw it into this .svg, .png or .html file")
     add("--out", metavar="FILE", help="write the rows as .csv")
-
-
-def run(options: argparse.Namespace) -> int:
-    from lengthwise.cli.particles_phases_run import run_phases  # which imports torch
-
-    return run_phases(options)

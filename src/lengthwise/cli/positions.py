@@ -7,13 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from lengthwise.cli.options import at_least, whole
-from lengthwise.cli.output import narrate, wrapped, write_object, write_rows
-from lengthwise.cli.tasks import first_line
-from lengthwise.errors import UsageError
-from lengthwise.positions import Position, Shape, make_position, positions, wrappers
-
-_LONGEST = 1_000_000  # tokens: memory grows with the training length
+from lengthwise.cli.options import whole
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -23,81 +17,3 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trained", type=whole, default=64, metavar="N", help="the training length it is built for, in tokens (64)"
     )
-
-
-def run(options: argparse.Namespace) -> int:
-    at_least(1, options.show, "--show")
-    at_least(2, options.trained, "--trained")
-    if options.trained > _LONGEST:
-        raise UsageError(f"--trained is at most {_LONGEST:,} tokens, not {options.trained}")
-    if options.position is None:
-        rows = [(name, first_line(positions.maker(name))) for name in positions.names()]
-        rows += [(f"…+{name}", first_line(wrappers.maker(name))) for name in wrappers.names()]
-        if options.json:
-            write_object("positions", {"positions": [{"name": name, "description": text} for name, text in rows]})
-        else:
-            write_rows(rows)
-            narrate("`lengthwise positions rope` shows one; a wrapper is added as in learned+offset", options.quiet)
-        return 0
-    content = _about(make_position(options.position), options)
-    if options.json:
-        write_object("positions", content)
-    else:
-        _write_about(content)
-    return 0
-
-
-def _about(position: Position, options: argparse.Namespace) -> dict:
-    parts = [position]
-    while isinstance(base := getattr(parts[0], "base", None), Position):
-        parts.insert(0, base)
-    return {
-        "name": positions.text_of(position),
-        "description": " ".join(first_line(type(part)) for part in parts),
-        "shift_invariant": position.shift_invariant,
-        "beyond_training": position.beyond_training,
-        "trained": options.trained,
-        "logits": _logits(position, options),
-    }
-
-
-def _write_about(content: dict) -> None:
-    yes = {True: "yes", False: "no"}
-    print(content["name"])
-    print(wrapped(content["description"]) + "\n")
-    print(f"shift-invariant          {yes[content['shift_invariant']]}")
-    print(f"defined beyond training  {yes[content['beyond_training']]}\n")
-    print("logit between a query and a key that are alike, before training")
-    heads = range(1, len(content["logits"][0]["heads"]) + 1)
-    print(f"{'distance':>9}" + "".join(f"    head {head}" for head in heads))
-    for row in content["logits"]:
-        print(f"{row['distance']:>9}" + "".join(f"  {value:>8.3f}" for value in row["heads"]))
-
-
-def _logits(position: Position, options: argparse.Namespace) -> list[dict]:
-    """q·k / sqrt(D) plus bias for q = k in each of four heads, at 0, 1, 2, 4, 8, … places behind the last query."""
-    import torch
-
-    from lengthwise.seeds import Seeds
-
-    seeds, tokens = Seeds(options.seed or 0), options.trained
-    shape = Shape(width=64, heads=4, rows=tokens, trained=tokens)
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(seeds.key("show") >> 1)
-        position.check(shape)
-        encoder = position.build(shape).double()
-        at = position.indices(tokens, 1, shape, seeds, False)
-        vector = torch.nn.functional.normalize(torch.randn(1, 4, 1, 16, dtype=torch.float64), dim=-1) * 4
-        keys = vector.expand(1, 4, tokens, 16)
-        if (added := encoder.embed(at)) is not None:
-            keys = keys + added.reshape(1, tokens, 4, 16).transpose(1, 2)
-        query, last = keys[:, :, -1:], at[:, -1:]  # the last query alone: one row of the logits, not the whole square
-        scores = encoder.scores(query, keys, last, at, torch.tensor([tokens - 1]))
-        if scores is None:
-            scores = encoder.rotate(query, last) @ encoder.rotate(keys, at).transpose(2, 3)
-        logits = scores / 4
-        if (bias := encoder.bias(last, at)) is not None:
-            logits = logits + bias
-    distances = [0, *(2**power for power in range(30))]
-    shown = [distance for distance in distances if distance < tokens][: options.show]
-    return [{"distance": d, "heads": logits[0, :, 0, tokens - 1 - d].tolist()} for d in shown]

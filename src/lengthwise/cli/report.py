@@ -5,11 +5,7 @@ The page is made from stored records alone, so you can write it while the study 
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
-from lengthwise.cli.options import Parser, add_trust, check_place
-from lengthwise.cli.output import complain, narrate, write_object
+from lengthwise.cli.options import Parser, add_trust
 
 
 def add_options(parser: Parser) -> None:
@@ -18,28 +14,3 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--figures", metavar="DIR", help="also write every figure as SVG, PNG and PDF there")
     add_trust(parser, "the study")
     parser.seed_help = "has no effect: nothing in a report is random"
-
-
-def run(options: argparse.Namespace) -> int:
-    from lengthwise.analyses.analysis import analyse
-    from lengthwise.analyses.content import read_content
-    from lengthwise.reports.figure_files import save_figures
-    from lengthwise.reports.page import write_report
-    from lengthwise.studies.folders import study_folder
-    from lengthwise.studies.shifts import complete_shifts
-
-    check_place(options.out, "--out", (".html",))
-    folder = study_folder(options.name)
-    for task, why in complete_shifts(folder, lambda done, *_: narrate(f"{done} …", options.quiet)).items():
-        complain(f"warning: how far the levels of {task} are from training is not known: {why}")
-    path = write_report(folder, None if options.out is None else Path(options.out))
-    figures: list[Path] = []
-    if options.figures is not None:
-        narrate("drawing the figures …", options.quiet)
-        figures = save_figures(analyse(read_content(folder)), Path(options.figures))
-        narrate(f"{len(figures)} figures in {options.figures}", options.quiet)
-    if options.json:
-        write_object("report", {"report": str(path), "figures": [str(figure) for figure in figures]})
-    else:
-        print(path)
-    return 0

@@ -10,16 +10,7 @@ computed again: without weights, curves and examples, and with numbers rounded t
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 from lengthwise.cli.options import Parser
-from lengthwise.cli.output import narrate, write_object
-from lengthwise.errors import UsageError
-from lengthwise.studies.export import check_output, export, export_claims
-from lengthwise.studies.folders import study_folder
-from lengthwise.studies.store import Store
-from lengthwise.studies.summary import ENDINGS, write_summary
 
 
 def add_options(parser: Parser) -> None:
@@ -32,29 +23,3 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--claims", action="store_true", help="one row per run, with the values of its claims")
     parser.add_argument("--summary", action="store_true", help="write all records to one small JSON file")
     parser.seed_help = "has no effect: nothing is random"
-
-
-def run(options: argparse.Namespace) -> int:
-
-    path, others = Path(options.out), options.probe or options.table or options.claims
-    if options.summary:
-        if others:
-            raise UsageError("--summary writes all records; leave --probe, --table and --claims out")
-        if not path.name.endswith(ENDINGS):
-            raise UsageError(f"the summary {path} ends neither in .json nor in .json.gz; give it one of these endings")
-        many, what = write_summary(study_folder(options.name), path), "runs"
-    else:
-        if options.table and options.claims:
-            raise UsageError("--table and --claims are two kinds of rows; give one of them")
-        check_output(path)
-        what = "rows"
-        with Store.open(study_folder(options.name)) as store:
-            if options.claims:
-                many = export_claims(store, path, options.probe)
-            else:
-                many = export(store, path, options.probe or "curve", options.table)
-    if options.json:
-        write_object("study export", {"output": str(path), what: many, "bytes": path.stat().st_size})
-    else:
-        narrate(f"{many} {what} in {path}, {path.stat().st_size / 1000:.0f} kB", options.quiet)
-    return 0

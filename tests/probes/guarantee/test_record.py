@@ -7,7 +7,7 @@ import pytest
 
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.bounds.tokens.make import bounds_for
-from lengthwise.cli.records import write_record
+from lengthwise.cli.commands.records import write_record
 from lengthwise.messages import sentence
 from lengthwise.probes.guarantee.message import ChargedMessage
 from lengthwise.probes.guarantee.record import guarantee_record, result

@@ -18,10 +18,16 @@ from lengthwise.geometry.particles.system import System
 from lengthwise.seeds import Seeds
 
 STARTS = ("uniform", "orthogonal", "caps", "hemisphere")
+
 MATRICES = ("identity", "negative", "random")
+
 LETTERS = {"query": "Q", "key": "K", "value": "V"}
+
 FILES = (".npy", ".csv", ".jsonl")
+
+
 TOKENS, DIMENSIONS, CAPS, SPREAD = 64, 3, 3, 0.2
+
 MOST_NUMBERS = 200_000_000  # coordinates that are kept, 1.6 GB
 MANY_STEPS = 50_000  # some minutes
 

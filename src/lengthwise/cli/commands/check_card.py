@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from lengthwise.cli.line_progress import line_shown
+from lengthwise.cli.commands.line_progress import line_shown
 from lengthwise.cli.output import wrapped, write_object
 from lengthwise.errors import CertificateRefused, UsageError
 from lengthwise.messages import sentence
@@ -19,6 +19,7 @@ from lengthwise.tasks import tasks
 
 _LABEL = 18
 _INDENT = "    "
+
 
 Spec = str | dict[str, object] | None
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from lengthwise.cli.commands.particles_inputs import ParticleSetting
+from lengthwise.cli.commands.particles_outputs import progress_shown
 from lengthwise.cli.output import narrate
-from lengthwise.cli.particles_outputs import progress_shown
 from lengthwise.geometry.particles.comparison import compare
 from lengthwise.geometry.particles.integrate import ParticleTrajectory, simulate
 from lengthwise.geometry.particles.theorems import check
+from lengthwise.records import Claim
 from lengthwise.reports.particles.simulation import Mark, Simulation, energy_never_falls, measure, measured_claims
 
-if TYPE_CHECKING:
-    from lengthwise.cli.particles_inputs import ParticleSetting
-    from lengthwise.records import Claim
 _NAMES = {"particles.caps_shrink": "T1: caps have shrunk", "particles.caps_stay": "T2: caps still persist"}
 
 

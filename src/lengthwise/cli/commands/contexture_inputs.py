@@ -14,9 +14,14 @@ from lengthwise.bounds.contexture.summary import Contexture, contexture_of_pairs
 from lengthwise.bounds.contexture.table import codes_of, joint_table
 from lengthwise.cli.output import narrate
 from lengthwise.errors import UsageError
+from lengthwise.probes.probe import Context
+from lengthwise.probes.representations import RepresentationsProbe
+from lengthwise.probes.representations.states import contexture_of
+from lengthwise.runs.run import load_run
 from lengthwise.seeds import Floats, Ints
 
 _HEADERS = ({"x": 0, "a": 1}, {"x": 1, "a": 0})
+
 _KINDS = "a table (.npy, .csv), pairs (.jsonl, .csv with the header x,a) or the folder of a run"
 
 
@@ -85,10 +90,6 @@ def _of_run(options: argparse.Namespace, folder: Path) -> Contexture:
         raise UsageError(
             "--representation, --epsilon and --probabilities go with a file, and this is the folder of a run"
         )
-    from lengthwise.probes.probe import Context
-    from lengthwise.probes.representations import RepresentationsProbe
-    from lengthwise.probes.representations.states import contexture_of
-    from lengthwise.runs.run import load_run
 
     found = load_run(folder)
     plan, given = found.plan, {"items": options.items, "twins": options.twins}

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lengthwise.cli.output import width, wrapped
-
-if TYPE_CHECKING:
-    from lengthwise.records import Claim
-    from lengthwise.shift.result import Shift, Side
+from lengthwise.records import Claim
+from lengthwise.shift.result import Shift, Side
 
 _NUMBERS = 8
 _LABEL = 28

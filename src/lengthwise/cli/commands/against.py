@@ -8,8 +8,8 @@ from pathlib import Path
 from lengthwise.analyses.agreement import AgreementAnalysis
 from lengthwise.analyses.content import read_content
 from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.cli.commands.study_answer import write_shortened
 from lengthwise.cli.output import narrate, wrapped, write_object
-from lengthwise.cli.study_answer import write_shortened
 from lengthwise.studies.folders import study_folder
 from lengthwise.studies.record import printable
 

@@ -10,11 +10,11 @@ from typing import Literal
 
 import numpy as np
 
-from lengthwise.cli.figure import ENDINGS
+from lengthwise.cli.commands.figure import ENDINGS
+from lengthwise.cli.commands.particles_outputs import progress_shown
 from lengthwise.cli.options import at_least, check_place
 from lengthwise.cli.output import narrate, wrapped, write_object
 from lengthwise.cli.particles_density import CELLS, GROWTHS, LEVEL
-from lengthwise.cli.particles_outputs import progress_shown
 from lengthwise.errors import UsageError
 from lengthwise.figures.style import thinned
 from lengthwise.geometry.mean_field.flow import flow
@@ -24,6 +24,7 @@ from lengthwise.outputs import replace_output
 from lengthwise.reports.particles.density import Gathering, density_claims, gathering, save_density
 
 NOISE = {2: 0.01, 3: 0.05}  # on the sphere it must be seen above what the mesh does by itself
+
 MOST_STEPS = 1_000_000
 _ROWS = 9  # moments in the printed table
 

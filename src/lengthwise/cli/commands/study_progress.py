@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, TextColumn
 
 from lengthwise.analyses.words import duration
+from lengthwise.studies.coordinator import StudyProgress
+from lengthwise.studies.record import RunRecord
 from lengthwise.terminal import live_bars, visible
-
-if TYPE_CHECKING:
-    from lengthwise.studies.coordinator import StudyProgress
-    from lengthwise.studies.record import RunRecord
 
 
 @contextlib.contextmanager
@@ -34,8 +33,6 @@ def _print(progress: StudyProgress) -> None:
 
 @contextlib.contextmanager
 def _bar() -> Iterator[Callable[[StudyProgress], None]]:
-    from rich.progress import BarColumn, TextColumn
-
     with live_bars(BarColumn(bar_width=16), TextColumn("{task.fields[note]}", markup=False)) as bars:
         bar = bars.add_task("study", total=None, note="")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.cli.figure import ENDINGS
+from lengthwise.cli.commands.figure import ENDINGS
+from lengthwise.cli.commands.particles_outputs import progress_shown
 from lengthwise.cli.options import at_least, check_place
 from lengthwise.cli.output import narrate, wrapped, write_object
-from lengthwise.cli.particles_outputs import progress_shown
 from lengthwise.errors import UsageError
 from lengthwise.figures.style import thinned
 from lengthwise.geometry.particles.phases import PhaseSettings, in_words, line_claims, phase_rows, transition_rows

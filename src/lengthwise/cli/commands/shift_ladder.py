@@ -12,6 +12,7 @@ from lengthwise.shift.samples import ITEMS
 from lengthwise.tasks import tasks
 
 _OTHERS = ("second", "from_sizes", "to_sizes", "resamples", "picture", "method")
+
 _NAMES = {"second": "a second file", "from_sizes": "--from", "to_sizes": "--to"}
 
 

@@ -7,18 +7,17 @@ import contextlib
 import csv
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lengthwise.cli.line_progress import line_shown
+from lengthwise.cli.commands.line_progress import line_shown
 from lengthwise.cli.options import check_place
 from lengthwise.cli.output import narrate
 from lengthwise.errors import UsageError
 from lengthwise.outputs import replace_output
-
-if TYPE_CHECKING:
-    from lengthwise.reports.particles.simulation import Simulation
+from lengthwise.reports.particles.film import check_film_tools, write_gif, write_video
+from lengthwise.reports.particles.page import write_page
+from lengthwise.reports.particles.simulation import Simulation
 
 ENDINGS = {"page": (".html",), "gif": (".gif",), "video": (".mp4",), "out": (".npz", ".csv")}
 
@@ -28,8 +27,6 @@ def check_outputs(options: argparse.Namespace) -> None:
     for option, endings in ENDINGS.items():
         check_place(getattr(options, option), f"--{option}", endings)
     if options.gif is not None or options.video is not None:
-        from lengthwise.reports.particles.film import check_film_tools
-
         check_film_tools(options.gif is not None, options.video is not None)
 
 
@@ -50,20 +47,14 @@ def write_outputs(options: argparse.Namespace, simulation: Simulation) -> dict[s
 
 
 def _write_page(simulation: Simulation, path: Path) -> None:
-    from lengthwise.reports.particles.page import write_page
-
     write_page(simulation, path)
 
 
 def _write_gif(simulation: Simulation, path: Path) -> None:
-    from lengthwise.reports.particles.film import write_gif
-
     write_gif(simulation, path)
 
 
 def _write_video(simulation: Simulation, path: Path) -> None:
-    from lengthwise.reports.particles.film import write_video
-
     write_video(simulation, path)
 
 

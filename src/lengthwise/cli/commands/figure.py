@@ -8,6 +8,7 @@ from typing import Any
 from lengthwise.cli.options import check_place
 from lengthwise.cli.output import narrate
 from lengthwise.errors import UsageError
+from lengthwise.figures.curves import save_figure
 
 ENDINGS = (".svg", ".png", ".html")
 
@@ -21,7 +22,6 @@ def draw(name: str | None, curves: list[dict[str, Any]], quiet: bool) -> None:
     """Write a figure of curves, and say where it is; nothing when none was asked for."""
     if name is None:
         return
-    from lengthwise.figures.curves import save_figure
 
     try:
         save_figure(Path(name), curves)

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from lengthwise.cli.commands.records import write_record
 from lengthwise.cli.output import wrapped
+from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.probes.curve.sentences import learned_sentence, reach_sentence, rounded_percent
-from lengthwise.probes.curve.spread import GROUPS
-
-if TYPE_CHECKING:
-    from lengthwise.probes.curve.curve import Curve, Point
-    from lengthwise.probes.curve.spread import Spread
+from lengthwise.probes.curve.spread import GROUPS, Spread
+from lengthwise.records import Record
 
 _MOST_ROWS = 64
 _BAR = 16
 _SPREAD = ("sd", "low", "high")
+
 _HEAD = f"{'size':>9}  {'exact':>6}  {'95 % interval':^15}  {'token':>6}  {'chance':>6}"
 
 
 def write_curve(curve: Curve) -> None:
     """First that the run has not learned, if so; then accuracy at every size with intervals, bins and the reach."""
-
     if said := learned_sentence(curve):
         print(wrapped(said) + "\n")
     points = curve.points
@@ -50,13 +48,11 @@ def _row(label: str, point: Point, mark: str = "") -> str:
 
 def percent(share: float) -> str:
     """A share in six columns; 100.0 only for a share that is one, 0.0 only for one that is nought."""
-
     return f"{rounded_percent(share):>5}%"
 
 
 def write_spread(spread: Spread) -> None:
     """Several seeds: every seed's reach, then the means with their spread."""
-
     curves = sorted((*spread.kept, *spread.discarded), key=lambda curve: curve.seed)
     first = curves[0]
     if not spread.kept or not first.certain:
@@ -90,3 +86,15 @@ def _cell(value: object, unit: str) -> str:
     if not isinstance(value, int | float):
         return f"{'–':>6}"
     return f"{value:>6.1f}" if unit else percent(value)
+
+
+def write_records(records: list[Record]) -> None:
+    """Curves as a picture in letters, every other record as the one writer prints it."""
+    for record in records:
+        if record.source != "curve":
+            write_record(record)
+            continue
+        write_curve(Curve.from_record(record))
+        for claim in record.claims:
+            if claim.key == "curve.generated":
+                print(f"written token by token: {claim.evidence['agree']} of {claim.evidence['items']} items agree")

@@ -1,0 +1,149 @@
+"""What `lengthwise study` does."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import Any
+
+from lengthwise.analyses.words import duration
+from lengthwise.cli.commands.study_answer import write_study_records
+from lengthwise.cli.commands.study_progress import study_progress
+from lengthwise.cli.commands.study_show import write_table
+from lengthwise.cli.output import complain, warn, write_field, write_object, write_rows
+from lengthwise.errors import RunsFailed, UsageError
+from lengthwise.executors import executors
+from lengthwise.executors.executor import Executor
+from lengthwise.outputs import check_output
+from lengthwise.probes.curve.standard import too_few_items
+from lengthwise.reports.page import REPORT, write_report
+from lengthwise.studies.coordinator import StudyProgress, carry_out_study, default_folder
+from lengthwise.studies.estimate import estimate
+from lengthwise.studies.grid import plans
+from lengthwise.studies.planned import planned_records
+from lengthwise.studies.spec import Study, builtin_presets, builtin_questions
+from lengthwise.studies.store import Store
+from lengthwise.studies.track import check_tracker, mirror_all
+
+_FIRST = 4  # runs that a dry run prints
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.list:
+        return _list(options.json)
+    if options.study is None:
+        raise UsageError("say which study: a TOML file, or a name from `lengthwise study --list`")
+    if options.silence <= 0:
+        raise UsageError(f"--silence is a number of seconds above 0, not {options.silence:g}")
+    study = Study.read(options.study, options.preset)
+    if options.seeds is not None:
+        study = study.with_seeds(options.seeds)
+    study = study.with_seeds_from(options.seed or 0)
+    if options.dry_run:
+        return _dry_run(study, options)
+    _warn_of_few_items(study, options.quiet)
+    folder = Path(options.folder) if options.folder else None
+    progress, folder = _carry_out(study, folder, options)
+    report = None if options.no_report or not progress.done else _report(folder)
+    if options.json:
+        counts = {name: getattr(progress, name) for name in ("total", "done", "failed", "waiting")}
+        write_object("study", {"name": study.name, "folder": str(folder), "report": report, **counts})
+    else:
+        _tell_results(progress, folder, report)
+    if progress.failed:
+        many = "1 run" if progress.failed == 1 else f"{progress.failed} runs"
+        raise RunsFailed(
+            f"{many} of {progress.total} failed; `lengthwise study status {folder}` says why, and the same command "
+            "tries them again"
+        )
+    return 0
+
+
+def _warn_of_few_items(study: Study, quiet: bool) -> None:
+    """Say once where runs are measured on too few items to establish what they are judged by."""
+    fewest = min((plan.items for plan in plans(study) if plan.task.certain), default=None)
+    warn([] if fewest is None else too_few_items(fewest), quiet)
+
+
+def _carry_out(study: Study, folder: Path | None, options: argparse.Namespace) -> tuple[StudyProgress, Path]:
+    if options.track:
+        check_tracker(options.track)
+    folder = folder or default_folder(study)
+    if not options.no_report:
+        check_output(folder / REPORT)
+    with study_progress(options.quiet) as listener:
+        executor = _executor(options)
+        progress = carry_out_study(study, folder, executor, listener, command=_command(options))
+    if options.track:
+        mirror_all(folder, options.track)
+    return progress, folder
+
+
+def _executor(options: argparse.Namespace) -> Executor:
+    executor = executors.make(options.executor)
+    executor.silence = options.silence
+    return executor
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command that does it again."""
+    words = ["lengthwise", "study", options.study]
+    for name in ("preset", "seeds", "folder", "seed"):
+        value = getattr(options, name)
+        words += [f"--{name}", str(value)] if value is not None else []
+    words += ["--trust"] if options.trust else []
+    return shlex.join(words)
+
+
+def _report(folder: Path) -> str:
+    return str(write_report(folder))
+
+
+def _tell_results(progress: StudyProgress, folder: Path, report: str | None) -> None:
+    with Store.open(folder) as store:
+        write_table(store)
+        unknown = store.fact("shifts_failed") or {}
+    write_study_records(folder)
+    for task, why in unknown.items():
+        complain(f"warning: how far the levels of {task} are from training is not known: {why}")
+    if progress.waiting:
+        print(f"\n{progress.waiting} of {progress.total} runs wait: the budget is spent; the same command goes on")
+    if report:
+        print(f"\nreport: {report}")
+
+
+def _list(as_json: bool) -> int:
+    questions, presets = builtin_questions(), builtin_presets()
+    if as_json:
+        write_object("study", {"studies": questions, "presets": {name: list(own) for name, own in presets.items()}})
+        return 0
+    rows = []
+    for name, question in questions.items():
+        rows.append((name, question))
+        if name in presets:
+            first, *others = presets[name]
+            rows.append(("  --preset", ", ".join([f"{first} (unless another is named)", *others])))
+    write_rows(rows)
+    return 0
+
+
+def _dry_run(study: Study, options: argparse.Namespace) -> int:
+    todo = plans(study)
+    with _executor(options) as executor:
+        workers = executor.slots
+    guess = estimate(todo, workers=workers)
+    records = planned_records(todo)
+    if options.json:
+        content: dict[str, Any] = {"runs": len(todo), "seconds": guess.seconds, "workers": workers}
+        write_object("study", {"dry_run": True, "name": study.name, **content, "plans": [p.plain() for p in todo]})
+        return 0
+    write_field("study", f"{study.name}: {study.question}" if study.question else study.name)
+    write_field("runs", str(len(todo)))
+    write_field("time", f"about {duration(guess.seconds)} with {workers} workers, from a calibration of two seconds")
+    for record, seconds in zip(records[:_FIRST], guess.per_plan, strict=False):
+        what = ", ".join(part for part in (record.task, f"position {record.position}", record.variant) if part)
+        write_field("", f"{what}, trained to {record.train_size}, seed {record.seed}: {duration(seconds)}")
+    if len(todo) > _FIRST:
+        write_field("", f"… and {len(todo) - _FIRST} more")
+    return 0

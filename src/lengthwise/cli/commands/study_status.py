@@ -1,0 +1,121 @@
+"""What `lengthwise study status` does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from lengthwise.analyses.words import duration
+from lengthwise.cli.commands.study_show import write_failures
+from lengthwise.cli.output import wrapped, write_field, write_object
+from lengthwise.studies.folders import study_folder
+from lengthwise.studies.lock import holder
+from lengthwise.studies.record import RunRecord, plain_failure, printable, run_title
+from lengthwise.studies.store import RUNS, Store
+
+_BEAT = "beat.json"
+_NUMBERS = ("step", "steps")
+
+_MOST = 20  # running runs that are named
+
+
+def run(options: argparse.Namespace) -> int:
+    folder = study_folder(options.name)
+    with Store.open(folder) as store:
+        content = _status(store, folder)
+        running, failed = store.runs("running", detail=False), store.runs("failed", detail=False)
+    beats = [_beat(folder, run.key) for run in running]
+    if options.json:
+        now = [{**_plain(run), "beat": beat} for run, beat in zip(running, beats, strict=True)]
+        write_object("study status", {**content, "runs": now, "failures": [plain_failure(run) for run in failed]})
+    else:
+        _write(content, running, beats, failed)
+    return 0
+
+
+def _status(store: Store, folder: Path) -> dict[str, Any]:
+    """The study as a whole; the time left is told only while somebody works on it."""
+    counts, coordinator = store.counts(), holder(folder)
+    return {
+        "name": (store.fact("study") or {}).get("name") or folder.absolute().name,
+        "folder": str(folder),
+        "total": sum(counts.values()),
+        **counts,
+        "coordinator": coordinator,
+        "seconds_left": _seconds_left(store.fact("progress")) if coordinator else None,
+    }
+
+
+def _seconds_left(progress: Any) -> float | None:
+    """What the coordinator estimated, less the time that has gone by since."""
+    try:
+        return max(0.0, progress["seconds_left"] - max(0.0, time.time() - progress["at"]))
+    except (TypeError, KeyError):
+        return None
+
+
+def _beat(folder: Path, key: str) -> dict[str, Any] | None:
+    """The last sign of life of a run; None where there is none, or none that can be read."""
+    try:
+        content = json.loads((folder / RUNS / key / _BEAT).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict):
+        return None
+    done = {"done": content["done"]} if isinstance(content.get("done"), str) else {}
+    return {**done, **{name: content[name] for name in _NUMBERS if _is_number(content.get(name))}} or None
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that can be shown and written as JSON."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+
+
+def _plain(run: RunRecord) -> dict[str, Any]:
+    names = ("key", "task", "position", "variant", "train_size", "seed", "attempts")
+    return {name: getattr(run, name) for name in names}
+
+
+def _write(
+    content: dict[str, Any],
+    running: list[RunRecord],
+    beats: list[dict[str, Any] | None],
+    failed: list[RunRecord],
+) -> None:
+    write_field("study", printable(f"{content['name']} in {content['folder']}"))
+    write_field("runs", f"{content['done']} of {content['total']} done, " + _others(content))
+    write_field("coordinator", _coordinator(content))
+    if content["seconds_left"] is not None:
+        write_field("time left", f"about {duration(content['seconds_left'])}")
+    if running:
+        print(f"\nrunning: {len(running)}")
+    for run, beat in list(zip(running, beats, strict=True))[:_MOST]:
+        print(wrapped(printable(f"{run_title(run)}: {_words(beat)}"), "  ", "    "))
+    if len(running) > _MOST:
+        print(f"  … and {len(running) - _MOST} more, which --json has too")
+    write_failures(failed)
+
+
+def _others(content: dict[str, Any]) -> str:
+    return ", ".join(f"{content[state]} {state}" for state in ("running", "failed", "waiting"))
+
+
+def _coordinator(content: dict[str, Any]) -> str:
+    if content["coordinator"]:
+        return f"at work: {content['coordinator']}"
+    if content["running"]:
+        return "none is at work: the last one ended during runs; run the same `lengthwise study` again to resume"
+    if content["waiting"]:
+        return "none is at work; run the same `lengthwise study` again to resume"
+    return "none is at work"
+
+
+def _words(beat: dict[str, Any] | None) -> str:
+    """A sign of life in words."""
+    if beat is None:
+        return "no sign of life yet"
+    parts = [f"step {beat['step']:g}" + (f" of {beat['steps']:g}" if "steps" in beat else "")] if "step" in beat else []
+    return ", ".join(filter(None, [beat.get("done", ""), *parts])) or "alive"

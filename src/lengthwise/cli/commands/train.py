@@ -1,0 +1,129 @@
+"""What `lengthwise train` does."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lengthwise.cli.commands.figure import check_figure, draw
+from lengthwise.cli.commands.results import write_records, write_spread
+from lengthwise.cli.options import at_least, task_needed
+from lengthwise.cli.output import narrate, warn, write_field, write_object
+from lengthwise.errors import Interrupted, UsageError
+from lengthwise.integrity import RUN
+from lengthwise.probes.curve.spread import Keep, over_seeds
+from lengthwise.probes.curve.standard import too_few_items
+from lengthwise.progress import shown
+from lengthwise.runs.plan import SETTINGS, Plan, default_folder, folder_of_seed, plan_for
+from lengthwise.tasks.contract import check_own
+
+if TYPE_CHECKING:
+    from lengthwise.runs.run import Run
+
+
+def run(options: argparse.Namespace) -> int:
+    for name in ("seeds", "threads", "items", "train_size"):
+        at_least(1, getattr(options, name), f"--{name.replace('_', '-')}")
+    if options.keep is not None and options.seeds == 1:
+        raise UsageError("--keep chooses among several seeds; it goes with --seeds 2 or more")
+    keep = Keep(options.keep or 0.0)
+    check_figure(options.figure)
+    first = options.seed or 0
+    plans = [_plan(options, seed) for seed in range(first, first + options.seeds)]
+    task = plans[0].task
+    check_own(task, plans[0].test_sizes[-1:])
+    warn([*task.warnings(), *(too_few_items(options.items) if task.certain else [])], options.quiet)
+    if options.dry_run:
+        return _show_plans(plans, options)
+    try:
+        runs = [_carried_out(plan, options) for plan in plans]
+    except KeyboardInterrupt:
+        raise Interrupted("stopped; what was finished is kept, and the same command resumes it") from None
+    draw(options.figure, [run.curve.plain() for run in runs], options.quiet)
+    if len(runs) == 1:
+        run = runs[0]
+        if options.json:
+            content = {"folder": str(run.folder), "plan": run.plan.plain(), "ended": run.history.ended}
+            write_object("train", {**content, "environment": run.environment, **_records(run)})
+        else:
+            write_records([run.record(slug) for slug in run.plan.asked()])
+        return 0
+    spread = over_seeds([run.curve for run in runs], keep)
+    if options.json:
+        runs_plain = [{"folder": str(run.folder), **_records(run)} for run in runs]
+        write_object("train", {"runs": runs_plain, **spread.plain()})
+    else:
+        write_spread(spread)
+    return 0
+
+
+def _carried_out(plan: Plan, options: argparse.Namespace) -> Run:
+    """The run of a plan, done now or found in its folder."""
+    from lengthwise.runs.run import carry_out  # torch: a dry run needs none of it
+
+    folder = _folder(plan, options)
+    found = (folder / RUN).exists()
+    title = f"seed {plan.seed}" if options.seeds > 1 else ""
+    with shown(quiet=options.quiet, title=title) as progress:
+        run = carry_out(plan, folder, progress, options.threads)
+    narrate(f"{title + ': ' if title else ''}{_summary(run, found)}", options.quiet)
+    return run
+
+
+def _records(run: Run) -> dict[str, object]:
+    return {"records": [run.record(slug).plain() for slug in run.plan.asked()]}
+
+
+def _summary(run: Run, found: bool) -> str:
+    history = run.history
+    speed = history.tokens / max(history.seconds, 1e-9) / 1000
+    usual = history.step == run.plan.recipe.steps and not history.unsettled
+    ended = "" if usual else f"; {history.ended}"
+    return (
+        f"{'found as trained earlier' if found else 'trained'} in {run.folder}: {history.step} steps, "
+        f"{history.seconds:.0f} s, {speed:.0f}k tokens/s, last loss {history.losses[-1][1]:.4f}{ended}"
+    )
+
+
+def _folder(plan: Plan, options: argparse.Namespace) -> Path:
+    """Where the run of a plan is kept: a folder for each seed where there are several."""
+    if options.folder is None:
+        return default_folder(plan)
+    return folder_of_seed(options.folder, plan) if options.seeds > 1 else Path(options.folder)
+
+
+def _plan(options: argparse.Namespace, seed: int) -> Plan:
+    task = task_needed(options)
+    at_least(1, options.test_size, "--test-size")
+    return plan_for(
+        task,
+        options.position,
+        {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None},
+        train_size=options.train_size,
+        test_size=options.test_size,
+        items=options.items,
+        seed=seed,
+        probes=options.probe or (),
+    )
+
+
+def _show_plans(plans: list[Plan], options: argparse.Namespace) -> int:
+    """What would be done: the plans differ in their seeds alone."""
+    folders = [str(_folder(plan, options)) for plan in plans]
+    if options.json:
+        write_object("train", {"dry_run": True, "plans": [plan.plain() for plan in plans], "folders": folders})
+        return 0
+    plan, content = plans[0], plans[0].plain()
+    write_field("task", plan.task_name)
+    kind = "decoder" if content["model"].pop("causal") else "encoder"
+    write_field("model", f"{kind}, {_listed(content['model'])}")
+    write_field("training", _listed(content["recipe"]))
+    write_field("sizes", f"train to {plan.train_size}, test to {plan.test_size}, {plan.items} items each")
+    for each, folder in zip(plans, folders, strict=True):
+        write_field(f"seed {each.seed}", f"in {folder}")
+    return 0
+
+
+def _listed(settings: dict[str, object]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in settings.items() if value is not None)
