@@ -117,9 +117,9 @@ OTHERS = {
     "unknown command": (["trian"], ["'trian'", "did you mean 'train'"]),
     "unknown command like nothing": (["xyzzy"], ["'xyzzy'", "`lengthwise --help`"]),
     "option before the command": (["--json", "tasks"], ["a command comes before options"]),
-    "no run": (["measure"], ["required: RUN"]),
-    "no folder": (["measure", "nowhere"], ["no folder nowhere", "lengthwise train"]),
-    "a folder that is no run": (["measure", "."], ["no run.json", "lengthwise train"]),
+    "no subject": (["measure"], ["the folder of a run", "GGUF"]),
+    "no folder": (["measure", "nowhere"], ["there is no nowhere", "the folder of a run"]),
+    "a folder that is no run": (["measure", "."], [". is no model", "the folder of a run"]),
     "measure items 0": (["measure", "RUN", "--items", "0"], ["--items is at least 1, not 0"]),
     "measure size 0": (["measure", "RUN", "--test-size", "0"], ["--test-size is at least 1, not 0"]),
     "measure size -4": (["measure", "RUN", "--test-size", "-4"], ["--test-size is at least 1, not -4"]),
@@ -165,13 +165,13 @@ def test_a_figure_below_a_file_is_refused_before_training(cli, tiny, tmp_path):
 @pytest.mark.parametrize("folder", ["file", "file/run"])
 def test_a_folder_that_cannot_be_made(cli, tiny, tmp_path, folder):
     (tmp_path / "file").write_text("mine")
-    refused(cli("train", "sort", *tiny, "--folder", folder), folder, "--folder")
+    refused(cli("train", "sort", *tiny, "--folder", folder), folder, "another folder")
     assert files(tmp_path) == {"file": b"mine"}
 
 
 def test_a_folder_with_another_run(cli, tiny, sorting_run):
     before = files(sorting_run)
-    refused(cli("train", "sort", *tiny, "--steps", "6", "--folder", sorting_run), "another run", "--folder")
+    refused(cli("train", "sort", *tiny, "--steps", "6", "--folder", sorting_run), "another run", "another folder")
     assert files(sorting_run) == before
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.cli import doctor
+from lengthwise.cli.commands import doctor
 from lengthwise.cli.commands.results import percent
 from lengthwise.tasks import tasks
 from processes import PATIENCE
@@ -173,7 +173,7 @@ def test_too_few_items_to_establish_the_standard_are_warned_of(cli, tiny, sortin
 
 
 def test_a_study_on_few_items_is_warned_of_once(cli, monkeypatch, tmp_path):
-    from lengthwise.cli import study
+    from lengthwise.cli.commands import study
 
     def nothing(*_):
         raise KeyboardInterrupt

@@ -9,7 +9,7 @@ import pytest
 from lengthwise.analyses import content
 from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.evidence import Evidence
-from lengthwise.cli import study_answer
+from lengthwise.cli.commands import study_answer
 from planted_evidence import Place, distance, planted
 
 

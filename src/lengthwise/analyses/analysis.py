@@ -66,7 +66,7 @@ def analyses_of(study: StudyContent) -> list[Analysis]:
     order: Iterable[str | Mapping[str, Any]] = (*_BEFORE, *probes, *_AFTER, *_LADDER, *_LAST)
     if study.ladders_lead:
         order = (*_LADDER, *_BEFORE, *probes, *_AFTER, *_LAST)
-    return [analysis for spec in order if (analysis := analyses.make(spec)).applies(study)]
+    return [analysis for spec in order if (analysis := analyses.restore(spec)).applies(study)]
 
 
 def analyse(study: StudyContent, chosen: Iterable[Analysis] | None = None) -> list[Record]:

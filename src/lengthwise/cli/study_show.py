@@ -7,10 +7,14 @@ and on the third stretch of sizes as wide as the training range; then the record
 
 from __future__ import annotations
 
-from lengthwise.cli.options import Parser, add_trust
-from lengthwise.studies.cells import Measure
+from typing import TYPE_CHECKING
 
-_TITLES: dict[Measure, str] = {
+from lengthwise.cli.options import Parser, add_trust
+
+if TYPE_CHECKING:
+    from lengthwise.studies.cells import Measure
+
+TITLES: dict[Measure, str] = {
     "reach": "reach, in sizes",
     "in_range": "exact match in the training range, in %",
     "twice": "exact match at 2 x the training size, in %",
@@ -20,7 +24,7 @@ _TITLES: dict[Measure, str] = {
 
 def add_options(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", help="a study below runs/, the folder of one, or a summary of one")
-    names = ", ".join(_TITLES)
+    names = ", ".join(TITLES)
     parser.add_argument("--probe", metavar="NAME", help="show the records of this probe, run by run")
     parser.add_argument("--measure", metavar="LIST", help=f"which of {names}, with commas between (reach,twice,thrice)")
     add_trust(parser, "the study")

@@ -177,7 +177,7 @@ def steepest_possible(longest: int) -> float:
 def edit_distances(first: Sequence[Trajectory], second: Sequence[Trajectory]) -> Floats:
     """The normalised edit distances of two lists of trajectories, [first, second]."""
     one, two = Sample.of(first, name="first"), Sample.of(second, name="second")
-    return metrics.make(METRIC).fit(one).distances(one, two)[one.owner][:, two.owner]
+    return metrics.restore(METRIC).fit(one).distances(one, two)[one.owner][:, two.owner]
 
 
 def steepest_seen(distances: Floats, first: Sequence[float], second: Sequence[float]) -> float:

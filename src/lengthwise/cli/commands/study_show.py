@@ -13,7 +13,7 @@ from lengthwise.cli.commands.records import write_record
 from lengthwise.cli.commands.results import percent
 from lengthwise.cli.commands.study_answer import plain_records, write_study_records
 from lengthwise.cli.output import width, wrapped, write_object
-from lengthwise.cli.study_show import _TITLES
+from lengthwise.cli.study_show import TITLES
 from lengthwise.errors import UsageError
 from lengthwise.probes.curve.standard import ADVICE
 from lengthwise.registry import nearest
@@ -83,7 +83,7 @@ def chosen_measures(text: str | None) -> tuple[Measure, ...]:
     if text is None:
         return "reach", "twice", "thrice"
     names = [name.strip().replace("-", "_") for name in text.split(",") if name.strip()]
-    known: dict[str, Measure] = {measure: measure for measure in _TITLES}
+    known: dict[str, Measure] = {measure: measure for measure in TITLES}
     for name in names:
         if name not in known:
             raise UsageError(f"--measure names no {name!r}; {nearest(name, known)}it takes {', '.join(known)}")
@@ -132,7 +132,7 @@ def _counted(table: StudyTable) -> str:
 
 def _write_measure(table: StudyTable, measure: Measure) -> None:
     """The table of one measure, in as many blocks of columns as the width asks for."""
-    print(f"\n{_TITLES[measure]} (measured)")
+    print(f"\n{TITLES[measure]} (measured)")
     labels = [printable(label) for label in table.rows]
     columns = [
         _Column(printable(name), [_entry(row.get(name), measure) for row in table.rows.values()])
