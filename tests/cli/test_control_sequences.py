@@ -117,7 +117,7 @@ def test_a_defect_whose_traceback_holds_data(cli, monkeypatch) -> None:
     def broken(*_: object) -> int:
         raise RuntimeError(PLANTED)
 
-    monkeypatch.setattr("lengthwise.cli.doctor.run", broken)
+    monkeypatch.setattr("lengthwise.cli.commands.doctor.run", broken)
     answer = cli("doctor")
     assert answer.code == 1
     assert "RuntimeError" in answer.err and SHOWN in answer.err

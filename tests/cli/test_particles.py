@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from lengthwise.cli import main, particles_run
+from lengthwise.cli import main
+from lengthwise.cli.commands import particles_run
 from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.starts import uniform

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.analyses import content
 from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.evidence import Evidence
 from lengthwise.cli.commands import study_answer
@@ -30,7 +29,7 @@ def told(monkeypatch, capsys):
 
     def call(evidence: Evidence | None) -> str:
         study = StudyContent("ladders", (), evidence=evidence)
-        monkeypatch.setattr(content, "read_content", lambda folder: study)
+        monkeypatch.setattr(study_answer, "read_content", lambda folder: study)
         study_answer.write_study_records(Path("anywhere"))
         return capsys.readouterr().out
 

@@ -7,10 +7,10 @@ Slow: `make paper` runs them. Copying must collapse with every encoding.
 from pathlib import Path
 
 import pytest
-from lengthwise.reports.published import compare
 
 import lengthwise as lw
 from lengthwise.analyses.content import read_content
+from lengthwise.analyses.published import compare
 from lengthwise.probes.curve.curve import Point
 from lengthwise.studies.coordinator import carry_out_study
 from lengthwise.studies.spec import Study

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import lengthwise as lw
 from lengthwise.cli import main, parser_of
-from lengthwise.cli import train as train_command
+from lengthwise.cli.commands import train as train_command
 from lengthwise.errors import UsageError
 from lengthwise.models.architecture import Architecture
 from lengthwise.models.attention import attentions

@@ -114,8 +114,9 @@ def test_a_measure_that_no_seed_has_is_unknown():
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_claim_says_what_it_is_about(measure):
     claim = cell(run(0, variant="depth 2"), run(1, variant="depth 2")).claim(measure)
-    assert claim.title == f"{MEASURES[measure]}: sort, depth 2, position none, trained to 20"
-    assert claim.unit == ("size" if measure == "reach" else "")
+    about = {"position": "none", "train_size": 20}
+    assert claim.key == f"cell.{measure}" and {name: claim.evidence[name] for name in about} == about
+    assert "depth 2" in claim.evidence["row"] and claim.unit == ("size" if measure == "reach" else "share")
 
 
 def test_a_training_size_is_named_where_a_task_has_several_or_another_than_most():
