@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from lengthwise.cli import main
-from lengthwise.cli.commands import particles_run
+from lengthwise.cli.commands import particles
 from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.starts import uniform
@@ -213,7 +213,7 @@ def test_very_many_steps_are_foretold(cli, tmp_path, monkeypatch, name):
 
     for file, factor in (("five", 5.0), ("fifth", 0.2), ("nought", 0.0)):
         np.savetxt(tmp_path / f"{file}.csv", factor * np.eye(3), delimiter=",")
-    monkeypatch.setattr(particles_run, "simulated", refused)
+    monkeypatch.setattr(particles, "simulated", refused)
     call, is_told = SPEEDS[name]
     lines = cli("particles", *call).err.splitlines()
     assert lines[-1] == "lengthwise: it would have begun" and len(lines) == 1 + is_told
@@ -221,7 +221,7 @@ def test_very_many_steps_are_foretold(cli, tmp_path, monkeypatch, name):
 
 
 def test_places_are_checked_before_the_work(cli, monkeypatch):
-    monkeypatch.setattr(particles_run, "simulated", lambda *_: pytest.fail("it simulated"))
+    monkeypatch.setattr(particles, "simulated", lambda *_: pytest.fail("it simulated"))
     assert cli(*QUICK, "--page", "no/page.html").code == 2
 
 
