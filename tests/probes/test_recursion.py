@@ -21,7 +21,7 @@ from lengthwise.positions import make_position
 from lengthwise.probes.probe import Context, ask
 from lengthwise.probes.recursion import RecursionProbe, walkers
 from lengthwise.probes.recursion import walk as recursion
-from lengthwise.probes.recursion.chains import Letters, Walk, differing, first_error
+from lengthwise.probes.recursion.chains import StepSymbols, Walk, differing, first_error
 from lengthwise.probes.recursion.walk import run_chains
 from lengthwise.probes.recursion.walkers import StepWalker, Writer
 from lengthwise.seeds import Ints, Seeds
@@ -54,7 +54,7 @@ def untrained(spec: str, position: str = "none", attention: str = "softmax", cau
 class Scripted(StepWalker):
     """A walker whose steps are written down: those of the task, but for what `slip` makes of (state, next)."""
 
-    def __init__(self, letters: Letters, slip: Callable[[Ints, Ints], Ints | None]) -> None:
+    def __init__(self, letters: StepSymbols, slip: Callable[[Ints, Ints], Ints | None]) -> None:
         self.letters, self.slip = letters, slip
 
     def apply(self, states: Sequence[Ints]) -> list[Ints | None]:
@@ -62,7 +62,7 @@ class Scripted(StepWalker):
 
 
 def scripted(spec: str, slip: Callable[[Ints, Ints], Ints | None], size: int = 6, items: int = 20):
-    return recursion._point(Scripted(Letters(formulation(spec)), slip), size, items, 3)
+    return recursion._point(Scripted(StepSymbols(formulation(spec)), slip), size, items, 3)
 
 
 @pytest.mark.parametrize("spec", TAGGED)
@@ -103,7 +103,7 @@ def test_the_guard_ends_a_chain_that_never_comes_round() -> None:
     def grows(state: Ints, _: Ints) -> Ints:
         return np.append(state, 0)
 
-    walker = Scripted(Letters(formulation("parity_columns")), grows)
+    walker = Scripted(StepSymbols(formulation("parity_columns")), grows)
     walk = walker.walk([np.array([0, 3])], 17)[0]
     assert (walk.ending, walk.steps) == ("endless", 17)
 
@@ -124,7 +124,7 @@ def test_an_error_that_heals_and_one_that_spreads() -> None:
             wrong[2] += 1 if wrong[2] % 3 == 1 else -1
         return wrong
 
-    letters = Letters(formulation("parity_columns"))
+    letters = StepSymbols(formulation("parity_columns"))
     truth = letters.chain(6, np.array([1, 0, 1, 1, 0, 1]))
     walk = Scripted(letters, slips).walk([truth[0]], 20)[0]
     assert first_error(walk, truth) == 2 and differing(walk.states[-1], truth[-1]) == 4
@@ -156,7 +156,7 @@ def test_counts_of_injuries_add_up_and_depend_on_the_layout() -> None:
 def test_batches_advance_as_single_states_do(spec: str) -> None:
     """The array form against `apply`, on true labels, on random ones, and on labels that are no symbols."""
     task, rng = formulation(spec), np.random.default_rng(1)
-    letters, index = Letters(task), len(task.symbols)
+    letters, index = StepSymbols(task), len(task.symbols)
     starts = [letters.written(s) for s in task.starts(4, Seeds(2).draws("t", items=range(30)))]
     for state in starts:
         right = np.array(letters.labels(state))
@@ -180,7 +180,7 @@ def test_dropping_every_token_makes_no_state() -> None:
 def test_walkers_ask_the_model_what_training_asked_it() -> None:
     """One step of every true state, the slow way: the labels of the training layout applied by the task."""
     task, model = formulation("parity_leftmost"), untrained("parity_leftmost", "rope")
-    letters = Letters(task)
+    letters = StepSymbols(task)
     states = [s for start in task.starts(5, Seeds(1).draws("t", items=range(9))) for s in task.chain(start)]
     walker = StepWalker(model, letters, 0)
     walker.width = 5
@@ -238,7 +238,7 @@ def reciting(letters: str) -> Transformer:
 def test_a_decoder_writes_what_generation_writes(kind: str) -> None:
     """On all prompts of four bits. 0000 is right after one of them alone, so that both outcomes are seen."""
     task, model = cast(Appending, tasks.make("parity_appended")), decoder() if kind == "trained" else reciting("0000")
-    letters = Letters(task)
+    letters = StepSymbols(task)
     rows = np.array(list(itertools.product((0, 1), repeat=4)))
     truths = [letters.chain(4, row) for row in rows]
     writer = Writer(model, letters, 0)
@@ -263,7 +263,7 @@ def test_a_decoder_writes_what_generation_writes(kind: str) -> None:
 
 def test_a_decoder_goes_on_from_what_is_given() -> None:
     """Chains that begin at different places of the answer, in one batch and one by one."""
-    letters, model = Letters(formulation("parity_appended")), decoder()
+    letters, model = StepSymbols(formulation("parity_appended")), decoder()
     truths = [letters.chain(5, np.array(row)) for row in ([1, 0, 1, 1, 0], [0, 0, 1, 0, 1], [1, 1, 1, 0, 0])]
     starts = [truth[time] for truth, time in zip(truths, (0, 3, 5), strict=True)]
     writer = Writer(model, letters, 0)
@@ -275,7 +275,7 @@ def test_a_decoder_goes_on_from_what_is_given() -> None:
 
 
 def test_what_a_decoder_may_not_write_ends_its_chain() -> None:
-    letters = Letters(formulation("parity_appended"))
+    letters = StepSymbols(formulation("parity_appended"))
     writer = Writer(decoder(), letters, 0)
     start = letters.written((("1",), ("=",)))
     assert writer._walk(start, np.array([5, SEP, 4])) == _like(start, [1], "invalid")
@@ -375,7 +375,7 @@ class Countdown(Formulation):
 
 
 def test_an_own_formulation_is_run_and_its_failures_end_chains() -> None:
-    letters = Letters(Countdown())
+    letters = StepSymbols(Countdown())
     point = recursion._point(Scripted(letters, lambda _, after: after), 5, 4, 0)
     assert (point.right, point.on_time, point.steps) == (4, 4, 5)
     task = Countdown()
@@ -423,7 +423,7 @@ def test_a_table_of_positions_ends_a_decoder_and_not_with_a_traceback() -> None:
 def test_every_columns_task_has_its_true_chain_from_frames() -> None:
     for spec in TAGGED:
         task = formulation(spec)
-        letters, row = Letters(task), task.some(5, Seeds(0).draws("t", items=[4]))[0]
+        letters, row = StepSymbols(task), task.some(5, Seeds(0).draws("t", items=[4]))[0]
         slow = [letters.written(state) for state in task.chain(task.start(5, row))]
         assert [state.tolist() for state in letters.chain(5, row)] == [state.tolist() for state in slow]
     assert issubclass(type(formulation("addition_marked")), Columns)

@@ -136,7 +136,7 @@ def measure_ladder(
         raise UsageError(
             f"the task {name_of(task)} has no items up to size {train_size} to train on; take a larger one"
         )
-    samples = _Samples(levels, items, seed)
+    samples = _LevelSamples(levels, items, seed)
     chosen = metrics if metrics is not None else metrics_for(task)
     steps = itertools.count(1)
 
@@ -152,7 +152,7 @@ def metrics_for(task: Task) -> tuple[str, ...]:
     return METRICS if isinstance(task, SearchTask) else tuple(name for name in METRICS if name != "contour")
 
 
-class _Samples:
+class _LevelSamples:
     """What is drawn, once for all metrics: everything is independent of everything else but level of level."""
 
     def __init__(self, levels: Sequence[Level], items: int, seed: int) -> None:
@@ -168,7 +168,7 @@ class _Samples:
 
 
 def _in_metric(
-    spec: str, task: str, levels: Sequence[Level], samples: _Samples, measured: Callable[[Level], None]
+    spec: str, task: str, levels: Sequence[Level], samples: _LevelSamples, measured: Callable[[Level], None]
 ) -> LadderShift:
     metric = metrics.make(spec)
     fitted = metric.fit(samples.fit)

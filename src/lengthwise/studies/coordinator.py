@@ -93,7 +93,7 @@ def carry_out_study(
         store.note("command", command)
         store.note("executor", executors.spec_of(workers).get("name", type(workers).__name__))
         store.plan(planned_records(todo))
-        return _Work(study, folder, todo, store, told).do(workers)
+        return _Sitting(study, folder, todo, store, told).do(workers)
 
 
 def check_folder(folder: Path, study: Study) -> None:
@@ -118,7 +118,7 @@ def _says(path: Path, study: Study) -> bool:
         return False
 
 
-class _Work:
+class _Sitting:
     """One sitting of a coordinator."""
 
     def __init__(self, study: Study, folder: Path, todo: list[Plan], store: Store, told: Told) -> None:

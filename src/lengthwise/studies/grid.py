@@ -31,7 +31,7 @@ MOST_RUNS = 100_000
 
 
 @dataclass(frozen=True)
-class _Block:
+class _GridBlock:
     """One task with one encoding: the axes that hold there, after the overrides."""
 
     task: Task
@@ -57,7 +57,7 @@ class _Block:
 class _Choice:
     """One value of every axis of a block: a run to be, not yet known to be possible."""
 
-    block: _Block
+    block: _GridBlock
     train_size: int
     test_size: int | None
     model: Mapping[str, Scalar]
@@ -125,7 +125,7 @@ def _choices(study: Study) -> list[_Choice]:
     return left
 
 
-def _blocks(study: Study) -> list[_Block]:
+def _blocks(study: Study) -> list[_GridBlock]:
     """A block for every pair of task and encoding, with the overrides laid over the study's axes in their order."""
     overrides = []
     for number, one in enumerate(study.override, start=1):
@@ -138,12 +138,12 @@ def _blocks(study: Study) -> list[_Block]:
         _check_matches(match, pairs, f"[[override]] {number}")
     blocks = []
     for pair in pairs:
-        held = {f.name: getattr(study, f.name) for f in dataclasses.fields(_Block) if hasattr(study, f.name)}
+        held = {f.name: getattr(study, f.name) for f in dataclasses.fields(_GridBlock) if hasattr(study, f.name)}
         for match, override in overrides:
             if _matches(match, pair):
                 held = {key: _replaced(value, override.get(key)) for key, value in held.items()}
         held["probes"] = tuple(map(probes.restore, held["probes"]))
-        blocks.append(_Block(task=every_task[pair["task"]], position=every_position[pair["position"]], **held))
+        blocks.append(_GridBlock(task=every_task[pair["task"]], position=every_position[pair["position"]], **held))
     return blocks
 
 
@@ -154,7 +154,7 @@ def _replaced(held: Any, given: Any) -> Any:
     return {**held, **given} if isinstance(given, dict) else given
 
 
-def _multiplied(block: _Block) -> Iterator[_Choice]:
+def _multiplied(block: _GridBlock) -> Iterator[_Choice]:
     usual = {name: value for part in preset(block.task) for name, value in plain_settings(part).items()}
     try:
         pairs = zip(block.train_size, paired_test_sizes(block.train_size, block.test_size), strict=True)

@@ -254,12 +254,12 @@ def _explained(path: Path) -> Iterator[None]:
     except UsageError:
         raise
     except (sqlite3.DatabaseError, ValueError, TypeError) as error:
-        text = str(error)
-        if "full" in text or "disk I/O" in text:
+        text, code = str(error), getattr(error, "sqlite_errorname", "")
+        if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise UsageError(
                 f"cannot write {path}: {text}; free some space, then give the same command again"
             ) from error
-        if "readonly" in text or "unable to open" in text or "locked" in text:
+        if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_BUSY", "SQLITE_LOCKED")):
             raise UsageError(f"cannot use {path}: {text}") from error
         again = f"`lengthwise study rebuild {path.parent}` makes it anew from the runs"
         raise UsageError(f"the index {path} is damaged ({text}); {again}") from error

@@ -41,21 +41,21 @@ def huang(
     offset: tuple[float, float, float],
     none: tuple[float, float, float],
     regularised: tuple[float, float, float],
-    crasp_offset: bool,
-    crasp_none: bool,
+    crasp: tuple[bool, bool],
     chance: float | None = None,
     references: tuple[Reference, ...] = (),
     trained: int = 50,
     step: int = 50,
 ) -> Facts:
     """The facts of a task of Huang et al. 2025: exact match in their three bins for learned positions with random
-    offsets, for no encoding, and for offsets with the regulariser 1e-4; and whether a C-RASP program exists. They
+    offsets, for no encoding, and for offsets with the regulariser 1e-4; and whether a C-RASP program exists with random
+    offsets and without positions (`crasp`). They
     trained to length `trained` and tested on two further bins of `step` lengths, which differ by language."""
     bins = ((1, trained), (trained + 1, trained + step), (trained + step + 1, trained + 2 * step))
     rows = (("learned+offset", offset), ("none", none), ("learned+offset, regularised 1e-4", regularised))
     return Facts(
         circuit_class=circuit_class,
-        crasp={"learned+offset": crasp_offset, "none": crasp_none},
+        crasp=dict(zip(("learned+offset", "none"), crasp, strict=True)),
         references=(HUANG, *references),
         published=tuple(Published(encoding, bins, values, HUANG, chance) for encoding, values in rows),
     )

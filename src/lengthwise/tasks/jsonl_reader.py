@@ -76,7 +76,7 @@ class Items:
 @functools.lru_cache(maxsize=8)
 def load(path: str, rule: str, stamp: tuple[int, ...]) -> Items:  # noqa: ARG001  # the stamp changes with the file
     """The items of a file, its texts split alike."""
-    (reader,) = read_alike([path], lambda split: _Reader(rule, split))
+    (reader,) = read_alike([path], lambda split: _JsonlReader(rule, split))
     if not reader.lines:
         raise UsageError(f'{path} is empty; each line holds an item such as {{"input": "3 1 2", "answer": "1 2 3"}}')
     items = reader.items()
@@ -157,7 +157,7 @@ def tokens_of(value: Any, key: str, split: Split, known: Container[str] = ()) ->
     return words
 
 
-class _Reader:
+class _JsonlReader:
     """Takes a file line by line. Tokens are numbered as they come, and in sorted order at the end."""
 
     def __init__(self, rule: str, split: Split) -> None:

@@ -47,7 +47,7 @@ def check_position(position: Any, heads: int = 4, width: int = 32) -> None:
                 assert not causal, "it builds an encoder for a decoder"
                 continue
             assert isinstance(encoder, Encoder), f"`build` gives a lengthwise.Encoder, not a {type(encoder).__name__}"
-            probe = _Probe(encoder.double(), shape)
+            probe = _Tried(encoder.double(), shape)
             _check_shapes(probe)
             _check_gradients(probe)
             _check_growth(probe)
@@ -56,7 +56,7 @@ def check_position(position: Any, heads: int = 4, width: int = 32) -> None:
             _check_indices(probe, position)
 
 
-class _Probe:
+class _Tried:
     """An encoder with moved parameters, and random tokens and projections to look at it through."""
 
     def __init__(self, encoder: Any, shape: Any) -> None:
@@ -113,7 +113,7 @@ def _check_shape(name: str, part: Any, meaning: str, wanted: tuple[int, ...]) ->
     )
 
 
-def _check_shapes(probe: _Probe) -> None:
+def _check_shapes(probe: _Tried) -> None:
     shape, queries = probe.shape, _TOKENS - 10
     at = probe.places[None] * 2 + 3
     for rows in (1, 2):
@@ -132,7 +132,7 @@ def _check_shapes(probe: _Probe) -> None:
     assert _gap(one, two) <= _SAME, "positions given once for all items and given for each item have the same logits"
 
 
-def _check_gradients(probe: _Probe) -> None:
+def _check_gradients(probe: _Tried) -> None:
     probe.tokens.requires_grad_()
     logits = probe.logits(probe.places[None], probe.places)
     logits.square().sum().backward()
@@ -141,7 +141,7 @@ def _check_gradients(probe: _Probe) -> None:
     probe.tokens.requires_grad_(False)
 
 
-def _check_growth(probe: _Probe) -> None:
+def _check_growth(probe: _Tried) -> None:
     """A query by itself, with the keys it sees, has the logits it has within the whole sequence."""
     at = (probe.places**2 // 5 + probe.places)[None]  # gaps that grow, as `indices` may leave any
     whole = probe.logits(at, probe.places)
@@ -152,7 +152,7 @@ def _check_growth(probe: _Probe) -> None:
             assert gap <= _SAME, f"the logits of token {end} change by {gap:.1e} when others are read with it"
 
 
-def _check_shift(probe: _Probe, declared: bool, endless: bool) -> None:
+def _check_shift(probe: _Tried, declared: bool, endless: bool) -> None:
     """Moving the positions, with and without the places, moves no logit; or some, where that is what is declared."""
     whole = probe.logits(probe.places[None], probe.places)
     largest = 0.0
@@ -170,7 +170,7 @@ def _check_shift(probe: _Probe, declared: bool, endless: bool) -> None:
     assert declared or largest > _DIFFERENT, "it is not declared shift-invariant, yet no shift changes a logit"
 
 
-def _check_reach(probe: _Probe, position: Any) -> None:
+def _check_reach(probe: _Tried, position: Any) -> None:
     """Far positions are finite where that is declared; else some length is refused."""
     lengths = [3 * _ROWS * 10**power for power in range(4) if 3 * _ROWS * 10**power < _FAR] + [_FAR]
     refusal = None
@@ -190,7 +190,7 @@ def _check_reach(probe: _Probe, position: Any) -> None:
         assert refusal is not None, f"it is declared to end somewhere, yet {_FAR} tokens are no problem"
 
 
-def _check_indices(probe: _Probe, position: Any) -> None:
+def _check_indices(probe: _Tried, position: Any) -> None:
     for training in (False, True):
         for length in (1, 5, _TRAINED):
             for seeds in (None, Seeds(3), Seeds(4)):

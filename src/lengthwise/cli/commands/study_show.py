@@ -135,7 +135,7 @@ def _write_measure(table: StudyTable, measure: Measure) -> None:
     print(f"\n{TITLES[measure]} (measured)")
     labels = [printable(label) for label in table.rows]
     columns = [
-        _Column(printable(name), [_entry(row.get(name), measure) for row in table.rows.values()])
+        _MeasureColumn(printable(name), [_entry(row.get(name), measure) for row in table.rows.values()])
         for name in table.columns
     ]
     most = max(_LABEL, width() - sum(_GAP + column.width for column in columns))
@@ -157,7 +157,7 @@ def _line(label: str, beside: int, cells: list[str]) -> str:
     return (f"{label:<{beside}}" + "".join(" " * _GAP + cell for cell in cells)).rstrip()
 
 
-class _Column:
+class _MeasureColumn:
     """An encoding: its name in short lines, and its entries with their parts below one another."""
 
     def __init__(self, name: str, entries: list[tuple[str, str, str]]) -> None:
@@ -179,9 +179,9 @@ class _Column:
         return f"{f'{value:>{one}}{middle} {seeds:>{three}}':<{width}}"
 
 
-def _blocks(columns: list[_Column], room: int) -> Iterator[list[_Column]]:
+def _blocks(columns: list[_MeasureColumn], room: int) -> Iterator[list[_MeasureColumn]]:
     """The columns in groups that fit; a column that is wider than the room has a group of its own."""
-    block: list[_Column] = []
+    block: list[_MeasureColumn] = []
     for column in columns:
         if block and sum(_GAP + c.width for c in (*block, column)) > room:
             yield block

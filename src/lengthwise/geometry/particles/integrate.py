@@ -135,7 +135,7 @@ def simulate(
         raise UsageError(f"the tolerance lies between {FINEST:g} and {COARSEST:g} radians, not {tolerance!r}")
     shape = points.shape
     with torch.no_grad():
-        pair = _Pair(system, points, moments, tolerance, most_steps)
+        pair = _EmbeddedPair(system, points, moments, tolerance, most_steps)
         kept, error = [pair.fine.numpy().copy()], 0.0
         for place, end in enumerate(moments[1:]):
 
@@ -150,7 +150,7 @@ def simulate(
     return ParticleTrajectory(moments, np.stack(kept).reshape(len(moments), *shape), steps, rejected, error)
 
 
-class _Pair:
+class _EmbeddedPair:
     """Two solutions of all systems, [systems, n, d]: `fine` takes two steps where `coarse` takes one."""
 
     def __init__(self, system: System, points: Tensor, moments: np.ndarray, tolerance: float, most_steps: int) -> None:

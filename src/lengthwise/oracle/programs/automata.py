@@ -84,7 +84,7 @@ def read_states(draft: Draft, decision: Decision, dead: bool) -> States:
     before: dict[int, list[Boolean]] = {}
     exact: dict[int, Boolean] = {}  # "before the symbol here, the product is in this state"
     for number, part in enumerate(parts):
-        reader = _Component(draft, decision, part, number)
+        reader = _CountedComponent(draft, decision, part, number)
         reader.enter(moves, exact)
         for step in part.rounds:
             reader.refine(step)
@@ -96,7 +96,7 @@ def read_states(draft: Draft, decision: Decision, dead: bool) -> States:
     return States({q: any_of(ways) for q, ways in at.items()}, {q: any_of(ways) for q, ways in before.items()})
 
 
-class _Component:
+class _CountedComponent:
     """The lines of one component. What is known inside it, of the block after the symbol here and before it, is in
     `at` and `before` by the number of the block."""
 

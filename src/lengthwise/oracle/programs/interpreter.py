@@ -62,7 +62,7 @@ def run_tokens(program: Program, tokens: Ints, vocabulary: Sequence[str], first_
     """
     if tokens.ndim != 2:
         raise UsageError(f"tokens are given as [texts, positions], not with {tokens.ndim} dimensions")
-    machine = _Machine(tokens, {symbol: index for index, symbol in enumerate(vocabulary)}, first_position)
+    machine = _Evaluation(tokens, {symbol: index for index, symbol in enumerate(vocabulary)}, first_position)
     following: dict[str, NDArray[np.bool_]] = {}
     for line in program.lines:
         value = np.broadcast_to(machine.value(line.expression), tokens.shape)
@@ -73,7 +73,7 @@ def run_tokens(program: Program, tokens: Ints, vocabulary: Sequence[str], first_
     return Meaning(machine.named, following)
 
 
-class _Machine:
+class _Evaluation:
     """The texts and the values of the names so far."""
 
     def __init__(self, tokens: Ints, index: Mapping[str, int], first_position: int) -> None:

@@ -37,7 +37,7 @@ class Walk:
         return len(self.states) - 1
 
 
-class Letters:
+class StepSymbols:
     """A formulation read and written in indices: its symbols, and the `=` and `<eos>` of appended layouts."""
 
     def __init__(self, task: Formulation) -> None:

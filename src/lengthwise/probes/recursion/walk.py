@@ -16,7 +16,7 @@ from lengthwise.errors import UsageError
 from lengthwise.models.transformer import Transformer
 from lengthwise.positions import positions
 from lengthwise.probes.probe import Context
-from lengthwise.probes.recursion.chains import Letters, Walk, differing, equal, first_error
+from lengthwise.probes.recursion.chains import StepSymbols, Walk, differing, equal, first_error
 from lengthwise.probes.recursion.points import ChainPoint, Injuries, Recursion
 from lengthwise.probes.recursion.walkers import StepWalker, Walker, Writer
 from lengthwise.seeds import Ints, Seeds
@@ -74,7 +74,7 @@ class _Chains:
 
     def run(self, sizes: Sequence[int], items: int, seed: int, progress: Any = lambda *_: None) -> Recursion:
         _check_asked(self.task, sizes, items)
-        letters = Letters(self.task.part("test"))
+        letters = StepSymbols(self.task.part("test"))
         walker = (Writer if isinstance(self.task, Appending) else StepWalker)(self.model, letters, seed)
         points, sizes = [], sorted(set(sizes))
         for number, size in enumerate(sizes, start=1):
@@ -142,7 +142,9 @@ def _point(walker: Walker, size: int, items: int, seed: int) -> ChainPoint:
     )
 
 
-def _true_chains(letters: Letters, size: int, items: int, seed: int) -> Iterator[tuple[int, list[tuple[Ints, ...]]]]:
+def _true_chains(
+    letters: StepSymbols, size: int, items: int, seed: int
+) -> Iterator[tuple[int, list[tuple[Ints, ...]]]]:
     """The true chains of the instances of a size, a bounded number of columns at a time; and the first one's number."""
     rows = letters.task.some(size, Seeds(seed).draws("chain", size, items=range(items)))
     cells = sum(len(state) for state in letters.chain(size, rows[0]))
@@ -151,7 +153,7 @@ def _true_chains(letters: Letters, size: int, items: int, seed: int) -> Iterator
         yield first, [letters.chain(size, row) for row in rows[first : first + chunk]]
 
 
-def _judged(letters: Letters, walk: Walk, truth: Sequence[Ints], appending: bool) -> Counter[str]:
+def _judged(letters: StepSymbols, walk: Walk, truth: Sequence[Ints], appending: bool) -> Counter[str]:
     """What became of one chain, as counts."""
     counts: Counter[str] = Counter()
     last = len(truth) - 1
@@ -204,7 +206,7 @@ def _injured(walker: Walker, size: int, truths: Sequence[Sequence[Ints]], guard:
     return counts
 
 
-def _injury(letters: Letters, state: Ints, where: float, what: float) -> Ints | None:
+def _injury(letters: StepSymbols, state: Ints, where: float, what: float) -> Ints | None:
     """The state after a step with one wrong label: the place and the label are uniform among those that make another
     state than the true one. None where nothing does."""
     labels, task = letters.labels(state), letters.task

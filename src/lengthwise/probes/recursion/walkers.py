@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from lengthwise.models.transformer import Cache, Transformer
-from lengthwise.probes.recursion.chains import Ending, Letters, Walk, equal, first_error
+from lengthwise.probes.recursion.chains import Ending, StepSymbols, Walk, equal, first_error
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.tasks.batch import BOS, EOS, NOTHING, PAD, SEP, SPECIALS
 from lengthwise.tasks.formulations.appending import END, EQUALS
@@ -27,7 +27,7 @@ class Walker(abc.ABC):
 
     width = 0  # how many columns a chain starts with: states that have shrunk are filled up with <pad>, as in training
 
-    def __init__(self, model: Transformer, letters: Letters, seed: int) -> None:
+    def __init__(self, model: Transformer, letters: StepSymbols, seed: int) -> None:
         self.model, self.letters = model.eval(), letters
         self._seeds = Seeds(seed)
 
@@ -114,7 +114,7 @@ class StepWalker(Walker):
 class Writer(Walker):
     """A decoder on an appended layout: each token it writes is a step, and writing `<eos>` is the last."""
 
-    def __init__(self, model: Transformer, letters: Letters, seed: int) -> None:
+    def __init__(self, model: Transformer, letters: StepSymbols, seed: int) -> None:
         super().__init__(model, letters, seed)
         self._token = np.arange(len(letters.texts)) + len(SPECIALS)  # letter → token
         self._token[[letters.index[EQUALS], letters.index[END]]] = SEP, EOS

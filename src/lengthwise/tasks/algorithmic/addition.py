@@ -33,8 +33,7 @@ class Addition(Task):
         offset=(99.7, 26.8, 0),
         none=(99.5, 27.7, 0),
         regularised=(99.8, 25.8, 0),
-        crasp_offset=False,
-        crasp_none=False,
+        crasp=(False, False),
         chance=0,
     )
 

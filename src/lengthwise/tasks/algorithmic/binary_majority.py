@@ -31,8 +31,7 @@ class BinaryMajority(Task):
         offset=(100, 100, 100),
         none=(100, 100, 100),
         regularised=(100, 100, 99.9),
-        crasp_offset=True,
-        crasp_none=True,
+        crasp=(True, True),
         chance=49.8,
     )
 

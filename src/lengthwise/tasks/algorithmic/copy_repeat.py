@@ -29,8 +29,7 @@ class CopyRepeat(Task):
         offset=(100, 25.6, 0),
         none=(100, 28.0, 0),
         regularised=(100, 25.1, 0),
-        crasp_offset=False,
-        crasp_none=False,
+        crasp=(False, False),
         chance=0,
     )
 

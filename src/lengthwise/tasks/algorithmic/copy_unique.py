@@ -28,8 +28,7 @@ class CopyUnique(DistinctSymbols):
         offset=(100, 99.9, 98.7),
         none=(100, 18.0, 0),
         regularised=(100, 99.8, 99.3),
-        crasp_offset=True,
-        crasp_none=False,
+        crasp=(True, False),
         chance=0,
     )
 

@@ -33,8 +33,7 @@ class InterleavedMajority(Task):
         offset=(100, 96.8, 84.7),
         none=(96.2, 68.8, 39.5),
         regularised=(100, 97.3, 86.2),
-        crasp_offset=True,
-        crasp_none=False,
+        crasp=(True, False),
         chance=0,
     )
 

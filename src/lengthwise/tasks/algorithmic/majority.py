@@ -35,8 +35,7 @@ class Majority(Task):
         offset=(100, 99.6, 97.8),
         none=(100, 99.9, 98.5),
         regularised=(100, 99.9, 99.0),
-        crasp_offset=True,
-        crasp_none=True,
+        crasp=(True, True),
         chance=4.1,
     )
 

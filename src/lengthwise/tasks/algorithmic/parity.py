@@ -31,8 +31,7 @@ class Parity(Task):
         offset=(100, 83.0, 62.1),
         none=(97.5, 74.5, 63.3),
         regularised=(100, 83.4, 64.2),
-        crasp_offset=False,
-        crasp_none=False,
+        crasp=(False, False),
         chance=52.3,
     )
 

@@ -31,8 +31,7 @@ class Sort(DistinctSymbols):
         offset=(100, 100, 99.4),
         none=(100, 99.8, 80.6),
         regularised=(100, 100, 99.6),
-        crasp_offset=True,
-        crasp_none=True,
+        crasp=(True, True),
         chance=0,
     )
 

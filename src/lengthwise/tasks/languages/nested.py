@@ -46,8 +46,7 @@ def _published(length: int) -> Facts:
         offset=(100, 100, 100),
         none=(100, 100, 100),
         regularised=(100, 100, 100),
-        crasp_offset=True,
-        crasp_none=True,
+        crasp=(True, True),
         trained=length,
         step=length,
     )

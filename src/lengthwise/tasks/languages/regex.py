@@ -36,7 +36,7 @@ def automaton(expression: str, alphabet: Iterable[str] = ()) -> Dfa:
         raise UsageError(f"{expression!r} has {len(letters):,} letters, and an alphabet holds at most {MOST_LETTERS:,}")
     if _size(node) > LARGEST:
         raise UsageError(f"{expression!r} has more than {LARGEST:,} letters once its repetitions are written out")
-    places = _Places()
+    places = _PatternPlaces()
     return _subsets(places, places.fragment(node), letters, expression).minimised()
 
 
@@ -52,7 +52,7 @@ class _Fragment:
 _NOTHING_LEFT = _Fragment(True, 0, 0)
 
 
-class _Places:
+class _PatternPlaces:
     """Glushkov's automaton: a state for every letter written in the expression. Sets of places are bit masks."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class _Places:
             self.follow[place] |= beginnings
 
 
-def _subsets(places: _Places, whole: _Fragment, letters: tuple[str, ...], expression: str) -> Dfa:
+def _subsets(places: _PatternPlaces, whole: _Fragment, letters: tuple[str, ...], expression: str) -> Dfa:
     """The deterministic automaton whose states are the sets of places a prefix can end in."""
     start = 1 << len(places.follow)  # a place before every letter
     follow = [*places.follow, whole.first]

@@ -26,8 +26,7 @@ class EvenAs(NamedLanguage):
         offset=(100, 100, 100),
         none=(100, 0, 0),
         regularised=(100, 100, 100),
-        crasp_offset=True,
-        crasp_none=False,
+        crasp=(True, False),
     )
 
 
@@ -47,8 +46,7 @@ class FourthAs(NamedLanguage):
         offset=(100, 92.3, 86.7),
         none=(100, 0, 0),
         regularised=(100, 100, 100),
-        crasp_offset=True,
-        crasp_none=False,
+        crasp=(True, False),
     )
 
 
@@ -68,8 +66,7 @@ class TwicePairs(NamedLanguage):
         offset=(100, 89.4, 82.3),
         none=(100, 0, 0),
         regularised=(100, 100, 100),
-        crasp_offset=True,
-        crasp_none=False,
+        crasp=(True, False),
     )
 
 
@@ -88,8 +85,7 @@ class LastIsZero(NamedLanguage):
         offset=(99.7, 24.4, 1.2),
         none=(18.2, 11.2, 0),
         regularised=(99.6, 25.6, 2.1),
-        crasp_offset=False,
-        crasp_none=False,
+        crasp=(False, False),
     )
 
 
@@ -107,8 +103,7 @@ class OneD(NamedLanguage):
         offset=(100, 99.8, 98.5),
         none=(100, 99.8, 98.5),
         regularised=(100, 100, 100),
-        crasp_offset=True,
-        crasp_none=True,
+        crasp=(True, True),
     )
 
 
@@ -128,6 +123,5 @@ class FiveBlocks(NamedLanguage):
         offset=(100, 100, 100),
         none=(100, 100, 100),
         regularised=(100, 100, 100),
-        crasp_offset=True,
-        crasp_none=True,
+        crasp=(True, True),
     )

@@ -50,10 +50,10 @@ Node = Letters | Join | Either | Repeat
 
 def parse(expression: str) -> Node:
     """The tree of an expression; a mistake is a UsageError that names its column."""
-    return _Parser(expression).whole()
+    return _RegexParser(expression).whole()
 
 
-class _Token(NamedTuple):
+class _RegexToken(NamedTuple):
     """One character with its column; `sign` is "" for a letter (an escaped sign is a letter)."""
 
     sign: str
@@ -61,7 +61,7 @@ class _Token(NamedTuple):
     column: int
 
 
-class _Parser:
+class _RegexParser:
     """Recursive descent over the characters that are not spaces."""
 
     def __init__(self, expression: str) -> None:
@@ -70,7 +70,7 @@ class _Parser:
         self.at = 0
         self.depth = 0
 
-    def split(self) -> Iterator[_Token]:
+    def split(self) -> Iterator[_RegexToken]:
         characters = enumerate(self.expression, start=1)
         for column, text in characters:
             if text == "\\":
@@ -79,19 +79,19 @@ class _Parser:
                     raise self.fail(
                         column, "a backslash makes a letter of the sign or space after it, and there is none"
                     )
-                yield _Token("", text, column)
+                yield _RegexToken("", text, column)
             elif not text.isspace():
-                yield _Token(text if text in _SIGNS else "", text, column)
-        yield _Token("end", "", len(self.expression) + 1)
+                yield _RegexToken(text if text in _SIGNS else "", text, column)
+        yield _RegexToken("end", "", len(self.expression) + 1)
 
     def fail(self, column: int, what: str) -> UsageError:
         return UsageError(f"{self.expression!r}: column {column}: {what}")
 
     @property
-    def here(self) -> _Token:
+    def here(self) -> _RegexToken:
         return self.tokens[self.at]
 
-    def take(self) -> _Token:
+    def take(self) -> _RegexToken:
         self.at += 1
         return self.tokens[self.at - 1]
 

@@ -35,8 +35,7 @@ class Tomita1(_Tomita):
         offset=(100, 100, 100),
         none=(100, 100, 100),
         regularised=(100, 100, 100),
-        crasp_offset=True,
-        crasp_none=True,
+        crasp=(True, True),
         references=(TOMITA,),
     )
 
@@ -56,8 +55,7 @@ class Tomita2(_Tomita):
         offset=(100, 100, 100),
         none=(100, 100, 100),
         regularised=(100, 100, 100),
-        crasp_offset=True,
-        crasp_none=True,
+        crasp=(True, True),
         references=(TOMITA,),
     )
 
@@ -79,8 +77,7 @@ class Tomita3(_Tomita):
         offset=(60.45, 7.7, 0),
         none=(21.1, 0, 0),
         regularised=(57.1, 6.9, 0),
-        crasp_offset=False,
-        crasp_none=False,
+        crasp=(False, False),
         references=(TOMITA,),
     )
 
@@ -113,8 +110,7 @@ class Tomita4(_Tomita):
         offset=(100, 85.4, 84.4),
         none=(100, 16.45, 0),
         regularised=(100, 81.3, 79.3),
-        crasp_offset=True,
-        crasp_none=False,
+        crasp=(True, False),
         references=(TOMITA,),
     )
 
@@ -134,8 +130,7 @@ class Tomita5(_Tomita):
         offset=(54.4, 0, 0),
         none=(7.1, 0, 0),
         regularised=(52.1, 0, 0),
-        crasp_offset=False,
-        crasp_none=False,
+        crasp=(False, False),
         references=(TOMITA,),
     )
 
@@ -155,8 +150,7 @@ class Tomita6(_Tomita):
         offset=(59.6, 0, 0),
         none=(2.4, 0, 0),
         regularised=(58.6, 0, 0),
-        crasp_offset=False,
-        crasp_none=False,
+        crasp=(False, False),
         references=(TOMITA,),
     )
 
@@ -176,7 +170,6 @@ class Tomita7(_Tomita):
         offset=(100, 94.2, 93.2),
         none=(100, 87.5, 76.2),
         regularised=(100, 91.2, 90.9),
-        crasp_offset=True,
-        crasp_none=True,
+        crasp=(True, True),
         references=(TOMITA,),
     )

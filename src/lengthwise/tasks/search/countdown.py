@@ -17,7 +17,7 @@ from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, Trails, run_searches
-from lengthwise.tasks.search.problem import POP, Move, Problem
+from lengthwise.tasks.search.problem import POP, Problem, SearchMove
 from lengthwise.tasks.search.search_task import (
     SearchTask,
     check_range,
@@ -91,12 +91,12 @@ class Countdown(SearchTask):
     def attempt(self, size: int, draws: Draws) -> tuple[Samples, Flags]:
         values = distinct_values(draws, size + self.branching, self.span, self.content, self.top)
         which = draws.uniform(1)
-        board = _Board(values, size, self.branching, self.operations, self.top)
+        board = _NumbersBoard(values, size, self.branching, self.operations, self.top)
         trails = run_searches(board, self.events(size))
         target, lengths = self._chosen(trails, size, which)
         offset = len(OPERATIONS) + 1
         prompts = np.concatenate([np.maximum(target, 0)[:, None], values], axis=1) + offset
-        longest = longest_trace(self.events(size), size, _Board.push_width, _Board.pop_width)
+        longest = longest_trace(self.events(size), size, _NumbersBoard.push_width, _NumbersBoard.pop_width)
         return Samples(prompts, cut(trails.tokens, lengths)[:, :longest]), target > 0
 
     def _chosen(self, trails: Trails, size: int, which: np.ndarray) -> tuple[Ints, Ints]:
@@ -138,7 +138,7 @@ class _Row(Problem):
         left, value, _ = state  # pyright: ignore[reportGeneralTypeIssues]
         return left == 0 and value == self.target
 
-    def moves(self, state: Hashable) -> Sequence[Move]:
+    def moves(self, state: Hashable) -> Sequence[SearchMove]:
         left, value, row = state  # pyright: ignore[reportGeneralTypeIssues]
         if left == 0:
             return ()
@@ -151,7 +151,7 @@ class _Row(Problem):
                     continue
                 choice = place * len(self.operations) + index
                 push, pop = (operation, str(number), str(result)), (POP, operation, str(number), str(value))
-                moves.append(Move(choice, push, pop, (left - 1, result, rest)))
+                moves.append(SearchMove(choice, push, pop, (left - 1, result, rest)))
         return moves
 
 
@@ -168,7 +168,7 @@ def _result(operation: str, value: int, number: int) -> int | None:
     return large // small if large % small == 0 else None
 
 
-class _Board(Board):
+class _NumbersBoard(Board):
     """The same on arrays, without a goal; a state is the value followed by the numbers left, 0 where there is none."""
 
     push_width, pop_width = 3, 4

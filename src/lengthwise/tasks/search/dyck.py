@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lengthwise.errors import UsageError
 from lengthwise.tasks.search.problem import Problem, Tokens
-from lengthwise.tasks.search.replay import Event, _Frame
+from lengthwise.tasks.search.replay import Event, _ReplayFrame
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def dyck_view(events: Sequence[Event], kinds: int) -> DyckView:
 
 def trace_of(problem: Problem, word: Sequence[str]) -> Tokens:
     """The trace whose brackets these are: each opening one is looked up among the moves of the state it is read in."""
-    frames, path, written = [_Frame(problem.root, problem)], [], []
+    frames, path, written = [_ReplayFrame(problem.root, problem)], [], []
     for place, bracket in enumerate(word, start=1):
         sign, kind = bracket[:1], bracket[1:]
         if sign == "(":
@@ -44,7 +44,7 @@ def trace_of(problem: Problem, word: Sequence[str]) -> Tokens:
                 raise UsageError(f"bracket {place} is {bracket!r}, and there is no choice {kind} in that state")
             written.extend(found.push)
             path.append(found)
-            frames.append(_Frame(found.state, problem))
+            frames.append(_ReplayFrame(found.state, problem))
         elif sign == ")" and path and str(path[-1].choice) == kind:
             written.extend(path.pop().pop)
             frames.pop()

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lengthwise.tasks.search.problem import Move, Problem, Tokens
+from lengthwise.tasks.search.problem import Problem, SearchMove, Tokens
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Event:
     """One push or pop: its tokens are `trace[start:end]`, and `depth` is the number of moves in force after it."""
 
     kind: Literal["push", "pop"]
-    move: Move
+    move: SearchMove
     depth: int
     start: int
     end: int
@@ -32,7 +32,7 @@ class Replay:
     """
 
     events: tuple[Event, ...]
-    path: tuple[Move, ...]
+    path: tuple[SearchMove, ...]
     solved: bool
     wrong: str = ""
     at: int = 0
@@ -42,7 +42,7 @@ class Replay:
         return not self.wrong
 
 
-class _Frame:
+class _ReplayFrame:
     """A node on the path: its state, what can be tried there, and how many of that were tried."""
 
     def __init__(self, state: Hashable, problem: Problem) -> None:
@@ -55,7 +55,7 @@ class _Frame:
 def replay(problem: Problem, trace: Sequence[str], strict: bool = True) -> Replay:
     """Follow a trace. Strictly, every event must be the one that depth-first search does next; otherwise any push that
     the rules allow and any pop of the last move in force will do, tried before or not, in any order."""
-    frames, path, events, at = [_Frame(problem.root, problem)], [], [], 0
+    frames, path, events, at = [_ReplayFrame(problem.root, problem)], [], [], 0
     wrong = ""
     while at < len(trace):
         here = frames[-1]
@@ -68,7 +68,7 @@ def replay(problem: Problem, trace: Sequence[str], strict: bool = True) -> Repla
             at += len(found.push)
             here.tried = max(here.tried, here.moves.index(found) + 1)
             path.append(found)
-            frames.append(_Frame(found.state, problem))
+            frames.append(_ReplayFrame(found.state, problem))
         elif path and _is(path[-1].pop, trace, at) and not (strict and here.tried < len(here.moves)):
             events.append(Event("pop", path[-1], len(frames) - 2, at, at + len(path[-1].pop)))
             at += len(path.pop().pop)
@@ -82,7 +82,7 @@ def replay(problem: Problem, trace: Sequence[str], strict: bool = True) -> Repla
     return Replay(tuple(events), tuple(path), solved, wrong, at)
 
 
-def _push(here: _Frame, trace: Sequence[str], at: int, strict: bool) -> Move | None:
+def _push(here: _ReplayFrame, trace: Sequence[str], at: int, strict: bool) -> SearchMove | None:
     """The move that is pushed at this place of the trace, if one is."""
     candidates = here.moves[here.tried : here.tried + 1] if strict else here.moves
     return next((move for move in candidates if _is(move.push, trace, at)), None)
@@ -92,7 +92,7 @@ def _is(tokens: Tokens, trace: Sequence[str], at: int) -> bool:
     return tuple(trace[at : at + len(tokens)]) == tokens
 
 
-def _next(frames: Sequence[_Frame], path: Sequence[Move]) -> Tokens:
+def _next(frames: Sequence[_ReplayFrame], path: Sequence[SearchMove]) -> Tokens:
     """What depth-first search writes next."""
     here = frames[-1]
     if here.tried < len(here.moves):

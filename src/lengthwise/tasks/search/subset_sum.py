@@ -13,7 +13,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
-from lengthwise.tasks.search.problem import POP, Move, Problem
+from lengthwise.tasks.search.problem import POP, Problem, SearchMove
 from lengthwise.tasks.search.search_task import (
     SearchTask,
     check_range,
@@ -73,11 +73,11 @@ class SubsetSum(SearchTask):
         target = np.zeros(len(draws), dtype=np.int64)
         for group in reversed(range(size)):
             target += np.where(target + taken[:, group] <= self.top, taken[:, group], 0)
-        trails = run_searches(_Board(target, groups), self.events(size))
+        trails = run_searches(_SumBoard(target, groups), self.events(size))
         offset = 4  # of the numerals among the symbols
         bars = np.zeros((len(draws), size, 1), dtype=np.int64)
         rows = np.concatenate([bars, groups + offset], axis=2).reshape(len(draws), -1)
-        longest = longest_trace(self.events(size), size, _Board.push_width, _Board.pop_width)
+        longest = longest_trace(self.events(size), size, _SumBoard.push_width, _SumBoard.pop_width)
         prompts = np.concatenate([target[:, None] + offset, rows], axis=1)
         return Samples(prompts, trails.tokens[:, :longest]), trails.solved & (trails.depth == size)
 
@@ -111,22 +111,22 @@ class _Groups(Problem):
     def is_goal(self, state: Hashable) -> bool:
         return state[1] == 0  # pyright: ignore[reportIndexIssue]
 
-    def moves(self, state: Hashable) -> Sequence[Move]:
+    def moves(self, state: Hashable) -> Sequence[SearchMove]:
         place, remains = state  # pyright: ignore[reportGeneralTypeIssues]
         if place == len(self.groups) or remains > sum(max(group) for group in self.groups[place:]):
             return ()
         group, back = self.groups[place], str(remains)
         moves = [
-            Move(choice, (TAKE, str(n), str(remains - n)), (POP, TAKE, str(n), back), (place + 1, remains - n))
+            SearchMove(choice, (TAKE, str(n), str(remains - n)), (POP, TAKE, str(n), back), (place + 1, remains - n))
             for choice, n in enumerate(group)
             if n <= remains
         ]
         last = str(group[-1])
-        skip = Move(len(group), (SKIP, last, back), (POP, SKIP, last, back), (place + 1, remains))
+        skip = SearchMove(len(group), (SKIP, last, back), (POP, SKIP, last, back), (place + 1, remains))
         return (*moves, skip)
 
 
-class _Board(Board):
+class _SumBoard(Board):
     """The same on arrays; a state is what remains, and the level says how many groups are decided."""
 
     push_width, pop_width = 3, 4

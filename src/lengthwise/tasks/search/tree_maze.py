@@ -13,7 +13,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
-from lengthwise.tasks.search.problem import POP, Move, Problem
+from lengthwise.tasks.search.problem import POP, Problem, SearchMove
 from lengthwise.tasks.search.search_task import SearchTask, check_range, distinct_values, numerals, parsed
 
 OPEN, CLOSE = "(", ")"
@@ -75,8 +75,8 @@ class TreeMaze(SearchTask):
         plan = run_searches(_Printer(children, label, path, size + 1), 2 * self.rooms(size)).tokens
         written = np.argsort(plan == NOTHING, axis=1, kind="stable")[:, : self.rooms(size) - 1 + 2 * (size + 1)]
         prompts = np.column_stack([label[rows, path], label[:, 0], np.take_along_axis(plan, written, axis=1)])
-        trails = run_searches(_Board(children, label, path, size + 1), 2 * self.rooms(size))
-        longest = self.rooms(size) + (self.rooms(size) - 1 - size) * _Board.pop_width
+        trails = run_searches(_MazeBoard(children, label, path, size + 1), 2 * self.rooms(size))
+        longest = self.rooms(size) + (self.rooms(size) - 1 - size) * _MazeBoard.pop_width
         return Samples(prompts, trails.tokens[:, :longest]), trails.solved
 
     def problem(self, prompt: Sequence[str]) -> Problem:
@@ -119,14 +119,15 @@ class _Maze(Problem):
     def is_goal(self, state: Hashable) -> bool:
         return state == self.end
 
-    def moves(self, state: Hashable) -> Sequence[Move]:
+    def moves(self, state: Hashable) -> Sequence[SearchMove]:
         here = int(state)  # pyright: ignore[reportArgumentType]
         return [
-            Move(choice, (str(room),), (POP, str(room), str(here)), room) for choice, room in enumerate(self.ways[here])
+            SearchMove(choice, (str(room),), (POP, str(room), str(here)), room)
+            for choice, room in enumerate(self.ways[here])
         ]
 
 
-class _Board(Board):
+class _MazeBoard(Board):
     """The same on arrays; a state is the number of a room, `label` its symbol."""
 
     push_width, pop_width = 1, 3
@@ -154,7 +155,7 @@ class _Board(Board):
         return np.column_stack([np.full(len(rows), 2), self.label[rows, after[:, 0]], self.label[rows, states[:, 0]]])
 
 
-class _Printer(_Board):
+class _Printer(_MazeBoard):
     """Walks the whole tree and writes it down: a label for each room, brackets around the ways of one."""
 
     push_width, pop_width = 2, 1
