@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 import lengthwise
+from lengthwise.analyses.analysis import analyses_of
+from lengthwise.analyses.content import StudyContent
 from lengthwise.errors import UsageError
+from lengthwise.probes import probes
 from lengthwise.tasks import tasks
 from lengthwise.trust import trusting
 from own_tasks import REPEAT, SEARCH, written
@@ -73,6 +76,16 @@ def test_code_is_run_and_models_are_loaded_in_one_place_each():
 def test_stored_names_do_not_run(tmp_path, task):
     with pytest.raises(UsageError, match=r"evil\.py"):
         tasks.restore(TASKS_OF_RUNS[task](str(planted_file(tmp_path))))
+    assert not (tmp_path / CANARY).exists()
+
+
+def test_a_stored_study_allows_no_file_by_the_name_of_a_probe(tmp_path, monkeypatch):
+    """The analyses that a study gets by default are made from the names of its records."""
+    path = planted_file(tmp_path)
+    monkeypatch.setattr(StudyContent, "shown_probes", (f"{path}::Slope",))
+    analyses_of(StudyContent("study", ()))
+    with pytest.raises(UsageError, match=r"evil\.py"):
+        probes.restore(f"{path}::Slope")
     assert not (tmp_path / CANARY).exists()
 
 

@@ -288,7 +288,7 @@ def test_the_stand_in_is_exchanged_everywhere(synthetic_study, tmp_path):
     """Otherwise the tests of studies would test nothing."""
     study = planted_study(synthetic_study, tmp_path, True)
     with Store.open(study) as store:
-        assert {run.task for run in store.climbed()} == {f"{tmp_path / 'evil.py'}::Repeat"}
+        assert {run.task for run in store.runs("done")} == {f"{tmp_path / 'evil.py'}::Repeat"}
     assert STAND_IN not in (study / "study.toml").read_text()
 
 
