@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from chances import chance_of
+from lengthwise import messages
 from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.studies.record import RunRecord, Summary, packed
 from lengthwise.studies.store import Store
@@ -26,10 +27,31 @@ if os.environ.get("CI"):
 _SYSTEM = {"browser", "cluster"}  # a test that asks for one of these fixtures is not for `make test`
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+class _Keys(dict[str, str]):
+    """The catalogue with every sentence replaced by its key."""
+
+    def get(self, key: str, default: str | None = None) -> str | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return super().get(key, default) if default is not None or key not in self else key
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    words = "show keys in place of sentences, and leave out the tests of wording: all others must pass"
+    parser.addoption("--keys", action="store_true", help=words)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--keys"):
+        messages._SENTENCES = _Keys(messages._SENTENCES)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if _SYSTEM & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.system)
+    if config.getoption("--keys"):
+        of_wording = [item for item in items if item.get_closest_marker("wording")]
+        config.hook.pytest_deselected(items=of_wording)
+        items[:] = [item for item in items if item not in of_wording]
 
 
 @pytest.fixture(scope="session")
