@@ -53,9 +53,9 @@ def training(tmp_path_factory) -> str:
 
 
 def test_the_bar_shows_loss_accuracy_speed_and_time_left(training):
-    bar = re.compile(r"training \S+ loss \d+\.\d{4}  in range \d+%  \d+k tokens/s  \d+:\d\d left")
+    bar = re.compile(r" \S+ training: loss \d+\.\d{4}, in range \d+%, \d+k tokens/s \d\d:\d\d")
     assert any(bar.match(row) for row in rows(training))
-    assert any(re.match(r"measuring \S+ size 6  exact \d+%  0:00 left", row) for row in rows(training))
+    assert any(re.match(r" \S+ size 6: \d+% exact 00:00", row) for row in rows(training))
 
 
 def test_the_bar_fits_the_terminal_and_goes_away(training):
@@ -70,7 +70,7 @@ def test_colours_unless_no_color(training):
     assert COLOUR.search(training)
     plain = seen([*TRAIN, "--seeds", "2", "--folder", "run"], NO_COLOR="1")
     assert not COLOUR.search(plain)
-    assert any(re.match(r"seed 1 \S+ loss ", row) for row in rows(plain))
+    assert any(re.match(r"seed 1 \S+ training: loss ", row) for row in rows(plain))
 
 
 def test_quiet_on_a_terminal_shows_the_result_alone(cli, monkeypatch):
