@@ -20,13 +20,13 @@ from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.steps import Steps
 from lengthwise.oracle.locality.windows import windows_of
 from lengthwise.tasks import tasks
-from lengthwise.tasks.formulations.formulation import Move, State
+from lengthwise.tasks.formulations.formulation import State, StepMove
 from lengthwise.tasks.formulations.multiplication import MultiplicationMarked
 
 TARGET = 3.0
 
 
-def moves(size: int) -> Iterator[Move]:
+def moves(size: int) -> Iterator[StepMove]:
     """All moves whose longer factor has `size` bits."""
     task = cast(MultiplicationMarked, tasks.make("multiplication_marked"))
     for one, two in itertools.product(range(1, size + 1), repeat=2):
@@ -35,7 +35,7 @@ def moves(size: int) -> Iterator[Move]:
                 yield from task.moves(task.between(row[:one], row[one:]))
 
 
-def naive(states: Iterable[Move]) -> int | None:
+def naive(states: Iterable[StepMove]) -> int | None:
     """The least number of windows, by comparing every two places that differ in their label."""
     found: dict[State, dict[str, set[frozenset[State]]]] = {}
     for move in states:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
-from lengthwise.tasks.formulations.formulation import Move, State
+from lengthwise.tasks.formulations.formulation import State, StepMove
 
 PAD = ("<pad>",)
 
@@ -15,7 +15,7 @@ def windows(state: State, r: int) -> list[State]:
     return [padded[place : place + r] for place in range(len(state))]
 
 
-def least_windows(moves: Iterable[Move], r: int) -> int | None:
+def least_windows(moves: Iterable[StepMove], r: int) -> int | None:
     """The least n such that at every place some n - 1 windows of the state, with the anchor, force the label."""
     places = {
         (windows(move.state, r)[at], label, frozenset(windows(move.state, r)))

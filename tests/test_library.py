@@ -41,7 +41,8 @@ def test_what_is_recorded_is_measured_on_what_the_module_returns():
     model, inputs = encoder(), torch.randn(3, 7, 16)
     expected = model(inputs)
     with record_clusters(model, ["layers.1", "layers.0.self_attn"], kappa=5.0) as seen:
-        assert torch.equal(model(inputs), expected) and torch.equal(model(inputs[:1]), expected[:1])
+        assert torch.equal(model(inputs), expected)
+        torch.testing.assert_close(model(inputs[:1]), expected[:1])  # other kernels sum in another order
     model(inputs)  # nothing is recorded any more
     assert [len(passes) for passes in seen.passes.values()] == [2, 2] and len(seen.rows()) == 4
     last = cluster_number(directions(expected.double().numpy()), 5.0)

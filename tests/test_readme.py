@@ -175,7 +175,7 @@ def test_a_command_runs(command: str, place: Path, monkeypatch, synthetic_study,
     code = main([*words, "--quiet"])
     said = capsys.readouterr()
     assert code == 0, said.err
-    for option in ("--page", "--picture", "--gif", "--figure"):
+    for option in ("--page", "--gif", "--figure"):
         if option in words:
             assert Path(words[words.index(option) + 1]).stat().st_size > 0
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lengthwise.analyses.ladder.traces import ROOT, search_tree
 from lengthwise.tasks import tasks
 from lengthwise.tasks.ladder import ladder_of
-from lengthwise.tasks.search.problem import SearchMove
+from lengthwise.tasks.search.problem import Move
 from lengthwise.tasks.search.replay import Event
 
 
@@ -47,7 +47,7 @@ def walks(draw):
             move = path.pop()
             events.append(Event("pop", move, len(path), len(events), len(events) + 1))
         else:
-            path.append(SearchMove(0, (str(len(events)),), ("<",), len(events)))
+            path.append(Move(0, (str(len(events)),), ("<",), len(events)))
             events.append(Event("push", path[-1], len(path), len(events), len(events) + 1))
     return events
 

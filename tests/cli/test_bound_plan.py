@@ -49,7 +49,7 @@ def test_vacuous_is_said(cli):
 
 
 def test_a_picture_is_drawn(cli, tmp_path):
-    assert cli(*USUAL, "--picture", tmp_path / "map.svg").code == 0
+    assert cli(*USUAL, "--figure", tmp_path / "map.svg").code == 0
     drawn = (tmp_path / "map.svg").read_text(encoding="utf-8")
     assert all(word in drawn for word in ("7B on 140B tokens:", "vacuous", "20 tokens per parameter", ">parameters<"))
 
@@ -76,7 +76,7 @@ def test_bands_of_the_map_lie_on_each_other_and_fill_it():
         ("--params nan --tokens 1", "above 0"),
         ("--params 7B --tokens 1T --gap 1", "--gap"),
         ("--params 7B --loss 12", "chance"),
-        ("--params 7B --tokens 1T --loss 12 --picture map.png", "chance"),
+        ("--params 7B --tokens 1T --loss 12 --figure map.png", "chance"),
         ("--params 7B --tokens 1T --method foo", "freedman or azuma"),
         ("--params 7B --tokens 1T --alpha .1", "azuma"),
         ("--params 7B --tokens 1T --smoothed", "azuma"),
@@ -86,7 +86,7 @@ def test_bands_of_the_map_lie_on_each_other_and_fill_it():
         ("--params 7B --tokens 1T --delta 1", "delta"),
         ("--params 7B --tokens 1T --bits 0", "bits"),
         ("--params 7B --tokens 1T --loss -1", "nats"),
-        ("--params 7B --tokens 1T --picture map.pdf", ".svg"),
+        ("--params 7B --tokens 1T --figure map.pdf", ".svg"),
     ],
 )
 def test_bad_values_get_one_sentence(cli, options, word):

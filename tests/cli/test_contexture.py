@@ -34,7 +34,7 @@ def write_pairs(path, count=600, rows=30):
 
 
 def test_a_table_as_text(cli, table):
-    answer = cli("contexture", "table.npy", "--representation", "phi.npy", "--picture", "s.svg")
+    answer = cli("contexture", "table.npy", "--representation", "phi.npy", "--figure", "s.svg")
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
     words = " ".join(answer.out.split())
     assert words.startswith("A table of 12 x and 5 a") and "ratio trace of the representation" in words
@@ -44,7 +44,7 @@ def test_a_table_as_text(cli, table):
 
 def test_a_table_as_an_object(cli, table):
     found = json.loads(cli("contexture", "table.npy", "--representation", "phi.npy", "--json", "--quiet").out)
-    assert found["exact"] and len(found["squares"]) == 4 and found["picture"] is None
+    assert found["exact"] and len(found["squares"]) == 4 and found["figure"] is None
     trace, correlation, error = found["representation"]
     assert trace["value"] <= trace["evidence"]["most"] and 0 <= correlation["value"] <= 1
     assert error["kind"] == "certified" and found["random"][0]["interval"]["level"] == 1
@@ -88,7 +88,7 @@ def test_pairs_that_never_repeat_show_no_spectrum_and_say_so(cli, tmp_path):
     (tmp_path / "p.jsonl").write_text("".join(json.dumps({"x": i, "a": i % 3}) + "\n" for i in range(60)))
     answer = cli("contexture", "p.jsonl")
     assert answer.code == 0 and "spectrum: – (measured, unknown); violated: " in " ".join(answer.out.split())
-    assert cli("contexture", "p.jsonl", "--picture", "a.svg").code == 2
+    assert cli("contexture", "p.jsonl", "--figure", "a.svg").code == 2
 
 
 def test_a_run(cli, sorting_run):
@@ -122,7 +122,7 @@ WRONG = {
     "d0": (["good.csv", "--d0", "0"], "--d0 is at least 1"),
     "items": (["good.csv", "--items", "10"], "--items goes with the folder of a run"),
     "folder": (["."], "run.json"),
-    "picture": (["good.csv", "--picture", "no/a.svg"], "a folder that exists"),
+    "picture": (["good.csv", "--figure", "no/a.svg"], "a folder that exists"),
 }  # fmt: skip
 
 

@@ -82,10 +82,15 @@ def _list(help_text: str) -> list[str]:
     return [line for line in help_text.splitlines() if line.startswith("  ")]
 
 
+STUDIES = ("study status", "study show", "study export", "study rebuild", "report")
+WITHOUT_CHANCE = ("ask", "bound plan", "bound contrastive", *STUDIES)  # nothing there is random
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_the_common_options(name):
     options = {option for action in parser_of(name)._actions for option in action.option_strings}
-    assert {"--help", "--seed", "--json", "--quiet"} <= options
+    assert {"--help", "--json", "--quiet"} <= options
+    assert ("--seed" in options) == (name not in WITHOUT_CHANCE), "an option that does nothing is none"
 
 
 @pytest.mark.parametrize("call", [[], *(name.split() for name in COMMANDS)])

@@ -262,7 +262,7 @@ PHASES = ["particles", "phases", "--d", "2,3", "--n", "5", "--starts", "2", "--b
 
 
 def test_the_phase_diagram(cli, tmp_path):
-    answer = cli(*PHASES, "--time", "9", "--picture", "a.svg", "--out", "a.csv")
+    answer = cli(*PHASES, "--time", "9", "--figure", "a.svg", "--out", "a.csv")
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
     assert "d = 2: share of pairs in one place" in answer.out and "d = 3" in answer.out
     assert "d = 3 (below n): " in " ".join(answer.out.split())
@@ -291,7 +291,7 @@ def test_the_phase_diagram_as_an_object(cli):
         (["--d", "1,2"], "--d is at least 2"),
         (["--d", "two"], "as 2,8,32"),
         (["--show", "all"], "--show is pairs, one, clusters"),
-        (["--picture", "no/a.svg"], "a folder that exists"),
+        (["--figure", "no/a.svg"], "a folder that exists"),
         (["--out", "a.npz"], "ends in .csv"),
         (["--delta", "1"], "--delta lies between 0 and 1"),
         (["--time", "-1"], "--time is a number above 0"),

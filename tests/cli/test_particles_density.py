@@ -14,11 +14,11 @@ def claims_of(answer):
 
 
 def test_text_and_picture_of_the_circle(cli, tmp_path):
-    answer = cli(*QUICK, "--picture", "a.svg", "--out", "a.npz")
+    answer = cli(*QUICK, "--figure", "a.svg", "--out", "a.npz")
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
     words = " ".join(answer.out.split())
     assert "A density on the circle" in words and "crests of the wave that grows fastest: 4 (predicted)" in words
-    assert "the energy never falls: True (measured)" in words and "picture in a.svg" in answer.err
+    assert "the energy never falls: True (measured)" in words and "figure in a.svg" in answer.err
     picture = (tmp_path / "a.svg").read_text()
     assert "linear theory: 4" in picture and "angle, degrees" in picture and "per unit of time" in picture
     with np.load("a.npz") as found:
@@ -38,7 +38,7 @@ def test_peaks_come_as_linear_theory_expects_and_then_merge(cli):
 
 
 def test_the_sphere_names_a_degree_and_what_its_mesh_does(cli, tmp_path):
-    answer = cli(*BALL, "--picture", "a.png", "--out", "a.csv", "--json")
+    answer = cli(*BALL, "--figure", "a.png", "--out", "a.csv", "--json")
     found = claims_of(answer)
     assert "density.degree" in found and found["density.energy_rises"]["value"] is True
     assert 1e-4 < found["density.drift"]["value"] < 1e-2
@@ -62,7 +62,7 @@ def test_the_sphere_names_a_degree_and_what_its_mesh_does(cli, tmp_path):
         (["--level", "2"], "--level goes with --d 3"),
         (["--d", "3", "--level", "9"], "a level from 0 to 5"),
         (["--dynamics", "usa", "--beta", "20", "--time", "9"], "a shorter --time"),
-        (["--picture", "no/a.svg"], "a folder that exists"),
+        (["--figure", "no/a.svg"], "a folder that exists"),
         (["--out", "a.txt"], "ends in .npz or .csv"),
     ],
 )

@@ -57,9 +57,9 @@ def test_the_same_seed_prints_the_same(cli, files):
 
 @pytest.mark.parametrize("ending, start", [("svg", b"<svg"), ("png", b"\x89PNG"), ("html", b"<!DOCTYPE html>")])
 def test_a_picture(cli, files, ending, start):
-    answer = cli("shift", *files, "--picture", f"shift.{ending}", *QUICK)
+    answer = cli("shift", *files, "--figure", f"shift.{ending}", *QUICK)
     drawn = Path(f"shift.{ending}").read_bytes()
-    assert answer.code == 0 and answer.err == f"picture in shift.{ending}\n" and drawn.startswith(start)
+    assert answer.code == 0 and answer.err == f"figure in shift.{ending}\n" and drawn.startswith(start)
     if ending == "svg":
         text = drawn.decode()
         assert all(part in text for part in ("W1 = ", "length in tokens", "potential", "first", "second"))
@@ -67,13 +67,13 @@ def test_a_picture(cli, files, ending, start):
 
 def test_a_picture_where_no_number_differs(cli):
     files = [lines("a.jsonl", "a b", "b a", "a c", "c a"), lines("b.jsonl", "b c", "c b")]
-    assert cli("shift", *files, "--metric", "edit", "--picture", "x.svg", *QUICK).code == 0
+    assert cli("shift", *files, "--metric", "edit", "--figure", "x.svg", *QUICK).code == 0
     assert "potential, in the unit of W1" in Path("x.svg").read_text()
 
 
 def test_names_of_trajectories_do_not_break_a_page(cli):
     files = [lines("a.jsonl", "</script> ( )", "b ( )"), lines("b.jsonl", "</script> ( ( ) )", "b")]
-    assert cli("shift", *files, "--picture", "x.html", *QUICK).code == 0
+    assert cli("shift", *files, "--figure", "x.html", *QUICK).code == 0
     assert "</script> (" not in Path("x.html").read_text()
 
 
@@ -124,7 +124,7 @@ WRONG = {
     "no depth": (["other.jsonl", "other.jsonl", "--metric", "contour"], ["neither brackets nor a 'depth'"]),
     "items 0": (["sort", "--from", "3", "--to", "4", "--items", "0"], ["--items is at least 2, not 0"]),
     "few resamples": (["a.jsonl", "b.jsonl", "--resamples", "3"], ["--resamples is at least 20, not 3"]),
-    "picture.txt": (["a.jsonl", "b.jsonl", "--picture", "x.txt"], ["x.txt", "--picture takes", ".svg, .png or .html"]),
+    "picture.txt": (["a.jsonl", "b.jsonl", "--figure", "x.txt"], ["x.txt", "--figure takes", ".svg, .png or .html"]),
     "weights": (["a.jsonl", "heavy.jsonl"], ["sum to 3, not to 1"]),
     "not a number": (["a.jsonl", "nan.jsonl"], ["nan.jsonl, line 1", "finite number"]),
 }
@@ -145,10 +145,10 @@ def test_bad_input(cli, files, name):
 
 
 def test_a_required_certificate_that_is_refused_has_exit_code_3(cli, files):
-    answer = cli("shift", *files, "--method", "sliced", "--require-certificate", *QUICK)
+    answer = cli("shift", *files, "--method", "sliced", "--require", *QUICK)
     assert answer.code == 3 and "not certified" in answer.err
     assert cli("shift", *files, "--method", "sliced", *QUICK).code == 0
-    assert cli("shift", *files, "--require-certificate", *QUICK).code == 0
+    assert cli("shift", *files, "--require", *QUICK).code == 0
 
 
 @pytest.mark.system

@@ -88,7 +88,7 @@ COMMANDS = {
 def written(name: str, path: Path) -> None:
     """The page of that name, by the command that makes it or from a chart."""
     if name in COMMANDS:
-        assert main([*COMMANDS[name], "--picture", str(path)]) == 0
+        assert main([*COMMANDS[name], "--figure", str(path)]) == 0
     else:
         save_chart(path, CHARTS[name](), "A chart with a heading of some length", ["Words about it."])
 

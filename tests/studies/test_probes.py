@@ -8,7 +8,7 @@ from lengthwise.errors import UsageError
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.sparsity import SparsityProbe
 from lengthwise.runs.run import carry_out
-from lengthwise.studies.coordinator import _Work
+from lengthwise.studies.coordinator import _Sitting
 from lengthwise.studies.grid import plans
 from lengthwise.studies.planned import planned_records, run_key
 from lengthwise.studies.rebuild import rebuild
@@ -51,7 +51,7 @@ def left(study: Study, folder: Path) -> list[str]:
     todo = plans(study)
     with Store.open(folder, write=True) as store:
         store.plan(planned_records(todo))
-        return list(_Work(study, folder, todo, store, lambda _: None).queue)
+        return list(_Sitting(study, folder, todo, store, lambda _: None).queue)
 
 
 def test_asked_for_later_it_is_measured_and_nothing_is_trained_again(trained_study: Path, tiny_spec: Study) -> None:

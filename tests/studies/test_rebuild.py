@@ -11,7 +11,7 @@ import pytest
 from half_write import half_write
 from lengthwise.errors import UsageError
 from lengthwise.studies import rebuild as module
-from lengthwise.studies.coordinator import _Work
+from lengthwise.studies.coordinator import _Sitting
 from lengthwise.studies.grid import plans
 from lengthwise.studies.lock import locked
 from lengthwise.studies.planned import planned_records, run_key
@@ -215,7 +215,7 @@ def test_a_damaged_run_is_never_counted_as_done(trained_study, tiny_spec, damage
     DAMAGES[damage](broken)
     for _ in range(2):
         with Store.open(trained_study, write=True) as store:  # what a coordinator does first
-            work = _Work(tiny_spec, trained_study, plans(tiny_spec), store, lambda _: None)
+            work = _Sitting(tiny_spec, trained_study, plans(tiny_spec), store, lambda _: None)
             assert broken.name not in work.queue
             assert store.counts() == {"waiting": 1, "running": 0, "done": 6, "failed": 1}
             (failed,) = store.runs("failed")
@@ -224,7 +224,7 @@ def test_a_damaged_run_is_never_counted_as_done(trained_study, tiny_spec, damage
     shutil.rmtree(broken)
     shutil.copytree(kept, broken)
     with Store.open(trained_study, write=True) as store:
-        _Work(tiny_spec, trained_study, plans(tiny_spec), store, lambda _: None)
+        _Sitting(tiny_spec, trained_study, plans(tiny_spec), store, lambda _: None)
         assert store.counts()["done"] == 7
 
 
@@ -233,6 +233,6 @@ def test_a_damaged_curve_is_measured_again_and_nothing_else(trained_study, tiny_
     DAMAGES["curve cut"](broken)
     assert "records/curve.json" in rebuild(trained_study).damaged[broken.name]
     with Store.open(trained_study, write=True) as store:
-        work = _Work(tiny_spec, trained_study, plans(tiny_spec), store, lambda _: None)
+        work = _Sitting(tiny_spec, trained_study, plans(tiny_spec), store, lambda _: None)
         assert broken.name in work.queue and store.counts() == {"waiting": 2, "running": 0, "done": 6, "failed": 0}
         assert any("records/curve.json" in run.reason for run in store.runs("waiting"))

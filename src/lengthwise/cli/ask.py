@@ -12,4 +12,4 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("run", metavar="RUN", help="the folder of a run")
     parser.add_argument("prompt", metavar="PROMPT", help="symbols of the task, with spaces between")
     add_trust(parser, "the run")
-    parser.seed_help = "has no effect: nothing is drawn"
+    parser.seed_help = ""

@@ -20,4 +20,4 @@ def add_options(parser: Parser) -> None:
     add("--tuples", default="batches", metavar="HOW", help="batches, or disjoint: one anchor a block (batches)")
     add("--bits", type=number, default=0.0, metavar="N", help="description length of the encoder (0: held-out pairs)")
     add("--delta", type=number, default=0.05, metavar="D", help="the probability of being wrong (0.05)")
-    parser.seed_help = "not used: nothing here is random"
+    parser.seed_help = ""

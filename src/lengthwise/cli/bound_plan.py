@@ -32,7 +32,8 @@ def add_options(parser: Parser) -> None:
     add("--sample", type=amount, metavar="N", help="azuma: on how many tokens the loss is measured (all)")
     add("--smoothed", action="store_true", help="azuma: the loss is that of the smoothed model")
     add("--line", type=amount, default=20.0, metavar="RATIO", help="tokens a parameter along the line (20)")
-    add("--picture", metavar="FILE", help="draw a map of gaps into this .svg, .png or .html file")
+    add("--figure", metavar="FILE", help="draw a map of gaps into this .svg, .png or .html file")
+    parser.seed_help = ""
 
 
 def nats(text: str) -> float:

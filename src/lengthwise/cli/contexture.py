@@ -25,5 +25,5 @@ def add_options(parser: Parser) -> None:
     add("--size", type=whole, metavar="N", help="of a run: the size of its items (the largest trained on)")
     add("--items", type=whole, metavar="N", help="of a run: how many test items (2000)")
     add("--twins", type=whole, metavar="N", help="of a run: how many random networks beside it (3)")
-    add("--picture", metavar="FILE", help="draw the spectrum into this .svg, .png or .html file")
+    add("--figure", metavar="FILE", help="draw the spectrum into this .svg, .png or .html file")
     add_trust(parser, "the run")

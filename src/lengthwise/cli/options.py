@@ -23,7 +23,8 @@ class Parser(argparse.ArgumentParser):
 
     def add_common(self) -> None:
         """The options of every command, and the usage line; called when the command has added its own."""
-        self.add_argument("--seed", type=whole, metavar="N", help=self.seed_help)
+        if self.seed_help:  # empty: nothing is random
+            self.add_argument("--seed", type=whole, metavar="N", help=self.seed_help)
         self.add_argument("--json", action="store_true", help="print one JSON object instead of text")
         self.add_argument("--quiet", action="store_true", help="no narration and no progress on stderr")
         places = [action for action in self._actions if not action.option_strings]

@@ -1,7 +1,7 @@
 """Let a density of infinitely many tokens on the circle or the sphere attract itself, from a nearly uniform start.
 
 It counts the peaks over time, and compares them with the wave that grows fastest according to linear theory; on the
-circle its crests are about the number of clusters that appear first. --picture draws the density over angle and time.
+circle its crests are about the number of clusters that appear first. --figure draws the density over angle and time.
 The scheme keeps mass and never makes a density negative; docs/theorems-particles.md has its orders.
 """
 
@@ -22,5 +22,5 @@ def add_options(parser: Parser) -> None:
     add("--frames", type=whole, default=121, metavar="N", help="at how many moments to look (121)")
     add("--cells", type=whole, metavar="N", help=f"with --d 2: cells of the circle ({CELLS})")
     add("--level", type=whole, metavar="N", help=f"with --d 3: 10 * 4^N + 2 cells of the sphere ({LEVEL})")
-    add("--picture", metavar="FILE", help="draw it into this .svg, .png or .html file")
+    add("--figure", metavar="FILE", help="draw it into this .svg, .png or .html file")
     add("--out", metavar="FILE", help="write the density by time as .npz or .csv")

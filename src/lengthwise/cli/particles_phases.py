@@ -22,5 +22,5 @@ def add_options(parser: Parser) -> None:
     add("--dynamics", default="sa", metavar="NAME", help="sa or usa (sa)")
     add("--delta", type=number, default=1e-3, metavar="D", help="how near 1 an inner product must be (0.001)")
     add("--show", default="pairs", metavar="WHAT", help="pairs, one (all tokens in one cluster) or clusters (pairs)")
-    add("--picture", metavar="FILE", help="draw it into this .svg, .png or .html file")
+    add("--figure", metavar="FILE", help="draw it into this .svg, .png or .html file")
     add("--out", metavar="FILE", help="write the rows as .csv")

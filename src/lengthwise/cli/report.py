@@ -13,4 +13,4 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--out", metavar="FILE", help="where to write the page (report.html in the study's folder)")
     parser.add_argument("--figures", metavar="DIR", help="also write every figure as SVG, PNG and PDF there")
     add_trust(parser, "the study")
-    parser.seed_help = "has no effect: nothing in a report is random"
+    parser.seed_help = ""

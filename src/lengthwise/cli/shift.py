@@ -28,6 +28,6 @@ def add_options(parser: Parser) -> None:
     add("--method", metavar="NAME", help="how the distance is computed (auto: chosen and reported)")
     add("--items", type=whole, metavar="N", help="with a task: trajectories at each end or level (200)")
     add("--resamples", type=whole, metavar="N", help="splits and permutations for the noise (100)")
-    add("--picture", metavar="FILE", help="draw it into this .svg, .png or .html file")
-    add("--require-certificate", action="store_true", help="exit with 3 if the distance is not certified")
+    add("--figure", metavar="FILE", help="draw it into this .svg, .png or .html file")
+    add("--require", action="store_true", help="exit with 3 if the distance is not certified")
     add_trust(parser, "the run of hidden:model=RUN")

@@ -22,4 +22,4 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--table", metavar="KEY", help="this table of the records (the longest)")
     parser.add_argument("--claims", action="store_true", help="one row per run, with the values of its claims")
     parser.add_argument("--summary", action="store_true", help="write all records to one small JSON file")
-    parser.seed_help = "has no effect: nothing is random"
+    parser.seed_help = ""

@@ -28,4 +28,4 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--probe", metavar="NAME", help="show the records of this probe, run by run")
     parser.add_argument("--measure", metavar="LIST", help=f"which of {names}, with commas between (reach,twice,thrice)")
     add_trust(parser, "the study")
-    parser.seed_help = "has no effect: nothing is random"
+    parser.seed_help = ""

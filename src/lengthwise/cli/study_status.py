@@ -10,4 +10,4 @@ from lengthwise.cli.options import Parser
 
 def add_options(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", help="the name of a study below runs/, or its folder")
-    parser.seed_help = "has no effect: nothing is random"
+    parser.seed_help = ""

@@ -15,7 +15,7 @@ from lengthwise.oracle.locality.settle import settle
 from lengthwise.oracle.locality.steps import Steps, formulation_steps
 from lengthwise.oracle.locality.windows import Numbering, Refuted, certificates, numbers_in, windows_of
 from lengthwise.tasks import tasks
-from lengthwise.tasks.formulations.formulation import Formulation, Move, State
+from lengthwise.tasks.formulations.formulation import Formulation, State, StepMove
 from naive_locality import least_windows, windows
 
 
@@ -23,7 +23,7 @@ def make(spec: str) -> Formulation:
     return cast(Formulation, tasks.make(spec))
 
 
-def given_moves(moves: list[Move]) -> Steps:
+def given_moves(moves: list[StepMove]) -> Steps:
     return Steps("given", lambda size: [moves] if size == 1 else [])
 
 
@@ -31,19 +31,19 @@ words = st.lists(st.sampled_from("ab"), min_size=1, max_size=5).map(lambda word:
 
 
 @st.composite
-def relations(draw: st.DrawFn) -> list[Move]:
+def relations(draw: st.DrawFn) -> list[StepMove]:
     """Steps with labels drawn at random: a few states, most of their positions asked for one of three things."""
     states: list[State] = draw(st.lists(words, min_size=1, max_size=9, unique=True))
     moves = []
     for state in states:
         labels = tuple(draw(st.sampled_from([None, "x", "y", "y", "z"])) for _ in state)
-        moves.append(Move(state, state, labels, ()))
+        moves.append(StepMove(state, state, labels, ()))
     return moves
 
 
 @settings(max_examples=250, deadline=None)
 @given(relations(), st.sampled_from([1, 3, 5]))
-def test_the_least_number_of_windows_is_that_of_the_definition(moves: list[Move], r: int) -> None:
+def test_the_least_number_of_windows_is_that_of_the_definition(moves: list[StepMove], r: int) -> None:
     found = consistency(given_moves(moves), r, [1], most=7)
     assert found.n == least_windows(moves, r)
     assert (found.verdict == "REFUTED") == (found.n is None)

@@ -14,7 +14,7 @@ from lengthwise.oracle.locality.steps import Steps, decoder_form, formulation_st
 from lengthwise.oracle.locality.windows import windows_of
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.appending import Appending
-from lengthwise.tasks.formulations.formulation import Formulation, Move
+from lengthwise.tasks.formulations.formulation import Formulation, StepMove
 from lengthwise.tasks.formulations.multiplication import MultiplicationMarked
 
 BLANK = ("_",)
@@ -27,13 +27,13 @@ def with_room(formulation: Appending, items: int | None = None, seed: int = 0) -
     """
     steps = formulation_steps(formulation, items, seed)
 
-    def chains(size: int) -> Iterator[Iterator[Move]]:
+    def chains(size: int) -> Iterator[Iterator[StepMove]]:
         return (_with_blanks(list(moves)[:-1]) for moves in steps.chains(size))
 
     return Steps(f"{steps.name} with the room for the answer shown", chains, steps.exhaustive)
 
 
-def _with_blanks(moves: Sequence[Move]) -> Iterator[Move]:
+def _with_blanks(moves: Sequence[StepMove]) -> Iterator[StepMove]:
     for left, move in zip(range(len(moves), 0, -1), moves, strict=True):
         labels = (*(None for _ in move.state), move.labels[-1], *(None,) * (left - 1))
         after = (*move.after, *(BLANK,) * (left - 1))
@@ -41,7 +41,9 @@ def _with_blanks(moves: Sequence[Move]) -> Iterator[Move]:
         carried = tuple((at,) for at in range(len(after)))
         # The step is taken on the blank; where the appending form reads its last position, it reads that and the blank.
         sources = tuple(sorted({*move.sources[-1], place}))
-        yield Move((*move.state, *(BLANK,) * left), after, labels, (*carried[:place], sources, *carried[place + 1 :]))
+        yield StepMove(
+            (*move.state, *(BLANK,) * left), after, labels, (*carried[:place], sources, *carried[place + 1 :])
+        )
 
 
 def make(spec: str) -> Formulation:
@@ -60,7 +62,7 @@ def multiplication() -> Steps:
     """All factors of up to `size` bits each, not only those of equal lengths."""
     task = cast(MultiplicationMarked, make("multiplication_marked"))
 
-    def chains(size: int) -> Iterator[Iterator[Move]]:
+    def chains(size: int) -> Iterator[Iterator[StepMove]]:
         for one, two in itertools.product(range(1, size + 1), repeat=2):
             if max(one, two) == size:
                 for row in itertools.product((0, 1), repeat=one + two):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lengthwise.errors import UsageError
 from lengthwise.oracle.depth import peeling_rounds, read_trace
 from lengthwise.tasks.search.dyck import dyck_view, trace_of
-from lengthwise.tasks.search.problem import Problem, SearchMove, search_trace
+from lengthwise.tasks.search.problem import Move, Problem, search_trace
 from lengthwise.tasks.search.replay import replay
 from searches import PROBLEMS, every_setting, items, made
 
@@ -30,8 +30,8 @@ class Tree(Problem):
     def is_goal(self, state) -> bool:
         return state == self.goal
 
-    def moves(self, state) -> list[SearchMove]:
-        return [SearchMove(c, (f"to{c}",), ("back", f"to{c}"), (*state, c)) for c in self.children.get(state, ())]
+    def moves(self, state) -> list[Move]:
+        return [Move(c, (f"to{c}",), ("back", f"to{c}"), (*state, c)) for c in self.children.get(state, ())]
 
 
 @st.composite

@@ -22,11 +22,11 @@ _AZUMA = ("alpha", "sample", "smoothed")
 
 
 def run(options: argparse.Namespace) -> int:
-    check_place(options.picture, "--picture", (".svg", ".png", ".html"))
+    check_place(options.figure, "--figure", (".svg", ".png", ".html"))
     found, plan = _plan(options)
     line, needed = along_line(plan, options.line), needs(plan)
-    if options.picture is not None:
-        _draw(plan, options.line, Path(options.picture), options.quiet)
+    if options.figure is not None:
+        _draw(plan, options.line, Path(options.figure), options.quiet)
     if options.json:
         write_object("bound plan", _plain(plan, found, needed, line, options))
     else:
@@ -176,7 +176,7 @@ def _plain(
         "needs": needed,
         "line": {"ratio": options.line, "rows": line},
         "claim": plan.claim().plain(),
-        "picture": options.picture,
+        "figure": options.figure,
     }
 
 

@@ -21,7 +21,7 @@ _SHOWN = 12  # squares that a terminal is shown
 
 
 def run(options: argparse.Namespace) -> int:
-    check_figure(options.picture, "--picture")
+    check_figure(options.figure, "--figure")
     at_least(1, options.d0, "--d0")
     at_least(1, options.twins, "--twins")
     at_least(8, options.items, "--items")
@@ -31,11 +31,11 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"--epsilon lies between 0 and 1, not {options.epsilon:g}")
 
     found = described(options)
-    if options.picture is not None:
-        _draw(found, options.picture)
-        narrate(f"picture in {options.picture}", options.quiet)
+    if options.figure is not None:
+        _draw(found, options.figure)
+        narrate(f"figure in {options.figure}", options.quiet)
     if options.json:
-        write_object("contexture", {**found.plain(), "picture": options.picture})
+        write_object("contexture", {**found.plain(), "figure": options.figure})
     else:
         _write(found)
     return 0
@@ -81,7 +81,7 @@ def _verdict(found: Contexture) -> str:
 def _draw(found: Contexture, name: str) -> None:
     """The squares by their number, with the curve of the decay that was fitted."""
     if not len(found.squares):
-        raise UsageError("there is no spectrum to draw: pairs are too few; leave out --picture")
+        raise UsageError("there is no spectrum to draw: pairs are too few; leave out --figure")
     rate = next((claim.value for claim in found.claims if claim.key == "contexture.decay"), None)
     fitted = [math.exp(-float(rate) * i) for i in range(1, len(found.squares) + 1)] if rate is not None else []
     words = [f"{found.what}; {found.how}.", *(str(claim) for claim in (*found.claims, *found.representation))]

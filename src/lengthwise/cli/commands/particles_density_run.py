@@ -32,7 +32,7 @@ _ROWS = 9  # moments in the printed table
 def run_density(options: argparse.Namespace) -> int:
     kind = _check(options)
     options.noise = NOISE[options.d] if options.noise is None else options.noise
-    check_place(options.picture, "--picture", ENDINGS)
+    check_place(options.figure, "--figure", ENDINGS)
     check_place(options.out, "--out", (".npz", ".csv"))
     found = _moved(options, kind)
     words = _words(options, found)
@@ -114,10 +114,10 @@ def _words(options: argparse.Namespace, found: Gathering) -> list[str]:
 
 
 def _write_files(options: argparse.Namespace, found: Gathering, words: list[str]) -> dict[str, str]:
-    files = {name: given for name in ("picture", "out") if (given := getattr(options, name)) is not None}
+    files = {name: given for name in ("figure", "out") if (given := getattr(options, name)) is not None}
     try:
-        if options.picture is not None:
-            save_density(Path(options.picture), found, words)
+        if options.figure is not None:
+            save_density(Path(options.figure), found, words)
         if options.out is not None:
             _write_data(Path(options.out), found)
     except OSError as error:

@@ -28,7 +28,7 @@ _FINER = 8  # points of the line for each step of beta
 def run_phases(options: argparse.Namespace) -> int:
     measure = _measure(options)
     dimensions = _dimensions(options)
-    check_place(options.picture, "--picture", ENDINGS)
+    check_place(options.figure, "--figure", ENDINGS)
     check_place(options.out, "--out", (".csv",))
     kind = "SA" if options.dynamics.lower() == "sa" else "USA"
     betas = np.linspace(0, options.most_beta, options.betas).tolist()
@@ -97,9 +97,9 @@ def _write_files(
     words: list[str],
 ) -> None:
     try:
-        if options.picture is not None:
-            save_phases(Path(options.picture), rows, line, measure, words)
-            narrate(f"picture in {options.picture}", options.quiet)
+        if options.figure is not None:
+            save_phases(Path(options.figure), rows, line, measure, words)
+            narrate(f"figure in {options.figure}", options.quiet)
         if options.out is not None:
             with replace_output(Path(options.out)) as part, part.open("w", encoding="utf-8", newline="") as file:
                 table = csv.DictWriter(file, list(rows[0]))

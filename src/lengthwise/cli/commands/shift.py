@@ -20,25 +20,25 @@ from lengthwise.tasks import tasks
 def run(options: argparse.Namespace) -> int:
     at_least(20, options.resamples, "--resamples")
     at_least(2, options.items, "--items")
-    check_figure(options.picture, "--picture")
+    check_figure(options.figure, "--figure")
     if options.ladder:
         return run_ladder(options)
     if options.train_size is not None:
         raise UsageError("--train-size goes with --ladder; a task at two sizes takes --from and --to")
     shift = _measured(options)
-    if options.picture is not None:
+    if options.figure is not None:
         from lengthwise.shift.picture import save_picture  # altair
 
         try:
-            save_picture(options.picture, shift)
+            save_picture(options.figure, shift)
         except OSError as error:
-            raise UsageError(f"cannot write the picture {options.picture}: {error.strerror or error}") from error
-        narrate(f"picture in {options.picture}", options.quiet)
+            raise UsageError(f"cannot write the figure {options.figure}: {error.strerror or error}") from error
+        narrate(f"figure in {options.figure}", options.quiet)
     if options.json:
         write_object("shift", shift.plain())
     else:
         write_shift(shift)
-    if options.require_certificate and shift.transported.certificate.status == "refused":
+    if options.require and shift.transported.certificate.status == "refused":
         raise CertificateRefused(f"the distance was not certified: {shift.transported.certificate.why}")
     return 0
 

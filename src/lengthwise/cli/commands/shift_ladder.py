@@ -11,7 +11,7 @@ from lengthwise.shift.level_shift import LevelShift
 from lengthwise.shift.samples import ITEMS
 from lengthwise.tasks import tasks
 
-_OTHERS = ("second", "from_sizes", "to_sizes", "resamples", "picture", "method")
+_OTHERS = ("second", "from_sizes", "to_sizes", "resamples", "figure", "method")
 
 _NAMES = {"second": "a second file", "from_sizes": "--from", "to_sizes": "--to"}
 

@@ -17,7 +17,7 @@ from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.steps import Steps, drawn_steps, written
 from lengthwise.oracle.locality.windows import Numbering, Refuted, WindowTable, bits_of, certificates, numbers_in
 from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.tasks.formulations.formulation import Formulation, Move, State
+from lengthwise.tasks.formulations.formulation import Formulation, State, StepMove
 
 XIAO = Reference("xiao2024", "Theorems 3.1.1, 3.3 and 3.7")
 _TOGETHER = 20_000  # items that are drawn at a time
@@ -90,7 +90,7 @@ class Coverage:
         sizes = sorted({entry.size for entry in self.entries})
         return {size: sum(entry.size <= size for entry in self.entries) for size in sizes}
 
-    def settled_by(self, move: Move) -> list[tuple[int, list[int]]]:
+    def settled_by(self, move: StepMove) -> list[tuple[int, list[int]]]:
         """For each position that is asked for something the entries that settle it."""
         anchors = self.numbering.known(move.state)
         together = bits_of([anchor for anchor in anchors if anchor is not None])
@@ -303,7 +303,7 @@ def unshown(seen: SeenWindows, tests: Steps, sizes: Sequence[int]) -> Unshown:
     return Unshown(tests.name, tuple(shares), fewest, example)
 
 
-def _unsettled(seen: SeenWindows, move: Move) -> list[int]:
+def _unsettled(seen: SeenWindows, move: StepMove) -> list[int]:
     if seen.windows is not None:
         asked = zip(seen.coverage.numbering.known(move.state), move.labels, strict=True)
         return [at for at, (anchor, label) in enumerate(asked) if label is not None and anchor not in seen.windows]

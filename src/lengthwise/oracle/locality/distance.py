@@ -9,7 +9,7 @@ from typing import Any, Literal
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.steps import Steps, written
 from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.tasks.formulations.formulation import Move, State
+from lengthwise.tasks.formulations.formulation import State, StepMove
 
 Growth = Literal["finite", "infinite", "unknown"]
 XIAO = Reference("xiao2024", "maximal input element distance R, Theorem 3.5")
@@ -104,21 +104,21 @@ def _growth(by_size: list[tuple[int, int]], lasting: int) -> Growth:
     return "infinite" if last[0] < last[-1] and last == sorted(last) else "unknown"
 
 
-def _by_sources(moves: Iterable[Move]) -> Iterator[tuple[int, Any]]:
+def _by_sources(moves: Iterable[StepMove]) -> Iterator[tuple[int, Any]]:
     for move in moves:
         for place, sources in enumerate(move.sources):
             if len(sources) > 1:
                 yield sources[-1] - sources[0], lambda m=move, p=place, s=sources: _read(m, p, s)
 
 
-def _read(move: Move, place: int, sources: tuple[int, ...]) -> str:
+def _read(move: StepMove, place: int, sources: tuple[int, ...]) -> str:
     values = {"state": written(move.after, place), "first": sources[0] + 1, "last": sources[-1] + 1}
     return sentence("locality.made_from", values)
 
 
-def _by_comparison(moves: Iterable[Move]) -> Iterator[tuple[int, Any]]:
+def _by_comparison(moves: Iterable[StepMove]) -> Iterator[tuple[int, Any]]:
     """Half the distance, rounded up, between a column and a label that changes with it."""
-    near: dict[tuple[State, int], list[Move]] = {}
+    near: dict[tuple[State, int], list[StepMove]] = {}
     for move in {move.state: move for move in moves}.values():
         for place in range(len(move.state)):
             near.setdefault(((*move.state[:place], (), *move.state[place + 1 :]), place), []).append(move)
@@ -129,6 +129,6 @@ def _by_comparison(moves: Iterable[Move]) -> Iterator[tuple[int, Any]]:
                     yield (abs(at - place) + 1) // 2, lambda a=group[0], b=other, p=place, q=at: _compared(a, b, p, q)
 
 
-def _compared(one: Move, other: Move, place: int, at: int) -> str:
+def _compared(one: StepMove, other: StepMove, place: int, at: int) -> str:
     values = {"one": written(one.state, place), "other": written(other.state, place), "at": at + 1}
     return sentence("locality.changes_with", {**values, "label": one.labels[at], "other_label": other.labels[at]})

@@ -27,7 +27,7 @@ from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
 from lengthwise.oracle.locality.steps import Steps, formulation_steps, written
 from lengthwise.registry import allow_code, parse_spec
 from lengthwise.tasks import tasks
-from lengthwise.tasks.formulations.formulation import Formulation, Labels, Move, Sources, State
+from lengthwise.tasks.formulations.formulation import Formulation, Labels, Sources, State, StepMove
 from lengthwise.trust import module_in
 
 LONGEST = 10_000  # steps of a chain
@@ -159,7 +159,7 @@ class Functions:
             found = random.Random(size).sample(found, INSTANCES)
         return [state_of(value, what) for value in found]
 
-    def _moves(self, start: State, seen: dict[State, State | None], side: Side) -> Iterator[Move]:
+    def _moves(self, start: State, seen: dict[State, State | None], side: Side) -> Iterator[StepMove]:
         state, met = start, {start}
         for _ in range(LONGEST):
             after = self._next(state)
@@ -167,9 +167,9 @@ class Functions:
                 both = " and then ".join(_shown(one) for one in (seen[state], after))
                 raise UsageError(f"{self.name} is not deterministic: from `{written(state)}` it goes to {both}")
             if after is None:
-                yield Move(state, state, self._finished(state), self._carried(state))
+                yield StepMove(state, state, self._finished(state), self._carried(state))
                 return
-            yield Move(state, after, self._labels(state, after, side), self._sources(state))
+            yield StepMove(state, after, self._labels(state, after, side), self._sources(state))
             if after in met:
                 raise UsageError(f"{self.name}: the chain from `{written(start)}` comes back to `{written(after)}`")
             met.add(after)

@@ -23,7 +23,7 @@ from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.own_states import Side, appends, finished_labels, is_guess, labels_between, state_of
 from lengthwise.oracle.locality.steps import Steps, is_end, kept_steps, written
 from lengthwise.oracle.locality.windows import Numbering
-from lengthwise.tasks.formulations.formulation import Move, State
+from lengthwise.tasks.formulations.formulation import State, StepMove
 
 KEPT = 1_000  # distinct states of a size that are kept whole
 WIDTHS = (3, 5, 7)
@@ -60,7 +60,7 @@ class Stream:
         self.numbering = Numbering(self.r)
         self._lines: dict[int, int] = {}
 
-    def take(self, move: Move, line: int) -> None:
+    def take(self, move: StepMove, line: int) -> None:
         """Enter the windows of a line; after a clash, or when there are too many, nothing more is entered."""
         if self.clash or self.full:
             return
@@ -140,7 +140,7 @@ class _PairReader:
         self.streams = [Stream(r) for r in widths]
         self.guessed, self.appending = False, False
         self._others = False  # whether a step did anything but append
-        self.kept: dict[int, list[tuple[int, Move]]] = {}  # size → a heap of minus the digest and the move
+        self.kept: dict[int, list[tuple[int, StepMove]]] = {}  # size → a heap of minus the digest and the move
         self.known: set[int] = set()
         self.columns: dict[tuple[str, ...], int] = {}  # the least size that has a column
 
@@ -166,7 +166,7 @@ class _PairReader:
             return
         self._others |= after != state and not appends(state, after)
         self.appending = not self._others and (self.appending or appends(state, after))
-        move = other = Move(state, after, labels_between(state, after), ())
+        move = other = StepMove(state, after, labels_between(state, after), ())
         if is_guess(state, after):
             if not self.guessed:  # up to here both guesses were the same
                 self.guessed = True
@@ -176,7 +176,7 @@ class _PairReader:
             stream.take(move if stream.side == "left" else other, number)
         self._keep(digest, size, move)
 
-    def _keep(self, digest: int, size: int, move: Move) -> None:
+    def _keep(self, digest: int, size: int, move: StepMove) -> None:
         heap = self.kept.setdefault(size, [])
         if len(heap) < self.keep:
             self.known.add(digest)
@@ -225,7 +225,7 @@ class _PairReader:
             )
 
 
-def _ended(move: Move) -> Move:
+def _ended(move: StepMove) -> StepMove:
     return replace(move, labels=finished_labels(move.state, appending=True))
 
 

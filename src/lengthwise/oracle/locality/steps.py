@@ -14,10 +14,10 @@ from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING
 from lengthwise.tasks.formulations.appending import END, EQUALS, Appending
-from lengthwise.tasks.formulations.formulation import Formulation, Labels, Move, State, symbol
+from lengthwise.tasks.formulations.formulation import Formulation, Labels, State, StepMove, symbol
 from lengthwise.tasks.task import Task
 
-Chains = Callable[[int], Iterable[Iterable[Move]]]
+Chains = Callable[[int], Iterable[Iterable[StepMove]]]
 Form = Literal["step", "decoder"]
 SEPARATOR = (";",)
 Prompts = Callable[[int], Iterable[Sequence[str]]]  # all prompts of a size
@@ -40,7 +40,7 @@ class Steps:
     form: Form = "step"
     guessed: bool = False
 
-    def moves(self, size: int) -> Iterator[Move]:
+    def moves(self, size: int) -> Iterator[StepMove]:
         """All moves of a size."""
         return itertools.chain.from_iterable(self.chains(size))
 
@@ -54,7 +54,7 @@ def formulation_steps(
     find the end by itself must know it.
     """
 
-    def chains(size: int) -> Iterator[Iterator[Move]]:
+    def chains(size: int) -> Iterator[Iterator[StepMove]]:
         if not formulation.has(size):
             return
         if items is None:
@@ -68,7 +68,7 @@ def formulation_steps(
     return Steps(name or _name(formulation), chains, exhaustive=items is None, form=form)
 
 
-def is_end(move: Move) -> bool:
+def is_end(move: StepMove) -> bool:
     """Whether this is where a chain stops: a finished state that is left as it is, or the end of a text."""
     return move.after == move.state or (bool(move.labels) and move.labels[-1] == END)
 
@@ -82,7 +82,7 @@ def remembered(steps: Steps) -> Steps:
     """The same steps, made once for each size and then kept; they are examined once for every width of windows."""
 
     @functools.cache
-    def chains(size: int) -> list[list[Move]]:
+    def chains(size: int) -> list[list[StepMove]]:
         return [list(chain) for chain in steps.chains(size)]
 
     return replace(steps, chains=chains)
@@ -94,7 +94,7 @@ def drawn_steps(formulation: Formulation, items: int, seed: int = 0, role: str =
     An item of an appending formulation is a prompt with its whole answer, so it gives every step of its chain.
     """
 
-    def chains(size: int) -> Iterator[Iterator[Move]]:
+    def chains(size: int) -> Iterator[Iterator[StepMove]]:
         if not formulation.has(size):
             return
         samples, symbols = formulation.draw(size, seed, range(items), role), formulation.symbols
@@ -109,9 +109,9 @@ def drawn_steps(formulation: Formulation, items: int, seed: int = 0, role: str =
     return Steps(f"{items} drawn items of {_name(formulation)}", chains, exhaustive=False, form=form)
 
 
-def kept_steps(name: str, moves: Iterable[tuple[int, Move]]) -> Steps:
+def kept_steps(name: str, moves: Iterable[tuple[int, StepMove]]) -> Steps:
     """Steps read from a file, each with its size and a chain of its own; their labels were guessed."""
-    by_size: dict[int, list[Move]] = {}
+    by_size: dict[int, list[StepMove]] = {}
     for size, move in moves:
         by_size.setdefault(size, []).append(move)
     form: Form = "step"
@@ -133,14 +133,14 @@ def check_width(r: int) -> int:
     return r // 2
 
 
-def _to_the_end(formulation: Formulation, start: State) -> Iterator[Move]:
+def _to_the_end(formulation: Formulation, start: State) -> Iterator[StepMove]:
     for state in formulation.chain(start):
         yield _move(formulation, state)
 
 
-def _move(formulation: Formulation, state: State) -> Move:
+def _move(formulation: Formulation, state: State) -> StepMove:
     after = formulation.step(state)
-    return Move(state, state if after is None else after, formulation.labels(state), formulation.sources(state))
+    return StepMove(state, state if after is None else after, formulation.labels(state), formulation.sources(state))
 
 
 def _name(formulation: Formulation) -> str:
@@ -158,7 +158,7 @@ def decoder_form(formulation: Formulation, items: int | None = None, seed: int =
     if isinstance(formulation, Appending):
         return steps
 
-    def chains(size: int) -> Iterator[Iterator[Move]]:
+    def chains(size: int) -> Iterator[Iterator[StepMove]]:
         return (_as_text([move.state for move in moves], moves[-1].after) for moves in map(list, steps.chains(size)))
 
     return Steps(f"{steps.name} as a decoder's text", chains, steps.exhaustive, sourced=False, form="decoder")
@@ -179,7 +179,7 @@ def task_steps(task: Task, every: Prompts | None = None, items: int = 500, seed:
             return ()
         return dict.fromkeys(task.spelled(row) for row in task.draw(size, seed, range(items), "locality").prompts)
 
-    def chains(size: int) -> Iterator[Iterator[Move]]:
+    def chains(size: int) -> Iterator[Iterator[StepMove]]:
         for prompt in prompts(size):
             try:
                 answer = [str(token) for token in task.solve(prompt)]
@@ -191,13 +191,13 @@ def task_steps(task: Task, every: Prompts | None = None, items: int = 500, seed:
     return Steps(type(task).__name__, chains, every is not None, sourced=False, form="decoder")
 
 
-def _as_text(states: Sequence[State], last: State) -> Iterator[Move]:
+def _as_text(states: Sequence[State], last: State) -> Iterator[StepMove]:
     rest = [column for state in (*states[1:], last) for column in (SEPARATOR, *state)]
     return _appended(states[0], [*rest, (END,)])
 
 
-def _appended(text: State, rest: Sequence[tuple[str, ...]]) -> Iterator[Move]:
+def _appended(text: State, rest: Sequence[tuple[str, ...]]) -> Iterator[StepMove]:
     for column in rest:
         labels: Labels = (*(None for _ in text[1:]), "|".join(column))
-        yield Move(text, (*text, column), labels, ())
+        yield StepMove(text, (*text, column), labels, ())
         text = (*text, column)

@@ -14,7 +14,7 @@ import numpy as np
 
 from lengthwise.oracle.locality.steps import Steps, check_width
 from lengthwise.seeds import Ints
-from lengthwise.tasks.formulations.formulation import Column, Move, State, column, symbol
+from lengthwise.tasks.formulations.formulation import Column, State, StepMove, column, symbol
 from lengthwise.tasks.formulations.rewriting import KEEP
 
 PAD: Column = ("<pad>",)  # what stands beyond the borders of a state
@@ -84,7 +84,7 @@ class Numbering:
 class Place:
     """A position of the state of a move, met at a size."""
 
-    move: Move
+    move: StepMove
     position: int
     size: int
 
@@ -103,7 +103,7 @@ class WindowTable:
     states: int = 0
     longest: int = 0
 
-    def add(self, move: Move, size: int) -> Iterator[int]:
+    def add(self, move: StepMove, size: int) -> Iterator[int]:
         """Enter a move; gives the anchors whose entry is new."""
         self.states += 1
         self.longest = max(self.longest, len(move.state))

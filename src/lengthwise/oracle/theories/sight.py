@@ -15,7 +15,7 @@ from lengthwise.oracle.locality.windows import windows_of
 from lengthwise.oracle.opinion import Advice, Opinion
 from lengthwise.oracle.question import Question, Theory, encoding_names, theory
 from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.tasks.formulations.formulation import Move
+from lengthwise.tasks.formulations.formulation import StepMove
 
 SIGHT = theory(
     "sight",
@@ -107,7 +107,7 @@ def _blind(
 def bag_clash(steps: Steps, sizes: Sequence[int]) -> LabelClash | None:
     """Two states with the same columns in another order, whose same column needs different labels."""
 
-    def seen(move: Move) -> list[Hashable]:
+    def seen(move: StepMove) -> list[Hashable]:
         bag = tuple(sorted(move.state))
         return [(bag, column) for column in move.state]
 
@@ -125,7 +125,7 @@ def mirror_clash(steps: Steps, sizes: Sequence[int], r: int) -> LabelClash | Non
     A model reads a mark before the first column and nothing after the last one, so the borders are distinguished.
     """
 
-    def seen(move: Move) -> list[Hashable]:
+    def seen(move: StepMove) -> list[Hashable]:
         first, radius = (("<bos>",),), r // 2
         line = (*first, *move.state)
         windows = [line[max(0, place + 1 - radius) : place + 2 + radius] for place in range(len(move.state))]
@@ -136,9 +136,9 @@ def mirror_clash(steps: Steps, sizes: Sequence[int], r: int) -> LabelClash | Non
     return _clash(steps, sizes, seen)
 
 
-def _clash(steps: Steps, sizes: Sequence[int], seen: Callable[[Move], list[Hashable]]) -> LabelClash | None:
+def _clash(steps: Steps, sizes: Sequence[int], seen: Callable[[StepMove], list[Hashable]]) -> LabelClash | None:
     """Two positions at which the same is seen and different labels are needed."""
-    known: dict[Hashable, tuple[Move, int, str]] = {}
+    known: dict[Hashable, tuple[StepMove, int, str]] = {}
     for size in sizes:
         for move in steps.moves(size):
             for place, (view, label) in enumerate(zip(seen(move), move.labels, strict=True)):

@@ -26,7 +26,7 @@ XIAO = Reference("xiao2024", "(n, r)-consistency, Theorems 3.5 to 3.7")
 
 
 @dataclass(frozen=True)
-class Move:
+class StepMove:
     """One step of a chain.
 
     `labels[i]` is what is asked at position i of `state` (None: nothing); `sources[j]` are the positions of `state`
@@ -121,11 +121,11 @@ class Formulation(Task):
             yield state
             state = self.step(state)
 
-    def moves(self, start: State) -> Iterator[Move]:
+    def moves(self, start: State) -> Iterator[StepMove]:
         """The steps from a start to its end; an instance that needs none gives one move, which leaves it as it is."""
         states = list(self.chain(start))
         for state, after in itertools.pairwise(states if len(states) > 1 else states * 2):
-            yield Move(state, after, self.labels(state), self.sources(state))
+            yield StepMove(state, after, self.labels(state), self.sources(state))
 
     def read(self, prompt: Sequence[str]) -> State:
         """A prompt as a state."""

@@ -17,7 +17,7 @@ from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, Trails, run_searches
-from lengthwise.tasks.search.problem import POP, Problem, SearchMove
+from lengthwise.tasks.search.problem import POP, Move, Problem
 from lengthwise.tasks.search.search_task import (
     SearchTask,
     check_range,
@@ -138,7 +138,7 @@ class _Row(Problem):
         left, value, _ = state  # pyright: ignore[reportGeneralTypeIssues]
         return left == 0 and value == self.target
 
-    def moves(self, state: Hashable) -> Sequence[SearchMove]:
+    def moves(self, state: Hashable) -> Sequence[Move]:
         left, value, row = state  # pyright: ignore[reportGeneralTypeIssues]
         if left == 0:
             return ()
@@ -151,7 +151,7 @@ class _Row(Problem):
                     continue
                 choice = place * len(self.operations) + index
                 push, pop = (operation, str(number), str(result)), (POP, operation, str(number), str(value))
-                moves.append(SearchMove(choice, push, pop, (left - 1, result, rest)))
+                moves.append(Move(choice, push, pop, (left - 1, result, rest)))
         return moves
 
 

@@ -13,7 +13,7 @@ POP = "<"
 
 
 @dataclass(frozen=True)
-class SearchMove:
+class Move:
     """One choice: what is written when it is tried and when it is taken back, and the state it leads to.
 
     `choice` numbers it among everything that could be tried at its place, valid or not: the kind of its bracket.
@@ -34,7 +34,7 @@ class Problem(abc.ABC):
         """The state before anything was tried."""
 
     @abc.abstractmethod
-    def moves(self, state: Hashable) -> Sequence[SearchMove]:
+    def moves(self, state: Hashable) -> Sequence[Move]:
         """What can be tried in a state, in the order in which it is tried."""
 
     @abc.abstractmethod

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lengthwise.tasks.search.problem import Problem, SearchMove, Tokens
+from lengthwise.tasks.search.problem import Move, Problem, Tokens
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Event:
     """One push or pop: its tokens are `trace[start:end]`, and `depth` is the number of moves in force after it."""
 
     kind: Literal["push", "pop"]
-    move: SearchMove
+    move: Move
     depth: int
     start: int
     end: int
@@ -32,7 +32,7 @@ class Replay:
     """
 
     events: tuple[Event, ...]
-    path: tuple[SearchMove, ...]
+    path: tuple[Move, ...]
     solved: bool
     wrong: str = ""
     at: int = 0
@@ -82,7 +82,7 @@ def replay(problem: Problem, trace: Sequence[str], strict: bool = True) -> Repla
     return Replay(tuple(events), tuple(path), solved, wrong, at)
 
 
-def _push(here: _ReplayFrame, trace: Sequence[str], at: int, strict: bool) -> SearchMove | None:
+def _push(here: _ReplayFrame, trace: Sequence[str], at: int, strict: bool) -> Move | None:
     """The move that is pushed at this place of the trace, if one is."""
     candidates = here.moves[here.tried : here.tried + 1] if strict else here.moves
     return next((move for move in candidates if _is(move.push, trace, at)), None)
@@ -92,7 +92,7 @@ def _is(tokens: Tokens, trace: Sequence[str], at: int) -> bool:
     return tuple(trace[at : at + len(tokens)]) == tokens
 
 
-def _next(frames: Sequence[_ReplayFrame], path: Sequence[SearchMove]) -> Tokens:
+def _next(frames: Sequence[_ReplayFrame], path: Sequence[Move]) -> Tokens:
     """What depth-first search writes next."""
     here = frames[-1]
     if here.tried < len(here.moves):

@@ -13,7 +13,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
-from lengthwise.tasks.search.problem import POP, Problem, SearchMove
+from lengthwise.tasks.search.problem import POP, Move, Problem
 from lengthwise.tasks.search.search_task import (
     SearchTask,
     check_range,
@@ -111,18 +111,18 @@ class _Groups(Problem):
     def is_goal(self, state: Hashable) -> bool:
         return state[1] == 0  # pyright: ignore[reportIndexIssue]
 
-    def moves(self, state: Hashable) -> Sequence[SearchMove]:
+    def moves(self, state: Hashable) -> Sequence[Move]:
         place, remains = state  # pyright: ignore[reportGeneralTypeIssues]
         if place == len(self.groups) or remains > sum(max(group) for group in self.groups[place:]):
             return ()
         group, back = self.groups[place], str(remains)
         moves = [
-            SearchMove(choice, (TAKE, str(n), str(remains - n)), (POP, TAKE, str(n), back), (place + 1, remains - n))
+            Move(choice, (TAKE, str(n), str(remains - n)), (POP, TAKE, str(n), back), (place + 1, remains - n))
             for choice, n in enumerate(group)
             if n <= remains
         ]
         last = str(group[-1])
-        skip = SearchMove(len(group), (SKIP, last, back), (POP, SKIP, last, back), (place + 1, remains))
+        skip = Move(len(group), (SKIP, last, back), (POP, SKIP, last, back), (place + 1, remains))
         return (*moves, skip)
 
 

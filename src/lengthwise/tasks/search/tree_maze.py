@@ -13,7 +13,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
-from lengthwise.tasks.search.problem import POP, Problem, SearchMove
+from lengthwise.tasks.search.problem import POP, Move, Problem
 from lengthwise.tasks.search.search_task import SearchTask, check_range, distinct_values, numerals, parsed
 
 OPEN, CLOSE = "(", ")"
@@ -119,11 +119,10 @@ class _Maze(Problem):
     def is_goal(self, state: Hashable) -> bool:
         return state == self.end
 
-    def moves(self, state: Hashable) -> Sequence[SearchMove]:
+    def moves(self, state: Hashable) -> Sequence[Move]:
         here = int(state)  # pyright: ignore[reportArgumentType]
         return [
-            SearchMove(choice, (str(room),), (POP, str(room), str(here)), room)
-            for choice, room in enumerate(self.ways[here])
+            Move(choice, (str(room),), (POP, str(room), str(here)), room) for choice, room in enumerate(self.ways[here])
         ]
 
 
