@@ -70,6 +70,7 @@ def test_in_measure_and_train(cli, own: Path) -> None:
     assert again.code == 0 and "mine.py may not run" not in again.err
 
 
+@pytest.mark.system
 def test_in_a_study_its_table_its_export_and_its_object(cli, own: Path) -> None:
     Path("study.toml").write_text(STUDY)
     refused = cli("study", "study.toml", "--no-report", "--quiet")

@@ -167,6 +167,7 @@ def step(state):
 """
 
 
+@pytest.mark.system
 def test_a_layout_of_ones_own_from_functions_and_from_pairs(tmp_path: Path) -> None:
     """The same steps as `parity_leftmost`, which windows of 5 settle; training to size 5 shows all of them."""
     code = tmp_path / "layout.py"
@@ -188,6 +189,7 @@ def test_a_layout_of_ones_own_from_functions_and_from_pairs(tmp_path: Path) -> N
     assert short.outlook == "unknown" and short.opinions[0].changes[0].values == {"size": 5}
 
 
+@pytest.mark.system
 def test_fewer_training_items_show_fewer_windows(tmp_path: Path) -> None:
     code = tmp_path / "layout.py"
     code.write_text(OWN)

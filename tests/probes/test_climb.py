@@ -31,6 +31,7 @@ def climbed() -> tuple[tuple[LevelPoint, ...], tuple[Example, ...]]:
     return ladder.points, ladder.examples
 
 
+@pytest.mark.system
 def test_a_point_is_what_reading_items_one_by_one_gives() -> None:
     model, plan = trained(EASY)
     points, _ = climbed()

@@ -46,6 +46,7 @@ def cases() -> list[tuple[str, Transformer, Plan]]:
     ]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("number", range(4))
 def test_free_writing_is_greedy_decoding(number: int) -> None:
     kind, model, plan = cases()[number]

@@ -19,6 +19,7 @@ def page(ladder_report) -> str:
     return ladder_report.read_text(encoding="utf-8")
 
 
+@pytest.mark.system
 def test_54_models_are_under_4_megabytes(page):
     assert len(page.encode()) < 4_000_000
 

@@ -77,6 +77,7 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.system
 def test_every_page_allows_its_own_scripts_and_nothing_else(pages: Made) -> None:
     assert len(pages) == 12
     for name, path in pages.items():

@@ -138,6 +138,7 @@ def test_an_override_gives_one_task_a_probe_or_takes_it_away() -> None:
         assert Study.from_plain(tomllib.loads(study.toml())) == study
 
 
+@pytest.mark.system
 def test_search54_is_54_configurations_with_equal_training_in_every_preset() -> None:
     assert builtin_presets() == {"search54": ("small", "full", "extended")}
     for preset, seeds, encodings in (("small", 1, 2), ("full", 3, 2), ("extended", 1, 19)):
@@ -155,6 +156,7 @@ def test_extended_has_every_encoding() -> None:
     assert {wrappers.maker(name) for name in wrappers.names()} <= {type(one) for one in made}
 
 
+@pytest.mark.system
 def test_presets_on_the_command_line(tmp_path: Path) -> None:
     def said(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "lengthwise", "study", *words]
