@@ -38,6 +38,6 @@ class RunsFailed(LengthwiseError):
 
 
 class Interrupted(LengthwiseError):
-    """The user stopped the work; what was finished is on disk and the same command goes on from there."""
+    """The user stopped the work; what was finished is on disk and the same command resumes it."""
 
     exit_code = 130

@@ -17,7 +17,7 @@ def add_options(parser: Parser) -> None:
     add("--positives", metavar="FILE", help="embeddings of their partners, row by row")
     add("--negatives", type=whole, metavar="K", help="negatives of each anchor")
     add("--temperature", type=number, metavar="T", help="the temperature of the loss")
-    add("--tuples", default="batches", metavar="HOW", help="batches, or disjoint: one anchor a block (batches)")
+    add("--tuples", default="batches", metavar="HOW", help="batches, or disjoint: one anchor per block (batches)")
     add("--bits", type=number, default=0.0, metavar="N", help="description length of the encoder (0: held-out pairs)")
     add("--delta", type=number, default=0.05, metavar="D", help="the probability of being wrong (0.05)")
     parser.seed_help = ""

@@ -1,9 +1,9 @@
-"""Carry out a study: many runs described in one short TOML file, or one of the studies that come with the package.
+"""Run a study: many runs described in one short TOML file, or one of the studies that come with the package.
 
-The same command again goes on with what is left: finished runs are never repeated, interrupted ones go on from their
+Run the same command again to resume: finished runs are never repeated, interrupted ones resume from their
 checkpoints. The runs are kept in runs/NAME unless --folder says otherwise, with a report in one HTML file.
 
-Beside it: `lengthwise study status NAME` from another terminal, `study show NAME`, `study export NAME`,
+See also `lengthwise study status NAME` from another terminal, `study show NAME`, `study export NAME`,
 `study rebuild NAME`, and `lengthwise report NAME`.
 """
 
@@ -16,8 +16,8 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("study", nargs="?", metavar="STUDY", help="a TOML file, or a name that --list prints")
     add = parser.add_argument
     add("--list", action="store_true", help="list the studies that come with the package, with their presets")
-    add("--preset", metavar="NAME", help="a variant of the study, as small or full (the first it has)")
-    add("--seeds", type=whole, metavar="N", help="so many seeds instead of the study's own; a larger number goes on")
+    add("--preset", metavar="NAME", help="a variant of the study, such as small or full (its first)")
+    add("--seeds", type=whole, metavar="N", help="number of seeds, in place of the study's own; raise it to add some")
     add("--dry-run", action="store_true", help="print the number of runs, the time they may take and the first few")
     add("--folder", metavar="DIR", help="where the study is kept (runs/NAME)")
     add("--executor", default="local", metavar="SPEC", help="local:workers=4, ray, ray:address=…, slurm:… (local)")

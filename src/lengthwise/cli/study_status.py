@@ -1,6 +1,6 @@
-"""Show where a study stands: how many runs are done, running, failed and waiting, and how long it may still take.
+"""Show the progress of a study: how many runs are done, running, failed and waiting, and the time that is left.
 
-It can be asked from another terminal while the study goes on, and changes nothing.
+You can ask from another terminal while the study is running; nothing is changed.
 """
 
 from __future__ import annotations

@@ -238,7 +238,7 @@ class _Sitting:
             self.store.mark(key, "waiting", attempts=self.attempts[key])
         counts = self.store.counts()
         done = f"{counts['done']} of {sum(counts.values())} runs are done"
-        raise Interrupted(f"stopped; {done}, and the same command goes on from there")
+        raise Interrupted(f"stopped; {done}; run the same command again to resume")
 
     def _place(self, key: str) -> Path:
         return self.folder / RUNS / key

@@ -43,7 +43,7 @@ def _has_index(folder: Path) -> bool:
 
 
 def _has_runs(folder: Path) -> bool:
-    """A study that lost its index can still be found, to have it made anew."""
+    """A study that lost its index can still be found, to have it rebuilt."""
     try:
         return (folder / RUNS).is_dir()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Make the index of a study anew from its run folders, which are the truth.
+"""Rebuild the index of a study from its run folders, which are the truth.
 
 What is planned comes from the study.toml beside the runs, or where that is gone from the finished runs themselves. What
 no folder can tell (why a run failed, what was mirrored to a tracker, the command) is taken over from an old index, if
@@ -50,7 +50,7 @@ class _Old:
 
 
 def rebuild(folder: Path) -> Rebuilt:
-    """Make the index anew. Damaged run folders are named and left as they are; their runs count as failed."""
+    """Rebuild the index. Damaged run folders are named and left as they are; their runs count as failed."""
     if not (folder / RUNS).is_dir():
         raise UsageError(f"there are no run folders in {folder / RUNS}, from which an index could be made")
     with locked(folder, "the study"), _beside(folder) as place:

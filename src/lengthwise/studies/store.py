@@ -1,4 +1,4 @@
-"""The index of a study folder: one SQLite file, written by the coordinator alone, made anew from the folders if lost.
+"""The index of a study folder: one SQLite file, written by the coordinator alone, rebuilt from the folders if lost.
 
 The run folders are the truth; the index is there so that a table of thousands of runs opens at once. A transaction is
 one run's change of state, so a coordinator that is killed leaves it whole.
@@ -50,11 +50,7 @@ class Store:
         if not write and not path.is_file():
             raise UsageError(
                 f"there is no study in {folder} (no {INDEX}); `lengthwise study --list` names some to begin with"
-                + (
-                    f", and `lengthwise study rebuild {folder}` makes the index anew"
-                    if (folder / RUNS).is_dir()
-                    else ""
-                )
+                + (f", and `lengthwise study rebuild {folder}` rebuilds the index" if (folder / RUNS).is_dir() else "")
             )
         with _explained(path):
             store = cls(folder, _connected(path, write))
@@ -77,7 +73,7 @@ class Store:
         if schema != SCHEMA:
             raise UsageError(
                 f"{self.folder / INDEX} was written by another version (its schema is {schema}, not {SCHEMA}); "
-                f"`lengthwise study rebuild {self.folder}` makes it anew"
+                f"`lengthwise study rebuild {self.folder}` rebuilds it"
             )
 
     def _check_empty_or_ours(self) -> None:
@@ -261,5 +257,5 @@ def _explained(path: Path) -> Iterator[None]:
             ) from error
         if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_BUSY", "SQLITE_LOCKED")):
             raise UsageError(f"cannot use {path}: {text}") from error
-        again = f"`lengthwise study rebuild {path.parent}` makes it anew from the runs"
+        again = f"`lengthwise study rebuild {path.parent}` rebuilds it from the runs"
         raise UsageError(f"the index {path} is damaged ({text}); {again}") from error

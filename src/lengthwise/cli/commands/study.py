@@ -108,7 +108,9 @@ def _tell_results(progress: StudyProgress, folder: Path, report: str | None) -> 
     for task, why in unknown.items():
         complain(f"warning: how far the levels of {task} are from training is not known: {why}")
     if progress.waiting:
-        print(f"\n{progress.waiting} of {progress.total} runs wait: the budget is spent; the same command goes on")
+        print(
+            f"\n{progress.waiting} of {progress.total} runs wait: the budget is spent; run the command again to resume"
+        )
     if report:
         print(f"\nreport: {report}")
 
