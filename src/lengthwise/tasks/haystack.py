@@ -123,13 +123,14 @@ class Haystack(Task):
 
     def read(self, prompt: Sequence[str]) -> tuple[list[tuple[str, ...]], str]:
         """The sentences of a prompt, a fact as (name, what it is given), and what is asked for."""
-        known, names, sentences = set(self.symbols), set(NAMES[: self.names]), []
+        numbers = self.names + self.values
+        names, given = set(self.symbols[: self.names]), set(self.symbols[:numbers])
+        others = set(self.symbols[numbers:])
         *text, asked = prompt or [""]
-        rest = iter(text)
+        rest, sentences = iter(text), []
         for symbol in rest:
-            is_fact = symbol in names
-            sentences.append((symbol, next(rest, "")) if is_fact else (symbol,))
-            if symbol not in known or symbol.isdecimal() or (is_fact and sentences[-1][1] not in known):
+            sentences.append((symbol, next(rest, "")) if symbol in names else (symbol,))
+            if symbol not in others and not (symbol in names and sentences[-1][1] in given):
                 raise UsageError(f"a prompt is sentences and facts, then what is asked for, not {' '.join(prompt)!r}")
         return sentences, asked
 
