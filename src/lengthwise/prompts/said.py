@@ -104,9 +104,9 @@ SAID = {
         "The first number is the target, the others are a row. Reach the target by depth-first search and write the "
         "search. The running value starts as the first number of the row. A step combines it, by one of the operations "
         "`operations`, with a number further on in the row, at most `branching` ahead. Numbers are tried in order, and "
-        "for each number the operations in order. A difference is the larger minus the smaller, never 0, and nothing exceeds `top`. A step is written as "
-        "the operation, the number and the new value. Where the search fails, it writes <, the step it takes back and "
-        "the value before it."
+        "for each number the operations in order. A difference is the larger minus the smaller, never 0, and nothing "
+        "exceeds `top`. A step is written as the operation, the number and the new value. Where the search fails, it "
+        "writes <, the step it takes back and the value before it."
     ),
     "cycle_navigation": Words(
         "A walk on a circle of places, numbered from 0 to one less than `modulus`, starts at place 0. Each number is a "
