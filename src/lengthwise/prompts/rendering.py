@@ -60,7 +60,7 @@ renderings: Registry[Rendering] = Registry(
     "lengthwise.prompts.rendering",
     "lengthwise.renderings",
     base=Rendering,
-    contract="lengthwise.testing.renderings:check_rendering",
+    contract="lengthwise.testing.text:check_rendering",
 )
 
 

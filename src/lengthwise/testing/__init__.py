@@ -8,9 +8,9 @@ from lengthwise.testing.executors import check_executor
 from lengthwise.testing.metrics import check_metric
 from lengthwise.testing.positions import check_position
 from lengthwise.testing.probes import check_probe, check_record
-from lengthwise.testing.renderings import check_rendering
 from lengthwise.testing.rules import check_attention, check_form, check_schedule
 from lengthwise.testing.tasks import check_task
+from lengthwise.testing.text import check_rendering
 
 __all__ = [
     "check_attention",
