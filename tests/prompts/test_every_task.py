@@ -154,6 +154,18 @@ def test_wrong_answers_are_not_read_as_right(data: st.DataObject) -> None:
         assert not is_right(task, reader(task, frame.format(written)), right), (written, right)
 
 
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_a_question_that_is_repeated_and_cut_off_has_no_right_answer(data: st.DataObject) -> None:
+    """Unless what is left of it is the right answer as it is written, symbol by symbol."""
+    task, items = asked(data.draw(st.sampled_from(NAMES)))
+    prompt, right = data.draw(st.sampled_from(items))
+    words = data.draw(st.sampled_from([prompt.question, prompt.messages()[-1]["content"]])).split(" ")
+    text = " ".join(words[: data.draw(st.integers(1, len(words)))])
+    if is_right(task, PLAIN.lenient(task, text), right):
+        assert is_right(task, PLAIN.strict(task, text.rstrip(",.")), right), text
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(NAMES), st.text(max_size=60))
 def test_any_text_is_read_without_an_error_and_gives_symbols(name: str, text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,9 +29,7 @@ class Rendering(abc.ABC):
     where instruction, examples, question and answer stand. What `answer` writes, `strict` and `lenient` read back.
     """
 
-    @property
-    def template(self) -> Template:
-        return BUILT_IN
+    template: Template = BUILT_IN
 
     @abc.abstractmethod
     def instruction(self, task: Task, size: int) -> str:
@@ -72,11 +69,8 @@ class PlainRendering(Rendering):
     file: str = setting("", "a text file with {instruction}, {examples}, {input} and {answer}", "FILE")
 
     def __post_init__(self) -> None:
-        _ = self.template  # a fault in the file is best told before the work
-
-    @functools.cached_property
-    def template(self) -> Template:
-        return Template.read(self.file) if self.file else BUILT_IN
+        if self.file:
+            object.__setattr__(self, "template", Template.read(self.file))
 
     def instruction(self, task: Task, size: int) -> str:  # noqa: ARG002
         return instruction_of(task)

@@ -36,7 +36,7 @@ def _sum(prompt: Sequence[str]) -> str:
 
 
 def _pairs(prompt: Sequence[str]) -> str:
-    pairs = ", ".join(f"{key} = {value}" for key, value in zip(prompt[:-1:2], prompt[1:-1:2], strict=True))
+    pairs = ", ".join(f"{key} {value}" for key, value in zip(prompt[:-1:2], prompt[1:-1:2], strict=True))
     return f"{pairs}\nWhat is the value of {prompt[-1]}?"
 
 
@@ -82,7 +82,7 @@ SAID = {
         "the operator, and its two numbers and their parentheses are removed.",
         _ACTIONS,
     ),
-    "associative_recall": Words("Look up the value of a key.", told=_pairs),
+    "associative_recall": Words("Look up a key in a list of keys, each with its value behind it.", told=_pairs),
     "binary_addition": Words("Add two binary numbers, which are written with the lowest bit first, as is the sum."),
     "binary_multiplication": Words(
         "Multiply two binary numbers, which are written with the lowest bit first, as is the product."

@@ -65,7 +65,7 @@ class CloseBrackets(Task):
         return Samples(prompts, np.where(below >= 0, closing, NOTHING))
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
-        closes, waiting = dict(_PAIRS[: self.kinds]), []
+        closes, waiting = {pair[0]: pair[1] for pair in _PAIRS[: self.kinds]}, []
         for bracket in prompt:
             if bracket in closes:
                 waiting.append(closes[bracket])

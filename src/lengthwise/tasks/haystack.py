@@ -80,6 +80,7 @@ _NAMES = (
 )
 NAMES = tuple(_NAMES.split())
 _STRIDE, _LOWEST, _SPAN = 7919, 1000, 9000  # the stride is prime to the span, so all numbers of four digits come once
+_FACT = "The clerk gave {} the code {}."  # not as an answer would say it, so that an echo is not taken for one
 _RULER = Reference("hsieh2024", "Section 3")
 
 
@@ -164,15 +165,15 @@ class Haystack(Task):
 class Needle(Haystack):
     """Find the code of a name that is mentioned once in a text.
 
-    `s7 s2 amber 8919 s38 amber` → `8919`. In words: A cat slept … A light rain fell … The code for amber is 8919. Smoke
-    rose … What is the code for amber? Name and code are uniform.
+    `s7 s2 amber 8919 s38 amber` → `8919`. In words: A cat slept … A light rain fell … The clerk gave amber the code
+    8919. Smoke rose … What is the code of amber? Name and code are uniform.
     """
 
     @property
     def words(self) -> Words:  # pyright: ignore[reportIncompatibleVariableOverride]
         return Words(
-            "A code is hidden in the text. Find the code that is asked for.",
-            told=lambda prompt: self.in_words(prompt, "The code for {} is {}.", "What is the code for {}?"),
+            "A clerk in the text gives out a code. Find the code that is asked for.",
+            told=lambda prompt: self.in_words(prompt, _FACT, "What is the code of {}?"),
         )
 
     def sample(self, size: int, draws: Draws) -> Samples:
@@ -227,9 +228,9 @@ class MultiValue(Haystack):
     @property
     def words(self) -> Words:  # pyright: ignore[reportIncompatibleVariableOverride]
         return Words(
-            "Several codes are hidden in the text. Find all codes of the name that is asked for, in the order in "
-            "which the text gives them.",
-            told=lambda prompt: self.in_words(prompt, "One code for {} is {}.", "What are the codes for {}?"),
+            "A clerk in the text gives out several codes. Find all codes of the name that is asked for, in the order "
+            "of the text.",
+            told=lambda prompt: self.in_words(prompt, _FACT, "What are the codes of {}?"),
         )
 
     def sample(self, size: int, draws: Draws) -> Samples:
