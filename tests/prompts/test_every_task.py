@@ -187,6 +187,18 @@ def test_words_are_of_tasks_that_exist() -> None:
     assert set(SAID) <= set(tasks.names())
 
 
+def test_settings_and_bases_are_in_the_instruction() -> None:
+    for name, part in {
+        "regular:expression=(ab|ba)*": "(ab|ba)*",
+        "modular_arithmetic:modulus=7": "modulo 7",
+        "d_3": "at most 3 deep",
+        "addition_appended:base=10": "base 10",
+    }.items():
+        assert part in PLAIN.instruction(make_task(name), 4)
+    along, base = make_task("along:task=dyck_k:exact=true,axis=depth,at=12"), make_task("dyck_k")
+    assert PLAIN.instruction(along, 3) == PLAIN.instruction(base, 4)
+
+
 def test_a_file_of_items_is_asked_with_examples_from_its_training_part(tmp_path) -> None:
     path = tmp_path / "items.jsonl"
     lines = [{"input": f"{i % 10} {i // 10}", "answer": f"{i // 10} {i % 10}"} for i in range(100)]

@@ -17,6 +17,7 @@ NOTHING_SAID = "nothing"  # how an answer without symbols is written
 _DRAWN = (
     "The answers of this task are drawn at random, so that no answer is the right one and a reply cannot be marked."
 )
+_YES = "Reply with yes or no only."
 _CELLS = (
     "Where nothing is left to do, all stays as it is. Reply with all cells as they are after the step, separated by "
     "single spaces."
@@ -171,7 +172,7 @@ SAID = {
         "write the set of symbols that may come next.",
         _SETS,
     ),
-    "regular_member": Words("Say whether the row of letters fits the regular expression `expression`."),
+    "regular_member": Words("Say whether the row of letters fits the regular expression `expression`.", _YES),
     "reverse_string": Words("Write the row of numbers backwards."),
     "simple_task": Words(
         "Let c0 be the number of zeros and c1 the number of ones. Give sin(`omega` * (c0 - c1) / (c0 + c1)), with the "
@@ -199,6 +200,15 @@ SAID = {
     ),
 }
 
+_BY_EXAMPLES = {  # languages that no expression describes
+    "regular": Words(
+        "The words of a language are like those of the examples. For every prefix of the word, write the set of "
+        "symbols that may come next.",
+        _SETS,
+    ),
+    "regular_member": Words("Say whether the row of letters belongs to the language that the examples show.", _YES),
+}
+
 
 def words_of(task: Task) -> Words:
     """How a task is said: as the task says it itself, as written here, or from its description and its symbols."""
@@ -208,7 +218,8 @@ def words_of(task: Task) -> Words:
     if isinstance(base, Task):
         return words_of(base)
     name = tasks.spec_of(task).get("name", "")
-    words = SAID.get("d_n" if re.fullmatch(r"d_\d+", name) else name, Words())
+    source = SAID if getattr(task, "expression", "") else SAID | _BY_EXAMPLES
+    words = source.get("d_n" if re.fullmatch(r"d_\d+", name) else name, Words())
     return Words(refusal=_DRAWN) if not task.certain and not words.refusal else words
 
 
@@ -223,8 +234,8 @@ def sayable(task: Task) -> Words:
 def instruction_of(task: Task) -> str:
     """What to do, and what an answer looks like; the same for all sizes."""
     words = sayable(task)
-    said = words.instruction or (inspect.getdoc(type(task)) or "Answer the question.").partition("\n")[0]
     source: Any = base if isinstance(base := getattr(task, "base", None), Task) else task
+    said = words.instruction or (inspect.getdoc(type(source)) or "Answer the question.").partition("\n")[0]
 
     def setting(match: re.Match[str]) -> str:
         value = getattr(source, match[1], None)
