@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -259,4 +260,7 @@ def _form(task: Task, words: Words) -> str:
 def small_sizes(task: Task) -> list[int]:
     """Some of the smallest sizes: for examples, and to see what answers look like."""
     smallest = task.axes[0].smallest
-    return task.sizes(smallest, smallest + 60)[:6]
+    found = list(itertools.islice(filter(task.has, range(smallest, smallest + 1000)), 6))
+    if not found:
+        raise UsageError(f"the task {name_of(task)} has no size below {smallest + 1000}, so no examples can be shown")
+    return found
