@@ -21,14 +21,13 @@ from lengthwise.bounds.compression.gguf_file import message_of_gguf
 from lengthwise.bounds.plan import GuaranteePlan, tokens_for
 from lengthwise.bounds.plan_methods import FITTED, AzumaMethod, FreedmanMethod, PlanMethod, TrainingRun
 from lengthwise.messages import explain
+from lengthwise.probes.shown import Look
 from lengthwise.probes.shown.inputs import Inputs
-from lengthwise.probes.shown.look import Look
 from lengthwise.records import Assumption, Claim, Column, Reference, Table
 from lengthwise.subjects.predictor import ModelWeights, Predictor
 
 QUANTISERS = ("kmeans:levels=4", "kmeans:levels=16", "kmeans:levels=64", "exact")
 QUANTISERS_OF_A_LARGE_MODEL = ("uniform:levels=128",)
-COMPRESSION = Reference("docs/compression.md")
 
 explain(
     {
@@ -151,23 +150,13 @@ def _text(found: list[MessageOfModel], before: float | None, weights: ModelWeigh
 
 
 def _length(message: MessageOfModel) -> Claim:
-    assumptions = [Assumption("description.decoded", "checked")]
+    rests_on = [Assumption("description.decoded", "checked")]
     if message.file:
-        assumptions.append(Assumption("description.tokenizer"))
-    return Claim(
-        key="description.length",
-        value=message.bits,
-        unit="bits",
-        kind="certified",
-        assumptions=tuple(assumptions),
-        reference=COMPRESSION,
-        evidence={
-            "made": message.made,
-            "parts": dict(message.parts),
-            "weights": message.weights,
-            "bits_per_weight": message.each,
-        },
-    )
+        rests_on.append(Assumption("description.tokenizer"))
+    evidence = {"made": message.made, "parts": dict(message.parts), "weights": message.weights}
+    evidence["bits_per_weight"] = message.each
+    source, bits = Reference("docs/compression.md"), message.bits
+    return Claim("description.length", bits, "bits", "certified", "holds", None, tuple(rests_on), source, evidence)
 
 
 def _losses(message: MessageOfModel, before: float, outputs: int, look: Look) -> list[Claim]:
@@ -192,6 +181,7 @@ def _losses(message: MessageOfModel, before: float, outputs: int, look: Look) ->
 
 def _tokens_claim(message: MessageOfModel, method: PlanMethod, outputs: int) -> Claim:
     value, plan = _tokens(message, method, outputs), _plan(message, method, outputs)
+    chances = {"chance": plan.run.chance, "delta": plan.run.delta}
     return Claim(
         key="description.tokens",
         value=value,
@@ -200,13 +190,7 @@ def _tokens_claim(message: MessageOfModel, method: PlanMethod, outputs: int) -> 
         status="unknown" if value is None else "holds",
         assumptions=(Assumption("description.same_loss"), *method.assumptions(plan.run)),
         reference=method.reference,
-        evidence={
-            "method": method.title,
-            "loss": message.loss,
-            "chance": plan.run.chance,
-            "bits": message.bits,
-            "delta": plan.run.delta,
-        },
+        evidence={"loss": message.loss, "bits": message.bits, "method": method.title, **chances},
     )
 
 
@@ -215,14 +199,8 @@ def _table(found: list[MessageOfModel], needed: list[float | None], before: floa
         (one.made, one.bits, one.each, one.loss, _lost(one.loss, before), tokens)
         for one, tokens in zip(found, needed, strict=True)
     )
-    columns = (
-        Column("made_by", "text"),
-        Column("bits", "whole"),
-        Column("bits_per_weight"),
-        Column("loss"),
-        Column("quantisation"),
-        Column("tokens"),
-    )
+    numbers = ("bits_per_weight", "loss", "quantisation", "tokens")
+    columns = (Column("made_by", "text"), Column("bits", "whole"), *map(Column, numbers))
     note = (
         "loss: of the decoded model, in nats per token; quantisation: the loss it added; tokens: for a bound below "
         f"chance, by {AzumaMethod.title}"
