@@ -207,7 +207,7 @@ def states_of_transformer(model: Transformer) -> HiddenStates:
     """The states behind the final norm, at the positions of testing."""
     model = copy.deepcopy(model).double()
     caught: list[Tensor] = []
-    model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(output))
+    model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(output.double()))
 
     @torch.inference_mode()
     def read(batch: Tensor) -> Tensor:

@@ -76,7 +76,9 @@ def description_content(look: Look) -> dict[str, Any]:
     claims = [_length(found[best])]
     if before is not None and outputs is not None:
         claims += _losses(found[best], before, outputs, look)
-        claims += [_tokens_claim(found[best], kind, outputs) for kind in _methods(found[best])]
+        claims.append(_tokens_claim(found[best], AzumaMethod(), outputs))  # it needs only the range of the losses
+        if FITTED[0] <= found[best].weights <= FITTED[1]:  # Freedman's needs a fit that was made for some sizes alone
+            claims.append(_tokens_claim(found[best], FreedmanMethod(), outputs))
     table = _table(found, needed, before)
     return {"text": _text(found, before, weights, look), "claims": tuple(claims), "tables": (table,)}
 
@@ -108,11 +110,6 @@ def loss_of(weights: ModelWeights, inputs: Inputs) -> float | None:
     asked = inputs.targets != -1
     logits = weights.logits(weights.states(inputs.tokens, asked))
     return float(torch.nn.functional.cross_entropy(logits.double(), inputs.targets[asked]))
-
-
-def _methods(message: MessageOfModel) -> list[PlanMethod]:
-    """Azuma's needs only the range of the losses; Freedman's a fit that was made for some sizes alone."""
-    return [AzumaMethod(), FreedmanMethod()] if FITTED[0] <= message.weights <= FITTED[1] else [AzumaMethod()]
 
 
 def _plan(message: MessageOfModel, method: PlanMethod, outputs: int) -> GuaranteePlan:
@@ -195,18 +192,15 @@ def _tokens_claim(message: MessageOfModel, method: PlanMethod, outputs: int) -> 
 
 
 def _table(found: list[MessageOfModel], needed: list[float | None], before: float | None) -> Table:
-    rows = tuple(
-        (one.made, one.bits, one.each, one.loss, _lost(one.loss, before), tokens)
-        for one, tokens in zip(found, needed, strict=True)
-    )
+    rows = []
+    for one, tokens in zip(found, needed, strict=True):
+        # What quantisation added, rounded: sums differ in their last digits.
+        added = None if one.loss is None or before is None else round(one.loss - before, 12)
+        rows.append((one.made, one.bits, one.each, one.loss, added, tokens))
     numbers = ("bits_per_weight", "loss", "quantisation", "tokens")
     columns = (Column("made_by", "text"), Column("bits", "whole"), *map(Column, numbers))
     note = (
         "loss: of the decoded model, in nats per token; quantisation: the loss it added; tokens: for a bound below "
         f"chance, by {AzumaMethod.title}"
     )
-    return Table("description.messages", columns, rows, "Descriptions", note)
-
-
-def _lost(after: float | None, before: float | None) -> float | None:
-    return None if after is None or before is None else round(after - before, 12)  # sums differ in their last digits
+    return Table("description.messages", columns, tuple(rows), "Descriptions", note)

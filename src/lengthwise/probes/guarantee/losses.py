@@ -30,7 +30,7 @@ class Rows:
     documents: Ints
     order: Ints
 
-    def some(self, which: NDArray[np.bool_] | slice) -> Rows:
+    def some(self, which: Ints | slice) -> Rows:
         return Rows(rows_of(self.batch, which), self.documents[which], self.order[which])
 
 
@@ -94,7 +94,7 @@ def losses_on(
         order.append(rows.order[row])
         reached(len(row))
     sorted_by = np.argsort(np.concatenate(order), kind="stable")  # tokens of a row keep their order
-    return TokenStatistics(*(column[sorted_by] for column in _joined(parts)))
+    return TokenStatistics._make(column[sorted_by] for column in _joined(parts))
 
 
 @torch.no_grad()

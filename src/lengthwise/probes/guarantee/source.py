@@ -111,8 +111,8 @@ def _cut(stretch: Stretch, most: int) -> Stretch:
         some, batch = left[first : first + len(rows.order)], rows.batch
         first += len(rows.order)
         scored = batch.scored & (batch.scored.cumsum(axis=1) <= some[:, None])
-        if (some > 0).any():
-            kept.append(Rows(dataclasses.replace(batch, scored=scored), rows.documents, rows.order).some(some > 0))
+        if len(whole := np.flatnonzero(some)):
+            kept.append(Rows(dataclasses.replace(batch, scored=scored), rows.documents, rows.order).some(whole))
     return Stretch(tuple(kept))
 
 

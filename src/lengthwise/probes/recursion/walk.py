@@ -68,8 +68,8 @@ def run_chains(
             raise UsageError("only a run can be read with another position encoding; a loaded model has its own")
         return _walked(trained, None, Context(asked, sizes=tuple(sizes), items=items, seed=seed or 0))
     plan = trained.plan
-    asked, seed = plan.task if asked is None else asked, plan.seed if seed is None else seed
-    context = Context(asked, plan.train_size, tuple(sizes), items, seed)
+    asked, seed_used = plan.task if asked is None else asked, plan.seed if seed is None else seed
+    context = Context(asked, plan.train_size, tuple(sizes), items, seed_used)
     return _walked(trained.model(position), plan.task, context)
 
 
