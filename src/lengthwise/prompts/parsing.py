@@ -24,7 +24,7 @@ _CODE = re.compile(r"```[^\n`]*\n|```|\\[()\[\]]")
 _CUE = re.compile(
     r"(?<![^\W\d_])(?:answer|result|output|solution|antwort|ergebnis|lösung|réponse|résultat|respuesta|resultado|"
     r"risposta|risultato|resposta|ответ|результат|答案|答え|结果)[\"'*_]*\s*"
-    r"(?:(?:is|are|ist|sind|est|es|è|é)\b\s*:?|是|は|[:=])[*_]*",
+    r"(?:(?:is|are|ist|sind|est|es|è|é)\b(?:\s*:)?|是|は|[:=])[*_]*",
     re.IGNORECASE,
 )
 _VERB = re.compile(r"(?:\b(?:is|are|was|were|equals|ist|est|es)\b:?|[:=→]|->)(?=\s)", re.IGNORECASE)
