@@ -22,9 +22,7 @@ from lengthwise.oracle.cuts import CROSSED, DRAWN, Cut, CutWitness, all_prompts,
 from lengthwise.oracle.programs.prompts import largest_size
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.algorithmic import Addition, CopyRepeat
-from lengthwise.tasks.chomsky.binary import ComputeSqrt
-from lengthwise.tasks.chomsky.binary_addition import BinaryAddition
-from lengthwise.tasks.chomsky.binary_multiplication import BinaryMultiplication
+from lengthwise.tasks.chomsky.binary import BinaryAddition, BinaryMultiplication, ComputeSqrt
 from lengthwise.tasks.chomsky.strings import DuplicateString, OddsFirst, ReverseString, StackManipulation
 from lengthwise.tasks.languages.regular import RegularLanguage, RegularMembership
 from lengthwise.tasks.task import Task

@@ -21,8 +21,8 @@ from lengthwise.tasks.formulations.arithmetic import (
     ArithmeticParenthesised,
 )
 from lengthwise.tasks.formulations.formulation import EMPTY, Formulation, column, symbol
+from lengthwise.tasks.formulations.layouts import DROP, KEEP
 from lengthwise.tasks.formulations.parity import ParityColumns, ParityLeftmost, xor
-from lengthwise.tasks.formulations.rewriting import DROP, KEEP
 
 NOTHING = ("nothing", lambda state, _: state)  # a scanner that remembers nothing
 

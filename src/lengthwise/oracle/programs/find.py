@@ -13,8 +13,7 @@ from lengthwise.oracle.programs.measures import EncodingClass
 from lengthwise.oracle.programs.syntax import Program
 from lengthwise.oracle.programs.verify import Verified, symbols, verify_program
 from lengthwise.records import Claim
-from lengthwise.tasks.algorithmic import CopyUnique, InterleavedMajority, Majority, Sort
-from lengthwise.tasks.algorithmic.binary_majority import BinaryMajority
+from lengthwise.tasks.algorithmic import BinaryMajority, CopyUnique, InterleavedMajority, Majority, Sort
 from lengthwise.tasks.chomsky.strings import BucketSort, EvenPairs
 from lengthwise.tasks.languages.counters import DyckOne, EqualBlocks, ShuffleTwo
 from lengthwise.tasks.languages.dyck_k import BoundedDyckK

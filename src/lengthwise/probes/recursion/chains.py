@@ -14,9 +14,8 @@ from typing import Literal
 import numpy as np
 
 from lengthwise.seeds import Ints
-from lengthwise.tasks.formulations.appending import END, EQUALS
-from lengthwise.tasks.formulations.columns import Columns
 from lengthwise.tasks.formulations.formulation import Formulation, State, column
+from lengthwise.tasks.formulations.layouts import END, EQUALS, Columns
 
 Ending = Literal["stopped", "endless", "invalid"]
 

@@ -16,7 +16,7 @@ from lengthwise.models.transformer import Cache, Transformer
 from lengthwise.probes.recursion.chains import Ending, StepSymbols, Walk, equal, first_error
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.tasks.batch import BOS, EOS, NOTHING, PAD, SEP, SPECIALS
-from lengthwise.tasks.formulations.appending import END, EQUALS
+from lengthwise.tasks.formulations.layouts import END, EQUALS
 
 _CELLS = 2_000_000  # attention logits a chunk of states may have in one layer: small enough for the cache
 

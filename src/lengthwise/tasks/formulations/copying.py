@@ -11,45 +11,51 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
+from lengthwise.tasks.alphabets import numerals
 from lengthwise.tasks.batch import Samples
-from lengthwise.tasks.formulations.appending import EQUALS, Appending
-from lengthwise.tasks.formulations.columns import Change, Columns
 from lengthwise.tasks.formulations.formulation import EMPTY, State, symbol
+from lengthwise.tasks.formulations.layouts import EQUALS, Appending, Change, Columns
 from lengthwise.tasks.task import Axis
 
 BLANK, POINTER = "_", "^"
 AXES = (Axis("length", "tokens to copy"),)
 
 
+class _CopySteps(Appending):
+    """Numbers below `alphabet`, written again behind themselves."""
+
+    alphabet: int
+    axes = AXES
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return numerals(self.alphabet)
+
+    def ranges(self, size: int) -> tuple[int, ...]:
+        return (self.alphabet,) * size
+
+    def lay(self, rows: Ints) -> Samples:
+        return Samples(rows, rows)
+
+
 @tasks.register("copy_distinct_steps")
 @dataclass(frozen=True)
-class CopyDistinctSteps(Appending):
+class CopyDistinctSteps(_CopySteps):
     """Copy distinct tokens one by one.
 
     `7 2 9 4` → `7 2 9 4`. The last token copied says where to go on: two windows of 3 settle a step.
     """
 
     alphabet: int = 150
-    axes = AXES
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return tuple(str(number) for number in range(self.alphabet))
 
     def has(self, size: int) -> bool:
         return 1 <= size <= self.alphabet
-
-    def ranges(self, size: int) -> tuple[int, ...]:
-        return (self.alphabet,) * size
 
     def every(self, size: int) -> Iterator[tuple[int, ...]]:
         return itertools.permutations(range(self.alphabet), size)
 
     def some(self, size: int, draws: Draws) -> Ints:
         return draws.subset(self.alphabet, size)
-
-    def lay(self, rows: Ints) -> Samples:
-        return Samples(rows, rows)
 
     def following(self, given: Sequence[str], written: Sequence[str]) -> tuple[str, tuple[int, ...]] | None:
         if len(set(given)) < len(given):
@@ -62,24 +68,13 @@ class CopyDistinctSteps(Appending):
 
 @tasks.register("copy_repeat_steps")
 @dataclass(frozen=True)
-class CopyRepeatSteps(Appending):
+class CopyRepeatSteps(_CopySteps):
     """Copy tokens that may repeat one by one.
 
     `0 1 1 0` → `0 1 1 0`. Only the count of tokens copied says where to go on, and no number of windows settles a step.
     """
 
     alphabet: int = 2
-    axes = AXES
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return tuple(str(number) for number in range(self.alphabet))
-
-    def ranges(self, size: int) -> tuple[int, ...]:
-        return (self.alphabet,) * size
-
-    def lay(self, rows: Ints) -> Samples:
-        return Samples(rows, rows)
 
     def following(self, given: Sequence[str], written: Sequence[str]) -> tuple[str, tuple[int, ...]] | None:
         place = len(written)
@@ -127,6 +122,3 @@ class CopyPointer(Columns):
         if place + 1 < size:
             changes[place + 1] = Change((state[place + 1][0], POINTER), (place, place + 1))
         return changes
-
-    def answer(self, state: State) -> tuple[str, ...]:
-        return tuple(token for token, _ in state[state.index((EQUALS, EMPTY)) + 1 :])

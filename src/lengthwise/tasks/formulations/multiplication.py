@@ -10,9 +10,8 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Ints
 from lengthwise.tasks import tasks
-from lengthwise.tasks.formulations.appending import EQUALS
-from lengthwise.tasks.formulations.columns import Change, Columns
 from lengthwise.tasks.formulations.formulation import EMPTY, Column, State, column, symbol
+from lengthwise.tasks.formulations.layouts import EQUALS, Change, Columns
 from lengthwise.tasks.task import Axis
 
 TIMES, ROW = "*", ">"
@@ -112,9 +111,6 @@ class MultiplicationMarked(Columns):
         digit = last if k == row + 1 else state[row + 1][0]  # a first factor of one digit: k is already there
         changes[row + 1] = Change((digit, "k0", ROW), (j, row, row + 1))
         return changes
-
-    def answer(self, state: State) -> tuple[str, ...]:
-        return tuple(token for token, _, _ in state[[token for token, _, _ in state].index(EQUALS) + 1 :])
 
 
 def _marked(column: Column, mark: str) -> Column:

@@ -11,10 +11,17 @@ from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.chance import Chance
-from lengthwise.tasks.formulations.appending import Appending
-from lengthwise.tasks.formulations.columns import THREE_COLUMNS, Change, Columns
 from lengthwise.tasks.formulations.formulation import EMPTY, State, symbol
-from lengthwise.tasks.formulations.rewriting import DROP, KEEP, Redex, Rewriting
+from lengthwise.tasks.formulations.layouts import (
+    DROP,
+    KEEP,
+    THREE_COLUMNS,
+    Appending,
+    Change,
+    Columns,
+    Redex,
+    Rewriting,
+)
 from lengthwise.tasks.task import Axis
 
 BITS = ("0", "1")

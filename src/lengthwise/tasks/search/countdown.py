@@ -13,20 +13,13 @@ from lengthwise.errors import UsageError
 from lengthwise.records import Reference
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
+from lengthwise.tasks.alphabets import numerals
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, Trails, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import (
-    SearchTask,
-    check_range,
-    cut,
-    distinct_values,
-    longest_trace,
-    numerals,
-    parsed,
-)
+from lengthwise.tasks.search.search_task import SearchTask, check_range, cut, distinct_values, longest_trace, parsed
 
 Targets = Literal["seen", "held_out"]
 OPERATIONS = "+-*/"
@@ -75,7 +68,7 @@ class Countdown(SearchTask):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        return (*OPERATIONS, POP, *numerals(0, self.top))
+        return (*OPERATIONS, POP, *numerals(self.top + 1))
 
     @property
     def kinds(self) -> int:
@@ -209,9 +202,6 @@ class _NumbersBoard(Board):
         moved = np.arange(1, states.shape[1] - 1)
         after[:, 1:-1] = np.take_along_axis(states, moved + (moved >= place[:, None]), axis=1)
         return after
-
-    def goal(self, rows: Ints, levels: Ints, states: Ints) -> Flags:  # noqa: ARG002
-        return np.zeros(len(rows), dtype=bool)
 
     def _choice(self, states: Ints, options: Ints) -> tuple[Ints, Ints]:
         """The symbols of the operation and of the number."""

@@ -1,6 +1,8 @@
-"""A trace read back event by event against the rules of its problem: what a verifier needs, and what a picture shows.
+"""A trace read back event by event against the rules of its problem, and as a word of brackets: what a verifier needs,
+and what a picture shows. It shares nothing with the samplers, which write traces from arrays.
 
-It shares nothing with the samplers, which write traces from arrays.
+A push of choice c opens a bracket of kind c, and its pop closes it: `(2` and `)2`. The path to the goal stays open. k
+is the number of kinds that can occur, the contour is the number of open brackets after every event.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from lengthwise.errors import UsageError
 from lengthwise.tasks.search.problem import Move, Problem, Tokens
 
 
@@ -98,3 +101,42 @@ def _next(frames: Sequence[_ReplayFrame], path: Sequence[Move]) -> Tokens:
     if here.tried < len(here.moves):
         return here.moves[here.tried].push
     return path[-1].pop if path else ("nothing",)
+
+
+@dataclass(frozen=True)
+class DyckView:
+    """The brackets of a trace."""
+
+    word: Tokens
+    kinds: int
+    contour: tuple[int, ...]
+
+    @property
+    def depth(self) -> int:
+        return max(self.contour, default=0)
+
+
+def dyck_view(events: Sequence[Event], kinds: int) -> DyckView:
+    """The brackets of the events of a trace."""
+    word = tuple(f"{'(' if event.kind == 'push' else ')'}{event.move.choice}" for event in events)
+    return DyckView(word, kinds, tuple(event.depth for event in events))
+
+
+def trace_of(problem: Problem, word: Sequence[str]) -> Tokens:
+    """The trace whose brackets these are: each opening one is looked up among the moves of the state it is read in."""
+    frames, path, written = [_ReplayFrame(problem.root, problem)], [], []
+    for place, bracket in enumerate(word, start=1):
+        sign, kind = bracket[:1], bracket[1:]
+        if sign == "(":
+            found = next((move for move in frames[-1].moves if str(move.choice) == kind), None)
+            if found is None:
+                raise UsageError(f"bracket {place} is {bracket!r}, and there is no choice {kind} in that state")
+            written.extend(found.push)
+            path.append(found)
+            frames.append(_ReplayFrame(found.state, problem))
+        elif sign == ")" and path and str(path[-1].choice) == kind:
+            written.extend(path.pop().pop)
+            frames.pop()
+        else:
+            raise UsageError(f"bracket {place} is {bracket!r}, which closes nothing that is open")
+    return tuple(written)

@@ -10,18 +10,12 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
+from lengthwise.tasks.alphabets import numerals
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import (
-    SearchTask,
-    check_range,
-    distinct_values,
-    longest_trace,
-    numerals,
-    parsed,
-)
+from lengthwise.tasks.search.search_task import SearchTask, check_range, distinct_values, longest_trace, parsed
 
 BAR, TAKE, SKIP = "|", "+", "-"
 
@@ -50,7 +44,7 @@ class SubsetSum(SearchTask):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        return (BAR, TAKE, SKIP, POP, *numerals(0, self.top))
+        return (BAR, TAKE, SKIP, POP, *numerals(self.top + 1))
 
     @property
     def kinds(self) -> int:

@@ -10,11 +10,12 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
+from lengthwise.tasks.alphabets import numerals
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import SearchTask, check_range, distinct_values, numerals, parsed
+from lengthwise.tasks.search.search_task import SearchTask, check_range, distinct_values, parsed
 
 OPEN, CLOSE = "(", ")"
 
@@ -43,7 +44,7 @@ class TreeMaze(SearchTask):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        return (OPEN, CLOSE, POP, *numerals(1, self.top))
+        return (OPEN, CLOSE, POP, *numerals(1, self.top + 1))
 
     @property
     def kinds(self) -> int:
@@ -158,9 +159,7 @@ class _Printer(_MazeBoard):
     """Walks the whole tree and writes it down: a label for each room, brackets around the ways of one."""
 
     push_width, pop_width = 2, 1
-
-    def goal(self, rows: Ints, levels: Ints, states: Ints) -> Flags:  # noqa: ARG002
-        return np.zeros(len(rows), dtype=bool)
+    goal = Board.goal
 
     def push(self, rows: Ints, levels: Ints, states: Ints, options: Ints, after: Ints) -> Ints:  # noqa: ARG002
         return np.column_stack([np.where(options == 0, 0, NOTHING), self.label[rows, after[:, 0]]])
