@@ -15,8 +15,7 @@ from lengthwise.oracle.programs.verify import Verified, symbols, verify_program
 from lengthwise.records import Claim
 from lengthwise.tasks.algorithmic import BinaryMajority, CopyUnique, InterleavedMajority, Majority, Sort
 from lengthwise.tasks.chomsky.strings import BucketSort, EvenPairs
-from lengthwise.tasks.languages.counters import DyckOne, EqualBlocks, ShuffleTwo
-from lengthwise.tasks.languages.dyck_k import BoundedDyckK
+from lengthwise.tasks.languages.counters import BoundedDyckK, DyckOne, EqualBlocks, ShuffleTwo
 from lengthwise.tasks.languages.next_symbol import END
 from lengthwise.tasks.languages.regular import RegularLanguage, RegularMembership
 from lengthwise.tasks.retrieval import AssociativeRecall, Induction, Kgram
