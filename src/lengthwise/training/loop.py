@@ -84,10 +84,10 @@ def train_model(
     began = saved - history.seconds
     with Stop() as stop:
         while history.step < recipe.steps and not history.ended:
-            _step(model, optimiser, task, recipe, batches, history)
+            _step(model, optimiser, batches, history)
             history.seconds = time.monotonic() - began
             if history.step % recipe.check_every == 0 or history.step == recipe.steps:
-                _check(model, task, recipe, sizes, seed, history)
+                _check(model, batches, history)
                 progress(_state(history), history.step, recipe.steps)
             if checkpoint is not None and (stop.asked or time.monotonic() - saved > CHECKPOINT_SECONDS):
                 save_checkpoint(checkpoint, model, optimiser, vars(history))
@@ -95,7 +95,12 @@ def train_model(
             if stop.asked:
                 kept = "run the same command again to resume" if checkpoint else "nothing was kept, as it has no folder"
                 raise Interrupted(f"stopped at step {history.step} of {recipe.steps}; {kept}")
-    history.ended = (history.ended or "all steps done") + _about_unsettled(history)
+    history.ended = history.ended or "all steps done"
+    if history.unsettled:
+        history.ended += (
+            f"; attention had not settled at its limit of iterations in {history.unsettled} of {history.step} steps "
+            f"(at worst {history.unsettled_error:.2g} of it in the wrong place)"
+        )
     model.eval()
     return history
 
@@ -107,34 +112,17 @@ def _state(history: History) -> str:
     return f"training: loss {history.losses[-1][1]:.4f}{share}, {speed:.0f}k tokens/s"
 
 
-def _about_unsettled(history: History) -> str:
-    """What is to be added to how training ended, wherever that is shown, if attention did not always settle."""
-    if not history.unsettled:
-        return ""
-    return (
-        f"; attention had not settled at its limit of iterations in {history.unsettled} of {history.step} steps "
-        f"(at worst {history.unsettled_error:.2g} of it in the wrong place)"
-    )
-
-
-def _step(
-    model: Transformer,
-    optimiser: torch.optim.Optimizer,
-    task: Task,
-    recipe: Recipe,
-    batches: Batches,
-    history: History,
-) -> None:
-    step, seeds = history.step, Seeds(batches.seed)
+def _step(model: Transformer, optimiser: torch.optim.Optimizer, batches: Batches, history: History) -> None:
+    step = history.step
     batch = batches.at(step)
     for group in optimiser.param_groups:
-        group["lr"] = recipe.rate_at(step)
+        group["lr"] = batches.recipe.rate_at(step)
     with unsettled() as errors:
-        logits = logits_of(model, batch, Seeds(seeds.key("positions", step)), training=True)
-    loss = loss_of(task, logits, batch)
+        logits = logits_of(model, batch, Seeds(Seeds(batches.seed).key("positions", step)), training=True)
+    loss = loss_of(batches.task, logits, batch)
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
-    norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip))
+    norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), batches.recipe.clip))
     value = float(loss.detach())
     if not (math.isfinite(value) and math.isfinite(norm)):
         raise LengthwiseError(
@@ -148,17 +136,16 @@ def _step(
     history.unsettled_error = max([history.unsettled_error, *errors])
 
 
-def _check(
-    model: Transformer, task: Task, recipe: Recipe, sizes: list[int], seed: int, history: History, items: int = 32
-) -> None:
-    """Note the mean loss, and how many in-range items the model has right: `items` at each of up to four sizes."""
+def _check(model: Transformer, batches: Batches, history: History) -> None:
+    """Note the mean loss, and how many in-range items the model has right: of 32 at each of up to four sizes."""
+    task, recipe, sizes, seed = batches.task, batches.recipe, batches.sizes, batches.seed
     history.losses.append((history.step, float(np.mean(history.recent))))
     history.recent.clear()
     model.eval()
     chosen = sorted({sizes[round(share * (len(sizes) - 1))] for share in (0.25, 0.5, 0.75, 1.0)})
     right = []
     for size in chosen:
-        batch = task.batch(size, seed, range(items), role="check", causal=model.architecture.causal)
+        batch = task.batch(size, seed, range(32), role="check", causal=model.architecture.causal)
         right.append(right_on(model, task, batch, Seeds(Seeds(seed).key("check", size))).items)
     share = float(torch.cat(right).float().mean())
     history.checks.append((history.step, share))
