@@ -46,10 +46,9 @@ class Replay:
 
 
 class _ReplayFrame:
-    """A node on the path: its state, what can be tried there, and how many of that were tried."""
+    """A node on the path: whether it is the goal, what can be tried there, and how many of that were tried."""
 
     def __init__(self, state: Hashable, problem: Problem) -> None:
-        self.state = state
         self.goal = problem.is_goal(state)
         self.moves = () if self.goal else tuple(problem.moves(state))
         self.tried = 0
@@ -58,49 +57,35 @@ class _ReplayFrame:
 def replay(problem: Problem, trace: Sequence[str], strict: bool = True) -> Replay:
     """Follow a trace. Strictly, every event must be the one that depth-first search does next; otherwise any push that
     the rules allow and any pop of the last move in force will do, tried before or not, in any order."""
-    frames, path, events, at = [_ReplayFrame(problem.root, problem)], [], [], 0
-    wrong = ""
+    frames, path, events, at, wrong = [_ReplayFrame(problem.root, problem)], [], [], 0, ""
     while at < len(trace):
         here = frames[-1]
         if here.goal:
             wrong = "it goes on behind the goal"
             break
-        found = _push(here, trace, at, strict)
-        if found is not None:
-            events.append(Event("push", found, len(frames), at, at + len(found.push)))
-            at += len(found.push)
-            here.tried = max(here.tried, here.moves.index(found) + 1)
-            path.append(found)
-            frames.append(_ReplayFrame(found.state, problem))
-        elif path and _is(path[-1].pop, trace, at) and not (strict and here.tried < len(here.moves)):
-            events.append(Event("pop", path[-1], len(frames) - 2, at, at + len(path[-1].pop)))
-            at += len(path.pop().pop)
-            frames.pop()
-        else:
-            wrong = f"the search goes on with {' '.join(_next(frames, path))!r}" if strict else "no move is written so"
+        pushes = here.moves[here.tried : here.tried + 1] if strict else here.moves
+        offered: list[tuple[Literal["push", "pop"], Move, Tokens]] = [("push", move, move.push) for move in pushes]
+        if path and not (strict and pushes):
+            offered.append(("pop", path[-1], path[-1].pop))
+        found = next((event for event in offered if tuple(trace[at : at + len(event[2])]) == event[2]), None)
+        if found is None:
+            following = " ".join(offered[0][2]) if offered else "nothing"
+            wrong = f"the search goes on with {following!r}" if strict else "no move is written so"
             break
+        kind, move, tokens = found
+        if kind == "push":
+            here.tried = max(here.tried, here.moves.index(move) + 1)
+            path.append(move)
+            frames.append(_ReplayFrame(move.state, problem))
+        else:
+            path.pop()
+            frames.pop()
+        events.append(Event(kind, move, len(path), at, at + len(tokens)))
+        at += len(tokens)
     solved = frames[-1].goal and not wrong
     if not wrong and not solved:
         wrong = "it ends before the goal"
     return Replay(tuple(events), tuple(path), solved, wrong, at)
-
-
-def _push(here: _ReplayFrame, trace: Sequence[str], at: int, strict: bool) -> Move | None:
-    """The move that is pushed at this place of the trace, if one is."""
-    candidates = here.moves[here.tried : here.tried + 1] if strict else here.moves
-    return next((move for move in candidates if _is(move.push, trace, at)), None)
-
-
-def _is(tokens: Tokens, trace: Sequence[str], at: int) -> bool:
-    return tuple(trace[at : at + len(tokens)]) == tokens
-
-
-def _next(frames: Sequence[_ReplayFrame], path: Sequence[Move]) -> Tokens:
-    """What depth-first search writes next."""
-    here = frames[-1]
-    if here.tried < len(here.moves):
-        return here.moves[here.tried].push
-    return path[-1].pop if path else ("nothing",)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,16 +40,7 @@ class SearchTask(Task):
         Axis("content", "the largest value of ordinary items"),
     )
     rungs: ClassVar[tuple[Rung, ...]] = ()
-    preset: ClassVar[Mapping[str, Any]] = {
-        "depth": 2,
-        "width": 64,
-        "heads": 2,
-        "mlp_ratio": 2,
-        "steps": 2400,
-        "batch": 32,
-        "pool": 8,
-        "rate": 3e-3,
-    }
+    preset = {"depth": 2, "width": 64, "heads": 2, "mlp_ratio": 2, "steps": 2400, "batch": 32, "pool": 8, "rate": 3e-3}
 
     @abc.abstractmethod
     def problem(self, prompt: Sequence[str]) -> Problem:
