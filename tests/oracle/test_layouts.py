@@ -27,7 +27,7 @@ from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic import CopyRepeat
 from lengthwise.tasks.formulations.formulation import Formulation
-from lengthwise.tasks.formulations.parity import ParityAppended, ParityLeftmost
+from lengthwise.tasks.formulations.strings import ParityAppended, ParityLeftmost
 from lengthwise.training.recipe import Recipe
 
 SHARE = "locality.share_seen"

@@ -207,7 +207,6 @@ class InterleavedMajority(_MajorityOfBits):
     """
 
     period: int = 3
-    axes = (Axis("length", "symbols in the prompt", smallest=3),)
     facts = huang(
         "TC0, not AC0", (100, 96.8, 84.7), (96.2, 68.8, 39.5), (100, 97.3, 86.2), crasp=(True, False), chance=0
     )

@@ -31,7 +31,6 @@ class AssociativeRecall(Task):
 
     keys: int = 150
     values: int = 26
-    axes = (Axis("pairs", "key-value pairs in the prompt", largest=150),)
     facts = Facts(circuit_class="AC0", references=(Reference("ba2016", "associative retrieval task"),))
 
     def __post_init__(self) -> None:
@@ -109,7 +108,6 @@ class KgramTask(LetterTask):
 
     k: int = 2
     letters: int = 3
-    axes = (Axis("length", "symbols in the prompt", smallest=3),)
 
     def __post_init__(self) -> None:
         if self.k < 1:

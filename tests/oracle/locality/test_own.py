@@ -89,7 +89,7 @@ def test_a_refutation_that_rests_on_guessed_labels_is_not_called_one(file: Calla
 
 def test_a_class_is_a_formulation(file: Callable[..., str]) -> None:
     text = (
-        "from dataclasses import dataclass\nfrom lengthwise.tasks.formulations.parity import ParityColumns\n"
+        "from dataclasses import dataclass\nfrom lengthwise.tasks.formulations.strings import ParityColumns\n"
         "@dataclass(frozen=True)\nclass Mine(ParityColumns):\n    '''Mine.'''\n"
     )
     own = load_formulation(file(text))

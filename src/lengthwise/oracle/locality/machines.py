@@ -22,7 +22,7 @@ from lengthwise.tasks.formulations.arithmetic import (
 from lengthwise.tasks.formulations.digits import AdditionColumns, divided
 from lengthwise.tasks.formulations.formulation import EMPTY, Formulation, column, symbol
 from lengthwise.tasks.formulations.layouts import DROP, KEEP
-from lengthwise.tasks.formulations.parity import ParityColumns, ParityLeftmost, xor
+from lengthwise.tasks.formulations.strings import ParityColumns, ParityLeftmost, xor
 
 NOTHING = ("nothing", lambda state, _: state)  # a scanner that remembers nothing
 

@@ -19,7 +19,7 @@ from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, Trails, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import SearchTask, check_range, cut, distinct_values, longest_trace, parsed
+from lengthwise.tasks.search.search_task import SearchTask, check_range, distinct_values, longest_trace, parsed
 
 Targets = Literal["seen", "held_out"]
 OPERATIONS = "+-*/"
@@ -90,7 +90,8 @@ class Countdown(SearchTask):
         offset = len(OPERATIONS) + 1
         prompts = np.concatenate([np.maximum(target, 0)[:, None], values], axis=1) + offset
         longest = longest_trace(self.events(size), size, _NumbersBoard.push_width, _NumbersBoard.pop_width)
-        return Samples(prompts, cut(trails.tokens, lengths)[:, :longest]), target > 0
+        traces = np.where(np.arange(longest) < lengths[:, None], trails.tokens[:, :longest], NOTHING)
+        return Samples(prompts, traces), target > 0
 
     def _chosen(self, trails: Trails, size: int, which: np.ndarray) -> tuple[Ints, Ints]:
         """A target for each item (0 where none is allowed), and the length of the search up to its first leaf."""
@@ -106,11 +107,8 @@ class Countdown(SearchTask):
     def problem(self, prompt: Sequence[str]) -> Problem:
         if len(prompt) < 2 + self.branching:
             raise UsageError(f"a prompt is a target and {1 + self.branching} numbers or more, not {' '.join(prompt)!r}")
-        target, *row = (parsed(text, 1, self.top, "a number of the row") for text in prompt)
+        target, *row = (parsed(text, self.top, "a number of the row") for text in prompt)
         return _Row(target, tuple(row), self.branching, self.operations, self.top)
-
-    def content_of(self, prompt: Sequence[str]) -> float:
-        return float(np.mean([int(text) for text in prompt[1:]]))
 
 
 @dataclass(frozen=True)

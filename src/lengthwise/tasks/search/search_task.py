@@ -13,7 +13,7 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks.alphabets import numerals
-from lengthwise.tasks.batch import NOTHING, Samples
+from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.ladder import Level, Rung
 from lengthwise.tasks.search.lockstep import Flags
 from lengthwise.tasks.search.problem import Problem, Tokens, search_trace
@@ -56,9 +56,9 @@ class SearchTask(Task):
     def kinds(self) -> int:
         """How many kinds of brackets the traces have."""
 
-    @abc.abstractmethod
     def content_of(self, prompt: Sequence[str]) -> float:
-        """The mean of the values or labels of an instance: what the content axis moves."""
+        """The mean of the values or labels behind the target: what the content axis moves."""
+        return float(np.mean([int(text) for text in prompt[1:] if text.isdigit()]))
 
     def sample(self, size: int, draws: Draws) -> Samples:
         """Each row takes its first usable attempt, so an item does not depend on its batch."""
@@ -156,10 +156,10 @@ def check_range(branching: int, span: int, content: int, top: int) -> None:
         )
 
 
-def parsed(text: str, low: int, top: int, what: str) -> int:
+def parsed(text: str, top: int, what: str) -> int:
     """A number of a prompt."""
-    if text not in numerals(low, top + 1):
-        raise UsageError(f"{what} is a whole number from {low} to {top}, not {text!r}")
+    if text not in numerals(1, top + 1):
+        raise UsageError(f"{what} is a whole number from 1 to {top}, not {text!r}")
     return int(text)
 
 
@@ -167,8 +167,3 @@ def longest_trace(events: int, depth: int, push: int, pop: int) -> int:
     """The most tokens of a trace of so many events that ends `depth` moves deep at most. A search that ends k deep has
     k more pushes than pops, so the number of pops is (events - k) / 2: pops are the longer ones, and k is 1 or more."""
     return max((events + k) // 2 * push + (events - k) // 2 * pop for k in range(1, depth + 1))
-
-
-def cut(tokens: Ints, lengths: Ints) -> Ints:
-    """The first `lengths` tokens of each row, NOTHING behind them."""
-    return np.where(np.arange(tokens.shape[1]) < lengths[:, None], tokens, NOTHING)

@@ -82,13 +82,10 @@ class SubsetSum(SearchTask):
             if text == BAR:
                 groups.append(())
             elif groups:
-                groups[-1] = (*groups[-1], parsed(text, 1, self.top, "a number of a group"))
+                groups[-1] = (*groups[-1], parsed(text, self.top, "a number of a group"))
         if not groups or rest[0] != BAR or not all(groups):
             raise UsageError(f"a prompt is a target and groups, as 6 | 5 | 2 | 4, not {' '.join(prompt)!r}")
-        return _Groups(parsed(target, 1, self.top, "the target"), tuple(groups))
-
-    def content_of(self, prompt: Sequence[str]) -> float:
-        return float(np.mean([int(text) for text in prompt[1:] if text != BAR]))
+        return _Groups(parsed(target, self.top, "the target"), tuple(groups))
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ class TreeMaze(SearchTask):
             elif text == CLOSE and around and before != OPEN:
                 around.pop()
             elif text.isdecimal() and int(text) not in ways and bool(around) == bool(ways):
-                ways[parsed(text, 1, self.top, "a room")] = []
+                ways[parsed(text, self.top, "a room")] = []
                 if around:
                     ways[around[-1]].append(int(text))
             else:
@@ -99,10 +99,7 @@ class TreeMaze(SearchTask):
             before = text
         if around or not ways:
             raise UsageError(f"{wanted}, not {' '.join(prompt)!r}")
-        return _Maze(parsed(prompt[1], 1, self.top, "a room"), parsed(prompt[0], 1, self.top, "the goal"), ways)
-
-    def content_of(self, prompt: Sequence[str]) -> float:
-        return float(np.mean([int(text) for text in set(prompt) if text.isdigit()]))
+        return _Maze(parsed(prompt[1], self.top, "a room"), parsed(prompt[0], self.top, "the goal"), ways)
 
 
 @dataclass(frozen=True, eq=False)
