@@ -1,4 +1,4 @@
-"""Deterministic finite automata: running, minimising, complementing and counting. Plain Python, no arrays."""
+"""Deterministic finite automata: running, minimising and complementing. Plain Python, no arrays."""
 
 from __future__ import annotations
 
@@ -128,18 +128,6 @@ class Dfa:
     def has_word(self, length: int) -> bool:
         """Whether some word of exactly this length is accepted."""
         return not self.accepting.isdisjoint(self.reached(length))
-
-    def counts(self, longest: int) -> list[int]:
-        """How many words of length 0, 1, ..., `longest` are accepted, exactly. O(longest x states x letters)."""
-        ways, totals = {self.start: 1}, []
-        for _ in range(longest + 1):
-            totals.append(sum(count for state, count in ways.items() if state in self.accepting))
-            onward: dict[int, int] = {}
-            for state, count in ways.items():
-                for target in self.transitions[state]:
-                    onward[target] = onward.get(target, 0) + count
-            ways = onward
-        return totals
 
     @functools.cached_property
     def _index(self) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,26 +60,23 @@ class RegularLanguage(NextSymbol):
         everywhere, shares = tables.walks.visits(self.automaton.start, size, tables.tags)
         return Chance(everywhere, min(1.0, float(shares.max())))
 
-    def legal(self, word: Sequence[str]) -> Iterator[list[str]]:
-        dfa, end, known = self.automaton, _end(self.automaton), {}
-        for state in dfa.run(word):
+    def legal(self, word: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        known: dict[int, tuple[str, ...]] = {}
+        for state in self.automaton.run(word):
             if state not in known:
-                letters = [
-                    a for a, onward in zip(dfa.alphabet, dfa.transitions[state], strict=True) if _ends(dfa, onward)
-                ]
-                known[state] = [*letters, end] if state in dfa.accepting else letters
+                known[state] = self._following(state, lambda onward: _ends(self.automaton, onward))
             yield known[state]
+
+    def _following(self, state: int, ends: Callable[[int], bool]) -> tuple[str, ...]:
+        """The symbols that may follow in a state, where `ends` says from which states some word is accepted."""
+        dfa = self.automaton
+        letters = (a for a, onward in zip(dfa.alphabet, dfa.transitions[state], strict=True) if ends(onward))
+        return (*letters, _end(dfa)) if state in dfa.accepting else tuple(letters)
 
     @functools.cached_property
     def _tables(self) -> _Tables:
-        dfa, end = self.automaton, _end(self.automaton)
-        legal = {
-            state: tuple(
-                a for a, onward in zip(dfa.alphabet, dfa.transitions[state], strict=True) if onward in dfa.live
-            )
-            + ((end,) if state in dfa.accepting else ())
-            for state in sorted(dfa.live)
-        }
+        dfa = self.automaton
+        legal = {state: self._following(state, dfa.live.__contains__) for state in sorted(dfa.live)}
         sets = list(dict.fromkeys(legal.values()))
         symbols = (*dfa.alphabet, *map(label, sets))
         if len(set(symbols)) < len(symbols) or set(symbols) & set(SPECIALS):
