@@ -18,10 +18,9 @@ from scipy.stats import chisquare
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.registry import format_spec
 from lengthwise.tasks import tasks
-from lengthwise.tasks.languages.dfa import Dfa
+from lengthwise.tasks.languages.dfa import Dfa, Walks
 from lengthwise.tasks.languages.regex import automaton
 from lengthwise.tasks.languages.regular import Regular, RegularLanguage, RegularMembership
-from lengthwise.tasks.languages.uniform import Walks
 from lengthwise.testing import check_task
 
 

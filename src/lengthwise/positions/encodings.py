@@ -10,7 +10,7 @@ from lengthwise.positions import positions
 from lengthwise.positions.position import Position, Shape
 
 if TYPE_CHECKING:
-    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.positions.networks.encoders import Encoder
 
 
 @positions.register("none", "nope")
@@ -22,7 +22,7 @@ class NoPosition(Position):
     beyond_training = True
 
     def build(self, shape: Shape) -> Encoder:  # noqa: ARG002
-        from lengthwise.positions.networks.encoder import Encoder
+        from lengthwise.positions.networks.encoders import Encoder
 
         return Encoder()
 

@@ -14,7 +14,7 @@ from lengthwise.positions.encodings import NoPosition
 from lengthwise.positions.position import Position, Shape
 
 if TYPE_CHECKING:
-    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.positions.networks.encoders import Encoder
     from lengthwise.seeds import Ints, Seeds
 
 

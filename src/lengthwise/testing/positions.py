@@ -31,7 +31,7 @@ def check_position(position: Any, heads: int = 4, width: int = 32) -> None:
     """
     import torch
 
-    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.positions.networks.encoders import Encoder
 
     check_settings(position, "a position encoding", "shift_invariant", "beyond_training")
     with torch.random.fork_rng(devices=[]):

@@ -18,8 +18,8 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.facts import Facts, huang
+from lengthwise.tasks.languages.dfa import Walks
 from lengthwise.tasks.languages.next_symbol import END, NextSymbol, label
-from lengthwise.tasks.languages.uniform import Walks
 from lengthwise.tasks.task import Axis
 
 # A C-RASP program that compares counts of prefixes and uses no position exists for all that were measured.

@@ -14,10 +14,9 @@ from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import SPECIALS, Samples
 from lengthwise.tasks.chance import Chance
-from lengthwise.tasks.languages.dfa import Dfa
+from lengthwise.tasks.languages.dfa import Dfa, Walks
 from lengthwise.tasks.languages.next_symbol import END, NextSymbol, label
 from lengthwise.tasks.languages.regex import automaton
-from lengthwise.tasks.languages.uniform import Walks
 from lengthwise.tasks.task import Task
 
 

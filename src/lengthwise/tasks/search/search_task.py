@@ -16,8 +16,7 @@ from lengthwise.tasks.alphabets import numerals
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.ladder import Level, Rung
 from lengthwise.tasks.search.lockstep import Flags
-from lengthwise.tasks.search.problem import Problem, Tokens, search_trace
-from lengthwise.tasks.search.replay import DyckView, Replay, dyck_view, replay, trace_of
+from lengthwise.tasks.search.problem import DyckView, Problem, Replay, Tokens, dyck_view, replay, search_trace, trace_of
 from lengthwise.tasks.task import Axis, Task
 
 # One item in so many takes its values from the whole range, so that training shows every token.
