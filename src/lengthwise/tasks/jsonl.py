@@ -1,4 +1,4 @@
-"""A task from a file of items, one JSON object a line with an input and its answer, and the reader of such files."""
+"""A task from a file of items, one JSON object per line with an input and its answer, and the reader of such files."""
 
 from __future__ import annotations
 

@@ -165,12 +165,8 @@ class _NumbersBoard(Board):
     push_width, pop_width = 3, 4
 
     def __init__(self, values: Ints, depth: int, branching: int, operations: str, top: int) -> None:
-        self.values, self.depth, self.branching, self.top = values, depth, branching, top
+        self.roots, self.depth, self.branching, self.top = values, depth, branching, top
         self.operations = np.array([OPERATIONS.index(sign) for sign in operations])
-
-    @property
-    def roots(self) -> Ints:
-        return self.values
 
     def _results(self, states: Ints) -> Ints:
         """The result of every option, [rows, branching, operations]; 0 where the operation is not allowed."""

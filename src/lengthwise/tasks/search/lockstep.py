@@ -20,14 +20,10 @@ Flags = NDArray[np.bool_]
 class Board(abc.ABC):
     """The rules of a batch. `rows` picks instances; a state is a row of whole numbers."""
 
+    roots: Ints  # the states before anything was tried, [items, numbers]
     depth: int  # the most moves that can be in force
     push_width: int
     pop_width: int
-
-    @property
-    @abc.abstractmethod
-    def roots(self) -> Ints:
-        """The states before anything was tried, [items, numbers]."""
 
     @abc.abstractmethod
     def valid(self, rows: Ints, levels: Ints, states: Ints) -> Flags:

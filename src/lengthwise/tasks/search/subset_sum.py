@@ -123,7 +123,7 @@ class _SumBoard(Board):
     push_width, pop_width = 3, 4
 
     def __init__(self, target: Ints, groups: Ints) -> None:
-        self.target, self.groups = target, groups
+        self.roots, self.groups = target[:, None], groups
         self.depth = groups.shape[1]
         best = groups.max(axis=2)
         self.reach = np.zeros((len(target), self.depth + 1), dtype=np.int64)  # the most that later groups give
@@ -131,10 +131,6 @@ class _SumBoard(Board):
         # Behind the last group nothing can be tried; a row of numbers that never fit stands there.
         never = np.full((len(target), 1, groups.shape[2]), 1 << 20)
         self.padded = np.concatenate([groups, never], axis=1)
-
-    @property
-    def roots(self) -> Ints:
-        return self.target[:, None]
 
     def valid(self, rows: Ints, levels: Ints, states: Ints) -> Flags:
         alive = states <= self.reach[rows, levels][:, None]

@@ -131,10 +131,7 @@ class _MazeBoard(Board):
 
     def __init__(self, children: Ints, label: Ints, goals: Ints, depth: int) -> None:
         self.children, self.label, self.goals, self.depth = children, label, goals, depth
-
-    @property
-    def roots(self) -> Ints:
-        return np.zeros((len(self.label), 1), dtype=np.int64)
+        self.roots = np.zeros((len(label), 1), dtype=np.int64)
 
     def valid(self, rows: Ints, levels: Ints, states: Ints) -> Flags:  # noqa: ARG002
         return self.children[rows, states[:, 0]] != NOTHING
