@@ -31,7 +31,7 @@ class LetterCount(Task):
     letters: int = 4
     axes = (Axis("length", "letters among which is counted"),)
     facts = Facts(circuit_class="TC0, not AC0", references=(Reference("weiss2021", "histograms"),))
-    preset = {"depth": 2, "heads": 2, "rate": 1e-3, "steps": 3000}
+    preset = {"depth": 2, "heads": 2, "rate": 1e-3, "steps": 5000}
 
     def __post_init__(self) -> None:
         if not 2 <= self.letters <= 26:
