@@ -9,18 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.ladder.levels import Ladder, LevelPoint
 from lengthwise.probes.probe import named as probed
-from lengthwise.records import Assumption
+from lengthwise.records import Assumption, Record
 from lengthwise.shift.level_shift import LevelShift
 from lengthwise.studies.record import RunRecord
-from lengthwise.studies.shifts import read_shifts
-from lengthwise.studies.store import Store
 from lengthwise.studies.summary import StudySummary
 from lengthwise.tasks.ladder import TRAINING
 
@@ -78,10 +74,6 @@ class Evidence:
         """The shifts of a task in a metric, by the name of the level."""
         return {shift.name: shift for shift in self.shifts if (shift.task, shift.metric) == (task, metric)}
 
-    def of(self, climbs: Sequence[Climb]) -> Evidence:
-        """The same distances with some of the models."""
-        return Evidence(tuple(climbs), self.shifts)
-
     @property
     def tasks(self) -> list[str]:
         return list(dict.fromkeys(climb.task for climb in self.climbs))
@@ -101,51 +93,31 @@ class Evidence:
         return [axis for axis in dict.fromkeys(found) if axis != TRAINING]
 
 
-def gather(folder: str | Path, train_size: int | None = None) -> Evidence:
-    """The ladders of all finished runs of a study, with the distances of their levels as far as they are known.
-
-    Distances belong to a training size. Where runs of one task were trained on several, `train_size` says which."""
-    with Store.open(folder) as store:
-        runs = store.runs(probe="ladder")
-    return evidence_of(runs, read_shifts(folder), train_size, str(folder))
-
-
-def evidence_of(
-    runs: Iterable[RunRecord], shifts: Iterable[Mapping[str, Any]], train_size: int | None = None, where: str = "it"
-) -> Evidence:
-    """The ladders of these runs, which all have one, with the distances of their levels."""
-    climbs = []
-    for run in runs:
-        record = run.record("ladder")
-        assert record is not None
-        depth, width = int(run.settings["depth"]), int(run.settings["width"])
-        climbs.append(Climb(run.task, run.position, depth, width, run.seed, Ladder.from_record(record)))
-    return _evidence(climbs, shifts, train_size, where)
+def evidence_of(runs: Iterable[RunRecord], shifts: Iterable[Mapping[str, Any]]) -> Evidence | None:
+    """The ladders of these runs with the distances of their levels, as far as they are known; None without ladders."""
+    records = [(run, record) for run in runs if (record := run.record("ladder"))]
+    climbs = [_climb({**run.settings, **vars(run)}, record) for run, record in records]
+    return _evidence(climbs, shifts) if climbs else None
 
 
 def summed_up(summary: StudySummary) -> Evidence:
     """The same from a file that `lengthwise study export --summary` wrote; its ladders have no examples."""
-    climbs = [
-        Climb(row["task"], row["position"], row["depth"], row["width"], row["seed"], Ladder.from_record(record))
-        for row, records in summary.runs
-        if (record := probed(records.values(), "ladder"))
-    ]
-    return _evidence(climbs, summary.shifts, None, "the summary")
+    found = [(row, probed(records.values(), "ladder")) for row, records in summary.runs]
+    return _evidence([_climb(row, record) for row, record in found if record], summary.shifts)
 
 
-def _evidence(
-    climbs: Iterable[Climb], shifts: Iterable[Mapping[str, Any]], train_size: int | None, where: str
-) -> Evidence:
-    climbs = [climb for climb in climbs if train_size in (None, climb.ladder.train_size)]
-    trained: dict[str, set[int]] = {}
+def _climb(row: Mapping[str, Any], record: Record) -> Climb:
+    depth, width = int(row["depth"]), int(row["width"])
+    return Climb(row["task"], row["position"], depth, width, row["seed"], Ladder.from_record(record))
+
+
+def _evidence(climbs: Sequence[Climb], shifts: Iterable[Mapping[str, Any]]) -> Evidence:
+    """Distances belong to a training size: of a task that was trained to several, the largest is looked at."""
+    sizes: dict[str, int] = {}
     for climb in climbs:
-        trained.setdefault(climb.task, set()).add(climb.ladder.train_size)
-    for task, sizes in trained.items():
-        if len(sizes) > 1:
-            several = " and ".join(map(str, sorted(sizes)))
-            raise UsageError(f"{where} has ladders of {task} trained to {several}; say which with train_size")
-    near = [LevelShift.from_plain(row) for row in shifts if row["train_size"] in trained.get(row["task"], ())]
-    return Evidence(tuple(climbs), tuple(near))
+        sizes[climb.task] = max(climb.ladder.train_size, sizes.get(climb.task, 0))
+    near = (LevelShift.from_plain(row) for row in shifts if sizes.get(row["task"]) == row["train_size"])
+    return Evidence(tuple(climb for climb in climbs if climb.ladder.train_size == sizes[climb.task]), tuple(near))
 
 
 def by_configuration(climbs: Iterable[Climb]) -> dict[Configuration, list[Climb]]:
@@ -154,6 +126,11 @@ def by_configuration(climbs: Iterable[Climb]) -> dict[Configuration, list[Climb]
     for climb in climbs:
         groups.setdefault(climb.configuration, []).append(climb)
     return {key: sorted(group, key=lambda climb: climb.seed) for key, group in groups.items()}
+
+
+def widest(configurations: Iterable[Configuration]) -> set[Configuration]:
+    """Of each task, encoding and number of layers the configuration with the widest model."""
+    return set({configuration[:3]: configuration for configuration in sorted(configurations)}.values())
 
 
 def points_at(climb: Climb, place: str) -> list[LevelPoint]:
@@ -219,5 +196,4 @@ def model_name(configuration: Configuration) -> str:
 
 def place_text(place: str) -> str:
     """A place in words."""
-    known = place in (IN_RANGE, FARTHEST, BEYOND)
-    return sentence(f"place.{place}") if known else sentence("place.axis", {"axis": place})
+    return sentence(f"place.{place}" if place in (IN_RANGE, FARTHEST, BEYOND) else "place.axis", {"axis": place})

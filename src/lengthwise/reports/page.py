@@ -16,11 +16,10 @@ from lengthwise.analyses.analysis import analyse
 from lengthwise.analyses.content import StudyContent, read_content
 from lengthwise.analyses.layout import PageLayout, in_short
 from lengthwise.analyses.words import counted, duration, listed
-from lengthwise.figures.policy import bundle, policy
+from lengthwise.figures.policy import bundle
 from lengthwise.records import Claim, Record
-from lengthwise.reports.page_file import write_page_file
 from lengthwise.reports.page_tables import claim_table, run_table
-from lengthwise.reports.record_section import asset, figure_data, marked, record_environment, script_safe
+from lengthwise.reports.record_section import asset, figure_data, rendered, write_page_file
 
 REPORT = "report.html"
 _WIDGETS = "widgets"
@@ -44,24 +43,10 @@ def render(study: StudyContent, records: Sequence[Record]) -> str:
     widgets = widgets_of(records)
     style = "".join(asset(name) for name in ("page.css", *(f"{_WIDGETS}/{name}.css" for name in widgets)))
     scripts = (bundle(), asset("page.js"), *(asset(f"{_WIDGETS}/{name}.js") for name in widgets))
-    text = (
-        record_environment(drawn)
-        .get_template("page.html.jinja")
-        .render(
-            study=study,
-            records=records,
-            counts=_counts(study),
-            failures=_failures(study),
-            facts=_facts(study),
-            has_runs=bool(study.runs),
-            data=marked(script_safe({**figure_data(drawn), "tables": plain})),
-            style=marked(style),
-            scripts=[marked(script) for script in scripts],
-            policy=policy(style, scripts),
-        )
-    )
-    # A lone surrogate, which a file's name may hold, cannot be written as UTF-8.
-    return text.encode("utf-8", "replace").decode("utf-8")
+    values = {"study": study, "records": records, "has_runs": bool(study.runs)}
+    values |= {"counts": _counts(study), "failures": _failures(study), "facts": _facts(study)}
+    data = {**figure_data(drawn), "tables": plain}
+    return rendered("page.html.jinja", values, data, style, scripts, drawn)
 
 
 def widgets_of(records: Iterable[Record]) -> list[str]:

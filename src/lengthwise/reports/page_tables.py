@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from lengthwise.analyses.content import StudyContent
 from lengthwise.records import Claim
+from lengthwise.reports.cells import shown
 from lengthwise.reports.record_section import claim_row
 from lengthwise.studies.record import RunRecord
 
@@ -40,21 +41,20 @@ class PageColumn:
 def run_table(study: StudyContent) -> list[PageColumn]:
     """One row per run, in the order of the grid; a column that says nothing is left out."""
     runs = study.runs
+    lower_bounds = [bool(_of(run, "censored")) for run in runs]
     columns = [
         PageColumn("task", "text", [run.task for run in runs]),
         PageColumn("encoding", "text", [run.position for run in runs]),
         PageColumn("variant", "text", [run.variant for run in runs]),
         PageColumn("seed", "number", [run.seed for run in runs]),
         PageColumn("trained to", "number", [run.train_size for run in runs]),
-        PageColumn(
-            "reach", "number", [_of(run, "reach") for run in runs], [bool(_of(run, "censored")) for run in runs]
-        ),
+        PageColumn("reach", "number", [_of(run, "reach") for run in runs], lower_bounds),
         PageColumn("in range", "share", [_of(run, "in_range") for run in runs]),
         PageColumn("2×", "share", [_of(run, "twice") for run in runs]),
         PageColumn("3×", "share", [_of(run, "thrice") for run in runs]),
         PageColumn("seconds", "number", [run.seconds for run in runs]),
         PageColumn("state", "state", [run.state for run in runs]),
-        PageColumn("kept", "text", ["" if run.summary is None else _yes(run.key in study.kept) for run in runs]),
+        PageColumn("kept", "text", ["" if run.summary is None else shown(run.key in study.kept) for run in runs]),
         PageColumn("reason", "text", [run.reason[:_LONGEST_REASON] for run in runs]),
     ]
     return [column for column in columns if any(value not in ("", None) for value in column.values)]
@@ -76,8 +76,4 @@ def claim_table(claims: Sequence[Claim]) -> list[PageColumn]:
 
 
 def _of(run: RunRecord, measure: str) -> Any:
-    return None if run.summary is None else getattr(run.summary, measure)
-
-
-def _yes(truth: bool) -> str:
-    return "yes" if truth else "no"
+    return getattr(run.summary, measure, None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from lengthwise.analyses.words import cut, percent
 from lengthwise.messages import explain, sentence
@@ -68,40 +68,40 @@ def _card(where: Place, group: Sequence[Cell], oracle: Oracle) -> Mapping[str, V
     try:
         task = tasks.restore(name)
     except Exception as error:  # any task of a user's may be gone, or be broken by now
-        return _silent(encodings, sentence("card.gone", _said(error)))
+        return _silent(encodings, "card.gone", _said(error))
     if task.readout == "numbers":
-        return _silent(encodings, sentence("card.numbers"))
+        return _silent(encodings, "card.numbers", {})
     try:
         if changed := _changed(task, group):
-            return _silent(encodings, changed)
-        card = oracle(task, encodings, train_size=train_size, test_size=test_size, name=name, quick=True)
+            return _silent(encodings, "card.changed", changed)
+        return oracle(task, encodings, train_size=train_size, test_size=test_size, name=name, quick=True).verdicts
     except Exception as error:
-        return _silent(encodings, sentence("card.broke", _said(error)))
-    return card.verdicts
+        return _silent(encodings, "card.broke", _said(error))
 
 
-def _changed(task: Task, group: Sequence[Cell]) -> str:
-    """What shows that the task is no longer the one that was trained on; empty where nothing does.
+def _changed(task: Task, group: Sequence[Cell]) -> dict[str, Any]:
+    """What shows that the task is no longer the one that was trained on; nothing where nothing does.
 
     How often guessing is right is found on fixed items and stored with every curve: the same for the same task. It is
     compared at the largest trained size that was measured; a change that leaves it alone is not seen.
     """
     curve = next((run.curve for cell in group for run in cell.done if run.stored), None)
     if curve is None:
-        return ""
+        return {}
     points = [(point.size, point.chance, point.token_chance) for point in curve.points]
     size, *then = max((point for point in points if point[0] <= group[0].train_size), default=points[0])
     guess = task.part("test").chance(size)
     now = (guess.exact, guess.token)
     if all(math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-12) for one, other in zip(then, now, strict=True)):
-        return ""
+        return {}
     shares = dict(zip(("exact", "token", "exact_then", "token_then"), map(percent, (*now, *then)), strict=True))
-    return sentence("card.changed", {"size": size, **shares})
+    return {"size": size, **shares}
 
 
-def _silent(encodings: tuple[str, ...], why: str) -> dict[str, Verdict]:
-    """The verdict where no theory was asked."""
-    claim = Claim("card.outlook", None, "", "predicted", "unknown", evidence={"why": why})
+def _silent(encodings: tuple[str, ...], reason: str, values: Mapping[str, Any]) -> dict[str, Verdict]:
+    """The verdict where no theory was asked, for a reason that is a key."""
+    why = sentence(reason, values)
+    claim = Claim("card.outlook", None, "", "predicted", "unknown", evidence={"why": why, "reason": reason})
     return {name: Verdict(name, (Opinion("none", "unknown", why, claim),)) for name in encodings}
 
 

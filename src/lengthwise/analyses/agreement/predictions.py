@@ -53,12 +53,6 @@ explain(
         "prediction.same_task": "the task is now what it was when the runs were trained, as guessing is right as "
         "often as then",
         "prediction.settings": "the other settings of the model do not matter",
-    }
-)
-SAME = Assumption("prediction.same_task")
-SETTINGS = Assumption("prediction.settings")
-explain(
-    {
         "agreement.accuracy": "learned cells that did not hold, of those the oracle said cannot hold",
         "agreement.attained": "learned cells that held, of those the oracle said can hold (training got there)",
         "agreement.coverage": "cells that the oracle decided, of those learned and measured beyond the training range",
@@ -77,17 +71,23 @@ explain(
         "agreement.advice": "To learn more, {advice}.",
     }
 )
+SAME = Assumption("prediction.same_task")
+SETTINGS = Assumption("prediction.settings")
 
 
 @dataclass(frozen=True)
 class CellPrediction:
-    """One cell: the verdict, what its runs did, and its reach if a run has finished."""
+    """One cell: the verdict, and what its runs did."""
 
     label: str
     cell: Cell
     verdict: Verdict
-    outcome: Outcome
-    measured: Claim | None
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        if self.cell.learned is False:
+            return "not_learned"
+        return "not_measured" if self.cell.holds is None else "held" if self.cell.holds else "not_held"
 
     @property
     def score(self) -> Score | None:
@@ -112,20 +112,16 @@ class CellPrediction:
         if self.outcome == "not_measured":
             return sentence("prediction.unmeasured", {"reach": reach})
         lucky = self.chance >= THRESHOLD
+        holding = sum(bool(run.summary and run.summary.holds) for run in cell.kept)
         values = {
             "reach": reach,
-            "holding": self.holding,
+            "holding": holding,
             "seeds": counted(len(cell.kept), "seed"),
-            "verb": "holds" if self.holding == 1 else "hold",
+            "verb": "holds" if holding == 1 else "hold",
             "times": times(cell.multiple),
             "guessed": sentence("prediction.guessed", {"chance": percent(self.chance)}) if lucky else "",
         }
         return sentence("prediction.found", values)
-
-    @property
-    def holding(self) -> int:
-        """How many of the seeds that learned hold."""
-        return sum(bool(run.summary and run.summary.holds) for run in self.cell.kept)
 
     @property
     def chance(self) -> float:
@@ -135,9 +131,18 @@ class CellPrediction:
     @property
     def sentence(self) -> str:
         """A decided cell: what was predicted, what came, and why it was predicted."""
+        why = " ".join(self.verdict.why.split())
         values = {"where": self.where, "outlook": outlook_words(self.verdict.outlook), "found": self.found}
-        values |= {"outcome": sentence(f"outcome.{self.outcome}"), "why": _ended(self.verdict.why)}
+        values |= {"outcome": sentence(f"outcome.{self.outcome}"), "why": why if why[-1:] in set(".!?…") else f"{why}."}
         return sentence("prediction.sentence", values)
+
+    @property
+    def reason(self) -> tuple[str, str]:
+        """What the reason of the verdict is known by: the theory, and the key of what it rests on."""
+        leading = self.verdict.leading
+        if leading is None:
+            return "", ""
+        return leading.key, leading.claim.evidence.get("reason") or (leading.grounds.key if leading.grounds else "")
 
     def claim(self) -> Claim | None:
         """The prediction as a claim with the theory's assumptions and two of its own; None where there is none."""
@@ -163,38 +168,16 @@ class CellPrediction:
         )
 
     def plain(self) -> dict[str, Any]:
+        own = ("task", "position", "variant", "train_size", "learned", "holds", "multiple")
         return {
-            "task": self.cell.task,
-            "position": self.cell.position,
-            "variant": self.cell.variant,
-            "train_size": self.cell.train_size,
+            **{name: getattr(self.cell, name) for name in own},
             "outlook": self.verdict.outlook,
             "why": self.verdict.why,
-            "learned": self.cell.learned,
-            "holds": self.cell.holds,
-            "multiple": self.cell.multiple,
             "outcome": self.outcome,
             "score": self.score,
-            "measured": None if self.measured is None else self.measured.plain(),
+            "measured": self.cell.claim("reach").plain() if self.cell.done else None,
             "verdict": self.verdict.plain(),
         }
-
-
-def beside(label: str, cell: Cell, verdict: Verdict) -> CellPrediction:
-    """A cell with the verdict on it and the outcome of its runs."""
-    if cell.learned is False:
-        outcome: Outcome = "not_learned"
-    elif cell.holds is None:
-        outcome = "not_measured"
-    else:
-        outcome = "held" if cell.holds else "not_held"
-    return CellPrediction(label, cell, verdict, outcome, cell.claim("reach") if cell.done else None)
-
-
-def _ended(text: str) -> str:
-    """A text that ends with a full stop, or a sign like it."""
-    text = " ".join(text.split())
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 @dataclass(frozen=True)
@@ -229,16 +212,6 @@ class Predictions:
         return [row for row in self.judged if row.score is not None]
 
     @cached_property
-    def excluded(self) -> list[CellPrediction]:
-        """Judged cells of which the oracle said "cannot hold"."""
-        return self.scored("as_predicted", "contradiction")
-
-    @cached_property
-    def possible(self) -> list[CellPrediction]:
-        """Judged cells of which the oracle said "can hold"."""
-        return self.scored("attained", "not_attained")
-
-    @cached_property
     def contradictions(self) -> list[CellPrediction]:
         """Cells that held, at the sizes measured, though the oracle said "cannot hold"."""
         return self.scored("contradiction")
@@ -249,31 +222,25 @@ class Predictions:
         return self.scored("not_attained")
 
     @cached_property
-    def undecided(self) -> dict[str, list[CellPrediction]]:
-        """The cells with the outlook "unknown", by the reason, the most common first."""
-        groups: dict[str, list[CellPrediction]] = {}
+    def undecided(self) -> list[list[CellPrediction]]:
+        """The cells with the outlook "unknown", those with one reason together, the most common reason first."""
+        groups: dict[tuple[str, str], list[CellPrediction]] = {}
         for row in self.rows:
             if row.verdict.outlook == "unknown":
-                groups.setdefault(row.verdict.why, []).append(row)
-        return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+                groups.setdefault(row.reason, []).append(row)
+        return sorted(groups.values(), key=len, reverse=True)
 
     def accuracy(self) -> Claim:
         """The share of "cannot hold" verdicts on learned cells that no cell contradicts."""
-        rows, others = self.excluded, self.contradictions
+        rows = self.scored("as_predicted", "contradiction")
         lucky = "violated" if any(row.chance >= THRESHOLD for row in rows) else "checked"
         guessing = Assumption("agreement.guessing", lucky, {"threshold": percent(THRESHOLD)})
-        return _share(
-            "agreement.accuracy",
-            rows,
-            len(rows) - len(others),
-            (guessing,),
-            {"contradictions": [r.where for r in others]},
-        )
+        return _share("agreement.accuracy", rows, "contradictions", self.contradictions, guessing)
 
     def attained(self) -> Claim:
         """The share of "can hold" verdicts on learned cells in which training got there."""
-        rows, others = self.possible, self.not_reached
-        return _share("agreement.attained", rows, len(rows) - len(others), (), {"others": [r.where for r in others]})
+        rows = self.scored("attained", "not_attained")
+        return _share("agreement.attained", rows, "others", self.not_reached)
 
     def coverage(self) -> Claim:
         """The share of judged cells that the oracle decided."""
@@ -287,8 +254,9 @@ class Predictions:
             evidence={
                 "n": judged,
                 "cells": len(self.rows),
-                "not_learned": [row.where for row in self.apart("not_learned")],
-                "not_measured": [row.where for row in self.apart("not_measured")],
+                **{
+                    outcome: [row.where for row in self.apart(outcome)] for outcome in OUTCOMES if outcome not in JUDGED
+                },
             },
         )
 
@@ -313,12 +281,12 @@ class Predictions:
         if not self.decided:
             return (sentence("agreement.nothing_decided", cells(len(self.judged))),)
         found = []
-        if self.excluded:
+        excluded, attained = len(self.scored("as_predicted", "contradiction")), len(self.scored("attained"))
+        if excluded:
             key = "agreement.contradicted" if self.contradictions else "agreement.uncontradicted"
-            found.append(sentence(key, {"held": len(self.contradictions), **cells(len(self.excluded))}))
-        if self.possible:
-            got = len(self.possible) - len(self.not_reached)
-            found.append(sentence("agreement.got_there", {"held": got, **cells(len(self.possible))}))
+            found.append(sentence(key, {"held": len(self.contradictions), **cells(excluded)}))
+        if possible := attained + len(self.not_reached):
+            found.append(sentence("agreement.got_there", {"held": attained, **cells(possible)}))
         if left := len(self.judged) - len(self.decided):
             found.append(sentence("agreement.left", cells(left)))
         return tuple(found)
@@ -354,10 +322,11 @@ class Predictions:
 
 
 def _share(
-    key: str, rows: list[CellPrediction], number: int, assumptions: tuple[Assumption, ...], evidence: dict[str, Any]
+    key: str, rows: list[CellPrediction], name: str, others: list[CellPrediction], *assumptions: Assumption
 ) -> Claim:
-    """A share of cells with Wilson's interval, which takes cells for independent trials."""
-    repeated = len({row.cell.task for row in rows}) < len(rows)
+    """The share of cells that are not among the `others`, which the evidence has under `name`, with Wilson's interval,
+    which takes cells for independent trials."""
+    repeated, number = len({row.cell.task for row in rows}) < len(rows), len(rows) - len(others)
     apart = Assumption("agreement.independent", "violated" if repeated else "assumed")
     return Claim(
         key=key,
@@ -368,12 +337,12 @@ def _share(
         interval=wilson(number, len(rows)) if rows else None,
         assumptions=(apart, *assumptions, SAME),
         reference=Reference("wilson1927"),
-        evidence={"n": len(rows), "number": number, "threshold": THRESHOLD, **evidence},
+        evidence={"n": len(rows), "number": number, "threshold": THRESHOLD, name: [row.where for row in others]},
     )
 
 
 def predict(study: StudyContent, oracle: Oracle) -> Predictions:
     """What the oracle says about every cell of a study, and what was measured."""
     found = verdicts(study.cells, oracle)
-    rows = [beside(study.label(cell), cell, found[place(cell), cell.position]) for cell in study.cells]
+    rows = (CellPrediction(study.label(cell), cell, found[place(cell), cell.position]) for cell in study.cells)
     return Predictions(study.name, tuple(rows))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lengthwise.analyses.evidence import (
     IN_RANGE,
     LEARNED_VALUES,
-    Climb,
     Configuration,
     Evidence,
     by_configuration,
@@ -19,7 +18,7 @@ from lengthwise.analyses.evidence import (
 )
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.curve.standard import wilson
-from lengthwise.records import Assumption, Claim, Column, Table
+from lengthwise.records import Assumption, Claim, Table, columns
 
 _PER_SEED = Assumption("in_range.pooled")
 
@@ -53,13 +52,9 @@ class LearnedTask:
     def claims(self) -> list[Claim]:
         about = {"task": self.task, "configuration": named(self.best)}
         counted = {**about, "solved": self.solved, "decoded": self.decoded}
-        learned, of, share = (
-            {"task": self.task, **LEARNED_VALUES},
-            f"of {self.configurations}",
-            self.solved / self.decoded,
-        )
+        learned, of = {"task": self.task, **LEARNED_VALUES}, f"of {self.configurations}"
         best = (_PER_SEED, Assumption("in_range.best_of_several"))
-        interval = wilson(self.solved, self.decoded)
+        share, interval = self.solved / self.decoded, wilson(self.solved, self.decoded)
         return [
             Claim("in_range.learned", self.learned, of, "measured", evidence=learned),
             Claim("in_range.tokens", self.token, "share", "measured", assumptions=best, evidence=about),
@@ -67,62 +62,29 @@ class LearnedTask:
         ]
 
 
-@dataclass(frozen=True)
-class InRange:
-    """All tasks."""
-
-    tasks: tuple[LearnedTask, ...]
-
-    @property
-    def learned(self) -> int:
-        return sum(task.learned for task in self.tasks)
-
-    @property
-    def configurations(self) -> int:
-        return sum(task.configurations for task in self.tasks)
-
-    def claims(self) -> list[Claim]:
-        return [claim for task in self.tasks for claim in task.claims()]
-
-    def table(self) -> Table:
-        columns = (
-            Column("task", "text", "problem"),
-            Column("learned", "text", "configurations that learned"),
-            Column("token", "share", "best: tokens right"),
-            Column("solved", "text", "best: problems solved"),
-            Column("best", "text", "best"),
-        )
-        rows = tuple(
-            (
-                row.task,
-                f"{row.learned} of {row.configurations}",
-                row.token,
-                f"{row.solved} of {row.decoded}",
-                named(row.best).removeprefix(f"{row.task}, "),
-            )
-            for row in self.tasks
-        )
-        note = sentence("in_range.note", LEARNED_VALUES)
-        return Table("in_range.tasks", columns, rows, sentence("in_range.table"), note)
-
-
-def in_range(evidence: Evidence) -> InRange:
+def in_range(evidence: Evidence) -> list[LearnedTask]:
     """How well every task was learned whose training range was measured."""
-    measured = [climb for climb in evidence.climbs if points_at(climb, IN_RANGE)]
-    return InRange(tuple(_task(measured, task) for task in dict.fromkeys(climb.task for climb in measured)))
+    found = []
+    for task in evidence.tasks:
+        own = by_configuration(climb for climb in evidence.climbs if climb.task == task and points_at(climb, IN_RANGE))
+        points = {key: [point for climb in group for point in points_at(climb, IN_RANGE)] for key, group in own.items()}
+        tokens = {key: mean(point.token for point in reached) or 0.0 for key, reached in points.items()}
+        if tokens:
+            best = max(tokens, key=lambda key: tokens[key])
+            solved, decoded = (sum(getattr(point, name) for point in points[best]) for name in ("solved", "decoded"))
+            learned = sum(has_learned(group) for group in own.values())
+            found.append(LearnedTask(task, len(own), learned, best, tokens[best], solved, decoded))
+    return found
 
 
-def _task(climbs: Sequence[Climb], task: str) -> LearnedTask:
-    groups = by_configuration(climb for climb in climbs if climb.task == task)
-    points = {key: [point for climb in group for point in points_at(climb, IN_RANGE)] for key, group in groups.items()}
-    tokens = {key: mean(point.token for point in own) or 0.0 for key, own in points.items()}
-    best = max(tokens, key=lambda key: tokens[key])
-    return LearnedTask(
-        task=task,
-        configurations=len(groups),
-        learned=sum(has_learned(group) for group in groups.values()),
-        best=best,
-        token=tokens[best],
-        solved=sum(point.solved for point in points[best]),
-        decoded=sum(point.decoded for point in points[best]),
+def in_range_table(tasks: Iterable[LearnedTask]) -> Table:
+    described = columns(
+        "task:text problem | learned:text configurations that learned | token:share best: tokens right | "
+        "solved:text best: problems solved | best:text best"
     )
+    rows = []
+    for one in tasks:
+        learned, solved = f"{one.learned} of {one.configurations}", f"{one.solved} of {one.decoded}"
+        rows.append((one.task, learned, one.token, solved, named(one.best).removeprefix(f"{one.task}, ")))
+    title, note = sentence("in_range.table"), sentence("in_range.note", LEARNED_VALUES)
+    return Table("in_range.tasks", described, tuple(rows), title, note)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.analyses.reach.answer import answer
 from lengthwise.analyses.reach.heat_map import heat_map
 from lengthwise.messages import explain, sentence
@@ -43,15 +43,9 @@ class ReachAnalysis(Analysis):
         found = answer(study)
         measured = (cell.claim(measure) for measure in MEASURES for cell in study.cells if cell.values(measure))
         caption = sentence("reach.caption", {"signs": "".join(f"; {sign}" for sign in signs(study))})
-        layout = PageLayout(sentence("reach.link"), notes=(caption,), claims=len(found.claims), columns=1)
-        return Record(
-            "reach",
-            title=sentence("reach.title"),
-            text=found.sentences,
-            claims=(*found.claims, *measured),
-            figures=(heat_map(study),) if study.rows and study.pictures else (),
-            data={LAYOUT: layout.plain()},
-        )
+        layout = PageLayout(notes=(caption,), claims=len(found.claims), columns=1)
+        figures = [heat_map(study)] if study.rows and study.pictures else []
+        return arranged("reach", layout, found.sentences, (*found.claims, *measured), figures=figures)
 
     def applies(self, study: StudyContent) -> bool:
         return bool(study.runs) or study.evidence is None

@@ -1,4 +1,8 @@
-"""What was measured over time as pictures: cluster numbers, energy, and the histogram of inner products."""
+"""What was measured over time as pictures: cluster numbers, energy, and the histogram of inner products.
+
+They are drawn once, as SVG inside a page without scripts, which a phone shows at three quarters of its size. So they
+are narrower than other charts and their letters larger. Their ink is that of the page, light or dark.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,12 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
 import numpy as np
 
-from lengthwise.figures.curves import PALETTE
-from lengthwise.figures.layout import wrapping_legend
-from lengthwise.figures.style import PAGE_INK, thinned
-from lengthwise.reports.drawing import FONT, WIDTH, drawn_svg
+from lengthwise.figures.style import PAGE_INK, PALETTE, alt, config, template_of, thinned, vl_convert, wrapping_legend
 from lengthwise.reports.particles.simulation import FIXED_SCALE, THRESHOLD, Measures, Simulation
 
+WIDTH, _FONT = 400, 13
 _TIMES = 60  # columns of the histogram
 _FRAME = re.compile(r'transform="translate\(([\d.]+),([\d.]+)\)"')
 
@@ -93,7 +94,7 @@ def _clusters(simulation: Simulation) -> Any:
         return lines
     data = alt.Chart(alt.Data(values=[{"time": mark.time, "label": mark.label} for mark in within]))
     rules = data.mark_rule(strokeDash=[2, 3], color=PAGE_INK).encode(x="time:Q")
-    text = data.mark_text(align="left", dx=4, baseline="top", fontSize=FONT)
+    text = data.mark_text(align="left", dx=4, baseline="top", fontSize=_FONT)
     labels = text.encode(x="time:Q", y=alt.value(2), text="label:N")
     return alt.layer(lines, rules, labels)
 
@@ -143,8 +144,14 @@ def _time_axis(measures: Measures, column: str = "time") -> Any:
 
 def _drawn(title: str, words: str, chart: Any, height: int) -> Chart:
     """The chart as SVG that takes its ink from the page, and where its axis of time begins."""
+    style = config(PAGE_INK)
+    style["axis"] |= {"labelFontSize": _FONT, "titleFontSize": _FONT}
+    style["legend"] |= {"labelFontSize": _FONT, "titleFontSize": _FONT}
     # One width of labels on the left, so that the axes of time lie below each other.
-    svg = drawn_svg(chart.properties(width=WIDTH, height=height), {"minExtent": 48, "maxExtent": 48})
+    style["axisY"] = {"minExtent": 48, "maxExtent": 48}
+    spec = {**template_of(chart.properties(width=WIDTH, height=height)), "config": style}
+    # A style attribute is not allowed by the page's policy, and Vega uses one for the pointer alone.
+    svg = re.sub(r' style="[^"]*"', "", vl_convert.vegalite_to_svg(spec))
     found = _FRAME.search(svg)
     left, top = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
     cursor = f'<line class="cursor" x1="{left:g}" x2="{left:g}" y1="{top:g}" y2="{top + height:g}"/>'

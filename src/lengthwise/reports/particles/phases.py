@@ -10,8 +10,7 @@ from typing import Any
 import altair as alt
 
 from lengthwise.figures.chart_files import save_chart
-from lengthwise.figures.layout import gradient_below, heat_colours
-from lengthwise.figures.style import PAPER_INK, config
+from lengthwise.figures.style import PAPER_INK, config, gradient_below, heat_colours
 
 MEASURES = {
     "share_pairs": "share of pairs in one place",
