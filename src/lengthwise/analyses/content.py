@@ -23,6 +23,8 @@ from lengthwise.studies.shifts import read_shifts
 from lengthwise.studies.store import Store
 from lengthwise.studies.summary import read_summary
 
+ANALYSED = ("curve", "guarantee", "ladder")  # probes whose records have an analysis of their own
+
 
 @dataclass(frozen=True)
 class GridRow:
@@ -68,7 +70,7 @@ class StudyContent:
     @cached_property
     def shown_probes(self) -> tuple[str, ...]:
         """The records that no analysis is made for, by the names they are stored under."""
-        return tuple(slug for slug, source in sources(self.runs).items() if source not in ("curve", "ladder"))
+        return tuple(slug for slug, source in sources(self.runs).items() if source not in ANALYSED)
 
     @cached_property
     def ladders_lead(self) -> bool:

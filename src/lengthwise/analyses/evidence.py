@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.ladder.levels import Ladder, LevelPoint
@@ -19,8 +20,6 @@ from lengthwise.shift.level_shift import LevelShift
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.summary import StudySummary
 from lengthwise.tasks.ladder import TRAINING
-
-Configuration = tuple[str, str, int, int]  # task, position, depth, width
 
 IN_RANGE, FARTHEST, BEYOND = "in_range", "farthest", "beyond"  # any other place is the name of an axis
 DEPTH = "depth"
@@ -43,6 +42,24 @@ SHARED_ITEMS = Assumption("ladder.shared_items", "violated")
 LEARNED_VALUES = {"learned": LEARNED, "share": 1 - LEARNED}
 
 
+class Configuration(NamedTuple):
+    """What a seed repeats. `depth` is a level of the search in these studies, so a model has layers in words."""
+
+    task: str
+    position: str
+    depth: int
+    width: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.task}, {self.position}, depth {self.depth}, width {self.width}"
+
+    @property
+    def model(self) -> str:
+        """The label without the task: `rope, 2 layers, width 32`."""
+        return f"{self.position}, {layers_text(self.depth)}, width {self.width}"
+
+
 @dataclass(frozen=True)
 class Climb:
     """One trained model and its ladder. `position` is the encoding's spec; `seed` that of training."""
@@ -56,8 +73,24 @@ class Climb:
 
     @property
     def configuration(self) -> Configuration:
-        """What a seed repeats."""
-        return (self.task, self.position, self.depth, self.width)
+        return Configuration(self.task, self.position, self.depth, self.width)
+
+    def points_at(self, place: str) -> list[LevelPoint]:
+        """The levels of a place: IN_RANGE, FARTHEST, BEYOND, or the name of an axis."""
+        points = self.ladder.points
+        if place in (IN_RANGE, BEYOND):
+            return [point for point in points if (point.axis == TRAINING) == (place == IN_RANGE)]
+        along = [point for point in points if point.axis == (DEPTH if place == FARTHEST else place)]
+        return [max(along, key=lambda point: point.value)] if along and place == FARTHEST else along
+
+    def risk_at(self, place: str) -> float | None:
+        """The mean risk over the levels of a place; None where none was measured."""
+        return mean(point.risk for point in self.points_at(place))
+
+    def increase_at(self, place: str) -> float | None:
+        """The mean risk over the levels of a place minus the risk in range; None where either was not measured."""
+        there, in_range = self.risk_at(place), self.risk_at(IN_RANGE)
+        return None if there is None or in_range is None else there - in_range
 
 
 @dataclass(frozen=True, eq=False)  # by identity, so that what is concluded from it can be kept
@@ -73,6 +106,11 @@ class Evidence:
     def shift_of(self, task: str, metric: str) -> dict[str, LevelShift]:
         """The shifts of a task in a metric, by the name of the level."""
         return {shift.name: shift for shift in self.shifts if (shift.task, shift.metric) == (task, metric)}
+
+    @cached_property
+    def configurations(self) -> dict[Configuration, list[Climb]]:
+        """The climbs of each configuration, one per seed, in the order of seeds."""
+        return by_configuration(self.climbs)
 
     @property
     def tasks(self) -> list[str]:
@@ -130,23 +168,7 @@ def by_configuration(climbs: Iterable[Climb]) -> dict[Configuration, list[Climb]
 
 def widest(configurations: Iterable[Configuration]) -> set[Configuration]:
     """Of each task, encoding and number of layers the configuration with the widest model."""
-    return set({configuration[:3]: configuration for configuration in sorted(configurations)}.values())
-
-
-def points_at(climb: Climb, place: str) -> list[LevelPoint]:
-    """The levels of a place: IN_RANGE, FARTHEST, BEYOND, or the name of an axis."""
-    points = climb.ladder.points
-    if place == IN_RANGE:
-        return [point for point in points if point.axis == TRAINING]
-    if place == BEYOND:
-        return [point for point in points if point.axis != TRAINING]
-    along = [point for point in points if point.axis == (DEPTH if place == FARTHEST else place)]
-    return [max(along, key=lambda point: point.value)] if along and place == FARTHEST else along
-
-
-def risk_at(climb: Climb, place: str) -> float | None:
-    """The mean risk over the levels of a place; None where none was measured."""
-    return mean([point.risk for point in points_at(climb, place)])
+    return set({one[:3]: one for one in sorted(configurations)}.values())
 
 
 def has_learned(climbs: Sequence[Climb]) -> bool:
@@ -155,14 +177,8 @@ def has_learned(climbs: Sequence[Climb]) -> bool:
     For one model or for the seeds of a configuration. A model that never learned its range has nothing to lose beyond
     it, so nothing about the cost of a shift is concluded from such models.
     """
-    found = mean([risk for climb in climbs if (risk := risk_at(climb, IN_RANGE)) is not None])
+    found = mean(climb.risk_at(IN_RANGE) for climb in climbs)
     return found is not None and found <= LEARNED + _ROUNDING
-
-
-def increase_at(climb: Climb, place: str) -> float | None:
-    """The mean risk over the levels of a place minus the risk in range; None where either was not measured."""
-    there, in_range = risk_at(climb, place), risk_at(climb, IN_RANGE)
-    return None if there is None or in_range is None else there - in_range
 
 
 def common_levels(climbs: Sequence[Climb]) -> list[LevelPoint]:
@@ -177,21 +193,8 @@ def mean(values: Iterable[float | None]) -> float | None:
     return math.fsum(known) / len(known) if known else None
 
 
-def named(configuration: Configuration) -> str:
-    """The label of a configuration."""
-    task, position, depth, width = configuration
-    return f"{task}, {position}, depth {depth}, width {width}"
-
-
 def layers_text(depth: int) -> str:
-    """`depth` is a level of the search in these studies, so a model has layers."""
     return f"{depth} layer{'' if depth == 1 else 's'}"
-
-
-def model_name(configuration: Configuration) -> str:
-    """The label without the task: `rope, 2 layers, width 32`."""
-    _, position, depth, width = configuration
-    return f"{position}, {layers_text(depth)}, width {width}"
 
 
 def place_text(place: str) -> str:

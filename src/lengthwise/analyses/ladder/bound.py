@@ -19,7 +19,7 @@ import numpy as np
 
 from lengthwise.analyses.analysis import analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.evidence import Climb, Configuration, Evidence, model_name
+from lengthwise.analyses.evidence import Climb, Configuration, Evidence
 from lengthwise.analyses.ladder.redraw import redrawn
 from lengthwise.analyses.ladder.section import LadderAnalysis
 from lengthwise.analyses.layout import Menu, PageLayout, arranged
@@ -358,7 +358,7 @@ def _waterfall(points: Sequence[BoundPoint]) -> tuple[tuple[Menu, ...], tuple[Fi
 
 
 def _model(point: BoundPoint) -> str:
-    return f"{point.configuration[0]}: {model_name(point.configuration)}"
+    return f"{point.configuration.task}: {point.configuration.model}"
 
 
 def _rows(point: BoundPoint, which: str) -> list[dict[str, Any]]:
@@ -401,7 +401,7 @@ def _table(points: Sequence[BoundPoint]) -> Table:
     )
     groups: dict[tuple[str, str], list[BoundPoint]] = {}
     for point in points:
-        groups.setdefault((point.configuration[0], point.axis), []).append(point)
+        groups.setdefault((point.configuration.task, point.axis), []).append(point)
     rows = tuple(
         (
             *place,

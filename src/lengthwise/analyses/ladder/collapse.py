@@ -19,10 +19,8 @@ from lengthwise.analyses.evidence import (
     Climb,
     Configuration,
     Evidence,
-    by_configuration,
     common_levels,
     mean,
-    named,
     widest,
 )
 from lengthwise.analyses.ladder import section
@@ -100,7 +98,7 @@ class Collapse:
 
 def collapse(evidence: Evidence) -> Collapse:
     """The strata of every configuration at every level."""
-    groups = by_configuration(evidence.climbs)
+    groups = evidence.configurations
     strata = tuple(row for key, climbs in groups.items() for row in _strata(key, climbs))
     deepest: dict[Configuration, int] = {}
     for row in strata:
@@ -109,8 +107,8 @@ def collapse(evidence: Evidence) -> Collapse:
     far = [row for row in strata if row.axis == DEPTH and row.value == deepest[row.configuration]]
     near = [row for row in strata if row.axis == TRAINING]
     inner = [row for row in far if row.layer > 0]
-    layers = sorted({row.configuration[2] for row in inner})
-    where = [_where([row for row in inner if row.configuration[2] == depth], depth) for depth in layers]
+    layers = sorted({row.configuration.depth for row in inner})
+    where = [_where([row for row in inner if row.configuration.depth == depth], depth) for depth in layers]
     return Collapse(strata, (_change(far, near, "shared"), _change(far, near, "rank"), *where))
 
 
@@ -129,9 +127,9 @@ def _change(far: Sequence[Stratum], near: Sequence[Stratum], field: str) -> Clai
     """Farthest depth minus training after the last layer, pair by pair of configuration."""
     first, second = (
         {
-            named(row.configuration): getattr(row, field)
+            row.configuration.label: getattr(row, field)
             for row in rows
-            if row.layer == row.configuration[2] and getattr(row, field) is not None
+            if row.layer == row.configuration.depth and getattr(row, field) is not None
         }
         for rows in (far, near)
     )
@@ -164,7 +162,7 @@ def collapse_panels(result: Collapse, encodings: Sequence[str]) -> list[Figure]:
     tasks: dict[str, list[Stratum]] = {}
     models = widest(row.configuration for row in result.strata)
     for row in result.strata:
-        tasks.setdefault(row.configuration[0], []).append(row)
+        tasks.setdefault(row.configuration.task, []).append(row)
     shown = {task: [row for row in _ends(rows) if row.configuration in models] for task, rows in tasks.items()}
     panels = []
     for measure in MEASURES:

@@ -25,10 +25,8 @@ from lengthwise.analyses.evidence import (
     Climb,
     Evidence,
     has_learned,
-    increase_at,
     mean,
     place_text,
-    risk_at,
 )
 from lengthwise.analyses.ladder.section import LadderAnalysis
 from lengthwise.analyses.layout import PageLayout, arranged
@@ -168,11 +166,12 @@ def _effect(
     both = [pair for pair in ones if pair in twos]
     kept = [pair for pair in both if inside or (has_learned([ones[pair]]) and has_learned([twos[pair]]))]
     left = set(both) - set(kept)
+    measure = Climb.risk_at if inside else Climb.increase_at
     first, second = (
         {
             "{}, depth {}, width {}, seed {}".format(*pair): value
             for pair, climb in side.items()
-            if pair not in left and (value := (risk_at if inside else increase_at)(climb, place)) is not None
+            if pair not in left and (value := measure(climb, place)) is not None
         }
         for side in (ones, twos)
     )
@@ -181,8 +180,8 @@ def _effect(
     claim = paired_over_tasks(key, first, second, about=about, unit="risk")
     own = (SHARED_ITEMS, _SAME_TRAINING, *(() if inside else (_CHOSEN,)), *assumptions)
     sides = [(ones[pair], twos[pair]) for pair in both]
-    risk = _mean_difference(sides, place, risk_at)
-    increase = None if inside else _mean_difference(sides, place, increase_at)
+    risk = _mean_difference(sides, place, Climb.risk_at)
+    increase = None if inside else _mean_difference(sides, place, Climb.increase_at)
     evidence = {
         "pairs_measured": len(both),
         "pairs_by_task": dict(Counter(pair[0] for pair in kept)),

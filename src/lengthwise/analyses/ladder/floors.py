@@ -26,11 +26,9 @@ from lengthwise.analyses.evidence import (
     SHARED_ITEMS,
     Climb,
     Evidence,
-    by_configuration,
     has_learned,
     layers_text,
     place_text,
-    risk_at,
 )
 from lengthwise.analyses.ladder.floor_fit import FEWEST_WIDTHS, FloorFit, fit_floor, floor_interval
 from lengthwise.analyses.ladder.section import LadderAnalysis, encoding_colour, layers_dash, task_panels
@@ -180,7 +178,7 @@ class Floors:
 def floors(evidence: Evidence) -> Floors:
     """The floors of every task, encoding and depth at every place."""
     groups: dict[tuple[str, str, int], dict[int, list[Climb]]] = {}
-    for (task, position, depth, width), climbs in by_configuration(evidence.climbs).items():
+    for (task, position, depth, width), climbs in evidence.configurations.items():
         groups.setdefault((task, position, depth), {})[width] = climbs
     found = tuple(_floor(*key, place, widths) for place in PLACES for key, widths in groups.items())
     pages, differences, verdicts = {}, {}, {}
@@ -200,7 +198,7 @@ def floors(evidence: Evidence) -> Floors:
 def _floor(task: str, position: str, depth: int, place: str, climbs: Mapping[int, Sequence[Climb]]) -> Floor:
     """One fit, to the seeds that all widths have."""
     by_width = {
-        width: {climb.seed: risk for climb in group if (risk := risk_at(climb, place)) is not None}
+        width: {climb.seed: risk for climb in group if (risk := climb.risk_at(place)) is not None}
         for width, group in sorted(climbs.items())
     }
     seeds = tuple(sorted(set.intersection(*(set(risks) for risks in by_width.values()))))

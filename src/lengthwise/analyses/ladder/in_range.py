@@ -13,8 +13,6 @@ from lengthwise.analyses.evidence import (
     by_configuration,
     has_learned,
     mean,
-    named,
-    points_at,
 )
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.curve.standard import wilson
@@ -50,7 +48,7 @@ class LearnedTask:
     decoded: int
 
     def claims(self) -> list[Claim]:
-        about = {"task": self.task, "configuration": named(self.best)}
+        about = {"task": self.task, "configuration": self.best.label}
         counted = {**about, "solved": self.solved, "decoded": self.decoded}
         learned, of = {"task": self.task, **LEARNED_VALUES}, f"of {self.configurations}"
         best = (_PER_SEED, Assumption("in_range.best_of_several"))
@@ -66,8 +64,8 @@ def in_range(evidence: Evidence) -> list[LearnedTask]:
     """How well every task was learned whose training range was measured."""
     found = []
     for task in evidence.tasks:
-        own = by_configuration(climb for climb in evidence.climbs if climb.task == task and points_at(climb, IN_RANGE))
-        points = {key: [point for climb in group for point in points_at(climb, IN_RANGE)] for key, group in own.items()}
+        own = by_configuration(climb for climb in evidence.climbs if climb.task == task and climb.points_at(IN_RANGE))
+        points = {key: [point for climb in group for point in climb.points_at(IN_RANGE)] for key, group in own.items()}
         tokens = {key: mean(point.token for point in reached) or 0.0 for key, reached in points.items()}
         if tokens:
             best = max(tokens, key=lambda key: tokens[key])
@@ -85,6 +83,6 @@ def in_range_table(tasks: Iterable[LearnedTask]) -> Table:
     rows = []
     for one in tasks:
         learned, solved = f"{one.learned} of {one.configurations}", f"{one.solved} of {one.decoded}"
-        rows.append((one.task, learned, one.token, solved, named(one.best).removeprefix(f"{one.task}, ")))
+        rows.append((one.task, learned, one.token, solved, one.best.label.removeprefix(f"{one.task}, ")))
     title, note = sentence("in_range.table"), sentence("in_range.note", LEARNED_VALUES)
     return Table("in_range.tasks", described, tuple(rows), title, note)

@@ -10,7 +10,7 @@ import numpy as np
 
 from lengthwise.analyses.analysis import analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.evidence import Climb, Evidence, by_configuration, common_levels, mean, widest
+from lengthwise.analyses.evidence import Climb, Evidence, common_levels, mean, widest
 from lengthwise.analyses.ladder import section
 from lengthwise.analyses.layout import PageLayout, arranged, menu_of
 from lengthwise.figures.style import GREY, alt, hover, lines_and_points, share_axis, template_of
@@ -65,7 +65,7 @@ class LevelsAnalysis(section.LadderAnalysis):
 def level_panels(evidence: Evidence, encodings: Sequence[str]) -> list[Figure]:
     """One panel per task and measure: by level, the widest model of each encoding and number of layers; then accuracy
     by confidence."""
-    configurations = by_configuration(evidence.climbs)
+    configurations = evidence.configurations
     models = widest(configurations)
     seeds = [climbs for configuration, climbs in configurations.items() if configuration in models]
     panels = []

@@ -32,10 +32,8 @@ from lengthwise.analyses.evidence import (
     Climb,
     Configuration,
     Evidence,
-    by_configuration,
     common_levels,
     has_learned,
-    named,
     place_text,
 )
 from lengthwise.messages import explain, sentence
@@ -186,7 +184,7 @@ def shuffled(trends: Sequence[RiskTrend]) -> Shuffled:
     monotone, rising, total = np.zeros(SHUFFLES, np.int64), np.zeros(SHUFFLES, np.int64), np.zeros(SHUFFLES)
     groups: dict[tuple[str, tuple[str, ...]], list[int]] = {}
     for place, found in enumerate(trends):
-        groups.setdefault((found.configuration[0], found.names), []).append(place)
+        groups.setdefault((found.configuration.task, found.names), []).append(place)
     varying = 0
     for number, members in enumerate(groups.values()):
         rows = {place: standard_ranks(trends[place].risk) for place in members}
@@ -269,7 +267,7 @@ class Monotone:
             "learned": sum(trend.learned for trend in self.trends),
             "median_rho": _median([trend.rho for trend in self._learned]),
             "monotone_after_holm": _after_holm(self.trends),
-            "not_monotone": [named(trend.configuration) for trend in self.trends if trend.monotone is False],
+            "not_monotone": [trend.configuration.label for trend in self.trends if trend.monotone is False],
             "shares": {"monotone": self.count / self.judged, "control": self.control.mean / self.judged},
         }
         status = "holds" if enough else "refuted"
@@ -322,8 +320,8 @@ def monotone(evidence: Evidence) -> tuple[Monotone, ...]:
 
 def _in_order(evidence: Evidence, metric: str, axis: str, axes: Sequence[str]) -> Monotone:
     chosen = [TRAINING, *(axes if axis == ALL_AXES else [axis])]
-    groups = by_configuration(evidence.climbs)
-    every = [trend_of(group, evidence.shift_of(key[0], metric), chosen) for key, group in groups.items()]
+    groups = evidence.configurations
+    every = [trend_of(group, evidence.shift_of(key.task, metric), chosen) for key, group in groups.items()]
     null = shuffled([trend for trend in every if trend.learned])
     p_values = iter(null.p_values)
     trends = tuple(dataclasses.replace(one, p_value=next(p_values)) if one.learned else one for one in every)
@@ -364,7 +362,7 @@ def _page(metric: str, axis: str, trends: Sequence[RiskTrend], null: Shuffled) -
         "monotone.page",
         [trend.risk.tolist() for trend in kept],
         about={"metric": metric, "axis": axis, "place": _place(axis)},
-        blocks=[named(trend.configuration) for trend in kept],
+        blocks=[trend.configuration.label for trend in kept],
     )
     seen = [trend.rho for trend in trends if trend.rho is not None and trend.p_value is not None]
     own: dict[str, Any] = {"left_out": len(trends) - len(kept)}

@@ -8,7 +8,7 @@ from typing import Any
 
 from lengthwise.analyses.analysis import analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.evidence import LEARNED_VALUES, Evidence, by_configuration, has_learned, mean
+from lengthwise.analyses.evidence import LEARNED_VALUES, Evidence, has_learned, mean
 from lengthwise.analyses.ladder.answer import answer
 from lengthwise.analyses.ladder.in_range import in_range, in_range_table
 from lengthwise.analyses.ladder.monotone import ALL_AXES, Monotone, RiskTrend, monotone
@@ -78,7 +78,7 @@ def risk_panels(evidence: Evidence, result: Monotone, encodings: Sequence[str]) 
     template = _template(result.unit, highest, encodings, evidence.layers)
     found = []
     for place, task in enumerate(evidence.tasks):
-        trends = [trend for trend in result.trends if trend.configuration[0] == task and trend.names]
+        trends = [trend for trend in result.trends if trend.configuration.task == task and trend.names]
         if not trends:
             continue
         values = {
@@ -175,10 +175,10 @@ def _distances(evidence: Evidence) -> Table:
 
 def _losses(evidence: Evidence) -> Table:
     axes = (TRAINING, *evidence.axes)
-    groups = {key: group for key, group in by_configuration(evidence.climbs).items() if has_learned(group)}
+    groups = {key: group for key, group in evidence.configurations.items() if has_learned(group)}
     rows = []
     for task in evidence.tasks:
-        climbs = [climb for key, group in groups.items() if key[0] == task for climb in group]
+        climbs = [climb for key, group in groups.items() if key.task == task for climb in group]
         if climbs:
             points = [point for climb in climbs for point in climb.ladder.points]
             cells = []

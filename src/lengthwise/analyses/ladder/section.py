@@ -11,7 +11,7 @@ from typing import Any
 
 from lengthwise.analyses.analysis import Analysis
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.evidence import Configuration, Evidence, layers_text, model_name
+from lengthwise.analyses.evidence import Configuration, Evidence, layers_text
 from lengthwise.figures.style import alt, wrapping_legend
 from lengthwise.messages import sentence
 from lengthwise.records import Figure, Record
@@ -58,7 +58,7 @@ def task_panels(
 def looks(configuration: Configuration, name: str = "model") -> dict[str, str]:
     """What the colour, the dash and the words of a model are made of; the words are in the column `name`."""
     _, position, depth, _ = configuration
-    return {"encoding": position, "layers": layers_text(depth), name: model_name(configuration)}
+    return {"encoding": position, "layers": layers_text(depth), name: configuration.model}
 
 
 def encoding_colour(encodings: Sequence[str]) -> Any:

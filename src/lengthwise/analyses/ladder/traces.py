@@ -15,7 +15,7 @@ from typing import Any
 
 from lengthwise.analyses.analysis import analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.evidence import Climb, Evidence, by_configuration, model_name
+from lengthwise.analyses.evidence import Climb, Evidence
 from lengthwise.analyses.ladder.section import LadderAnalysis
 from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.messages import explain, sentence
@@ -75,13 +75,13 @@ class Explorer:
 
 def explorer(evidence: Evidence) -> Explorer | None:
     """All examples of the first seed of each configuration; None where there are none."""
-    first = {configuration: climbs[0] for configuration, climbs in by_configuration(evidence.climbs).items()}
+    first = {configuration: climbs[0] for configuration, climbs in evidence.configurations.items()}
     shelf = _Shelf()
     attempts, sentences = [], ()
     for configuration, climb in first.items():
         for example in climb.ladder.examples:
             attempt = shelf.attempt(climb, example)
-            attempts.append({"task": climb.task, "model": model_name(configuration), **attempt})
+            attempts.append({"task": climb.task, "model": configuration.model, **attempt})
             if not sentences and example.wrong_at is not None:
                 sentences = _sentences(climb, example)
     if not attempts:
@@ -152,7 +152,7 @@ def _sentences(climb: Climb, example: Example) -> tuple[str, ...]:
     truth, written, at = _trace(example.truth), _trace(example.written), example.wrong_at or 0
     right = truth[at] if at < len(truth) else END
     wrong = written[at] if at < len(written) else END
-    values = {"task": climb.task, "model": model_name(climb.configuration), "level": example.level}
+    values = {"task": climb.task, "model": climb.configuration.model, "level": example.level}
     values |= {"prompt": example.prompt, "truth": " ".join(truth), "at": at + 1, "wrong": wrong, "right": right}
     said = ("traces.example", "traces.wrong", *(("traces.verifier",) if example.why else ()))
     return tuple(sentence(key, {**values, "why": example.why}) for key in said)
