@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lengthwise.analyses.evidence import Evidence
-from lengthwise.analyses.ladder.in_range import in_range
+from lengthwise.analyses.ladder.risk import in_range
 from planted_evidence import Place, planted
 
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengthwise.analyses.agreement.cards import _changed
-from lengthwise.analyses.agreement.predictions import predict
+from lengthwise.analyses.agreement.predictions import _changed, predict
 from lengthwise.analyses.reach.answer import answer
 from lengthwise.oracle.check import Card
 from lengthwise.probes.curve.standard import wilson

@@ -155,13 +155,8 @@ def _template(study: StudyContent, beside_published: bool) -> dict[str, Any]:
         zoom="wheel![event.shiftKey]",  # a page that zooms when one only scrolls past is a nuisance
     )
     x, y = style.multiple_axis("size ÷ training length", zero=True), style.share_axis("exact", "exact match")
-    told = hover(
-        "encoding:N",
-        "size:Q",
-        *(("exact:Q", "exact match", ".1%"), ("low:Q", "from", ".1%"), ("high:Q", "to", ".1%")),
-        ("band:N", "range"),
-        "seeds:Q",
-    )
+    exact = ("exact:Q", "exact match", ".1%")
+    told = hover("encoding:N", "size:Q", exact, *style.ends_of(".1%"), ("band:N", "range"), "seeds:Q")
     lines = alt.Chart(alt.NamedData("lines")).transform_filter(SHOWN).encode(x=x, y=y, color=colour)
     band = lines.mark_area(clip=True).encode(y=alt.Y("low:Q", title="exact match"), y2="high:Q", opacity=_faded(0.17))
     drawn = lines.mark_line(strokeWidth=2, strokeJoin="round", clip=True).encode(strokeDash=dash, opacity=_faded(1.0))

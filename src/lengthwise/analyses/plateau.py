@@ -13,7 +13,7 @@ from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.analyses.reach.answer import learning_sentences
 from lengthwise.analyses.words import counted
 from lengthwise.errors import UsageError
-from lengthwise.figures.style import alt, hover, template_of, title_lines, wrapping_legend
+from lengthwise.figures.style import alt, ends_of, hover, template_of, title_lines, wrapping_legend
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption, Claim, Figure, Record
 from lengthwise.statistics.plateau import plateau
@@ -181,11 +181,8 @@ def _template(unit: str, settings: Iterable[str]) -> dict[str, Any]:
         opacity=alt.condition(picked, alt.value(1.0), alt.value(0.1)),
     )
     title = title_lines(sentence("plateau.axis", {"unit": unit}))
-    told = hover(
-        "setting:N",
-        ("trained:Q", "training length"),
-        *(("plateau:Q", "", ".4g"), ("low:Q", "95 % from", ".4g"), ("high:Q", "95 % to", ".4g")),
-    )
+    numbers = (("trained:Q", "training length"), ("plateau:Q", "", ".4g"), *ends_of(".4g", "95 % "))
+    told = hover("setting:N", *numbers)
     lines = base.mark_line(strokeWidth=2).encode(y=alt.Y("plateau:Q", title=title))
     spans = base.mark_rule().encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     points = base.mark_point(filled=True, size=50).encode(y="plateau:Q", tooltip=told)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.figures.chart_files import save_chart
-from lengthwise.figures.style import DASHES, PALETTE, alt, hover, vl_convert, whole_axis, wrapping_legend
+from lengthwise.figures.style import DASHES, PALETTE, alt, ends_of, hover, vl_convert, whole_axis, wrapping_legend
 
 _WORDS = (
     "Exact match by size with 95\u00a0% Wilson intervals. Grey: the sizes trained on; dashed: 95\u00a0%; dotted: the "
@@ -47,13 +47,8 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int
         )
         for channel, looks in ((alt.Color, PALETTE), (alt.StrokeDash, DASHES))
     )
-    told = hover(
-        "run:N",
-        "size:Q",
-        *(("exact:Q", "exact match", ".1%"), ("low:Q", "95 % from", ".1%"), ("high:Q", "95 % to", ".1%")),
-        ("token:Q", "token accuracy", ".1%"),
-        "items:Q",
-    )
+    exact, token = ("exact:Q", "exact match", ".1%"), ("token:Q", "token accuracy", ".1%")
+    told = hover("run:N", "size:Q", exact, *ends_of(".1%", "95 % "), token, "items:Q")
     base = alt.Chart(alt.Data(values=rows))
     lines = base.mark_line(point=alt.OverlayMarkDef(size=12), strokeWidth=2, strokeJoin="round")
     lines = lines.encode(x=x, y=y, color=color, strokeDash=dash, tooltip=told)

@@ -179,6 +179,11 @@ def hover(*fields: str | tuple[str, ...]) -> list[Any]:
     ]
 
 
+def ends_of(form: str, words: str = "") -> tuple[tuple[str, ...], ...]:
+    """The fields of an interval, `low` and `high`, for `hover`."""
+    return ("low:Q", f"{words}from", form), ("high:Q", f"{words}to", form)
+
+
 def rule_at(axis: str, value: float, **mark: Any) -> Any:
     """A dashed line at a number of one axis, x or y."""
     drawn = alt.Chart(alt.Data(values=[{"at": value}]))

@@ -30,7 +30,7 @@ from lengthwise.analyses.evidence import (
 )
 from lengthwise.analyses.ladder.section import LadderAnalysis
 from lengthwise.analyses.layout import PageLayout, arranged
-from lengthwise.figures.style import PALETTE, alt, hover, rule_at, template_of
+from lengthwise.figures.style import PALETTE, alt, ends_of, hover, rule_at, template_of
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption, Claim, Figure, Record, Table, columns
 from lengthwise.statistics.paired import paired_over_tasks
@@ -246,11 +246,8 @@ def _row(effect: EncodingEffect) -> dict[str, Any]:
 
 def _template(places: int) -> dict[str, Any]:
     title = "difference (percentage points)"
-    told = hover(
-        "place:N",
-        *(("difference:Q", title, ".2f"), ("low:Q", "95 % from", ".2f"), ("high:Q", "95 % to", ".2f")),
-        *(("measure:N", "compared"), "pairs:N", "p:N"),
-    )
+    numbers = (("difference:Q", title, ".2f"), *ends_of(".2f", "95 % "))
+    told = hover("place:N", *numbers, ("measure:N", "compared"), "pairs:N", "p:N")
     base = alt.Chart(alt.NamedData("effects")).encode(y=alt.Y("place:N", title=None, sort=None), tooltip=told)
     bars = base.mark_rule(strokeWidth=2.5, color=PALETTE[0]).encode(x=alt.X("low:Q", title=title), x2="high:Q")
     points = base.mark_point(filled=True, size=70, color=PALETTE[0], opacity=1)

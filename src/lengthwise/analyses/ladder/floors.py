@@ -33,7 +33,7 @@ from lengthwise.analyses.evidence import (
 from lengthwise.analyses.ladder.floor_fit import FEWEST_WIDTHS, FloorFit, fit_floor, floor_interval
 from lengthwise.analyses.ladder.section import LadderAnalysis, encoding_colour, layers_dash, task_panels
 from lengthwise.analyses.layout import PageLayout, arranged, menu_of
-from lengthwise.figures.style import alt, hover, template_of
+from lengthwise.figures.style import alt, ends_of, hover, template_of
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption, Claim, Figure, Interval, Record, Reference, Status, Table, columns
 from lengthwise.statistics.paired import paired_over_tasks
@@ -207,8 +207,8 @@ def _floor(task: str, position: str, depth: int, place: str, climbs: Mapping[int
     risks = tuple(table.mean(axis=0).tolist()) if seeds else ()
     learned = all(has_learned(group) for group in climbs.values())
     enough = len(widths) >= FEWEST_WIDTHS
-    fitted = (fit_floor(widths, risks), floor_interval(widths, table)) if enough else ()
-    return Floor(task, position, depth, place, widths, risks, seeds, learned, *fitted)
+    fit, interval = (fit_floor(widths, risks), floor_interval(widths, table)) if enough else (None, None)
+    return Floor(task, position, depth, place, widths, risks, seeds, learned, fit, interval)
 
 
 def _by_block(floors: Sequence[Floor]) -> dict[str, dict[int, float]]:
@@ -341,7 +341,7 @@ def _template(widths: Sequence[int], behind: float, layers: Sequence[int], encod
     }
     dash = layers_dash(layers)
     told = hover("model:N", ("width:Q", "", ".0f"), ("risk:Q", "", ".1%"))
-    span = hover("model:N", ("risk:Q", "floor", ".1%"), ("low:Q", "from", ".1%"), ("high:Q", "to", ".1%"))
+    span = hover("model:N", ("risk:Q", "floor", ".1%"), *ends_of(".1%"))
     fitted, measured, floors = (
         alt.Chart(alt.NamedData(name)).encode(**look) for name in ("fitted", "measured", "floors")
     )
