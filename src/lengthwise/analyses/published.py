@@ -18,6 +18,7 @@ from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption, Claim, Interval, Record, Reference, Table, columns
 from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.cells import Cell
+from lengthwise.studies.record import exact_within
 
 LIKE = 0.1  # training lengths that differ by at most this share are alike
 
@@ -194,11 +195,8 @@ def _stretches(row: GridRow, encoding: str, cell: Cell, curve: Mapping[str, Any]
 
 def _exact(cell: Cell, first: int, last: int) -> Claim | None:
     """Our exact match on these sizes, the mean over the seeds that learned."""
-    values = {}
-    for run in cell.kept:
-        inside = [point for point in run.curve.points if first <= point.size <= last]
-        if inside:
-            values[run.seed] = sum(point.right for point in inside) / sum(point.items for point in inside)
+    shares = {run.seed: exact_within(run.curve, first, last) for run in cell.kept}
+    values = {seed: share for seed, share in shares.items() if share is not None}
     about = {"row": cell.row, "position": cell.position, "first": first, "last": last}
     return mean_over_seeds("published.ours", values, about=about, unit="share") if values else None
 

@@ -213,15 +213,6 @@ class BoundFinding:
         return Claim("bound.looseness", value, "risk", "heuristic", "holds", None, given, STATEMENT, evidence)
 
 
-@dataclass(frozen=True, eq=False)
-class _LevelDistances:
-    """What is needed of the levels of one task: distances of the measured items from those of training, and the most
-    tokens of a trajectory there or in training."""
-
-    distances: Mapping[str, Floats]
-    longest: Mapping[str, int]
-
-
 @functools.lru_cache(maxsize=4)
 def bound(evidence: Evidence) -> BoundFinding:
     """The bounds of every model at every level beyond training whose distance is known in the edit metric."""
@@ -229,47 +220,49 @@ def bound(evidence: Evidence) -> BoundFinding:
         return BoundFinding((), (Assumption("bound.no_distance", "violated", {"metric": METRIC}),))
     points: list[BoundPoint] = []
     missing: dict[tuple[str, str], None] = {}
-    known: dict[tuple[str, int, int], _LevelDistances | None] = {}
+    known: dict[tuple[str, int, int], dict[str, tuple[Floats, int]]] = {}
     for climb in evidence.climbs:
         ladder = climb.ladder
         key = (climb.task, ladder.train_size, ladder.settings.items)
         if key not in known:
             known[key] = _places(*key)
         source = next((point for point in ladder.points if point.axis == TRAINING), None)
-        if (places := known[key]) is None:
+        if not known[key]:
             missing["bound.no_items", climb.task] = None
         elif source is None or source.items != ladder.settings.items:
             missing["bound.no_training", climb.task] = None
         else:
-            points += _points(climb, source, places, evidence.shift_of(climb.task, METRIC))
+            points += _points(climb, source, known[key], evidence.shift_of(climb.task, METRIC))
     gaps = tuple(Assumption(key, "violated", {"task": task}) for key, task in missing)
     return BoundFinding(tuple(points), gaps)
 
 
-def _places(task: str, train_size: int, items: int) -> _LevelDistances | None:
-    """The levels of a task; None where it is not known here, such as a file of somebody else's."""
+def _places(task: str, train_size: int, items: int) -> dict[str, tuple[Floats, int]]:
+    """Level → distances of the measured items from those of training, and the most tokens of a trajectory there or in
+    training; nothing for a task that is not known here, such as a file of somebody else's."""
     levels = redrawn(task, train_size, items)
-    if TRAINING not in levels:
-        return None
-    training = levels[TRAINING]
-    distances = {name: edit_distances(training.items, level.items) for name, level in levels.items()}
-    return _LevelDistances(distances, {name: max(level.longest, training.longest) for name, level in levels.items()})
+    training = levels.get(TRAINING)
+    return {
+        name: (edit_distances(training.items, level.items), max(level.longest, training.longest))
+        for name, level in levels.items()
+        if training
+    }
 
 
 def _points(
-    climb: Climb, source: LevelPoint, places: _LevelDistances, shifts: Mapping[str, LevelShift]
+    climb: Climb, source: LevelPoint, places: Mapping[str, tuple[Floats, int]], shifts: Mapping[str, LevelShift]
 ) -> list[BoundPoint]:
-    slope = steepest_seen(places.distances[TRAINING], source.errors, source.errors)
+    slope = steepest_seen(places[TRAINING][0], source.errors, source.errors)
     unit, items = "per unit of distance", {"items": climb.ladder.settings.items}
     supposed = Claim("bound.supposed_slope", slope, unit, "measured", evidence=items)
     reference = Reference("lengthwise", "docs/findings.md, the certified slope")
     found = []
     for point in climb.ladder.points:
         name = point.name
-        usable = name in shifts and name in places.distances and point.items == source.items
+        usable = name in shifts and name in places and point.items == source.items
         if point.axis == TRAINING or not usable:
             continue
-        longest = places.longest[name]
+        distances, longest = places[name]
         steepest, known = steepest_possible(longest), {"longest": longest}
         certified = Claim("bound.certified_slope", steepest, unit, "certified", reference=reference, evidence=known)
         found.append(
@@ -283,7 +276,7 @@ def _points(
                 certified=_bound(source, shifts[name], certified),
                 supposed=_bound(source, shifts[name], supposed),
                 slope=slope,
-                steepest=steepest_seen(places.distances[name], source.errors, point.errors),
+                steepest=steepest_seen(distances, source.errors, point.errors),
             )
         )
     return found
