@@ -76,18 +76,14 @@ def _clusters(simulation: Simulation) -> Any:
         for name, values in series.items()
         for time, value in zip(measures.times, values, strict=True)
     ]
-    names = list(series)
-    legend = wrapping_legend(names, symbolType="stroke")
+    look = {"scale": alt.Scale(domain=list(series)), "legend": wrapping_legend(series, symbolType="stroke")}
     upward = alt.Scale(type="log", nice=False, domainMin=1)
-    lines = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=_time_axis(measures),
-            y=alt.Y("value:Q", title="clusters", scale=upward, axis=alt.Axis(tickCount=5, format="~g")),
-            color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=legend),
-            strokeDash=alt.StrokeDash("series:N", scale=alt.Scale(domain=names), legend=legend),
-        )
+    lines = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2)
+    lines = lines.encode(
+        x=_time_axis(measures),
+        y=alt.Y("value:Q", title="clusters", scale=upward, axis=alt.Axis(tickCount=5, format="~g")),
+        color=alt.Color("series:N", **look),
+        strokeDash=alt.StrokeDash("series:N", **look),
     )
     within = [mark for mark in simulation.marks if mark.time <= measures.times[-1]]
     if not within:
@@ -101,11 +97,9 @@ def _clusters(simulation: Simulation) -> Any:
 
 def _energy(measures: Measures) -> Any:
     rows = [{"time": float(t), "value": float(v)} for t, v in zip(measures.times, measures.energy, strict=True)]
-    return (
-        alt.Chart(alt.Data(values=rows))
-        .mark_line(strokeWidth=2, color=PALETTE[0])
-        .encode(x=_time_axis(measures), y=alt.Y("value:Q", title="share of greatest", scale=alt.Scale(domain=[0, 1])))
-    )
+    line = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2, color=PALETTE[0])
+    upward = alt.Y("value:Q", title="share of greatest", scale=alt.Scale(domain=[0, 1]))
+    return line.encode(x=_time_axis(measures), y=upward)
 
 
 def _histogram(measures: Measures) -> Any:
@@ -124,16 +118,12 @@ def _histogram(measures: Measures) -> Any:
         for cell, share in enumerate(measures.shares[here])
         if share > 0
     ]
-    return (
-        alt.Chart(alt.Data(values=rows))
-        .mark_rect(color=PAGE_INK)
-        .encode(
-            x=_time_axis(measures, "from"),
-            x2="to:Q",
-            y=alt.Y("low:Q", title="inner product", scale=alt.Scale(domain=[-1, 1], nice=False)),
-            y2="high:Q",
-            opacity=alt.Opacity("share:Q", scale=alt.Scale(type="sqrt", domain=[0, 1], range=[0.05, 1]), legend=None),
-        )
+    return alt.Chart(alt.Data(values=rows), mark=alt.MarkDef("rect", color=PAGE_INK)).encode(
+        x=_time_axis(measures, "from"),
+        x2="to:Q",
+        y=alt.Y("low:Q", title="inner product", scale=alt.Scale(domain=[-1, 1], nice=False)),
+        y2="high:Q",
+        opacity=alt.Opacity("share:Q", scale=alt.Scale(type="sqrt", domain=[0, 1], range=[0.05, 1]), legend=None),
     )
 
 
