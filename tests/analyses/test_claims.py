@@ -10,8 +10,7 @@ from lengthwise.analyses.analysis import analyse, analyses
 from lengthwise.analyses.comparisons import encoding_differences, encoding_pairs, trends, varying_axes
 from lengthwise.analyses.plateau import falling, fit_plateaus, mean_losses
 from lengthwise.analyses.published import compare
-from lengthwise.reports.page import distinct
-from lengthwise.reports.page_tables import claim_table
+from lengthwise.reports.page import claim_table, distinct
 from paper_studies import told_by
 
 BINS = [[1, 50], [51, 100], [101, 150]]

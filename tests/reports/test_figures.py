@@ -14,7 +14,7 @@ from lengthwise.analyses.analysis import analyse
 from lengthwise.analyses.content import StudyContent, read_content
 from lengthwise.analyses.curves import MOST_SIZES, CurvesAnalysis, cell_curve, curve_panels
 from lengthwise.analyses.layout import PageLayout
-from lengthwise.analyses.reach.heat_map import LIGHT_FROM, heat_map
+from lengthwise.analyses.reach import LIGHT_FROM, heat_map
 from lengthwise.analyses.seeds import seed_strips
 from lengthwise.analyses.training import MOST_LINES, drawn_runs, training_panels
 from lengthwise.errors import UsageError

@@ -62,7 +62,7 @@ def test_no_page_is_written_but_by_these() -> None:
     sources = [path for path in SOURCES.rglob("*") if path.suffix in (".py", ".jinja")]
     begun = [path for path in sources if "<!DOCTYPE html>" in _text(path)]
     assert sorted(str(path.relative_to(SOURCES)) for path in begun) == [
-        "figures/chart_page.py",
+        "figures/chart_files.py",
         "reports/assets/page.html.jinja",
         "reports/assets/particles.html.jinja",
         "reports/assets/record_page.html.jinja",

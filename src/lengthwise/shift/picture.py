@@ -12,8 +12,7 @@ import altair as alt
 import numpy as np
 
 from lengthwise.figures.chart_files import save_chart
-from lengthwise.figures.curves import PALETTE
-from lengthwise.figures.layout import whole_axis
+from lengthwise.figures.style import PALETTE, whole_axis
 from lengthwise.seeds import Floats
 from lengthwise.shift.ground import Points
 from lengthwise.shift.result import Shift, potentials

@@ -42,7 +42,7 @@ class Summary:
         """The summary of a curve that was to be measured up to `test_size`."""
         reach, stands = curve.reach(), curve.standing(test_size)
         n = curve.train_size
-        stretches = [_exact_within(curve, k * n + 1, (k + 1) * n) for k in range(3)]
+        stretches = [exact_within(curve, k * n + 1, (k + 1) * n) for k in range(3)]
         return cls(
             reach=int(reach.value or 0),
             censored=bool(reach.evidence["censored"]),
@@ -206,6 +206,7 @@ def packed(records: Mapping[str, Record]) -> dict[str, str]:
     return {slug: json.dumps(one.plain(), ensure_ascii=False, allow_nan=False) for slug, one in records.items()}
 
 
-def _exact_within(curve: Curve, first: int, last: int) -> float | None:
+def exact_within(curve: Curve, first: int, last: int) -> float | None:
+    """Exact match over these sizes together; None where none was measured."""
     inside = [point for point in curve.points if first <= point.size <= last]
     return sum(p.right for p in inside) / sum(p.items for p in inside) if inside else None

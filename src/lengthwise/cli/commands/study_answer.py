@@ -22,9 +22,12 @@ def study_records(place: Path) -> list[Record]:
 
 
 def write_study_records(place: Path) -> None:
-    """The records one after the other, each with the claims that matter most."""
+    """The records one after the other, each with the claims that matter most; those that then say nothing are left to
+    the page."""
     for record in study_records(place):
-        write_shortened(record)
+        short = in_short(record)
+        if short.failed or short.text or short.claims or short.tables:
+            write_shortened(record)
 
 
 def write_shortened(record: Record) -> None:
