@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.clusters.measures import Floats
+from lengthwise.geometry.clusters import Floats
 from lengthwise.geometry.particles import theorems
 from lengthwise.geometry.particles.equal_angles import gamma
 from lengthwise.geometry.particles.integrate import ParticleTrajectory

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from lengthwise.geometry.clusters.measures import Floats
+from lengthwise.geometry.clusters import Floats
 
 WIDEST = 1 / 16  # of epsilon, in the theorem
 MOST_CAPS = 64

@@ -15,8 +15,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.clusters.hemispheres import Hemisphere, hemisphere
-from lengthwise.geometry.clusters.measures import Floats, on_sphere
+from lengthwise.geometry.clusters import Floats, Hemisphere, hemisphere, on_sphere
 from lengthwise.geometry.particles.metastable import WIDEST, Caps, find_caps
 from lengthwise.geometry.particles.system import System
 from lengthwise.messages import explain

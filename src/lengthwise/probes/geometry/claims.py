@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lengthwise.geometry.clusters import energy_course
-from lengthwise.geometry.clusters.hemispheres import ROUNDING
+from lengthwise.geometry.clusters import ROUNDING, energy_course
 from lengthwise.messages import explain
 from lengthwise.probes.geometry.token_measures import BETA, KAPPA, AtLongest, Floats, TokenMeasures
 from lengthwise.probes.geometry.verdicts import SEQUENCES, contraction, interval_of_mean, length_trend, verdict

@@ -15,8 +15,7 @@ from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import PALETTE
 from lengthwise.figures.layout import gradient_below, heat_colours, whole_axis
 from lengthwise.figures.style import PAPER_INK, config, thinned
-from lengthwise.geometry.mean_field.flow import DensityPath
-from lengthwise.geometry.mean_field.peaks import HEIGHT, fastest_degree, growth_rate, peaks
+from lengthwise.geometry.mean_field import HEIGHT, DensityPath, fastest_degree, growth_rate, peaks
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 

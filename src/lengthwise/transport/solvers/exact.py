@@ -23,10 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengthwise.transport.problem import Cost, Floats, Ints, Solution, TransportProblem, VectorCost
-from lengthwise.transport.solvers.basis import Basis, integer_masses
 from lengthwise.transport.solvers.line import overlaps
 from lengthwise.transport.solvers.scan import smallest, transform
-from lengthwise.transport.solvers.simplex import ROUNDING
+from lengthwise.transport.solvers.simplex import ROUNDING, Basis, integer_masses
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
