@@ -25,10 +25,7 @@ from lengthwise.transport.solving import Transported, solve
 _NOTHING = 1e-12
 
 explain(
-    {
-        "shift.share": "share of {name}",
-        "shift.this_plan": "another optimal plan may distribute the cost differently",
-    }
+    {"shift.share": "share of {name}", "shift.this_plan": "another optimal plan may distribute the cost differently"}
 )
 
 

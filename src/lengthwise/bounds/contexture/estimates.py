@@ -31,6 +31,8 @@ from lengthwise.seeds import Floats, Ints, Seeds
 
 REPLICATES = 200
 LEVEL = 0.95
+MOST_VALUES = 1500  # an eigenproblem of this size takes a second or so
+TOO_MANY_ALONE = 0.5
 MANY_ALONE = 0.1  # of the pairs in contexts that were drawn once: above this an estimate is said to be too small
 REFERENCE = Reference("docs/contexture.md", "proposition 5")
 
@@ -171,10 +173,6 @@ def bootstrap(
     low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     method = f"Bayesian bootstrap over {pairs} pairs, {replicates} replicates"
     return Interval(float(min(low, value)), float(max(high, value)), LEVEL, method)
-
-
-MOST_VALUES = 1500  # an eigenproblem of this size takes a second or so
-TOO_MANY_ALONE = 0.5
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,7 @@ from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Ints, Seeds
 
 BETA, MOST_DIMENSIONS = 1.0, 512
+RANDOM = 20  # random representations that a given one is compared with
 NEAR = 0.05  # a τ within this share of β + 1 says nothing
 REFERENCE = Reference("zhai2025", "usefulness of a context")
 
@@ -43,6 +44,14 @@ explain(
         "contexture.estimated": "the spectrum is an estimate, and so is τ",
         "contexture.exponential": "the decay is exponential",
         "contexture.abstains": "τ says nothing where it is at least {least:g} (β + 1)",
+        "contexture.first": "strongest association s_1²",
+        "contexture.total": "sum of all s_i²",
+        "contexture.spectrum": "spectrum",
+        "contexture.random_trace": "ratio trace of random representations of rank {rank}",
+        "contexture.of_distribution": "the spectrum is that of the distribution",
+        "contexture.too_many_alone": (
+            "at most half of the pairs may have an x or an a that occurs once, and {alone:.0%} of them have"
+        ),
     }
 )
 
@@ -133,22 +142,6 @@ def decay_claim(squares: Floats, exact: bool) -> Claim:
     )
 
 
-RANDOM = 20  # random representations that a given one is compared with
-
-explain(
-    {
-        "contexture.first": "strongest association s_1²",
-        "contexture.total": "sum of all s_i²",
-        "contexture.spectrum": "spectrum",
-        "contexture.random_trace": "ratio trace of random representations of rank {rank}",
-        "contexture.of_distribution": "the spectrum is that of the distribution",
-        "contexture.too_many_alone": (
-            "at most half of the pairs may have an x or an a that occurs once, and {alone:.0%} of them have"
-        ),
-    }
-)
-
-
 @dataclass(frozen=True, eq=False)
 class Contexture:
     """What contexts hold. `squares` are s_1², s_2², …; `claims` are about them, `representation` about what was given
@@ -165,14 +158,9 @@ class Contexture:
     def plain(self) -> dict[str, Any]:
         """JSON-ready data."""
         return {
-            "what": self.what,
-            "how": self.how,
-            "exact": self.exact,
+            **{name: getattr(self, name) for name in ("what", "how", "exact")},
             "squares": self.squares.tolist(),
-            **{
-                name: [claim.plain() for claim in getattr(self, name)]
-                for name in ("claims", "representation", "random")
-            },
+            **{name: [claim.plain() for claim in vars(self)[name]] for name in ("claims", "representation", "random")},
         }
 
 
@@ -233,13 +221,9 @@ def spectrum_claims(squares: Floats, exact: bool, beta: float, most_dimensions: 
     """The strongest association, the sum of all, their decay, and τ."""
     reference = Reference("zhai2025", "spectrum of the expectation operator")
     given = (Assumption("contexture.of_distribution", "checked" if exact else "assumed"),)
-    first = Claim("contexture.first", float(squares[0]), "", "measured", assumptions=given, reference=reference)
-    all_of_them = f"over {len(squares)} values"
-    total = Claim(
-        "contexture.total", float(squares.sum()), all_of_them, "measured", assumptions=given, reference=reference
-    )
-    told = usefulness(squares, beta, most_dimensions).claim(measured=not exact)
-    return first, total, decay_claim(squares, exact), told
+    sums = [("contexture.first", squares[0], ""), ("contexture.total", squares.sum(), f"over {len(squares)} values")]
+    known = (Claim(k, float(v), u, "measured", assumptions=given, reference=reference) for k, v, u in sums)
+    return *known, decay_claim(squares, exact), usefulness(squares, beta, most_dimensions).claim(measured=not exact)
 
 
 def unknown_spectrum(found: DrawnSpectrum) -> Claim:

@@ -70,11 +70,7 @@ class AttentionHead:
         query, key, value = (behind_norm(m, weight, centred) for m in (self.query, self.key, self.value))
         shifted = [
             _shifted(b, m, bias)
-            for b, m in (
-                (self.query_bias, self.query),
-                (self.key_bias, self.key),
-                (self.value_bias, self.value),
-            )
+            for b, m in ((self.query_bias, self.query), (self.key_bias, self.key), (self.value_bias, self.value))
         ]
         return AttentionHead(query, key, value, self.out, *shifted, scale=self.scale, rotary=self.rotary)
 

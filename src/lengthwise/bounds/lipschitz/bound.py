@@ -99,11 +99,7 @@ class PartBound:
             unit=f"at most, in {NORMS[self.norm]}",
             kind="certified",
             status="holds" if holds else "vacuous",
-            assumptions=(
-                Assumption("lipschitz.valid", "checked", {"where": self.where}),
-                EXACT,
-                *self.assumptions,
-            ),
+            assumptions=(Assumption("lipschitz.valid", "checked", {"where": self.where}), EXACT, *self.assumptions),
             reference=Reference("docs/bounds.md", self.statement),
             evidence={"part": self.part, "norm": self.norm, "where": self.where, **self.evidence},
         )

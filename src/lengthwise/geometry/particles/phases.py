@@ -91,11 +91,7 @@ def phase_rows(
 
 
 def _dimension(
-    d: int,
-    betas: Sequence[float],
-    times: Sequence[float],
-    settings: PhaseSettings,
-    progress: Progress | None,
+    d: int, betas: Sequence[float], times: Sequence[float], settings: PhaseSettings, progress: Progress | None
 ) -> list[dict[str, Any]]:
     begin = in_span(uniform(settings.n, d, settings.seed, (settings.starts,)))
     together = max(1, TOGETHER // settings.starts)  # betas simulated at once; each system has steps of its own
@@ -125,11 +121,7 @@ def _dimension(
 
 
 def _part(
-    begin: Tensor,
-    betas: Sequence[float],
-    times: Sequence[float],
-    settings: PhaseSettings,
-    progress: Progress,
+    begin: Tensor, betas: Sequence[float], times: Sequence[float], settings: PhaseSettings, progress: Progress
 ) -> np.ndarray:
     """The two shares and N_kappa, means over the starts `begin` [starts, n, d], as [3, times, betas]."""
 

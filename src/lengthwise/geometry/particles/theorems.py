@@ -358,11 +358,7 @@ def _common_angle(facts: StartFacts) -> tuple[Claim, ...]:
         unit="",
         kind="proved",
         status="vacuous" if chance >= 1 else "holds",
-        assumptions=(
-            *_plain(facts),
-            _seen("uniform", None),
-            _seen("high_dimension", None),
-        ),
+        assumptions=(*_plain(facts), _seen("uniform", None), _seen("high_dimension", None)),
         reference=Reference(SURVEY, "theorem 6.9"),
         evidence={"d_from_which_below_1": f"10^{64 * math.log10(2 * facts.n**2):.0f}"},
     )
