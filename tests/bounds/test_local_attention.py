@@ -16,7 +16,7 @@ from lengthwise.bounds.lipschitz import (
     local_numbers,
     spectral_norm,
 )
-from lengthwise.bounds.lipschitz.local_attention import largest_deviation
+from lengthwise.bounds.lipschitz.attention import largest_deviation
 
 
 def seen_by(head, x, causal):

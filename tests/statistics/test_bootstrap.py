@@ -81,8 +81,8 @@ def test_few_or_equal_seeds_are_said_to_show_no_spread() -> None:
     assert none.evidence["discarded"] == [4] and none.evidence["discarded_values"] == [0.5]
     assert violated(mean_over_seeds("m", as_seeds([0.1] * 5))) == {"statistics.equal": {"n": 5, "noun": "value"}}
     assert violated(mean_over_seeds("m", as_seeds(range(10)))) == {}
-    few = violated(mean_over_seeds("m", as_seeds(range(4)), level=0.9))
-    assert few == {"statistics.covers_less": {"n": 4, "noun": "seed", "percent": 90.0}}
+    few = violated(mean_over_seeds("m", as_seeds(range(4))))
+    assert few == {"statistics.covers_about": {"n": 4, "noun": "seed", "share": 0.8}}
 
 
 def test_discarded_seeds_and_lower_bounds_are_stated() -> None:
@@ -105,8 +105,6 @@ def test_discarded_seeds_and_lower_bounds_are_stated() -> None:
         ({True: 1.0}, {}, "whole number"),
         ({0: 1.0}, {"discarded": {1: 0.0}}, "without a rule"),
         ({0: 1.0}, {"discarded": {0: 0.0}, "rule": "r"}, "both kept and discarded"),
-        ({0: 1.0}, {"level": 1.0}, "between 0 and 1"),
-        ({0: 1.0}, {"level": math.nan}, "between 0 and 1"),
         ({0: 1.0}, {"lower_bounds": 2}, "cannot be lower bounds"),
     ],
 )

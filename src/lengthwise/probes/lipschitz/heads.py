@@ -8,8 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengthwise.bounds.lipschitz.attention import AttentionHead, Visibility
-from lengthwise.bounds.lipschitz.local_attention import SeenAttention, local_attention_constant, local_numbers
+from lengthwise.bounds.lipschitz.attention import (
+    AttentionHead,
+    SeenAttention,
+    Visibility,
+    local_attention_constant,
+    local_numbers,
+)
 from lengthwise.bounds.lipschitz.rounding import spectral_norm
 from lengthwise.models.forward import apply_attention, turned
 from lengthwise.models.parts import AttentionPart
