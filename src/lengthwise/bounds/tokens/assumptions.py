@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.bounds.tokens.problem import BoundProblem
 from lengthwise.messages import explain, sentence
@@ -41,10 +39,8 @@ explain(
 
 def quantity_of(problem: BoundProblem) -> str:
     """What is bounded, in words."""
-    if problem.target == "loss":
-        loss = sentence("tokens.quantity.loss")
-    else:
-        loss = sentence("tokens.quantity.top", {"k": problem.target.removeprefix("top")})
+    key = "tokens.quantity.loss" if problem.target == "loss" else "tokens.quantity.top"
+    loss = sentence(key, {"k": problem.target.removeprefix("top")})
     return sentence(f"tokens.quantity.{problem.level}", {"loss": loss})
 
 
@@ -57,7 +53,7 @@ def assumptions_of(problem: BoundProblem, losses: TokenLosses) -> list[Assumptio
     made = [Assumption(key) for key in (*keys, AFTERWARDS)]
     if problem.level == "documents":
         return [*made, Assumption("tokens.documents_drawn")]
-    lengths = np.diff(np.append(losses.starts, len(losses)))
+    lengths = losses.lengths
     if lengths.min() == lengths.max():
         return [*made, Assumption("tokens.units_drawn", values={"length": int(lengths[0])})]
     return [*made, Assumption("tokens.units_in_proportion")]

@@ -162,8 +162,8 @@ class BoundProblem:
 
     def best_settings(self, losses: TokenLosses) -> tuple[float | None, float | None]:
         """The α and the step with the smallest bound. Losses are read once for each α: this is for few tokens."""
-        starts, least, best = losses.starts, math.inf, (self.alphas[0], self.steps[0])
-        lengths = np.diff(np.append(starts, len(losses)))
+        starts, lengths = losses.starts, losses.lengths
+        least, best = math.inf, (self.alphas[0], self.steps[0])
         columns = np.array(self.steps, dtype=np.float64)  # the one step of an inequality without steps is ignored
         for alpha in self.alphas:
             x, y, ends = self.losses(losses, alpha), self.expected(losses), self.ends(alpha)
