@@ -85,7 +85,14 @@ def numbers(ground: Ground) -> list[Number]:
             found.append(
                 Number(name, STATISTICS.get(name, ""), *means, distance, distance / spread if varied else None)
             )
-    return sorted(found, key=lambda n: (-_rank(n), known.index(n.name)))
+
+    def rank(number: Number) -> float:
+        """Shift in spreads; in multiples of the value, far above any spread, where there is no spread."""
+        if number.spreads is not None:
+            return number.spreads
+        return 1e6 * number.distance / (abs(number.first) or 1.0) if number.distance else 0.0
+
+    return sorted(found, key=lambda n: (-rank(n), known.index(n.name)))
 
 
 def _on_line(x: Floats, y: Floats, a: Floats, b: Floats) -> float:
@@ -93,13 +100,6 @@ def _on_line(x: Floats, y: Floats, a: Floats, b: Floats) -> float:
     one, two = (np.unique(values, return_inverse=True) for values in (x, y))
     weights = (np.bincount(place, mass) for (_, place), mass in ((one, a), (two, b)))
     return solve(TransportProblem(VectorCost(one[0], two[0]), *weights)).certificate.primal
-
-
-def _rank(number: Number) -> float:
-    """Shift in spreads; in multiples of the value, far above any spread, where there is no spread."""
-    if number.spreads is not None:
-        return number.spreads
-    return 1e6 * number.distance / (abs(number.first) or 1.0) if number.distance else 0.0
 
 
 def shares(ground: Ground, found: Transported) -> dict[str, float]:

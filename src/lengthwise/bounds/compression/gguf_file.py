@@ -144,7 +144,7 @@ class GgufMessage(Message):
 def message_of_gguf(path: str | Path) -> GgufMessage:
     """Codes a GGUF file, decodes it again and compares."""
     reader = _reader(Path(path))
-    tensors = {tensor.name: _bytes_of(reader, tensor) for tensor in reader.tensors}
+    tensors = {t.name: np.asarray(reader.data[int(t.data_offset) :][: int(t.n_bytes)]) for t in reader.tensors}
     types = {tensor.name: tensor.tensor_type.name for tensor in reader.tensors}
     header = {
         "metadata": {
@@ -248,11 +248,6 @@ def _reader(path: Path) -> Any:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, IndexError, KeyError, OverflowError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not a GGUF file that can be read: {error}") from None
-
-
-def _bytes_of(reader: Any, tensor: Any) -> Bytes:
-    start = int(tensor.data_offset)
-    return np.asarray(reader.data[start : start + int(tensor.n_bytes)])
 
 
 def _plain(value: Any) -> Any:

@@ -188,8 +188,10 @@ def contexture_of_table(
     generator = np.random.default_rng(Seeds(seed).key("random features"))
     drawn = [generator.standard_normal((len(table.of_x), found.rank)) for _ in range(RANDOM)]
     others = [alignment(table, other, spectrum).ratio_trace for other in drawn]
-    own = (*found.claims(), bound)
-    return Contexture(what, spectrum.how, spectrum.squares, exact, claims, own, (random_claim(others, found.rank),))
+    interval = Interval(min(others), max(others), 1.0, f"the range of {RANDOM} random representations")
+    value, evidence = float(np.mean(others)), {"traces": others, "rank": found.rank}
+    random = Claim("contexture.random_trace", value, "", "measured", interval=interval, evidence=evidence)
+    return Contexture(what, spectrum.how, spectrum.squares, exact, claims, (*found.claims(), bound), (random,))
 
 
 def contexture_of_pairs(
@@ -238,10 +240,3 @@ def unknown_spectrum(found: DrawnSpectrum) -> Claim:
         reference=Reference("docs/contexture.md", "proposition 5"),
         evidence={"alone": found.alone, "plug_in": found.plug_in.tolist()},
     )
-
-
-def random_claim(traces: list[float], rank: int) -> Claim:
-    """The mean ratio trace of random representations, with the range of all of them."""
-    interval = Interval(min(traces), max(traces), 1.0, f"the range of {len(traces)} random representations")
-    value, evidence = float(np.mean(traces)), {"traces": traces, "rank": rank}
-    return Claim("contexture.random_trace", value, "", "measured", interval=interval, evidence=evidence)
