@@ -82,7 +82,7 @@ def inner_product_slices(points: Floats) -> Iterator[tuple[int, Floats]]:
 def over_leading(points: Floats, measure: Callable[[Floats], Any]) -> Any:
     """The measure of each configuration [n, d]; of one alone, or an array over the leading dimensions for several."""
     found = np.array([measure(one) for one in points.reshape(-1, *points.shape[-2:])])
-    found = found.reshape(*points.shape[:-2], *found.shape[1:])
+    found = found.reshape(points.shape[:-2] + found.shape[1:])
     return found if found.ndim else float(found)
 
 

@@ -311,7 +311,8 @@ def peaks(mesh: Mesh, masses: ArrayLike, height: float = HEIGHT) -> int:
         raise UsageError(f"peaks are counted in the masses of {len(mesh.areas)} cells, not in {list(held.shape)}")
     high = held > height * mesh.uniform()
     joined = high[mesh.first] & high[mesh.second]
-    graph = coo_array((joined, (mesh.first, mesh.second)), shape=(len(held), len(held)))
+    faces = mesh.first[joined], mesh.second[joined]
+    graph = coo_array((np.ones(joined.sum()), faces), shape=(len(held), len(held)))
     found, _ = connected_components(graph, directed=False)
     return int(found) - int((~high).sum())  # a cell outside of all peaks is a component of its own
 

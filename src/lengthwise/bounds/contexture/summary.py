@@ -56,62 +56,45 @@ explain(
 )
 
 
-@dataclass(frozen=True)
-class Usefulness:
-    """τ, the d at which it is reached, and whether to abstain."""
+def usefulness_claim(
+    squares: Floats, exact: bool = True, beta: float = BETA, most_dimensions: int = MOST_DIMENSIONS
+) -> Claim:
+    """τ from s_1², s_2², … (0 behind the last), over d = 1 … d0: always a heuristic, and unknown within 5 % of β + 1.
 
-    tau: float
-    dimensions: int
-    beta: float
-    most_dimensions: int
-
-    @property
-    def abstains(self) -> bool:
-        """Whether τ lies within 5 % of β + 1.
-
-        Keeping all of a spectrum that ends within d0 costs exactly β + 1, and so does keeping the one function of a
-        spectrum that ends after it. A minimum near that means that no choice of d is much better than keeping
-        everything: contexts are too strong or too weak for τ to distinguish them, and the authors abstain there.
-        """
-        return self.tau >= (1 - NEAR) * (self.beta + 1)
-
-    def claim(self, measured: bool = False) -> Claim:
-        """Always a heuristic; unknown where it abstains. `measured`: the spectrum is an estimate."""
-        of_sample = (Assumption("contexture.estimated"),) if measured else ()
-        return Claim(
-            "contexture.usefulness",
-            None if self.abstains else self.tau,
-            "",
-            "heuristic",
-            "unknown" if self.abstains else "holds",
-            assumptions=(Assumption("contexture.same_type"), *of_sample),
-            reference=REFERENCE,
-            evidence={
-                "tau": self.tau if math.isfinite(self.tau) else None,
-                "dimensions": self.dimensions,
-                "beta": self.beta,
-                "d0": self.most_dimensions,
-                "abstains": self.abstains,
-                "least": 1 - NEAR,
-            },
-        )
-
-
-def usefulness(squares: Floats, beta: float = BETA, most_dimensions: int = MOST_DIMENSIONS) -> Usefulness:
-    """τ from s_1², s_2², … (0 behind the last), over d = 1 … d0."""
+    Keeping all of a spectrum that ends within d0 costs exactly β + 1, and so does keeping the one function of a
+    spectrum that ends after it. A minimum near that means that no choice of d is much better than keeping everything:
+    contexts are too strong or too weak for τ to distinguish them, and the authors abstain there.
+    """
     if not 0 < beta < math.inf or most_dimensions < 1:
         raise UsageError(f"β is above 0 and d0 at least 1, not {beta} and {most_dimensions}")
     padded = np.zeros(most_dimensions + 1)
     given = np.clip(np.asarray(squares, dtype=np.float64), 0.0, 1.0)[: most_dimensions + 1]
     padded[: len(given)] = given
     total = padded[:most_dimensions].sum()
-    if total <= 0:
-        return Usefulness(beta + 1, 1, beta, most_dimensions)  # nothing is associated, so there is nothing to tell
-    with np.errstate(divide="ignore"):
-        missed = 1 / np.where(padded[1:] >= 1 - 1e-12, 0.0, 1 - padded[1:])
-    costs = missed + beta * np.cumsum(padded[:most_dimensions]) / total
-    best = int(np.argmin(costs))
-    return Usefulness(float(costs[best]), best + 1, beta, most_dimensions)
+    tau, best = beta + 1, 1  # where nothing is associated, there is nothing to tell
+    if total > 0:
+        with np.errstate(divide="ignore"):
+            missed = 1 / np.where(padded[1:] >= 1 - 1e-12, 0.0, 1 - padded[1:])
+        costs = missed + beta * np.cumsum(padded[:most_dimensions]) / total
+        tau, best = float(costs.min()), int(costs.argmin()) + 1
+    abstains = tau >= (1 - NEAR) * (beta + 1)
+    return Claim(
+        "contexture.usefulness",
+        None if abstains else tau,
+        "",
+        "heuristic",
+        "unknown" if abstains else "holds",
+        assumptions=(Assumption("contexture.same_type"), *(() if exact else (Assumption("contexture.estimated"),))),
+        reference=REFERENCE,
+        evidence={
+            "tau": tau if math.isfinite(tau) else None,
+            "dimensions": best,
+            "beta": beta,
+            "d0": most_dimensions,
+            "abstains": abstains,
+            "least": 1 - NEAR,
+        },
+    )
 
 
 def decay_claim(squares: Floats, exact: bool) -> Claim:
@@ -225,7 +208,7 @@ def spectrum_claims(squares: Floats, exact: bool, beta: float, most_dimensions: 
     given = (Assumption("contexture.of_distribution", "checked" if exact else "assumed"),)
     sums = [("contexture.first", squares[0], ""), ("contexture.total", squares.sum(), f"over {len(squares)} values")]
     known = (Claim(k, float(v), u, "measured", assumptions=given, reference=reference) for k, v, u in sums)
-    return *known, decay_claim(squares, exact), usefulness(squares, beta, most_dimensions).claim(measured=not exact)
+    return *known, decay_claim(squares, exact), usefulness_claim(squares, exact, beta, most_dimensions)
 
 
 def unknown_spectrum(found: DrawnSpectrum) -> Claim:
