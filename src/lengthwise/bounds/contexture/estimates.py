@@ -23,7 +23,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from lengthwise.bounds.contexture.table import Pencil, solve_pencil, without_mean
+from lengthwise.bounds.contexture.table import solve_pencil, without_mean
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
@@ -99,12 +99,6 @@ def drawn_covariances(drawn: Drawn, weights: Floats | None = None, debiased: boo
     return covariance, sums.T @ (factor[:, None] * sums) - phi.T @ (own[:, None] * phi)
 
 
-def drawn_pencil(drawn: Drawn, weights: Floats | None = None, debiased: bool = True) -> Pencil:
-    """The eigenvalues of B̂ v = λ Ĉ v; their sum is the ratio trace. Noise can make some of them negative."""
-    solved = solve_pencil(*drawn_covariances(drawn, weights, debiased))
-    return Pencil(solved.values * _back(drawn.pairs, solved.rank, weights), solved.vectors) if debiased else solved
-
-
 def _back(pairs: int, rank: int, weights: Floats | None) -> float:
     """1 / (1 - r / n_eff): what taking part in C costs."""
     effective = pairs if weights is None else weights.sum() ** 2 / (weights @ weights)
@@ -139,7 +133,7 @@ def ratio_trace_claim(
         raise UsageError(f"{drawn.pairs} pairs are too few for features of rank {rank}; {4 * rank} or more are needed")
     value = ratio_trace(plain)
     interval = bootstrap(drawn.pairs, lambda weights: ratio_trace(plain, weights), value, seed, replicates)
-    plug_in = float(drawn_pencil(drawn, debiased=False).values.sum())
+    plug_in = float(solve_pencil(*drawn_covariances(drawn, debiased=False)).values.sum())
     return Claim(
         "contexture.drawn_trace",
         value,

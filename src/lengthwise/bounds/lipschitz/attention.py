@@ -67,7 +67,18 @@ class AttentionHead:
     @functools.cached_property
     def norms(self) -> HeadNorms:
         """The norms that count, computed once."""
-        return HeadNorms.of(self)
+        scale = abs(self.scale)
+        if self.rotary:
+            query, key = spectral_norm(self.query), spectral_norm(self.key)
+            logit = scale * query * key
+            query_offset = scale * key * vector_norm(self.query_bias)
+            key_offset = scale * query * vector_norm(self.key_bias)
+        else:
+            logit = scale * product_norm(self.query.T, self.key)
+            query_offset = 0.0 if self.query_bias is None else scale * vector_norm(self.key.T @ self.query_bias)
+            key_offset = 0.0
+        mix, value = product_norm(self.out, self.value), spectral_norm(self.value)
+        return HeadNorms(mix, value, up(logit), up(query_offset), up(key_offset), self.rotary)
 
     def behind_norm(self, weight: Any = None, bias: Any = None, centred: bool = False) -> AttentionHead:
         """This head as a function of z where it reads weight * z + bias, and z sums to zero if `centred`."""
@@ -107,21 +118,6 @@ class HeadNorms:
     query_offset: float
     key_offset: float
     rotary: bool
-
-    @classmethod
-    def of(cls, head: AttentionHead) -> HeadNorms:
-        scale = abs(head.scale)
-        if head.rotary:
-            query, key = spectral_norm(head.query), spectral_norm(head.key)
-            logit = scale * query * key
-            query_offset = scale * key * vector_norm(head.query_bias)
-            key_offset = scale * query * vector_norm(head.key_bias)
-        else:
-            logit = scale * product_norm(head.query.T, head.key)
-            query_offset = 0.0 if head.query_bias is None else scale * vector_norm(head.key.T @ head.query_bias)
-            key_offset = 0.0
-        mix, value = product_norm(head.out, head.value), spectral_norm(head.value)
-        return cls(mix, value, up(logit), up(query_offset), up(key_offset), head.rotary)
 
 
 def product_norm(left: Any, right: Any) -> float:

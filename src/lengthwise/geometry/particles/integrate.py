@@ -155,7 +155,10 @@ class _EmbeddedPair:
 
     def __init__(self, system: System, points: Tensor, moments: np.ndarray, tolerance: float, most_steps: int) -> None:
         self.fine = points.reshape(-1, *points.shape[-2:])
-        self.system = _flattened(system, points)
+        system.check(points)
+        if not isinstance(system.beta, int | float) and system.beta.ndim:
+            system = replace(system, beta=system.beta.reshape(-1))  # for one leading dimension instead of any number
+        self.system = system
         self.tolerance, self.most_steps = tolerance, most_steps
         self.fine_slope = field(self.system, self.fine)
         self.coarse, self.coarse_slope = self.fine.clone(), self.fine_slope.clone()
@@ -213,14 +216,6 @@ class _EmbeddedPair:
         """The greatest angle between a token of one solution and the same token of the other."""
         chord = (self.fine - self.coarse).norm(dim=-1).max().item() if self.fine.numel() else 0.0
         return 2 * math.asin(min(1.0, chord / 2))
-
-
-def _flattened(system: System, points: Tensor) -> System:
-    """The system for one leading dimension instead of any number."""
-    system.check(points)
-    if isinstance(system.beta, int | float) or system.beta.ndim == 0:
-        return system
-    return replace(system, beta=system.beta.reshape(-1))
 
 
 def _unit_vectors(start: Tensor | np.ndarray) -> Tensor:
