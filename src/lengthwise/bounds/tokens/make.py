@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from lengthwise.bounds.risk import BoundTerm, RiskBound
-from lengthwise.bounds.tokens.assumptions import assumptions_of, quantity_of
 from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Inequality, ProductInequality
 from lengthwise.bounds.tokens.losses import TokenLosses, thinned
 from lengthwise.bounds.tokens.problem import (
@@ -23,8 +22,10 @@ from lengthwise.bounds.tokens.problem import (
     Level,
     Target,
     TokenBound,
+    assumptions_of,
     chance_level,
     make_problem,
+    quantity_of,
 )
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import torch
 
-from lengthwise.bounds.tokens import assumptions as words
+from lengthwise.bounds.tokens import problem as words
 from lengthwise.bounds.tokens.formulas import count_bits
 from lengthwise.bounds.tokens.losses import TokenLosses
 from lengthwise.bounds.tokens.make import bounds_for
