@@ -16,7 +16,6 @@ makes figures too small, and `alone` says how many pairs that concerns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,49 +123,34 @@ def ratio_trace(drawn: Drawn, weights: Floats | None = None) -> float:
 def ratio_trace_claim(
     drawn: Drawn, of: str, most: float | None = None, *, seed: int = 0, replicates: int = REPLICATES
 ) -> Claim:
-    """The ratio trace of drawn features, named `of`, with a bootstrap interval; `most` is the largest possible."""
-    plain = independent(drawn)
+    """The ratio trace of drawn features, named `of`, with a bootstrap interval; `most` is the largest possible.
+
+    The interval is the middle 95 % under random weights of the pairs (the Bayesian bootstrap, rubin1981). Weights are
+    exponential and none is 0, so no context and no direction of the features is ever lost; the value lies inside.
+    """
+    plain, pairs, alone = independent(drawn), drawn.pairs, drawn.alone
     rank = plain.features.shape[1]
     if not rank:
         raise UsageError(f"{of} is the same for every x; give vectors that differ")
-    if drawn.pairs < 4 * rank:
-        raise UsageError(f"{drawn.pairs} pairs are too few for features of rank {rank}; {4 * rank} or more are needed")
+    if pairs < 4 * rank:
+        raise UsageError(f"{pairs} pairs are too few for features of rank {rank}; {4 * rank} or more are needed")
     value = ratio_trace(plain)
-    interval = bootstrap(drawn.pairs, lambda weights: ratio_trace(plain, weights), value, seed, replicates)
+    generator = np.random.default_rng(Seeds(seed).key("contexture", pairs))
+    found = [ratio_trace(plain, generator.exponential(size=pairs)) for _ in range(replicates)]
+    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    method = f"Bayesian bootstrap over {pairs} pairs, {replicates} replicates"
     plug_in = float(solve_pencil(*drawn_covariances(drawn, debiased=False)).values.sum())
+    once = Assumption("contexture.alone", "violated" if alone > MANY_ALONE else "checked", {"alone": alone})
     return Claim(
         "contexture.drawn_trace",
         value,
         "" if most is None else f"of at most {most:.4g}",
         "measured",
-        interval=interval,
-        assumptions=(Assumption("contexture.independent"), *few_alone(drawn)),
+        interval=Interval(float(min(low, value)), float(max(high, value)), LEVEL, method),
+        assumptions=(Assumption("contexture.independent"), *((once,) if alone else ())),
         reference=REFERENCE,
-        evidence={"of": of, "pairs": drawn.pairs, "rank": rank, "most": most, "plug_in": plug_in, "alone": drawn.alone},
+        evidence={"of": of, "pairs": pairs, "rank": rank, "most": most, "plug_in": plug_in, "alone": alone},
     )
-
-
-def few_alone(drawn: Drawn) -> tuple[Assumption, ...]:
-    """Whether contexts were drawn often enough; nothing where each was drawn at least twice."""
-    if not drawn.alone:
-        return ()
-    check = "violated" if drawn.alone > MANY_ALONE else "checked"
-    return (Assumption("contexture.alone", check, {"alone": drawn.alone}),)
-
-
-def bootstrap(
-    pairs: int, statistic: Callable[[Floats], float], value: float, seed: int, replicates: int = REPLICATES
-) -> Interval:
-    """The middle 95 % of a statistic under random weights of the pairs (the Bayesian bootstrap, rubin1981).
-
-    Weights are exponential and none is 0, so no context and no direction of the features is ever lost; the value
-    itself always lies inside.
-    """
-    generator = np.random.default_rng(Seeds(seed).key("contexture", pairs))
-    found = [statistic(generator.exponential(size=pairs)) for _ in range(replicates)]
-    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    method = f"Bayesian bootstrap over {pairs} pairs, {replicates} replicates"
-    return Interval(float(min(low, value)), float(max(high, value)), LEVEL, method)
 
 
 @dataclass(frozen=True, eq=False)
