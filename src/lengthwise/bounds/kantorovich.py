@@ -125,8 +125,9 @@ def margin_bound(
 ) -> RiskBound:
     """err_Q <= ramp_P + (√2 L_f / γ) cost + P(labels differ) + 2√2 a / γ, for logits that are L_f-Lipschitz in l2.
 
-    `source_ramp` is the mean of clip(1 - margin / γ, 0, 1) on the source. Nearby inputs may have different labels, and
-    no Lipschitz constant of a model rules that out, so give one of
+    `source_ramp` is the mean of clip(1 - margin / γ, 0, 1) on the source: at least the 0-1 error, as a margin of 0 or
+    less is one, and 1/γ-Lipschitz. Nearby inputs may have different labels, and no Lipschitz constant of a model rules
+    that out, so give one of
 
     `label_disagreement`   how much mass the coupling whose cost is `distance` moves between different labels; or
     `label_separation`     s > 0 such that inputs with different labels are at least s apart: then the slope is
@@ -160,11 +161,6 @@ def margin_bound(
     if sampling.distance and label_separation is None:
         others.append(Assumption("kantorovich.off_sample", "violated"))
     return put_together("kantorovich.margin", terms, 1.0, reads, others, "statement 15")
-
-
-def ramp(margin: float, width: float) -> float:
-    """clip(1 - margin / width, 0, 1): at least the 0-1 error (a margin of 0 or less is one), 1/width-Lipschitz."""
-    return min(1.0, max(0.0, 1.0 - margin / width))
 
 
 def _terms(source: float, sampling: Sampling, slope: float, between: Read, how: str) -> list[BoundTerm]:

@@ -20,7 +20,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,9 +28,6 @@ from scipy.optimize import nnls
 
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Floats
-
-if TYPE_CHECKING:
-    from torch.nn import Module
 
 SLICE = 2**22  # inner products held at once: 32 MB
 LARGEST_BETA = 700.0  # e^β must be a number
@@ -428,9 +425,9 @@ class ClusterRecord:
 
 @contextlib.contextmanager
 def record_clusters(
-    model: Module, modules: Sequence[str], *, kappa: float = 20.0, threshold: float = 0.95
+    model: Any, modules: Sequence[str], *, kappa: float = 20.0, threshold: float = 0.95
 ) -> Iterator[ClusterRecord]:
-    """Record cluster measures of the outputs of named modules of a torch model, while the context is open.
+    """Record cluster measures of the outputs of named modules of a `torch.nn.Module`, while the context is open.
 
     `modules` are names as in `model.named_modules()`; each must return a tensor [..., tokens, width] (or a tuple that
     begins with one). A row of tokens is one configuration: padding counts as tokens, so pass rows of one length.

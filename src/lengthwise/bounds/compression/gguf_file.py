@@ -7,7 +7,6 @@ one bit that says which and a prefix that says how long.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,13 +117,11 @@ class GgufMessage(Message):
     file_bits         the file as it is on disk
     tensor_bits       its tensors alone
     tokenizer_bits    its tokenizer, which is not charged: it is assumed to be fixed before the data were seen
-    types             how many tensors have which type
     """
 
     file_bits: int
     tensor_bits: int
     tokenizer_bits: int
-    types: Mapping[str, int]
 
     @property
     def coded(self) -> bool:
@@ -171,7 +168,6 @@ def message_of_gguf(path: str | Path) -> GgufMessage:
         file_bits,
         8 * sum(map(len, tensors.values())),
         8 * sum(int(part.nbytes) for field in tokenizer for part in field.parts),
-        dict(Counter(types.values())),
     )
 
 

@@ -14,7 +14,6 @@ Numbers in, `PartBound`s out, each of which gives a `Claim`. The statements and 
 from lengthwise.bounds.lipschitz.attention import (
     AttentionHead,
     HeadNorms,
-    LocalNumbers,
     SeenAttention,
     Visibility,
     attention_bound,
@@ -25,14 +24,12 @@ from lengthwise.bounds.lipschitz.attention import (
 )
 from lengthwise.bounds.lipschitz.bound import PartBound, Region, chained, residual
 from lengthwise.bounds.lipschitz.layers import SLOPES, gated_mlp_bound, norm_bound, plain_mlp_bound
-from lengthwise.bounds.lipschitz.rounding import MARGIN, spectral_norm
+from lengthwise.bounds.lipschitz.rounding import spectral_norm
 
 __all__ = [
-    "MARGIN",
     "SLOPES",
     "AttentionHead",
     "HeadNorms",
-    "LocalNumbers",
     "PartBound",
     "Region",
     "SeenAttention",
