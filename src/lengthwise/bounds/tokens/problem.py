@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -99,15 +99,11 @@ class TokenBound:
 
     def claim(self) -> Claim:
         claim = self.risk.claim()
-        evidence = dict(claim.evidence)
-        evidence |= {
-            "quantity": self.quantity,
-            "chance": self.chance,
+        evidence: dict[str, Any] = {
+            **claim.evidence,
+            **{name: getattr(self, name) for name in ("quantity", "chance", "complexity", "alpha", "s")},
             "below_chance_by": self.chance - self.total,
             "probability": 1 - self.delta,
-            "complexity": self.complexity,
-            "alpha": self.alpha,
-            "s": self.s,
         }
         if self.target == "loss":
             bits = {term.key: term.value / LN2 for term in self.risk.terms}
