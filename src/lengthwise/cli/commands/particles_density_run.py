@@ -17,9 +17,7 @@ from lengthwise.cli.output import narrate, wrapped, write_object
 from lengthwise.cli.particles_density import CELLS, GROWTHS, LEVEL
 from lengthwise.errors import UsageError
 from lengthwise.figures.style import thinned
-from lengthwise.geometry.mean_field.flow import flow
-from lengthwise.geometry.mean_field.mesh import Mesh, circle, sphere
-from lengthwise.geometry.mean_field.peaks import HEIGHT, fastest_degree, growth_rate, noisy
+from lengthwise.geometry.mean_field import HEIGHT, Mesh, circle, fastest_degree, flow, growth_rate, noisy, sphere
 from lengthwise.outputs import replace_output
 from lengthwise.reports.particles.density import Gathering, density_claims, gathering, save_density
 

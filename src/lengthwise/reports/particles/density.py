@@ -13,8 +13,7 @@ import numpy as np
 
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.style import PALETTE, PAPER_INK, config, gradient_below, heat_colours, thinned, whole_axis
-from lengthwise.geometry.mean_field.flow import DensityPath
-from lengthwise.geometry.mean_field.peaks import HEIGHT, fastest_degree, growth_rate, peaks
+from lengthwise.geometry.mean_field import HEIGHT, DensityPath, fastest_degree, growth_rate, peaks
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 
