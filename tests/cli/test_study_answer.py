@@ -8,7 +8,7 @@ import pytest
 
 from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.evidence import Evidence
-from lengthwise.cli.commands import study_answer
+from lengthwise.cli.commands import study_show
 from planted_evidence import Place, distance, planted
 
 
@@ -29,8 +29,8 @@ def told(monkeypatch, capsys):
 
     def call(evidence: Evidence | None) -> str:
         study = StudyContent("ladders", (), evidence=evidence)
-        monkeypatch.setattr(study_answer, "read_content", lambda folder: study)
-        study_answer.write_study_records(Path("anywhere"))
+        monkeypatch.setattr(study_show, "read_content", lambda folder: study)
+        study_show.write_study_records(Path("anywhere"))
         return capsys.readouterr().out
 
     return call

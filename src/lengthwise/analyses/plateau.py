@@ -74,9 +74,6 @@ class PlateauAnalysis(Analysis):
             data={LAYOUT: layout.plain()},
         )
 
-    def applies(self, study: StudyContent) -> bool:
-        return bool(study.study.get("plateau")) and bool(study.counts["done"])
-
 
 @dataclass(frozen=True)
 class CellPlateau:

@@ -16,8 +16,7 @@ from typing import Any
 from lengthwise.errors import UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.call import ONE_THREAD, here, read_outcome, run_elsewhere, sentence
-from lengthwise.executors.executor import Executor
-from lengthwise.executors.job import Job, Outcome
+from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.executors.local import cores
 
 _REACH = 3.0  # seconds in which an address answers

@@ -17,7 +17,7 @@ import torch
 
 from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.interrupts import Stop
-from lengthwise.models.attention.settling import unsettled
+from lengthwise.models.attention import unsettled
 from lengthwise.models.batches import logits_of, loss_of, right_on
 from lengthwise.models.forms import Full
 from lengthwise.models.transformer import Transformer

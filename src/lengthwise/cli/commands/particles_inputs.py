@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,21 +10,16 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lengthwise.cli.options import at_least
+from lengthwise.cli.commands.number_files import read_numbers
 from lengthwise.errors import UsageError
 from lengthwise.geometry.particles import starts
 from lengthwise.geometry.particles.system import System
 from lengthwise.seeds import Seeds
 
 STARTS = ("uniform", "orthogonal", "caps", "hemisphere")
-
 MATRICES = ("identity", "negative", "random")
-
 LETTERS = {"query": "Q", "key": "K", "value": "V"}
-
 FILES = (".npy", ".csv", ".jsonl")
-
-
 TOKENS, DIMENSIONS, CAPS, SPREAD = 64, 3, 3, 0.2
 
 MOST_NUMBERS = 200_000_000  # coordinates that are kept, 1.6 GB
@@ -52,7 +46,7 @@ def chosen_setting(options: argparse.Namespace) -> ParticleSetting:
     start, begun, warnings = _start(options)
     d = start.shape[1]
     matrices = {name: _matrix(options, name, d) for name in LETTERS}
-    kind = "SA" if options.dynamics.lower() == "sa" else "USA"
+    kind = options.dynamics.upper()
     query, key, value = (None if matrix is None else torch.from_numpy(matrix) for matrix, _ in matrices.values())
     facts = (
         ("dynamics", "SA, normalised over the keys" if kind == "SA" else "USA, divided by the number of tokens"),
@@ -90,19 +84,10 @@ def _about_steps(system: System, d: int, time: float) -> list[str]:
 
 
 def _check_numbers(options: argparse.Namespace) -> None:
-    if options.n is not None and options.n < 1:
-        raise UsageError(f"--n is at least 1 token, not {options.n}")
-    if options.d is not None and options.d < 2:
-        raise UsageError(f"--d is at least 2 dimensions, a circle, not {options.d}")
-    at_least(2, options.frames, "--frames")
     if not (math.isfinite(options.beta) and options.beta >= 0):
         raise UsageError(f"--beta is a number of at least 0, not {options.beta:g}; --value negative makes tokens repel")
-    if not (math.isfinite(options.time) and options.time > 0):
-        raise UsageError(f"--time is a number above 0, not {options.time:g}")
     if not 0 < options.tolerance <= 0.1:
         raise UsageError(f"--tolerance lies above 0 and is at most 0.1 radians, not {options.tolerance:g}")
-    if options.dynamics.lower() not in ("sa", "usa"):
-        raise UsageError(f"--dynamics is sa or usa, not {options.dynamics!r}")
     if options.start != "caps":
         for name in ("caps", "spread"):
             if getattr(options, name) is not None:
@@ -147,7 +132,7 @@ def _start_from_file(options: argparse.Namespace) -> tuple[np.ndarray, str, list
         raise UsageError(
             f"--start is {', '.join(STARTS)} or a file that ends in {', '.join(FILES)}, not {options.start!r}"
         )
-    points = _read(path, "--start")
+    points = read_numbers(path, "--start", FILES)
     for name, given, found in (("--n", options.n, points.shape[0]), ("--d", options.d, points.shape[1])):
         if given is not None and given != found:
             raise UsageError(
@@ -182,32 +167,7 @@ def _matrix(options: argparse.Namespace, name: str, d: int) -> tuple[np.ndarray 
     if path.suffix.lower() not in FILES:
         names = f"{', '.join(MATRICES)} or a file that ends in {', '.join(FILES)}"
         raise UsageError(f"--{name} is {names}, not {chosen!r}")
-    matrix = _read(path, f"--{name}")
+    matrix = read_numbers(path, f"--{name}", FILES)
     if matrix.shape != (d, d):
         raise UsageError(f"the {name} matrix in {path} is {matrix.shape[0]} x {matrix.shape[1]}, and must be {d} x {d}")
     return matrix, f"`{path}`"
-
-
-def _read(path: Path, option: str) -> np.ndarray:
-    """A table of numbers from .npy, .csv or .jsonl, finite and not empty."""
-    try:
-        if path.suffix.lower() == ".npy":
-            found = np.load(path, allow_pickle=False)
-        elif path.suffix.lower() == ".csv":
-            found = np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8")
-        else:
-            lines = path.read_text(encoding="utf-8").splitlines()
-            found = np.array([json.loads(line) for line in lines if line.strip()], dtype=np.float64)
-        table = np.asarray(found, dtype=np.float64)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}; give {option} a file that exists") from error
-    except (ValueError, TypeError) as error:
-        raise UsageError(f"{path} is no table of numbers, one row a line and all of one length: {error}") from error
-    if table.ndim != 2 or 0 in table.shape:
-        raise UsageError(
-            f"{path} holds an array of shape {list(table.shape)}; {option} takes a table with rows and columns"
-        )
-    if not np.isfinite(table).all():
-        row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
-        raise UsageError(f"row {row + 1} of {path} holds a number that is not finite")
-    return table
