@@ -162,7 +162,7 @@ def test_what_was_mirrored_before_an_accident_is_noted(study, monkeypatch):
             super().mirror(record)
 
     with monkeypatch.context() as patch:
-        patch.setattr(track, "TensorBoard", Broken)
+        patch.setitem(track.TRACKERS, "tensorboard", Broken)
         with pytest.raises(OSError):
             mirror_all(study, "tensorboard")
     assert mirror_all(study, "tensorboard") == 1

@@ -175,8 +175,8 @@ def _slug(name: Any, key: str) -> str:
 def _test_size(given: Any, key: str) -> TestSize:
     if given is None:
         return None
-    sizes = _list_of(given, int, key)
-    return sizes if len(sizes) > 1 else sizes[0]
+    first, *more = _list_of(given, int, key)
+    return (first, *more) if more else first
 
 
 def _exclusion(given: Mapping[str, Any], where: str) -> dict[str, Values]:

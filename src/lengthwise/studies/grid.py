@@ -253,18 +253,8 @@ def study_facts(plans: Sequence[Plan]) -> dict[str, Any]:
             "axis": plan.task.axes[0].name,
             "readout": plan.task.readout,
             "circuit_class": facts.circuit_class,
-            "published": [
-                {
-                    "encoding": curve.encoding,
-                    "bins": [list(bin_) for bin_ in curve.bins],
-                    "exact_match": list(curve.exact_match),
-                    "reference": str(curve.reference),
-                    "chance": curve.chance,
-                    "intervals": [list(ends) for ends in curve.intervals],
-                }
-                for curve in facts.published
-            ],
+            "published": [{**vars(curve), "reference": str(curve.reference)} for curve in facts.published],
         }
-    shifts = [[plan.task_name, plan.train_size] for plan in plans if any(one.measures_shifts for one in plan.probes)]
-    unique = [json.loads(text) for text in dict.fromkeys(map(json.dumps, shifts))]
-    return {"tasks": tasks, "environment": environment(), "shifts": unique}
+    asking = [plan for plan in plans if any(probe.measures_shifts for probe in plan.probes)]
+    shifts = list(dict.fromkeys((plan.task_name, plan.train_size) for plan in asking))
+    return {"tasks": tasks, "environment": environment(), "shifts": shifts}

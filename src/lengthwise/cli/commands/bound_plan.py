@@ -79,23 +79,19 @@ def _write(plan: GuaranteePlan, found: str | None, needed: Rows, line: Rows, rat
     print(wrapped(f"{what}, {plan.method.title}, delta {run.delta:g}") + "\n")
     terms = [("loss", plan.loss, "as given"), *((term.name, term.value, term.how) for term in plan.terms)]
     terms += [("bound", plan.bound, "at most"), ("gap", plan.gap, "bound minus loss"), ("chance", run.chance, "ln V")]
-    rows = [[name, _number(nats), _number(nats / math.log(2)), how] for name, nats, how in terms if nats is not None]
+    rows = [[name, nats, nats / math.log(2), how] for name, nats, how in terms if nats is not None]
     write_grid(["", "nats", "bits", ""], rows, (0, 3))
     print("\n" + wrapped(_verdict(plan)))
     print("\nWhat it takes, the rest as it is")
     rows = [
-        [row["goal"], _number(row["gap"]), _limit("≥", row["tokens"]), _limit("≤", row["params"]), _bits(row["bits"])]
+        [row["goal"], row["gap"], _limit("≥", row["tokens"]), _limit("≤", row["params"]), _bits(row["bits"])]
         for row in needed
     ]
     write_grid(["goal", "gap", "tokens", "parameters", "bits each"], rows)
     print(f"\nAt {ratio:g} tokens per parameter" + (" (about compute-optimal)" if ratio == 20 else ""))
     published = ["with √(2C)"] if "published" in line[0] else []
     rows = [
-        [
-            short(row["params"]),
-            short(row["tokens"]),
-            *(_number(row[name]) for name in ("gap", "published") if name in row),
-        ]
+        [short(row["params"]), short(row["tokens"]), *(row[name] for name in ("gap", "published") if name in row)]
         for row in line
     ]
     write_grid(["parameters", "tokens", "gap", *published], rows, ())
@@ -103,10 +99,6 @@ def _write(plan: GuaranteePlan, found: str | None, needed: Rows, line: Rows, rat
         print(wrapped("(gaps in nats; √(2C) is the published smoothing term, which the exact one is never above)"))
     print("\nThis rests on")
     write_list("not so: " * (a.check == "violated") + a.statement for a in plan.claim().assumptions)
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}"
 
 
 def _limit(sign: str, value: float | None) -> str:

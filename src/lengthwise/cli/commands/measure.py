@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengthwise.cli.commands.results import draw_curves, write_records
+from lengthwise.cli.commands.tasks import first_line
 from lengthwise.cli.options import task_chosen
 from lengthwise.cli.output import warn, write_object, write_rows
 from lengthwise.errors import UsageError
@@ -52,16 +53,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def probe_lines() -> dict[str, str]:
-    """The probes, each with the first line of its description."""
-    return {name: (probes.maker(name).__doc__ or "").strip().partition("\n")[0] for name in probes.names()}
-
-
 def _list(as_json: bool) -> int:
+    lines = {name: first_line(probes.maker(name)) for name in probes.names()}
     if as_json:
-        write_object("measure", {"probes": probe_lines()})
+        write_object("measure", {"probes": lines})
     else:
-        write_rows(list(probe_lines().items()))
+        write_rows(list(lines.items()))
     return 0
 
 
@@ -88,9 +85,9 @@ def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Rec
     warn(too_few_items(options.items) if judged else [], options.quiet)
     if options.seed is None:
         context = Context(task, None, context.sizes, options.items, loaded.plan.seed)
-    with shown(quiet=options.quiet) as progress:
-        from lengthwise.runs.run import ask_run  # torch: listing probes needs none of it
+    from lengthwise.runs.run import ask_run  # torch: listing probes needs none of it
 
+    with shown(quiet=options.quiet) as progress:
         return ask_run(loaded, asked, context, options.test_size, options.position, progress)
 
 

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         print(wrapped(text))
     highest = (found.path.masses / found.path.mesh.uniform()).max(1)
     rows = [
-        [f"{found.path.times[place]:.4g}", str(found.peaks[place]), f"{highest[place]:.4g}"]
+        [float(found.path.times[place]), int(found.peaks[place]), float(highest[place])]
         for place in thinned(range(len(found.path.times)), _ROWS)
     ]
     print()

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from lengthwise.cli.output import width, wrapped, write_heading, write_list
-from lengthwise.records import Record, Table
+from lengthwise.records import Cell, Record, Table
 from lengthwise.reports.cells import is_number, shown, title_of
 from lengthwise.terminal import visible
 
@@ -49,14 +49,14 @@ def write_table(table: Table, most: int = MOST_ROWS) -> None:
 
 
 def write_grid(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], texts: Collection[int] = (0,), whole: bool = True
+    titles: Sequence[str], rows: Sequence[Sequence[Cell]], texts: Collection[int] = (0,), whole: bool = True
 ) -> None:
     """Print rows of cells below their titles. The columns at the places `texts` hold text, which stands at the left and
     is wrapped between words; all others stand at the right. Columns for which there is no room follow below, again with
     the first one; or, where the grid need not be `whole`, are named."""
     titles = [visible(title) for title in titles]
-    rows = [[visible(cell) for cell in row] for row in rows]
-    columns = [_GridColumn(title, [row[i] for row in rows], i in texts) for i, title in enumerate(titles)]
+    cells = [[visible(shown(cell)) for cell in row] for row in rows]
+    columns = [_GridColumn(title, [row[i] for row in cells], i in texts) for i, title in enumerate(titles)]
     gap = _GAP if whole or len(list(_blocks(columns, _GAP))) == 1 else 1
     first, *others = _blocks(columns, gap)
     _write_block(first, gap)

@@ -7,7 +7,7 @@ import argparse
 from lengthwise.cli.commands.records import write_grid
 from lengthwise.cli.output import width, wrapped, write_list, write_object, written
 from lengthwise.errors import CertificateRefused, UsageError
-from lengthwise.records import Claim
+from lengthwise.records import Cell, Claim
 from lengthwise.shift.compare import measure_shift
 from lengthwise.shift.ladder import NULLS, LadderShift, measure_ladder
 from lengthwise.shift.noise import RESAMPLES
@@ -75,7 +75,7 @@ def _write(shift: Shift) -> None:
     """The verdict, the distance and its noise, and what accounts for it."""
     print(wrapped(shift.verdict()) + "\n")
     sides = (("first", shift.first), ("second", shift.second))
-    rows = [[label, *(f"{n:,}" for n in (s.items, s.distinct, s.points)), s.name] for label, s in sides]
+    rows = [[label, side.items, side.distinct, side.points, side.name] for label, side in sides]
     write_grid(["", "items", "distinct", "points", "name"], rows, (0, 4))
     print()
     claims = {"W1": shift.distance, **{f"- {claim.title}": claim for claim in shift.noise}}
@@ -95,11 +95,10 @@ def _write(shift: Shift) -> None:
         print(_cut(f"{example.potential:>9.4g} {example.sample:<7} {example.text}"))
 
 
-def _distance(label: str, claim: Claim) -> list[str]:
-    value = "–" if claim.value is None else f"{float(claim.value):.4g}"
-    has_interval = claim.interval and label != "W1"  # which is certified
-    ends = f"{claim.interval.low:.4g} to {claim.interval.high:.4g}" if claim.interval and has_interval else ""
-    return [label, value, ends, claim.kind if claim.status == "holds" else claim.status]
+def _distance(label: str, claim: Claim) -> list[Cell]:
+    interval = None if label == "W1" else claim.interval  # which is certified
+    ends = f"{interval.low:.4g} to {interval.high:.4g}" if interval else ""
+    return [label, claim.value, ends, claim.kind if claim.status == "holds" else claim.status]
 
 
 def _notes(shift: Shift) -> list[str]:
@@ -129,7 +128,7 @@ def _write_carriers(shift: Shift) -> None:
     if not shift.numbers:
         return
     rows = [
-        [n.name, shares.get(n.name, "–"), *(f"{value:.4g}" for value in (n.first, n.second, n.distance))]
+        [n.name, shares.get(n.name), n.first, n.second, n.distance]
         for n in sorted(shift.numbers, key=lambda n: -shift.shares.get(n.name, 0.0))[:_NUMBERS]
     ]
     print()
@@ -166,7 +165,7 @@ def _write_ladder(found: LadderShift) -> None:
             rows.append([""] * 5)
         ratio = f"{level.ratio:.2f}" if level.null > 0 else "–"  # nothing to be measured in
         ends = f"{level.low:.4g} to {level.high:.4g}"
-        rows.append([level.name, f"{level.w1:.4g}", f"{level.null:.4g}", ratio, ends])
+        rows.append([level.name, level.w1, level.null, ratio, ends])
     write_grid(["level", "W1", "null", "W1/null", "95 % interval"], rows)
     print()
     notes = [

@@ -50,16 +50,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _show_probe(store: Store, options: argparse.Namespace) -> int:
     """The records of one probe, one after the other."""
-    runs = store.runs(probe=options.probe)
-    if not runs:
+    found = [(run, record) for run in store.runs(probe=options.probe) if (record := run.record(options.probe))]
+    if not found:
         raise UsageError(f"no finished run of {store.folder} has a record of {options.probe!r}")
     if options.json:
-        found = [{"run": run.key, "record": record.plain()} for run in runs if (record := run.record(options.probe))]
-        write_object("study show", {"probe": options.probe, "records": found})
+        records = [{"run": run.key, "record": record.plain()} for run, record in found]
+        write_object("study show", {"probe": options.probe, "records": records})
         return 0
-    for run in runs:
-        record = run.record(options.probe)
-        assert record is not None
+    for run, record in found:
         write_record(dataclasses.replace(record, title=printable(run_title(run))))
     return 0
 

@@ -28,7 +28,8 @@ def run(options: argparse.Namespace) -> int:
         now = [{**identified(run), "beat": beat} for run, beat in zip(running, beats, strict=True)]
         write_object("study status", {**content, "runs": now, "failures": [plain_failure(run) for run in failed]})
     else:
-        _write(content, running, beats, failed)
+        told = [f"{run_title(run)}: {_words(beat)}" for run, beat in zip(running, beats, strict=True)]
+        _write(content, told, failed)
     return 0
 
 
@@ -66,16 +67,11 @@ def _beat(folder: Path, key: str) -> dict[str, Any] | None:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a number that can be shown and written as JSON."""
+    """Whether JSON can hold it as a number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
 
 
-def _write(
-    content: dict[str, Any],
-    running: list[RunRecord],
-    beats: list[dict[str, Any] | None],
-    failed: list[RunRecord],
-) -> None:
+def _write(content: dict[str, Any], running: list[str], failed: list[RunRecord]) -> None:
     write_field("study", printable(f"{content['name']} in {content['folder']}"))
     others = ", ".join(f"{content[state]} {state}" for state in ("running", "failed", "waiting"))
     write_field("runs", f"{content['done']} of {content['total']} done, {others}")
@@ -84,7 +80,7 @@ def _write(
         write_field("time left", f"about {duration(content['seconds_left'])}")
     if running:
         print(f"\nrunning: {len(running)}")
-    write_some(f"{run_title(run)}: {_words(beat)}" for run, beat in zip(running, beats, strict=True))
+    write_some(running)
     write_failures(failed)
 
 
