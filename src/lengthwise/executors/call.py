@@ -5,6 +5,7 @@ Nothing is pickled and the caller's main module is not imported again, so script
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import json
@@ -16,7 +17,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,18 @@ def here() -> str:
     """The places modules are found in and the current folder, as JSON."""
     folder = os.getcwd()
     return json.dumps([[entry or folder for entry in sys.path], folder])
+
+
+@contextlib.contextmanager
+def variables(settings: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables that are not set otherwise, set inside the block."""
+    new = {name: value for name, value in settings.items() if not os.environ.get(name)}
+    os.environ.update(new)
+    try:
+        yield
+    finally:
+        for name in new:
+            os.environ.pop(name, None)
 
 
 def read_outcome(key: str, text: str | bytes) -> Outcome:

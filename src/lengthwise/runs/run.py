@@ -18,6 +18,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
+import numpy as np
+import torch
+
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, sha256, write_json, writing
 from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, digests, read_record, sealed
@@ -31,13 +34,14 @@ from lengthwise.probes.curve.spread import Spread, over_seeds
 from lengthwise.probes.probe import Context, Probe, ask, called, make_probes, named, slug_of
 from lengthwise.progress import Progress, shown, silent
 from lengthwise.records import Record
-from lengthwise.runs.asking import Failure, answer_of, failures_of
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
 from lengthwise.runs.plan import SCHEMA, Plan, Settings, default_folder, folder_of_seed, plan_for
 from lengthwise.runs.stored import read_records, write_record
-from lengthwise.subjects.run import OwnSubject, StoredRun
+from lengthwise.seeds import Seeds
+from lengthwise.subjects.run import OwnSubject, StoredRun, TransformerAnswers
 from lengthwise.tasks import tasks
+from lengthwise.tasks.batch import BOS, EOS, NOTHING, SEP, SPECIALS
 from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.sizes import check_reaches, name_of
 from lengthwise.tasks.task import Task
@@ -46,6 +50,16 @@ from lengthwise.trust import trusting
 
 PLAN, CHECKPOINT = "plan.json", "checkpoint.safetensors"
 _OF_A_WORKER = ("beat.json", "error.txt")  # what may lie in a folder before its plan does, apart from hidden files
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A test item that was answered wrongly: its number at this size, and symbols with spaces between."""
+
+    number: int
+    prompt: str
+    truth: str
+    answer: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -380,3 +394,41 @@ def _load_for(folder: str | Path, task: Task | None) -> Run:
         if task is None:
             raise
         return load_run(folder, task)
+
+
+@torch.no_grad()
+def answer_of(model: Transformer, task: Task, prompt: Sequence[str], seed: int) -> tuple[str, ...]:
+    """The answer to a prompt, written greedily; for tags one label per symbol, for numbers the numbers."""
+    symbols = {symbol: number + len(SPECIALS) for number, symbol in enumerate(task.symbols)}
+    if unknown := [symbol for symbol in prompt if symbol not in symbols]:
+        some = " ".join(task.symbols[:12]) + (" …" if len(task.symbols) > 12 else "")
+        raise UsageError(f"the task {name_of(task)} has no symbol {unknown[0]!r}; it has {some}")
+    tokens = [BOS, *(symbols[symbol] for symbol in prompt), *([] if task.readout == "tags" else [SEP])]
+    inputs = torch.tensor([tokens])
+    position, shape = model.architecture.position, model.shape
+    if task.readout == "answer":
+        most = 4 * len(prompt) + 64
+        if not position.beyond_training:
+            most = max(1, min(most, shape.rows - len(tokens) + 1))
+        at = position.indices(len(tokens) + most - 1, 1, shape, Seeds(seed), False)
+        written = model.generate(inputs, most, at)[0].tolist()
+        ended = written.index(EOS) if EOS in written else len(written)
+        return tuple(task.vocabulary[token] for token in written[:ended])
+    output = model(inputs, at=position.indices(len(tokens), 1, shape, Seeds(seed), False))[0]
+    if task.readout == "numbers":
+        return tuple(f"{number:.4g}" for number in output[-1].tolist())
+    labels = tuple(task.vocabulary[token] for token in output.argmax(dim=-1).tolist())
+    return labels[-len(task.solve(prompt)) :]
+
+
+def failures_of(model: Transformer, task: Task, size: int, count: int, items: int, seed: int) -> list[Failure]:
+    """The first wrong items among the first `items` test items of a size."""
+    task = task.part("test")
+    wrong = np.flatnonzero(~TransformerAnswers(model).mark(task, size, range(items), seed).items)[:count]
+    drawn, found = task.draw(size, seed, wrong, role="test"), []
+    for number, prompt, truth in zip(wrong.tolist(), drawn.prompts, drawn.answers, strict=True):
+        asked = task.spelled(prompt)
+        right = [f"{x:.4g}" for x in truth] if task.readout == "numbers" else task.spelled(truth[truth != NOTHING])
+        answer = answer_of(model, task, asked, seed)
+        found.append(Failure(number, " ".join(asked), " ".join(right), " ".join(answer)))
+    return found

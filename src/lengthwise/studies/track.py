@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UnknownName, UsageError
+from lengthwise.executors.call import variables
 from lengthwise.registry import nearest
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
@@ -123,7 +124,7 @@ class Trackio(Tracker):
 
     def __init__(self, study_name: str, folder: Path) -> None:
         wanted = os.environ.get("TRACKIO_DIR") or str(folder / "trackio")
-        with _variable("TRACKIO_DIR", wanted):  # the package reads its place once, when it is imported
+        with variables({"TRACKIO_DIR": wanted}):  # the package reads its place once, when it is imported
             import trackio
             import trackio.utils
         if (place := Path(trackio.utils.TRACKIO_DIR)) != Path(wanted):
@@ -181,19 +182,6 @@ class TensorBoard(Tracker):
             scalar = Summary(value=[Summary.Value(tag=name, simple_value=value)])
             writer.add_event(Event(wall_time=now, step=step, summary=scalar))
         writer.close()
-
-
-@contextlib.contextmanager
-def _variable(name: str, value: str) -> Iterator[None]:
-    """An environment variable inside the block."""
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        del os.environ[name]
-        if before is not None:
-            os.environ[name] = before
 
 
 TRACKERS: dict[str, type[Tracker]] = {"mlflow": MLflow, "trackio": Trackio, "tensorboard": TensorBoard}

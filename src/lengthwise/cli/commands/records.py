@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as Grid
 
@@ -73,10 +74,10 @@ class _GridColumn:
     def __init__(self, title: str, cells: list[str], is_text: bool) -> None:
         self.title, self.cells, self.is_text = title, cells, is_text
         parts = [*title.split(), *([word for cell in cells for word in cell.split()] if is_text else cells)]
-        self.least = max(map(len, parts), default=0)
+        self.least = max(map(cell_len, parts), default=0)
         if is_text:  # a path may be longer than any line; it is broken where nothing else fits
             self.least = min(self.least, width() // 2)
-        self.most = max(map(len, [title, *cells]))
+        self.most = max(map(cell_len, [title, *cells]))
 
 
 def _blocks(columns: list[_GridColumn], gap: int) -> Iterator[list[_GridColumn]]:
