@@ -21,7 +21,6 @@ from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.positions import Position, Shape, positions
 from lengthwise.probes.probe import Probe, probes
 from lengthwise.registry import nearest, plain_settings
-from lengthwise.runs.environment import environment
 from lengthwise.runs.plan import SETTINGS, Plan, default_folder, plan_for, preset
 from lengthwise.studies.form import MODEL, TRAINING, Scalar, TestSize, Values, paired_test_sizes
 from lengthwise.studies.record import RunRecord, named_variants, planned_run
@@ -246,6 +245,8 @@ def planned_records(plans: Sequence[Plan]) -> list[RunRecord]:
 
 def study_facts(plans: Sequence[Plan]) -> dict[str, Any]:
     """What is to be noted beside the runs, so that a report can be made from stored records alone."""
+    from lengthwise.runs.environment import environment  # torch: plans are made without it
+
     tasks = {}
     for plan in plans:
         facts = plan.task.facts
