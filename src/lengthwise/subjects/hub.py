@@ -1,4 +1,4 @@
-"""Models of the Hugging Face Hub: a local folder with config.json and safetensors, or a model in memory."""
+"""Models of `transformers`: a local folder with config.json and safetensors, a GGUF file, or a model in memory."""
 
 from __future__ import annotations
 
@@ -19,20 +19,34 @@ from lengthwise.models.huggingface import (
     read_text_model,
 )
 from lengthwise.models.parts import Anatomy
-from lengthwise.subjects.predictor import ModelWeights, Predictor, TheirPredictor, TheirWeights
-from lengthwise.subjects.states import HiddenStates, states_of_huggingface
+from lengthwise.subjects.predictor import (
+    HiddenStates,
+    ModelWeights,
+    Predictor,
+    TheirPredictor,
+    TheirWeights,
+    states_of_huggingface,
+)
 from lengthwise.subjects.subject import Subject
 from lengthwise.subjects.tokenizer import TOKENIZER, TextTokenizer, tokenizer_beside
 
 
 class HubSubject(Subject):
-    """A model of `transformers`, read from `path` or given as `model`."""
+    """A model of `transformers`, read from `path` or given as `model`.
 
-    source = "folder"
+    A GGUF file holds weights that are quantised already, often with their tokenizer; a tokenizer.json in its folder
+    takes precedence over the tokenizer inside.
+    """
 
-    def __init__(self, path: Path | None, model: Any = None, name: str = "") -> None:
-        self.path, self.folder, self._given = path, path, model
-        self.name = name or (path.resolve().name if path is not None else "the model")
+    def __init__(self, path: Path | None, model: Any = None, name: str = "the model") -> None:
+        self.path, self._given = path, model
+        self.gguf = path if path is not None and path.is_file() else None
+        self.folder = path if self.gguf is None else self.gguf.parent
+        self.name = name if path is None else path.resolve().name if self.gguf is None else path.stem
+
+    @property
+    def source(self) -> str:
+        return "folder" if self.gguf is None else "GGUF file"
 
     @cached_property
     def loaded(self) -> tuple[Any, tuple[tuple[str, str], ...]]:
@@ -66,9 +80,15 @@ class HubSubject(Subject):
             "predictor": self._predictor,
             "states": self._states,
         }
-        if self.folder is not None and (self.folder / TOKENIZER).exists():
+        if self.gguf is not None:
+            found["gguf"] = lambda: self.gguf
+        if self.gguf is not None or (self.folder is not None and (self.folder / TOKENIZER).exists()):
             found["tokenizer"] = self._tokenizer
         return found
+
+    def offers(self, name: str) -> bool:
+        known = name != "tokenizer" or self.gguf is None or tokenizer_beside(self.folder, self.gguf) is not None
+        return known and super().offers(name)
 
     def lacking(self, name: str) -> str:
         if name == "tokenizer":
@@ -76,10 +96,12 @@ class HubSubject(Subject):
         return "it was not trained here" if name in ("run", "transformer") else ""
 
     def files(self) -> Mapping[str, str]:
-        if self.path is None:
+        if self.path is None or self.folder is None:
             return {}
-        names = [CONFIG, INDEX, TOKENIZER, *(path.name for path in weight_files(self.path))]
-        return {name: sha256(self.path / name) for name in names if (self.path / name).exists()}
+        names = [self.path.name, TOKENIZER]
+        if self.gguf is None:
+            names = [CONFIG, INDEX, TOKENIZER, *(path.name for path in weight_files(self.path))]
+        return {name: sha256(self.folder / name) for name in names if (self.folder / name).exists()}
 
     def _anatomy(self) -> Anatomy:
         model, skipped = self.loaded
@@ -106,6 +128,7 @@ class HubSubject(Subject):
         return states_of_huggingface(read_text_model(self.path))
 
     def _tokenizer(self) -> TextTokenizer:
-        found = tokenizer_beside(self.folder, None)
-        assert found is not None
+        found = tokenizer_beside(self.folder, self.gguf)
+        if found is None:
+            raise UsageError(f"{self.path} holds no tokenizer that transformers can read")
         return found

@@ -12,7 +12,6 @@ from lengthwise.errors import CertificateRefused
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.probes.guarantee import GuaranteeProbe
 from lengthwise.probes.guarantee.bound import bound
-from lengthwise.probes.guarantee.record import guarantee_record
 from lengthwise.progress import shown
 from lengthwise.reports.guarantee import guarantee_chart
 from lengthwise.reports.record_section import RecordPage, write_record_page
@@ -36,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     with shown(quiet=options.quiet, title="bound") as progress:
         given = {"data": options.data, "folder": options.folder, "seed": options.seed or 0}
         found = bound(options.model, settings, **given, progress=progress)
-    record = guarantee_record(found)
+    record = found.record()
     if options.figure is not None:
         best = [one for level in ("documents", "tokens") if (one := found.best("loss", level)) is not None]
         with written(options.figure, options.quiet):

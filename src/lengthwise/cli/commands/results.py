@@ -8,8 +8,7 @@ from pathlib import Path
 from lengthwise.cli.commands.records import write_grid, write_record
 from lengthwise.cli.output import wrapped, written
 from lengthwise.figures.curves import save_figure
-from lengthwise.probes.curve.curve import Curve, Point
-from lengthwise.probes.curve.sentences import learned_sentence, reach_sentence, rounded_percent
+from lengthwise.probes.curve.curve import Curve, Point, learned_sentence, reach_sentence, rounded_percent
 from lengthwise.probes.curve.spread import GROUPS, Spread
 from lengthwise.records import Record
 

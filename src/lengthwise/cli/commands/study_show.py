@@ -16,7 +16,7 @@ from lengthwise.cli.commands.records import write_grid, write_record
 from lengthwise.cli.output import wrapped, write_list, write_object
 from lengthwise.cli.study_options import MEASURES
 from lengthwise.errors import UsageError
-from lengthwise.probes.curve.sentences import rounded_percent
+from lengthwise.probes.curve.curve import rounded_percent
 from lengthwise.probes.curve.standard import ADVICE
 from lengthwise.records import Record
 from lengthwise.registry import nearest
