@@ -39,7 +39,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, report: Path, ladder_report:
         "curves of seeds": f"train sort --seeds 2 --steps 2 --batch 4 --depth 1 --width 8 --heads 1 --train-size 3 "
         f"--items 3 --folder {folder / 'seeds'} --figure",
         "shift": f"shift {folder / 'a.jsonl'} {folder / 'b.jsonl'} --metric ngrams:n=1 --figure",
-        "bound": f"bound {run} --quantiser uniform:levels=8 --sample 50 --out {folder / 'bound'} --figure",
+        "bound": f"bound {run} --quantiser uniform:levels=8 --sample 50 --folder {folder / 'bound'} --figure",
         "plan": "bound plan --params 7B --tokens 1T --loss 2 --figure",
         "contexture": f"contexture {folder / 'table.npy'} --figure",
         "density": "particles density --time 0.5 --figure",

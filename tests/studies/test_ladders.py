@@ -24,8 +24,7 @@ from lengthwise.shift.level_shift import LevelShift
 from lengthwise.studies import shifts
 from lengthwise.studies.coordinator import carry_out_study
 from lengthwise.studies.export import export
-from lengthwise.studies.grid import plans
-from lengthwise.studies.planned import run_key
+from lengthwise.studies.grid import plans, run_key
 from lengthwise.studies.rebuild import rebuild
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.shifts import SHIFTS, complete_shifts, read_shifts

@@ -17,11 +17,11 @@ from lengthwise.analyses.evidence import Evidence, evidence_of, summed_up
 from lengthwise.probes.curve.spread import Keep
 from lengthwise.records import Record
 from lengthwise.studies.cells import Cell, cells, named_sizes
-from lengthwise.studies.learning import Learning, learning
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.shifts import read_shifts
 from lengthwise.studies.store import Store
 from lengthwise.studies.summary import read_summary
+from lengthwise.studies.table import Learning, learning
 
 ANALYSED = ("curve", "guarantee", "ladder")  # probes whose records have an analysis of their own
 

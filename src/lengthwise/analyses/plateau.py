@@ -69,9 +69,6 @@ class PlateauAnalysis(Analysis):
             figures=plateau_panels(fits) if study.pictures else (),
         )
 
-    def applies(self, study: StudyContent) -> bool:
-        return bool(study.study.get("plateau")) and bool(study.counts["done"])
-
 
 @dataclass(frozen=True)
 class CellPlateau:

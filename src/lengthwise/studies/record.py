@@ -113,6 +113,12 @@ class RunRecord:
         return [(step, share) for step, share in self.detail.get("checks", [])]
 
 
+def planned_run(key: str, task: str, position: str, plan: Mapping[str, Any], asked: Mapping[str, Any]) -> RunRecord:
+    """A run that waits, of a plan as `Plan.plain` gives it; `named_variants` names its variant."""
+    sizes = {name: plan[name] for name in ("seed", "train_size", "test_size", "items")}
+    return RunRecord(key, task, position, "", **sizes, settings=settings_of(plan), asked=asked)
+
+
 def settings_of(plan: Mapping[str, Any]) -> dict[str, Any]:
     """The model and the recipe of a plan (as `Plan.plain` gives it), side by side; the encoding has its own column."""
     both = {**plan["model"], **plan["recipe"]}
@@ -150,17 +156,8 @@ def read_finished(folder: Path) -> RunRecord:
         measured = Curve.from_record(records["curve"])
         if (measured.seed, measured.train_size) != (plan["seed"], plan["train_size"]):
             raise ValueError("its curve belongs to another run")
-        found = RunRecord(
-            key=folder.name,
-            task=measured.task,
-            position=measured.position,
-            variant="",
-            seed=plan["seed"],
-            train_size=plan["train_size"],
-            test_size=plan["test_size"],
-            items=plan["items"],
-            settings=settings_of(plan),
-            asked=record["records"],
+        found = replace(
+            planned_run(folder.name, measured.task, measured.position, plan, record["records"]),
             state="done",
             seconds=float(history["seconds"]),
             ended=history["ended"],
@@ -184,10 +181,15 @@ def read_finished(folder: Path) -> RunRecord:
         ) from error
 
 
+def identified(run: RunRecord) -> dict[str, Any]:
+    """What says which run it is, and how often it was tried, as JSON-ready data."""
+    names = ("key", "task", "position", "variant", "train_size", "seed", "attempts")
+    return {name: getattr(run, name) for name in names}
+
+
 def plain_failure(run: RunRecord) -> dict[str, Any]:
     """A failed run as JSON-ready data."""
-    names = ("key", "task", "position", "variant", "train_size", "seed", "attempts", "reason")
-    return {name: getattr(run, name) for name in names}
+    return {**identified(run), "reason": run.reason}
 
 
 def run_title(run: RunRecord) -> str:
