@@ -13,14 +13,14 @@ import torch
 
 from lengthwise.models.attention.softmax import WindowAttention
 from lengthwise.models.transformer import Architecture, Interface, Transformer
-from lengthwise.oracle import question as preset
+from lengthwise.oracle import opinion as preset
 from lengthwise.oracle.check import check
 from lengthwise.oracle.locality import trained
 from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.layout import layout_of
 from lengthwise.oracle.locality.steps import Steps, formulation_steps
 from lengthwise.oracle.locality.trained import LayoutOutcome, outcomes
-from lengthwise.oracle.question import Question
+from lengthwise.oracle.opinion import Question
 from lengthwise.oracle.theories import locality, sight
 from lengthwise.positions import make_position
 from lengthwise.probes.curve.standard import THRESHOLD

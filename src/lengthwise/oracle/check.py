@@ -18,12 +18,22 @@ from lengthwise.oracle.limit.theorems import dfa_length, limit_claims
 from lengthwise.oracle.locality.layout import Layout, layout_asked, look
 from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
 from lengthwise.oracle.locality.steps import Steps, kept_steps, remembered
-from lengthwise.oracle.opinion import Advice, Opinion, Verdict, first_advice
+from lengthwise.oracle.opinion import (
+    BATCH,
+    STEPS,
+    Advice,
+    Case,
+    Opinion,
+    Question,
+    Verdict,
+    first_advice,
+    planned_items,
+    theory,
+)
 from lengthwise.oracle.programs.find import program_for
-from lengthwise.oracle.programs.measures import locality as look_back
-from lengthwise.oracle.programs.measures import period
-from lengthwise.oracle.question import BATCH, STEPS, Case, Question, planned_items, theory
-from lengthwise.oracle.theories import communication, locality, programs, regular, rows
+from lengthwise.oracle.programs.syntax import locality as look_back
+from lengthwise.oracle.programs.syntax import period
+from lengthwise.oracle.theories import locality, programs, regular, rows
 from lengthwise.oracle.theories.locality import judge, without_end
 from lengthwise.records import Claim
 from lengthwise.tasks import tasks
@@ -38,7 +48,7 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     rows.opinions,
     regular.opinions,
     programs.opinions,
-    communication.opinions,
+    programs.cut_opinions,
     regular.guessed_opinions,
     locality.opinions,
 )
@@ -60,11 +70,9 @@ explain(
 
 @dataclass(frozen=True)
 class Card:
-    """The verdict for each encoding, and the claims that hold whatever the encoding.
-
-    `training` says which training size is needed and what the planned items show of it, `depth` how many layers, and
-    `limits` what the theorems on limit transformers say.
-    """
+    """The verdict for each encoding, and the claims that hold whatever the encoding. `training` says which training
+    size is needed and what the planned items show of it, `depth` how many layers, and `limits` what the theorems on
+    limit transformers say."""
 
     task: str
     train_size: int
@@ -79,14 +87,8 @@ class Card:
     def changes(self) -> tuple[Advice, ...]:
         """What would change a verdict that is not "can hold", each once. None recommends an encoding that cannot
         hold."""
-        found = [
-            change
-            for verdict in self.verdicts.values()
-            if verdict.outlook != "can hold"
-            for opinion in verdict.opinions
-            for change in opinion.changes
-        ]
-        return tuple(dict.fromkeys(found))
+        open_verdicts = (verdict for verdict in self.verdicts.values() if verdict.outlook != "can hold")
+        return tuple(dict.fromkeys(change for verdict in open_verdicts for change in verdict.changes))
 
     @property
     def advice(self) -> Advice:
@@ -94,16 +96,12 @@ class Card:
         return first_advice(self.verdicts, self.changes)
 
     def plain(self) -> dict[str, Any]:
+        claims = ("training", "depth", "limits")
         return {
-            "task": self.task,
-            "train_size": self.train_size,
-            "test_size": self.test_size,
+            **{name: getattr(self, name) for name in ("task", "train_size", "test_size")},
             "advice": self.advice.plain(),
             "verdicts": [verdict.plain() for verdict in self.verdicts.values()],
-            **{
-                name: [claim.plain() for claim in claims]
-                for name, claims in (("training", self.training), ("depth", self.depth), ("limits", self.limits))
-            },
+            **{name: [claim.plain() for claim in getattr(self, name)] for name in claims},
             "changes": [change.plain() for change in self.changes],
             "notes": list(self.notes),
         }
@@ -159,8 +157,8 @@ def _verdict(question: Question) -> Verdict:
     """The opinions on a question, without advice that another verdict refutes."""
     kept = []
     for opinion in _asked(question).opinions:
-        changes = tuple(change for one in opinion.changes if (change := _sound(one, question)) is not None)
-        kept.append(replace(opinion, changes=changes))
+        changes = (_sound(change, question) for change in opinion.changes)
+        kept.append(replace(opinion, changes=tuple(change for change in changes if change is not None)))
     return Verdict(question.encoding, tuple(kept))
 
 
@@ -183,15 +181,12 @@ def _asked(question: Question) -> Verdict:
         if question.quick and any(opinion.outlook != "unknown" for opinion in opinions):
             break
         opinions += opinions_of(question)
-    opinions = opinions or [question.opinion(NO_THEORY, "unknown", _silence(question))]
+    if not opinions:
+        silence = {"other": "oracle.silent_other", "table": "oracle.silent_table"}
+        why = sentence(silence.get(question.family, "oracle.silent"))
+        opinions = [question.opinion(NO_THEORY, "unknown", why)]
     decided = [opinion for opinion in opinions if opinion.outlook != "unknown"]
     return Verdict(question.encoding, (*decided, *(one for one in opinions if one not in decided)))
-
-
-def _silence(question: Question) -> str:
-    """Why no theory gives an opinion."""
-    keys = {"other": "oracle.silent_other", "table": "oracle.silent_table"}
-    return sentence(keys.get(question.family, "oracle.silent"))
 
 
 def _training_claims(question: Question) -> list[Claim]:
@@ -231,11 +226,9 @@ def check_formulation(
     decoder: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Card:
-    """What is known about the formulation in a file: `layout.py`, `layout.py::Class` or `pairs.jsonl`.
-
-    Of pairs, those up to `train_size` count as training (all of them unless it is given). `progress` is called
-    with what was read, how many of them, and 0 for the total, which is not known.
-    """
+    """What is known about the formulation in a file: `layout.py`, `layout.py::Class` or `pairs.jsonl`. Of pairs, those
+    up to `train_size` count as training (all of them unless it is given). `progress` is called with what was read, how
+    many of them, and 0 for the total, which is not known."""
     own = load_formulation(path, progress)
     own = replace(own, steps=remembered(own.steps), other=own.other and remembered(own.other))
     if own.formulation is not None:
@@ -259,7 +252,12 @@ def check_formulation(
 
 def _layout(own: Own, train_size: int, items: int, seed: int) -> Layout:
     """The layout as found in the sizes a file has, or in those whose states fit into the budget."""
-    sizes = list(own.sizes) or _affordable(own)
+    sizes, states = list(own.sizes), 0
+    for size in range(1, 13) if not own.sizes else ():
+        states += (found := sum(1 for _ in own.steps.moves(size)))
+        sizes += [size] if found else []
+        if states > STATES:
+            break
     if not sizes:
         raise UsageError(f"{own.steps.name}: starts(size) gives no state for the sizes 1 to 12")
     further = [] if own.sizes else [size for size in range(sizes[-1] + 1, 14) if any(own.steps.moves(size))][:1]
@@ -280,14 +278,3 @@ def _sample(steps: Steps, sizes: Sequence[int], items: int, seed: int) -> Steps:
         drawn = random.Random(f"{seed} {size}").choices(range(len(moves)), k=max(1, items // len(sizes)))
         chosen += [(size, moves[number]) for number in sorted(set(drawn))]
     return kept_steps(steps.name, chosen)
-
-
-def _affordable(own: Own) -> list[int]:
-    sizes, states = [], 0
-    for size in range(1, 13):
-        states += (found := sum(1 for _ in own.steps.moves(size)))
-        if found:
-            sizes.append(size)
-        if states > STATES:
-            break
-    return sizes

@@ -18,7 +18,7 @@ from lengthwise.oracle.locality import own as own_module
 from lengthwise.oracle.locality import own_pairs
 from lengthwise.oracle.locality.own import alphabet_note, load_formulation, new_tokens, settle_own
 from lengthwise.oracle.locality.own_pairs import load_pairs
-from lengthwise.oracle.locality.own_states import is_guess, labels_between, state_of
+from lengthwise.oracle.locality.steps import is_guess, labels_between, state_of
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.formulation import Formulation, State
 

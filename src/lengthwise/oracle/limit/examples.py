@@ -96,9 +96,7 @@ def wave(omega: float = 1.0) -> LimitTransformer:
 
 def share_in_class(period: int = 3, residue: int = 0) -> LimitTransformer:
     """The share of ones at the positions t with t = residue modulo period, counted from 0: the target of `modp_task`.
-
-    The coordinates: is a one; is of the class; is constant 1; the answer.
-    """
+    The coordinates: is a one; is of the class; is constant 1; the answer."""
     if not 0 <= residue < period:
         raise UsageError(f"a residue lies between 0 and the period less one, not {residue} of {period}")
     positions = [[0, int(phase == residue), 1, 0] for phase in range(period)]
@@ -124,12 +122,9 @@ def rare_pair() -> LimitTransformer:
 
 
 def bigram(letters: int = 2, strength: float = 6.0) -> LimitTransformer:
-    """Approximately how often each letter followed the last one: two layers, infinite precision.
-
-    Layer 1 copies the letter before (phi(1) = 2: position-dominated); layer 2 attends to the positions whose letter
-    before equals the last letter, exp(strength) times as much as to others. The share of the rest is of order
-    exp(-strength).
-    """
+    """Approximately how often each letter followed the last one: two layers, infinite precision. Layer 1 copies the
+    letter before (phi(1) = 2: position-dominated); layer 2 attends to the positions whose letter before equals the last
+    letter, exp(strength) times as much as to others. The share of the rest is of order exp(-strength)."""
     symbols, width = _letters(letters), 3 * letters
     match = [[0.0] * width for _ in range(width)]
     value = _zeros(width)

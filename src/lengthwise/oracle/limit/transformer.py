@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeVar, get_args
 
@@ -72,10 +72,6 @@ def matrix(rows: Any, what: str) -> Array:
 
 def is_exact(array: Array) -> bool:
     return array.dtype == object
-
-
-def as_floats(array: Array) -> Array:
-    return array.astype(np.float64)
 
 
 def single(value: int, like: Array) -> Array:
@@ -158,8 +154,9 @@ class LimitTransformer:
     def exact(self) -> bool:
         """Whether every number is rational and the mode keeps them so where it can."""
         smooth = any(layer.mlp is not None and layer.mlp.activation == "sin" for layer in self.layers)
-        parts = [part for layer in self.layers for part in (*layer.heads, layer.mlp) if part is not None]
-        return self.mode != "infinite" and not smooth and all(map(is_exact, _arrays(self, *parts)))
+        parts = [self, *(part for layer in self.layers for part in (*layer.heads, layer.mlp) if part is not None)]
+        arrays = [value for part in parts for value in vars(part).values() if isinstance(value, np.ndarray)]
+        return self.mode != "infinite" and not smooth and all(map(is_exact, arrays))
 
     @property
     def exact_logits(self) -> bool:
@@ -261,15 +258,10 @@ def _through(layer: Layer, states: Array, queries: Ints, model: LimitTransformer
 Part = TypeVar("Part", LimitHead, Mlp, LimitTransformer)
 
 
-def _arrays(*parts: LimitHead | Mlp | LimitTransformer) -> list[Array]:
-    values = [getattr(part, field.name) for part in parts for field in fields(part)]
-    return [value for value in values if isinstance(value, np.ndarray)]
-
-
 def _floating(part: Part) -> Part:
     """A part with all its arrays in double precision."""
-    arrays = {field.name: getattr(part, field.name) for field in fields(part)}
-    return replace(part, **{name: as_floats(value) for name, value in arrays.items() if isinstance(value, np.ndarray)})
+    arrays = {name: value.astype(float) for name, value in vars(part).items() if isinstance(value, np.ndarray)}
+    return replace(part, **arrays)
 
 
 def _check(model: LimitTransformer) -> None:

@@ -20,8 +20,18 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.locality.own_states import Side, appends, finished_labels, is_guess, labels_between, state_of
-from lengthwise.oracle.locality.steps import Steps, is_end, kept_steps, written
+from lengthwise.oracle.locality.steps import (
+    Side,
+    Steps,
+    appends,
+    finished_labels,
+    is_end,
+    is_guess,
+    kept_steps,
+    labels_between,
+    state_of,
+    written,
+)
 from lengthwise.oracle.locality.windows import Numbering
 from lengthwise.tasks.formulations.formulation import State, StepMove
 
@@ -51,20 +61,18 @@ class Stream:
     """The labels of the windows of one width, over all lines: whether one window settles every step of the file."""
 
     r: int
+    numbering: Numbering
     side: Side = "left"
     labels: dict[int, str] = field(default_factory=dict)
+    lines: dict[int, int] = field(default_factory=dict)  # of each window the first with it
     clash: tuple[int, int, int] | None = None  # two lines and the position in the second
     full: bool = False
-
-    def __post_init__(self) -> None:
-        self.numbering = Numbering(self.r)
-        self._lines: dict[int, int] = {}
 
     def take(self, move: StepMove, line: int) -> None:
         """Enter the windows of a line; after a clash, or when there are too many, nothing more is entered."""
         if self.clash or self.full:
             return
-        labels, lines = self.labels, self._lines
+        labels, lines = self.labels, self.lines
         for place, (anchor, label) in enumerate(zip(self.numbering.anchors(move.state), move.labels, strict=True)):
             if label is None:
                 continue
@@ -75,13 +83,6 @@ class Stream:
                 self.clash = lines[anchor], line, place
                 return
         self.full = len(labels) > ENTRIES
-
-
-def turned_right(stream: Stream) -> Stream:
-    """The same entries so far, for labels guessed from the right."""
-    turned = copy.deepcopy(stream)
-    turned.side = "right"
-    return turned
 
 
 @dataclass(frozen=True)
@@ -115,11 +116,9 @@ class Pairs:
         return tuple(notes)
 
 
-def load_pairs(
-    path: str, widths: Sequence[int] = WIDTHS, keep: int = KEPT, progress: Callable[[str, int, int], None] | None = None
-) -> Pairs:
+def load_pairs(path: str, keep: int = KEPT, progress: Callable[[str, int, int], None] | None = None) -> Pairs:
     """Read a file of pairs. The size of a state is its number of columns, or the number under "size"."""
-    reader = _PairReader(path, widths, keep)
+    reader = _PairReader(path, keep)
     try:
         with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
@@ -134,10 +133,10 @@ def load_pairs(
 
 
 class _PairReader:
-    def __init__(self, path: str, widths: Sequence[int], keep: int) -> None:
+    def __init__(self, path: str, keep: int) -> None:
         self.path, self.keep, self.lines = path, keep, 0
         self.states, self.nexts, self.numbers = array("Q"), array("Q"), array("q")
-        self.streams = [Stream(r) for r in widths]
+        self.streams = [Stream(r, Numbering(r)) for r in WIDTHS]
         self.guessed, self.appending = False, False
         self._others = False  # whether a step did anything but append
         self.kept: dict[int, list[tuple[int, StepMove]]] = {}  # size → a heap of minus the digest and the move
@@ -170,7 +169,7 @@ class _PairReader:
         if is_guess(state, after):
             if not self.guessed:  # up to here both guesses were the same
                 self.guessed = True
-                self.streams += [turned_right(stream) for stream in self.streams]
+                self.streams += [replace(stream, side="right") for stream in copy.deepcopy(self.streams)]
             other = replace(move, labels=labels_between(state, after, "right"))
         for stream in self.streams:
             stream.take(move if stream.side == "left" else other, number)
@@ -196,7 +195,10 @@ class _PairReader:
         sizes = tuple(sorted(self.kept))
         kept = [(size, move) for size in sizes for _, move in sorted(self.kept[size], key=lambda pair: -pair[0])]
         if self.appending:  # what is asked of a finished state is then to end the text, and nothing at other positions
-            kept = [(size, _ended(move) if is_end(move) else move) for size, move in kept]
+            kept = [
+                (size, replace(m, labels=finished_labels(m.state, appending=True)) if is_end(m) else m)
+                for size, m in kept
+            ]
         other = None
         if self.guessed:
             turned = [(size, replace(m, labels=labels_between(m.state, m.after, "right"))) for size, m in kept]
@@ -223,10 +225,6 @@ class _PairReader:
                 f"{self.path}: the state `{written(state)}` goes to `{written(after)}` in line {min(one, other)} and "
                 f"to `{written(other_after)}` in line {max(one, other)}; a step has one next state"
             )
-
-
-def _ended(move: StepMove) -> StepMove:
-    return replace(move, labels=finished_labels(move.state, appending=True))
 
 
 def _lines(path: str, wanted: Sequence[int]) -> Iterator[tuple[State, State]]:

@@ -45,13 +45,11 @@ class LayoutOutcome:
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> LayoutOutcome:
         sizes = data["sizes"]
+        by_size = {"right": "right", "items": "items", "longest": "steps"}
         return cls(
             **{name: data[name] for name in ("task", "position", "steps", "batch", "train_size", "seed")},
-            attention=data["model"]["attention"],
-            depth=data["model"]["depth"],
-            right={point["size"]: point["right"] for point in sizes},
-            items={point["size"]: point["items"] for point in sizes},
-            longest={point["size"]: point["steps"] for point in sizes},
+            **{name: data["model"][name] for name in ("attention", "depth")},
+            **{name: {point["size"]: point[key] for point in sizes} for name, key in by_size.items()},
         )
 
     def exact(self, size: int) -> float:

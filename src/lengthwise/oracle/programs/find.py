@@ -9,8 +9,7 @@ from typing import Any, get_args
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.programs import automata, library
-from lengthwise.oracle.programs.measures import EncodingClass
-from lengthwise.oracle.programs.syntax import Program
+from lengthwise.oracle.programs.syntax import EncodingClass, Program
 from lengthwise.oracle.programs.verify import Verified, symbols, verify_program
 from lengthwise.records import Claim
 from lengthwise.tasks.algorithmic.binary_majority import BinaryMajority
@@ -95,10 +94,8 @@ def find_program(task: Task, encoding_class: EncodingClass, *, budget_seconds: f
 
 
 def program_for(task: Task, encoding_class: EncodingClass) -> Program | None:
-    """The library's program for a task and an encoding class; None is no proof that there is none.
-
-    A program that needs no position serves both classes. For a regular language it is made from the automaton.
-    """
+    """The library's program for a task and an encoding class; None is no proof that there is none. A program that needs
+    no position serves both classes. For a regular language it is made from the automaton."""
     if encoding_class not in get_args(EncodingClass):
         raise UsageError(f"the encoding class is one of {', '.join(get_args(EncodingClass))}, not {encoding_class!r}")
     if isinstance(task, RegularLanguage):

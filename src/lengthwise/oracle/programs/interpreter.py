@@ -5,6 +5,7 @@ The cost is O(texts x positions x operations); a local count over k positions co
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,15 +35,8 @@ from lengthwise.oracle.programs.syntax import (
 from lengthwise.seeds import Ints
 
 Values = NDArray[np.bool_ | np.int64]
-
-_RELATIONS = {
-    "<=": operator.le,
-    "<": operator.lt,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">=": operator.ge,
-    ">": operator.gt,
-}
+_NAMES = {"<=": "le", "<": "lt", "==": "eq", "!=": "ne", ">=": "ge", ">": "gt"}
+_RELATIONS = {relation: getattr(operator, name) for relation, name in _NAMES.items()}
 
 
 @dataclass(frozen=True)
@@ -54,12 +48,9 @@ class Meaning:
 
 
 def run_tokens(program: Program, tokens: Ints, vocabulary: Sequence[str], first_position: int = 0) -> Meaning:
-    """A program on texts of one length, [texts, positions], as indices into the vocabulary.
-
-    An index outside the vocabulary is a filler that no letter test sees; nothing looks to the right, so fillers at the
-    right end change nothing before them. `first_position` is the position of the first token, 0 unless the whole text
-    is moved.
-    """
+    """A program on texts of one length, [texts, positions], as indices into the vocabulary. An index outside the
+    vocabulary is a filler that no letter test sees; nothing looks to the right, so fillers at the right end change
+    nothing before them. `first_position` is the position of the first token, 0 unless the whole text is moved."""
     if tokens.ndim != 2:
         raise UsageError(f"tokens are given as [texts, positions], not with {tokens.ndim} dimensions")
     machine = _Evaluation(tokens, {symbol: index for index, symbol in enumerate(vocabulary)}, first_position)
@@ -91,9 +82,9 @@ class _Evaluation:
             case Compare(relation, left, right):
                 return _RELATIONS[relation](self.value(left), self.value(right))
             case And(parts):
-                return self._combined(np.logical_and, parts)
+                return functools.reduce(np.logical_and, map(self.value, parts))
             case Or(parts):
-                return self._combined(np.logical_or, parts)
+                return functools.reduce(np.logical_or, map(self.value, parts))
             case Not(part):
                 return ~self.value(part)
             case Phase(modulus, residue):
@@ -119,12 +110,6 @@ class _Evaluation:
             known = symbol in self.index
             self.letters[symbol] = self.tokens == self.index[symbol] if known else np.zeros((1, 1), dtype=bool)
         return self.letters[symbol]
-
-    def _combined(self, combine: np.ufunc, parts: Sequence[Expression]) -> NDArray[np.bool_]:
-        result = self.value(parts[0])
-        for part in parts[1:]:
-            result = combine(result, self.value(part))
-        return result.astype(bool, copy=False)
 
     def _count(self, what: Values, back: tuple[int, ...] | None) -> Ints:
         if back is None:

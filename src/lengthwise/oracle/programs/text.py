@@ -72,10 +72,8 @@ def tokens(text: str) -> list[Token]:
         match = _TOKEN.match(text, place)
         here = Token("end", text[place], line, place - start + 1)
         if match is None:
-            unclosed = text[place] == '"'
-            raise refusal(
-                here, "the quoted symbol has no closing quote" if unclosed else f"{text[place]!r} means nothing here"
-            )
+            what = f"{text[place]!r} means nothing here"
+            raise refusal(here, "the quoted symbol has no closing quote" if text[place] == '"' else what)
         kind, word = cast(str, match.lastgroup), match[0]
         open_brackets = max(0, open_brackets + (word in ("(", "[")) - (word in (")", "]")))
         # A line continues inside parentheses, unless the next one plainly begins a definition.
@@ -145,7 +143,10 @@ class _ProgramParser:
             name = self.symbol()
             self.expect("]")
         else:
-            name = self.new_name()
+            name = token.text
+            if token.kind != "word" or name in KEYWORDS:
+                raise refusal(token, f'a line begins with a name of your own or with next["symbol"], not with {name!r}')
+            self.place += 1
         if name in (outputs if is_output else self.kinds):
             raise refusal(token, f"{name!r} is defined twice; every name has one line")
         self.expect(":=")
@@ -157,15 +158,6 @@ class _ProgramParser:
             return Line(name, self.boolean(part), output=True)
         self.kinds[name] = part.boolean
         return Line(name, part.node)
-
-    def new_name(self) -> str:
-        token = self.here
-        if token.kind != "word" or token.text in KEYWORDS:
-            raise refusal(
-                token, f'a line begins with a name of your own or with next["symbol"], not with {token.text!r}'
-            )
-        self.place += 1
-        return token.text
 
     def expression(self) -> _Typed:
         token = self.here
@@ -237,9 +229,8 @@ class _ProgramParser:
             return _Typed(Truth(token.text == "true"), True, token)
         if token.kind == "word" and token.text not in KEYWORDS:
             if token.text not in self.kinds:
-                raise refusal(
-                    token, f'{token.text!r} is not defined above; a letter is written in quotes, "{token.text}"'
-                )
+                what = f'{token.text!r} is not defined above; a letter is written in quotes, "{token.text}"'
+                raise refusal(token, what)
             self.place += 1
             return _Typed(Name(token.text), self.kinds[token.text], token)
         what = repr(token.text) if token.text.strip() else "the end of the line"
@@ -285,11 +276,15 @@ class _ProgramParser:
             found = repr(self.here.text) if self.here.text.strip() else "the end of the line"
             raise refusal(self.here, f"{text!r} is due, not {found}")
 
-    def symbol(self) -> str:
+    def expect_kind(self, kind: str, what: str) -> Token:
         token = self.here
-        if token.kind != "symbol":
-            raise refusal(token, f"a symbol in quotes is due, not {token.text!r}")
+        if token.kind != kind:
+            raise refusal(token, f"{what} is due, not {token.text!r}")
         self.place += 1
+        return token
+
+    def symbol(self) -> str:
+        token = self.expect_kind("symbol", "a symbol in quotes")
         try:
             return json.loads(token.text)
         except ValueError as error:
@@ -297,11 +292,7 @@ class _ProgramParser:
             raise refusal(token, f"{token.text} is not a symbol in quotes; {rule}") from error
 
     def whole(self) -> int:
-        token = self.here
-        if token.kind != "number":
-            raise refusal(token, f"a whole number is due, not {token.text!r}")
-        self.place += 1
-        return int(token.text)
+        return int(self.expect_kind("number", "a whole number").text)
 
     def boolean(self, part: _Typed) -> Boolean:
         if not part.boolean:
@@ -310,24 +301,18 @@ class _ProgramParser:
 
     def number(self, part: _Typed) -> Number:
         if part.boolean:
-            raise refusal(
-                part.token, "a number is due here, and this is a Boolean; count it, or write if ... then 1 else 0"
-            )
+            what = "a number is due here, and this is a Boolean; count it, or write if ... then 1 else 0"
+            raise refusal(part.token, what)
         return cast(Number, part.node)
 
 
 def print_program(program: Program) -> str:
-    """The program as text, one line a definition."""
-    return "".join(f"{print_line(line)}\n" for line in program.lines)
-
-
-def print_line(line: Line) -> str:
-    target = f"next[{_quoted(line.name)}]" if line.output else line.name
-    return f"{target} := {print_expression(line.expression)}"
-
-
-def print_expression(expression: Expression) -> str:
-    return _text(expression, _CHOICE)
+    """The program as text, one line per definition."""
+    text = ""
+    for line in program.lines:
+        target = f"next[{_quoted(line.name)}]" if line.output else line.name
+        text += f"{target} := {_text(line.expression, _CHOICE)}\n"
+    return text
 
 
 def _text(expression: Expression, place: int) -> str:

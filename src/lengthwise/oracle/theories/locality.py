@@ -11,8 +11,7 @@ from dataclasses import replace
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.layout import Layout, layout_asked
 from lengthwise.oracle.locality.trained import outcomes
-from lengthwise.oracle.opinion import Advice, Opinion
-from lengthwise.oracle.question import Case, Question, columns_seen, theory
+from lengthwise.oracle.opinion import Advice, Case, Opinion, Question, columns_seen, theory
 from lengthwise.oracle.theories.sight import XIAO, obstruction
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.formulation import Formulation
@@ -138,12 +137,15 @@ def _by_coverage(question: Case, layout: Layout, why: str, details: tuple[str, .
     refutes nothing."""
     needed, seen, lacking = layout.training_size, layout.seen, layout.lacking
     missed = seen is not None and bool(seen.unseen)
-    said = [why]
+    said, lacks = [why], ""
+    if lacking is not None:
+        size, share = lacking.last
+        lacks = sentence("locality.why_lacking", {"share": share, "instances": lacking.instances, "size": size})
     if needed is not None and needed > question.train_size:
         said.append(sentence("locality.why_later", {"needed": needed}))
         estimate, change = layout.needed, Advice("longer", "advice.longer", values={"size": needed})
     elif lacking is not None and lacking.last[1] > _LACKING:
-        said.append(sentence("locality.why_but", {"lacking": _lacking(layout)}))
+        said.append(sentence("locality.why_but", {"lacking": lacks}))
         estimate, change = lacking, Advice("items", "advice.items_or_larger")
     elif lacking is None and missed and seen is not None:
         said.append(sentence("locality.why_not_all"))
@@ -153,10 +155,13 @@ def _by_coverage(question: Case, layout: Layout, why: str, details: tuple[str, .
         estimate, change = layout.needed, Advice("longer", "advice.larger")
     else:
         reach = ((layout.locality.window or (1, 1))[1] + 1) // 2
-        said += [_shown(layout), sentence("locality.why_attention", {"reach": reach})]
+        shown = lacks or sentence("locality.why_items_show")
+        if seen is not None and not missed and needed is not None:
+            shown = sentence("locality.why_shown", {"size": needed})
+        said += [shown, sentence("locality.why_attention", {"reach": reach})]
         rests = {"assumptions": (Assumption("locality.reads"),), "reference": XIAO, "details": details}
         return question.opinion(THEORY, "can hold", " ".join(said), layout.locality.claim(), **rests)
-    if seen is not None and seen.unseen:
+    if seen is not None and missed:
         values = {"entries": len(seen.coverage.entries), "seen": len(seen.seen), "example": seen.unseen[0]}
         said.append(sentence("locality.why_missing", values))
     if seen is not None and seen.capped:
@@ -165,20 +170,6 @@ def _by_coverage(question: Case, layout: Layout, why: str, details: tuple[str, .
     grounds = estimate.claim() if estimate is not None else None
     rests = {"reference": XIAO, "details": details, "changes": (change,)}
     return question.opinion(THEORY, "unknown", " ".join(said), grounds, **rests)
-
-
-def _shown(layout: Layout) -> str:
-    """What the planned items show, where it is enough."""
-    if layout.seen is not None and not layout.seen.unseen and layout.training_size is not None:
-        return sentence("locality.why_shown", {"size": layout.training_size})
-    return _lacking(layout) if layout.lacking is not None else sentence("locality.why_items_show")
-
-
-def _lacking(layout: Layout) -> str:
-    assert layout.lacking is not None
-    size, share = layout.lacking.last
-    values = {"share": share, "instances": layout.lacking.instances, "size": size}
-    return sentence("locality.why_lacking", values)
 
 
 def _measured(question: Question, opinion: Opinion) -> Opinion:

@@ -12,8 +12,7 @@ from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.layout import Layout
 from lengthwise.oracle.locality.steps import Steps, written
 from lengthwise.oracle.locality.windows import windows_of
-from lengthwise.oracle.opinion import Advice, Opinion
-from lengthwise.oracle.question import Question, Theory, encoding_names, theory
+from lengthwise.oracle.opinion import Advice, Opinion, Question, Theory, encoding_names, theory
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.formulation import StepMove
 
@@ -63,36 +62,26 @@ class LabelClash:
 
 def obstruction(question: Question, layout: Layout, columns: int | None) -> Opinion | None:
     """Cannot hold, if the model gives the same answer at two positions that need different ones. `columns` is how many
-    columns an output can depend on; None where it can depend on all."""
-    return _short_sighted(question, layout, columns) or _order_blind(question, layout, columns)
+    columns an output can depend on; None where it can depend on all.
 
-
-def _short_sighted(question: Question, layout: Layout, columns: int | None) -> Opinion | None:
-    """Attention is limited to windows so narrow that two positions that need different labels look the same."""
-    clash = None if columns is None else window_clash(layout.steps, layout.sizes, columns)
-    if clash is None:
+    Attention may be limited to windows so narrow that such positions look the same. Or steps depend on an order that
+    the model cannot see: without a causal mask no encoding makes a bag of all columns, and with sliding windows an
+    encoding of distances alone does not distinguish a window from its mirror image.
+    """
+    steps, sizes, base = layout.steps, layout.sizes, encoding_names(question.encoding)[0]
+    if columns is not None and (clash := window_clash(steps, sizes, columns)):
+        only = Assumption("sight.columns_only", values={"columns": columns})
+        return _blind(question, SIGHT, clash, "sight.narrow", only, Advice("window", "advice.wider"))
+    clash, seen, sees = None, Assumption("sight.all_columns"), "sight.bag"
+    if steps.form != "step":
         return None
-    only = Assumption("sight.columns_only", values={"columns": columns})
-    return _blind(question, SIGHT, clash, "sight.narrow", only, Advice("window", "advice.wider"))
-
-
-def _order_blind(question: Question, layout: Layout, columns: int | None) -> Opinion | None:
-    """Steps depend on an order that the model cannot see: without a causal mask no encoding makes a bag of all columns,
-    and with sliding windows an encoding of distances alone does not distinguish a window from its mirror image."""
-    if layout.steps.form != "step":
-        return None
-    base = encoding_names(question.encoding)[0]
-    windowed = str(question.task.preset.get("attention", "")).startswith("window")
-    seen, clash, sees = Assumption("sight.all_columns"), None, ""
     if columns is not None and base in ("none", "alibi", "kerple"):
         seen, sees = Assumption("sight.windows_only", values={"columns": columns}), "sight.mirror"
-        clash = mirror_clash(layout.steps, layout.sizes, columns)
-    elif base == "none" and not windowed:
-        clash, sees = bag_clash(layout.steps, layout.sizes), "sight.bag"
-    if clash is None:
-        return None
+        clash = mirror_clash(steps, sizes, columns)
+    elif base == "none" and not str(question.task.preset.get("attention", "")).startswith("window"):
+        clash = bag_clash(steps, sizes)
     sided = Advice("encoding", "advice.sided", ("t5", "rope", "learned+offset"))
-    return _blind(question, ORDER, clash, sees, seen, sided)
+    return clash and _blind(question, ORDER, clash, sees, seen, sided)
 
 
 def _blind(
@@ -120,18 +109,16 @@ def window_clash(steps: Steps, sizes: Sequence[int], r: int) -> LabelClash | Non
 
 
 def mirror_clash(steps: Steps, sizes: Sequence[int], r: int) -> LabelClash | None:
-    """Two positions whose windows of r columns are mirror images of each other and that need different labels.
-
-    A model reads a mark before the first column and nothing after the last one, so the borders are distinguished.
-    """
+    """Two positions whose windows of r columns are mirror images of each other and that need different labels. A model
+    reads a mark before the first column and nothing after the last one, so the borders are distinguished."""
 
     def seen(move: StepMove) -> list[Hashable]:
-        first, radius = (("<bos>",),), r // 2
-        line = (*first, *move.state)
-        windows = [line[max(0, place + 1 - radius) : place + 2 + radius] for place in range(len(move.state))]
-        centres = [min(radius, place + 1) for place in range(len(move.state))]
-        views = [(window[:at][::-1], window[at], window[at + 1 :]) for window, at in zip(windows, centres, strict=True)]
-        return [(middle, *sorted((behind, ahead))) for behind, middle, ahead in views]
+        line, radius = (("<bos>",), *move.state), r // 2
+        views: list[Hashable] = []
+        for at, middle in enumerate(move.state, start=1):
+            behind, ahead = line[max(0, at - radius) : at][::-1], line[at + 1 : at + 1 + radius]
+            views.append((middle, *sorted((behind, ahead))))
+        return views
 
     return _clash(steps, sizes, seen)
 
