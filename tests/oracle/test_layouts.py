@@ -21,7 +21,7 @@ from lengthwise.oracle.locality.layout import layout_of
 from lengthwise.oracle.locality.steps import Steps, formulation_steps
 from lengthwise.oracle.locality.trained import LayoutOutcome, outcomes
 from lengthwise.oracle.opinion import Question
-from lengthwise.oracle.theories import locality, sight
+from lengthwise.oracle.theories import locality
 from lengthwise.positions import make_position
 from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.tasks import tasks
@@ -116,8 +116,8 @@ def opinions(task: Any, encoding: str = "rope") -> list[tuple[str, str]]:
 
 def test_what_no_windows_settle_binds_models_that_see_windows_alone() -> None:
     for encoding in OFFSETS_ONLY:
-        assert opinions(AppendedInWindows(), encoding) == [(sight.SIGHT.key, "cannot hold")]
-    assert opinions(CopyInWindows()) == [(sight.SIGHT.key, "cannot hold")]
+        assert opinions(AppendedInWindows(), encoding) == [(locality.SIGHT.key, "cannot hold")]
+    assert opinions(CopyInWindows()) == [(locality.SIGHT.key, "cannot hold")]
     # A table of positions shows more than windows, and attention to everything sees everything.
     assert opinions(AppendedInWindows(), "learned+offset") == [(locality.THEORY.key, "unknown")]
     assert opinions(tasks.make("parity_appended")) == [(locality.THEORY.key, "unknown")]
@@ -130,7 +130,7 @@ def test_copying_is_not_judged_by_windows(encoding: str) -> None:
 
 
 def test_layers_add_up_to_what_a_model_sees() -> None:
-    assert opinions(NarrowLeftmost()) == [(sight.SIGHT.key, "cannot hold")]
+    assert opinions(NarrowLeftmost()) == [(locality.SIGHT.key, "cannot hold")]
     assert opinions(DeepLeftmost()) == [(locality.THEORY.key, "can hold")]
 
 

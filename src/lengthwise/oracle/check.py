@@ -1,7 +1,6 @@
 """The card: what is known about a task, or about a user's own layout of reasoning steps, before a model is trained.
 
-Each theory is asked about each encoding, the strongest first; the first that decides gives the verdict, and those that
-disagree with it are shown next to it.
+Each theory is asked about each encoding, the strongest first; the first that decides gives the verdict.
 """
 
 from __future__ import annotations
@@ -70,9 +69,8 @@ explain(
 
 @dataclass(frozen=True)
 class Card:
-    """The verdict for each encoding, and the claims that hold whatever the encoding. `training` says which training
-    size is needed and what the planned items show of it, `depth` how many layers, and `limits` what the theorems on
-    limit transformers say."""
+    """The verdict for each encoding, and claims that hold whatever the encoding: which training size is needed and what
+    the planned items show of it, how many layers, and what the theorems on limit transformers say."""
 
     task: str
     train_size: int
@@ -85,8 +83,7 @@ class Card:
 
     @property
     def changes(self) -> tuple[Advice, ...]:
-        """What would change a verdict that is not "can hold", each once. None recommends an encoding that cannot
-        hold."""
+        """What would change a verdict other than "can hold"; none recommends an encoding that cannot hold."""
         open_verdicts = (verdict for verdict in self.verdicts.values() if verdict.outlook != "can hold")
         return tuple(dict.fromkeys(change for verdict in open_verdicts for change in verdict.changes))
 
@@ -142,15 +139,8 @@ def check(
     items = planned_items(task) if items is None else items
     questions = [Question(name, spec, train_size, test_size, task, items, seed, quick, decoder) for spec in positions]
     verdicts = {question.encoding: _verdict(question) for question in questions}
-    return Card(
-        name,
-        train_size,
-        test_size,
-        verdicts,
-        tuple(_training_claims(questions[0])),
-        tuple(depth_claims(task)),
-        tuple(_limit_claims(questions[0])),
-    )
+    training, limits = tuple(_training_claims(questions[0])), tuple(_limit_claims(questions[0]))
+    return Card(name, train_size, test_size, verdicts, training, tuple(depth_claims(task)), limits)
 
 
 def _verdict(question: Question) -> Verdict:

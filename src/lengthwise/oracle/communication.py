@@ -79,8 +79,7 @@ explain(
 @dataclass(frozen=True)
 class CutProof:
     """Why there are at least `answers(n)` different answers to prompts of n symbols, under its key. Prompts with
-    different answers are distinguished after the prompt, so at least log2 of that many bits are needed at every
-    size."""
+    different answers are distinguished after the prompt, which takes at least log2 of that many bits."""
 
     key: str
     answers: Callable[[int], int]
@@ -117,8 +116,7 @@ class CutGrowth:
 
     `flags` is True when the need grows linearly, False when it was not seen to, None when nothing can be said; `reason`
     is the key of the sentence that says why, with its `values`. `far` is the share of drawn beginnings distinguished at
-    a much larger size. `proof` is the argument for all sizes, if there is one; `refuted` says that linear growth is
-    impossible, not merely unseen.
+    a much larger size, `proof` the argument for all sizes; `refuted` says that linear growth is impossible, not unseen.
     """
 
     reason: str
@@ -157,16 +155,10 @@ class CutGrowth:
             "witness": str(self.witness) if self.witness else None,
             "proof": self.proof and sentence(self.proof.key),
         }
-        return Claim(
-            "cuts.linear",
-            self.flags,
-            "",
-            "proved" if certain else "heuristic",
-            "holds" if self.flags else "refuted" if self.refuted else "unknown",
-            assumptions=() if certain else (Assumption("cuts.continues"),),
-            reference=LEMMA if certain else HUANG,
-            evidence=evidence,
-        )
+        given = ("proved", (), LEMMA) if certain else ("heuristic", (Assumption("cuts.continues"),), HUANG)
+        kind, assumptions, reference = given
+        status = "holds" if self.flags else "refuted" if self.refuted else "unknown"
+        return Claim("cuts.linear", self.flags, "", kind, status, None, assumptions, reference, evidence)
 
     def explain(self) -> list[str]:
         found = [sentence(self.reason, self.values)]

@@ -3,8 +3,7 @@
 A text is cut in two. Rows are what may stand before the cut, columns what may follow it (the rest of the prompt and the
 answer so far), and the entry is what must come next; it is undefined where row and column do not fit together. Two rows
 are *distinguished* when some column fits both and asks for different things. Rows that are pairwise distinguished need
-pairwise different memories, so K of them need at least log2 K bits. A sample of rows and columns gives a smaller K:
-still a valid lower bound.
+pairwise different memories, so K of them need at least log2 K bits; for a sample this is still a lower bound.
 """
 
 from __future__ import annotations
@@ -107,8 +106,7 @@ def cut_inside(outcomes: Mapping[tuple[Prompt, Prompt], Outcome], place: int, an
 
 def pairwise_distinguished(table: Ints) -> list[int]:
     """Rows of a table (-1: undefined) of which every two differ in a column where both are defined. The largest such
-    set where everything is defined; else one that cannot be made larger, found greedily from the rows with most entries
-    down."""
+    set where everything is defined; else one that cannot be made larger, found greedily."""
     _, first = np.unique(table, axis=0, return_index=True)
     if (table >= 0).all():
         return sorted(first.tolist())

@@ -82,8 +82,7 @@ class Nesting:
         return math.log2(count >> shift) + shift
 
     def claims(self) -> list[Claim]:
-        """The four thresholds: those whose keys begin with `depth.enough` say that a model exists, those with
-        `depth.needed` that no smaller one does."""
+        """The thresholds: `depth.enough…` says that a model exists, `depth.needed…` that no smaller one does."""
         hard, soft = Reference(YAO, "hard attention, D + 1 layers"), Reference(YAO, "soft attention, two layers")
         followed = Reference("sanford2024", "k-hop needs of the order of log k layers")
         counted = Reference("lengthwise", "docs/limit.md, counting stacks")
@@ -169,15 +168,10 @@ def _open_at_end(tokens: Sequence[str]) -> list[str]:
 def barron_width(error: float, constant: float, radius: float = 1.0) -> Claim:
     """Units that are enough for a root mean square error: ceil((2 r C / error)²), one hidden layer of steps."""
     _positive(error=error, constant=constant, radius=radius)
-    return Claim(
-        "width.enough",
-        math.ceil((2 * radius * constant / error) ** 2),
-        "units",
-        "proved",
-        assumptions=tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists"))),
-        reference=BARRON,
-        evidence={"error": error, "constant": constant, "radius": radius, "formula": "ceil((2 r C / error)²)"},
-    )
+    value = math.ceil((2 * radius * constant / error) ** 2)
+    given = tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists")))
+    evidence = {"error": error, "constant": constant, "radius": radius, "formula": "ceil((2 r C / error)²)"}
+    return Claim("width.enough", value, "units", "proved", "holds", None, given, BARRON, evidence)
 
 
 def deep_width(error: float, smoothness: float, layers: int) -> Claim:
@@ -185,20 +179,13 @@ def deep_width(error: float, smoothness: float, layers: int) -> Claim:
     _positive(error=error, smoothness=smoothness, layers=layers)
     applies = smoothness * layers <= 0.5 and error < 1
     power = 1 / (smoothness * layers)
-    return Claim(
-        "width.deep",
-        f"C · error^-{power:.4g} = C · {error**-power:.3g}, C unknown" if applies else None,
-        "units",
-        "heuristic",
-        "holds" if applies else "refused",
-        assumptions=(
-            Assumption("width.range", "checked" if applies else "violated"),
-            Assumption("width.constant"),
-            Assumption("width.recalled"),
-        ),
-        reference=Reference("spectralbarron2025", "rate N^(-s L) for L hidden layers, N^(-s) for one"),
-        evidence={"error": error, "smoothness": smoothness, "layers": layers, "exponent": power},
-    )
+    inside = Assumption("width.range", "checked" if applies else "violated")
+    given = (inside, Assumption("width.constant"), Assumption("width.recalled"))
+    reference = Reference("spectralbarron2025", "rate N^(-s L) for L hidden layers, N^(-s) for one")
+    evidence = {"error": error, "smoothness": smoothness, "layers": layers, "exponent": power}
+    order = f"C · error^-{power:.4g} = C · {error**-power:.3g}, C unknown" if applies else None
+    status = "holds" if applies else "refused"
+    return Claim("width.deep", order, "units", "heuristic", status, None, given, reference, evidence)
 
 
 def _positive(**values: float) -> None:

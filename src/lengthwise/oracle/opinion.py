@@ -251,26 +251,18 @@ class Case:
         changes: tuple[Advice, ...] = (),
     ) -> Opinion:
         """A theory's outlook as a prediction that rests on its grounds and on what they assume."""
-        resting = assumptions + (grounds.assumptions if grounds else ())
+        resting = tuple(dict.fromkeys(assumptions + (grounds.assumptions if grounds else ())))
         evidence = {name: getattr(self, name) for name in ("name", "encoding", "train_size", "test_size")}
-        claim = Claim(
-            "oracle.outlook",
-            None if outlook == "unknown" else outlook,
-            "",
-            "predicted",
-            "unknown" if outlook == "unknown" else "holds",
-            assumptions=tuple(dict.fromkeys(resting)),
-            reference=reference,
-            evidence={**evidence, "theory": theory.key, "binds": sentence(f"theory.{theory.key}_binds")},
-        )
+        evidence |= {"theory": theory.key, "binds": sentence(f"theory.{theory.key}_binds")}
+        value, status = (None, "unknown") if outlook == "unknown" else (outlook, "holds")
+        claim = Claim("oracle.outlook", value, "", "predicted", status, None, resting, reference, evidence)
         return Opinion(theory.key, outlook, why, claim, grounds, details, changes)
 
 
 @dataclass(frozen=True)
 class Question(Case):
-    """The task asked about, and how many training items are planned. `quick` asks for an answer within about a second,
-    with smaller searches and checks to shorter lengths; `decoder` about a layout of steps that a causal decoder writes
-    out, seeing all earlier states."""
+    """The task asked about, and how many training items are planned. `quick` asks for an answer within about a second;
+    `decoder` about a layout of steps that a causal decoder writes out, seeing all earlier states."""
 
     task: Task
     items: int = STEPS * BATCH

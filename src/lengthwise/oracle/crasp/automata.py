@@ -84,9 +84,8 @@ def component_numbers(transitions: Sequence[Sequence[int]]) -> list[int]:
 
 @dataclass(frozen=True)
 class AutomatonProduct:
-    """`states[i]` is (state of the automaton, letters read modulo the period, the last letters as numbers), of those
-    that the start reaches. With period 1 and no window it is the automaton itself, in its own numbering when that is
-    breadth-first, as in a minimised one."""
+    """`states[i]` is (state of the automaton, letters read modulo the period, the last letters as numbers). With period
+    1 and no window it is the automaton itself, in its own numbering if that is breadth-first, as in a minimised one."""
 
     alphabet: tuple[str, ...]
     states: tuple[State, ...]

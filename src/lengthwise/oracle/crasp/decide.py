@@ -77,8 +77,7 @@ class Blocked:
 
     `left_word` and `right_word` lead from the start to the two, `forth` and `back` from one to the other inside the
     component, and different answers are asked for after the suffix of `clash`. `blocks` is the partition of the
-    component that counting cannot refine; without positions `proofs` shows it, unless the component has more than
-    MOST_PROVED states.
+    component that counting cannot refine; without positions `proofs` shows it, up to MOST_PROVED states.
     """
 
     component: Component
@@ -194,11 +193,10 @@ def witness(
     """Two states that share a block, and the words around them. The proofs are quadratic in the component."""
     (left, right), inside = pair, frozenset(part.component.states)
     ways = ((0, left, None), (0, right, None), (left, right, inside), (right, left, inside))
-    words = [shortest_word(machine.alphabet, machine.transitions, *way) for way in ways]
-    found = [word for word in words if word is not None]
-    assert len(found) == 4, "the start reaches the states of a component, and they reach each other"
+    words = (shortest_word(machine.alphabet, machine.transitions, *way) for way in ways)
+    first, second, forth, back = (word for word in words if word is not None)
     proofs = forced(part) if proved and len(part.component.states) <= MOST_PROVED else ()
-    return Blocked(part.component, part.blocks, left, right, *found, clash, proofs)
+    return Blocked(part.component, part.blocks, left, right, first, second, forth, back, clash, proofs)
 
 
 def _separating(product: AutomatonProduct, refinements: Iterable[Refinement]) -> list[str]:

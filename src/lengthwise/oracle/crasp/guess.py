@@ -92,9 +92,8 @@ def _machine(answer: Answer, alphabet: tuple[str, ...], suffixes: list[Word], mo
 
 
 def _separating_suffix(answer: Answer, machine: Machine, word: Word) -> Word:
-    """A suffix of a wrongly answered word that separates two words of one state. Replacing a longer and longer prefix
-    by the access word of its state turns the right answer into the machine's; the suffix after the position where it
-    turns is answered differently after the two."""
+    """A suffix of a wrongly answered word that separates two words of one state: replacing a longer and longer prefix
+    by the access word of its state turns the right answer into the machine's, and the suffix begins where it turns."""
     states, truth = machine.states(word), answer(word)
     low, high = 0, len(word)  # right at low, wrong at high
     while high - low > 1:
@@ -112,8 +111,7 @@ class Guess:
 
     All words up to `checked_to` letters were, and `sampled` random ones of up to `sampled_to`. `everywhere` says
     whether the task really asks every word of its letters; where it does not, the machine is asked more than the task,
-    so that only the membership of its languages carries over. The answer is read at the mark after the prompt, which
-    is the convention of the decision.
+    so that only the membership of its languages carries over. The answer is read at the mark after the prompt.
     """
 
     machine: Machine
@@ -132,14 +130,10 @@ class Guess:
             found[answer] = Dfa(machine.alphabet, machine.transitions, 0, accepting).minimised()
         return found
 
-    def decide(self) -> GuessedDecision:
-        """Without positions: a program exists exactly when one exists for every answer."""
-        return GuessedDecision(self, "C-RASP[]", {answer: decide(dfa) for answer, dfa in self.languages().items()})
-
-    def decide_absolute(self) -> GuessedDecision:
-        """With positions, as far as can be told."""
-        parts = {answer: decide_absolute(dfa) for answer, dfa in self.languages().items()}
-        return GuessedDecision(self, "C-RASP[periodic, local]", parts)
+    def decide(self, positions: bool = False) -> GuessedDecision:
+        """A program exists exactly when one exists for every answer; with positions, as far as can be told."""
+        judge, name = (decide_absolute, "C-RASP[periodic, local]") if positions else (decide, "C-RASP[]")
+        return GuessedDecision(self, name, {answer: judge(dfa) for answer, dfa in self.languages().items()})
 
     def assumption(self) -> Assumption:
         values = {"states": len(self.machine.transitions), "checked_to": self.checked_to}

@@ -41,8 +41,7 @@ class Promise:
                 yield letter, targets
 
     def answer(self, state: int, suffix: Sequence[str], at_end: bool) -> Hashable:
-        """What must be said on the last letter of a suffix read in a state, or at an end mark behind it; None where
-        that is not asked."""
+        """What must be said on the last letter of a suffix, or at an end mark behind it; None if that is not asked."""
         for place, name in enumerate(suffix):
             letter = self.dfa.alphabet.index(name)
             if place == len(suffix) - 1 and not at_end:
@@ -68,8 +67,7 @@ def prefixes(dfa: Dfa) -> Promise:
 
 
 def mixed_lengths(dfa: Dfa) -> Promise:
-    """Words of the lengths that have a word of the language and one outside it are asked whether they belong; if there
-    is no such length, all words are."""
+    """Words of the lengths that have words inside and outside the language are asked; all words, if there is none."""
     dfa = dfa.minimised()
     layers, onward = _layers(dfa)
     mixed = [bool(layer & dfa.accepting) and bool(layer - dfa.accepting) for layer in layers]

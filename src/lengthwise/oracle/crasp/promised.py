@@ -2,8 +2,7 @@
 
 Yes: counts distinguish all states that must be, in an automaton in which the others were joined. No, without positions:
 two states of one component that no count distinguishes, and a suffix that is asked after both with different answers;
-the words that show it pass through kept states alone, so that they are really asked. What is neither is unknown. Both
-proofs are in docs/crasp.md.
+the words that show it pass through kept states alone, so that they are really asked. Proofs: docs/crasp.md.
 """
 
 from __future__ import annotations
@@ -218,8 +217,7 @@ def decide_promised(promise: Promise) -> PromisedDecision:
 
 
 def passing(promise: Promise, period: int, window: int, machine: AutomatonProduct) -> Decision | None:
-    """The decision that passes on a product made before: on the product itself, or else on what is left of it when
-    states are joined."""
+    """The decision that passes on a product, or else on what is left of it when states are joined."""
     parts = refinements(machine)
     if parts[-1].passes:
         return Decision(promise.dfa, period, window, machine, parts, None)

@@ -123,8 +123,7 @@ def stable_semigroup(monoid: Monoid, most: int = MOST_WORK) -> Stable | None:
 
 @dataclass(frozen=True)
 class Repetition:
-    """A word whose repetition moves some states around a cycle: `cycle[i]` goes to `cycle[i + 1]`, the last to the
-    first."""
+    """A word that moves states around a cycle: `cycle[i]` goes to `cycle[i + 1]`, the last to the first."""
 
     word: Word
     cycle: tuple[int, ...]

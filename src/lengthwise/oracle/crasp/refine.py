@@ -242,8 +242,7 @@ def _separate(component: Component, blocks: tuple[int, ...]) -> tuple[tuple[Coun
 
 
 def _split(current: list[int], sizes: Counter[int], values: dict[int, int]) -> bool:
-    """Split the blocks in place by values, of which those not given are 0; whether that changed anything. The cost is
-    that of the values given."""
+    """Split the blocks in place by values, 0 where none is given; whether that changed anything."""
     groups: dict[tuple[int, int], list[int]] = {}
     for place, value in values.items():
         groups.setdefault((current[place], value), []).append(place)

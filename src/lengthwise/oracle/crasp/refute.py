@@ -92,8 +92,7 @@ def blocked_by(
     promise: Promise, idempotent: Maps, idempotent_word: Callable[[], Word], actions: Maps, word: Callable[[int], Word]
 ) -> Refutation | None:
     """The refutation that an idempotent and the actions of words as long as its own give, if they block. `actions` has
-    a row for each word, and `word(i)` is the one of row i. Words are asked for when a refutation is found, and then for
-    few rows."""
+    a row for each word, and `word(i)` is the one of row i; few are asked for, and only for a refutation."""
     fixed = np.unique(idempotent)
     local, origins = np.unique(np.searchsorted(fixed, idempotent[actions[:, fixed]]), axis=0, return_index=True)
     states = fixed.tolist()

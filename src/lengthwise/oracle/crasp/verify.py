@@ -9,6 +9,7 @@ B and so have one value on each block of B, which makes the next blocks no finer
 
 from __future__ import annotations
 
+import graphlib
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -58,20 +59,14 @@ def _product_faults(decision: Decision) -> list[str]:
 def _order_faults(decision: Decision) -> list[str]:
     """No walk leaves a component and comes back: the components can be put in an order."""
     home = {state: index for index, part in enumerate(decision.refinements) for state in part.component.states}
-    onward: dict[int, set[int]] = {index: set() for index in range(len(decision.refinements))}
-    entered = dict.fromkeys(onward, 0)
+    onward: dict[int, set[int]] = {}
     for state, row in enumerate(decision.product.transitions):
-        for target in row:
-            if home[target] != home[state] and home[target] not in onward[home[state]]:
-                onward[home[state]].add(home[target])
-                entered[home[target]] += 1
-    ready = [index for index, count in entered.items() if count == 0]
-    for index in ready:
-        for target in onward[index]:
-            entered[target] -= 1
-            if entered[target] == 0:
-                ready.append(target)
-    return [] if len(ready) == len(onward) else ["a walk can leave a component and return to it"]
+        onward.setdefault(home[state], set()).update({home[target] for target in row} - {home[state]})
+    try:
+        graphlib.TopologicalSorter(onward).prepare()
+    except graphlib.CycleError:
+        return ["a walk can leave a component and return to it"]
+    return []
 
 
 def _moves(machine: Dfa | AutomatonProduct, states: Sequence[int]) -> list[Edge]:
@@ -137,8 +132,9 @@ def verify_blocked(
         if walk(table.alphabet, table.transitions, source, word) != target:
             faults.append(f"the word {' '.join(word)!r} does not lead from {source} to {target}")
     labels: dict[int, object] = {}
-    for state in states if machine else ():
-        if labels.setdefault(block[state], machine.label(state)) != machine.label(state):
+    for state in states:
+        label = machine.label(state) if machine else None
+        if labels.setdefault(block[state], label) != label:
             faults.append(f"state {state} shares a block with one that is distinguished without counting")
     too_large = len(states) > MOST_PROVED and not blocked.proofs
     if not exact or too_large:  # nothing is proved where failing shows nothing; the claim says if it is not
@@ -216,8 +212,7 @@ def _clash_faults(promise: Promise, clash: AnswerClash, states: Iterable[int]) -
 
 def verify_found(promise: Promise, found: Decision) -> list[str]:
     """The counts hold, and on words that are asked the states they distinguish, with the letter, settle every answer.
-    Both automata are run side by side on all words that are asked, with the phase and the window, until no new states
-    come."""
+    Both automata are run side by side on all words that are asked, until no new pair of states comes."""
     faults = verify(found) if found.member else ["the decision does not pass"]
     known: dict[tuple[int, int], Hashable] = {}
     seen = {(promise.dfa.start, 0)}

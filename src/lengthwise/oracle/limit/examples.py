@@ -106,8 +106,7 @@ def share_in_class(period: int = 3, residue: int = 0) -> LimitTransformer:
 
 
 def previous_token(letters: int = 2) -> LimitTransformer:
-    """Which letter precedes the last one, by the positional term alone (locality 1); of a word of one letter, that
-    letter."""
+    """Which letter precedes the last one (of one letter, that letter), by the positional term alone: locality 1."""
     symbols, width = _letters(letters), 2 * letters
     embeddings, readout = _units(letters, width, 0), _units(letters, width, letters)
     return _one_layer(symbols, embeddings, [[0] * width], _zeros(width), [0, 1], _shift(letters, width), readout)

@@ -43,8 +43,7 @@ class Margin:
 @dataclass(frozen=True)
 class HardmaxLength:
     """`predicted` is the smallest n with n^gamma >= 2^bits. `observed` is the smallest n such that all words of that
-    length and of every greater one have hard attention at their last position. None: a number of 4,000 digits or
-    more."""
+    length and of every greater one have hard attention at their last position. None: beyond 4,000 digits."""
 
     margin: Margin
     predicted: int | None
@@ -70,8 +69,7 @@ def logit_margin(model: LimitTransformer) -> Margin:
 
 
 def hardmax_length(model: LimitTransformer) -> HardmaxLength:
-    """From which length on attention is hard, by the margin and in fact. `observed` is exact over all words, without
-    listing them."""
+    """From which length on attention is hard, by the margin and in fact (exact over all words, without listing)."""
     margin = logit_margin(model)
     predicted = 1 if margin.value is None else smallest_length(margin.value, model.bits)
     return HardmaxLength(margin, predicted, _observed(model))

@@ -40,8 +40,7 @@ class StandIn:
 
 
 def simulate(model: LimitTransformer, word: Sequence[str], length: int) -> StandIn | None:
-    """The best stand-in of this length that the search finds; None when no word of this length keeps end, phase and
-    presence."""
+    """The best stand-in of this length that is found; None when no such word keeps end, phase and presence."""
     if len(model.layers) != 1:
         raise UsageError("counts decide the answer of one layer only")
     x = model.read(word)[0]

@@ -11,8 +11,7 @@ last position.
 
 "finite" rounds a weight before normalisation, where the largest is 1: after it, the weights 1/n of uniform attention
 would themselves vanish at n >= 2^bits. Where every number is rational, "hardmax" is exact, and so is "finite" if the
-differences of logits are whole or rounded away; what is rounded away is always decided exactly. Everything else is in
-double precision.
+differences of logits are whole or rounded away, which is always decided exactly. All else is in double precision.
 """
 
 from __future__ import annotations
@@ -126,8 +125,7 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class LimitTransformer:
-    """A limit transformer; `positions` has one row per phase, the first for the first position; `bits` is for the mode
-    "finite"."""
+    """`positions` has one row per phase, the first for the first position; `bits` is for the mode "finite"."""
 
     symbols: tuple[str, ...]
     embeddings: Array
@@ -191,8 +189,7 @@ class LimitTransformer:
         return tuple(self.answers(self.read(word))[0])
 
     def answers(self, words: Ints) -> Array:
-        """The outputs for words of one length, [words, outputs]. O(words · length · width²) for one layer, O(length²)
-        for two."""
+        """The outputs for words of one length, [words, outputs]. O(length) for one layer, O(length²) for two."""
         model = self if self.exact else self.in_floats()
         length = words.shape[1]
         states = model.embeddings[words] + model.positions[np.arange(length) % model.period]

@@ -147,8 +147,7 @@ class Folded:
 
 def fold(machine: Bimachine) -> Folded:
     """The product of both scanners with the domain. On the right the domain is read backwards: a right context is known
-    by the set of domain states from which it leads to acceptance, and a word is in the domain when the state after its
-    letter is in that set."""
+    by the domain states from which it leads to acceptance, and the state after the letter must be one of them."""
     domain, letters = machine.domain.table, range(len(machine.alphabet))
 
     def forward(state: tuple[int, int], letter: int) -> tuple[int, int]:

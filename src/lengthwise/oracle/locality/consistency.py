@@ -53,8 +53,7 @@ explain(
 
 @dataclass(frozen=True)
 class WindowWitness:
-    """Two positions that no number of windows distinguishes: the same anchor window, different labels, and all windows
-    of the first state in the second."""
+    """Two positions with the same anchor and different labels; all windows of the first state are in the second."""
 
     r: int
     state: State

@@ -152,8 +152,7 @@ def _covered(layout: Layout) -> Layout:
 
 
 def _sizes(task: Formulation, budget: int) -> tuple[list[int], int | None]:
-    """The sizes to examine, and how many instances of each: None, which is all of them, where that fits into the budget
-    of columns for at least four sizes."""
+    """The sizes to examine, and how many instances of each: None is all, where four sizes fit into the budget."""
     known = [size for size in range(1, 65) if task.has(size)][:_MOST_SIZES]
     columns = {size: _columns(task, size) for size in known}
     spent = itertools.accumulate(math.prod(task.ranges(size)) * columns[size] for size in known)

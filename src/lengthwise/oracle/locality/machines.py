@@ -211,8 +211,7 @@ def parity_columns(task: ParityColumns, finished: bool) -> Bimachine:
 
 
 def addition_columns(task: AdditionColumns, finished: bool) -> Bimachine:
-    """Left: the last carry written, or that an empty place was passed. The domain: sums are right, then none, and the
-    last column adds zeros."""
+    """Left: the last carry written, or that an empty place was passed. The domain: right sums, none, and zeros last."""
 
     def left(state: str, letter: str) -> str:
         carry = column(letter)[3]

@@ -2,9 +2,8 @@
 
 The functions of a Python file are `step(state)`, which gives the next state or None at the end, and `starts(size)`, the
 first states of a size, as many as it likes. A state is a list of tokens or of columns (tuples of tokens), or text split
-at white space with `|` between the lines of a column. `labels(state)` and `sources(state)` may be given too. The state
-at which a chain ends is a step as well, one that leaves it as it is: a model that is run on its own output has to know
-where to stop.
+at white space with `|` between the lines of a column. `labels(state)` and `sources(state)` may be given too. The last
+state of a chain is a step that leaves it as it is: a model that is run on its own output has to know where to stop.
 """
 
 from __future__ import annotations
@@ -66,8 +65,7 @@ def new_tokens(steps: Steps, sizes: Iterable[int]) -> dict[int, int]:
 
 
 def alphabet_note(counts: dict[int, int]) -> str | None:
-    """A sentence if each of the last three sizes still brought new tokens: then no finite set of windows covers the
-    steps."""
+    """A sentence if each of the last three sizes brought new tokens: no finite set of windows covers the steps."""
     sizes = list(counts)[-3:]
     if len(counts) <= 3 or not all(counts[size] for size in sizes):
         return None

@@ -1,9 +1,7 @@
-"""The locality of a formulation: R, the windows that settle a step, a proof where there is one, and whether windows
-also settle where a chain stops.
+"""The locality of a formulation: R, the windows that settle a step and where a chain stops, a proof where there is one.
 
 A model that is run on its own output has to leave a finished state as it is, or to end its text. A layout whose every
-step is local can still fail there: a mark that flips at each step flips forever unless the model sees that the whole
-state is finished.
+step is local can still fail there: a mark that flips at each step flips forever unless the whole state is seen.
 """
 
 from __future__ import annotations
@@ -77,16 +75,10 @@ class Distance:
         value = {"finite": self.value, "infinite": "infinite", "unknown": None}[self.growth]
         status = "unknown" if self.growth == "unknown" or (self.bound and self.growth == "finite") else "holds"
         keys = ["locality.distance_continues", *(["locality.one_step_each"] if self.bound else [])]
-        return Claim(
-            "locality.distance_bound" if self.bound else "locality.distance",
-            value,
-            "columns",
-            "measured",
-            status,
-            assumptions=tuple(map(Assumption, keys)),
-            reference=XIAO,
-            evidence={"name": self.name, "by_size": dict(self.by_size), "example": self.example},
-        )
+        given = tuple(map(Assumption, keys))
+        evidence = {"name": self.name, "by_size": dict(self.by_size), "example": self.example}
+        key = "locality.distance_bound" if self.bound else "locality.distance"
+        return Claim(key, value, "columns", "measured", status, None, given, XIAO, evidence)
 
     def explain(self) -> list[str]:
         spreads = [sentence("locality.spread", {"spread": spread, "size": size}) for size, spread in self.by_size]
@@ -232,9 +224,8 @@ def settle(
 
 @dataclass(frozen=True)
 class Stopping:
-    """`local`: windows settle where to stop; None: not known, since the steps themselves are not settled or no chain
-    ends. `steps` is the locality of the steps without their ends, where this is what differs; `reason` is the key of
-    the sentence that says why."""
+    """`local`: windows settle where to stop; None: not known. `steps` is the locality of the steps without their ends,
+    where this is what differs; `reason` is the key of the sentence that says why."""
 
     local: bool | None
     reason: str

@@ -235,8 +235,8 @@ def labels_between(state: State, after: State, side: Side = "left") -> Labels:
     Equal lengths: the next column, or that this one is kept. One column appended: that column, at the last position
     alone. Otherwise the parts that both end and begin with are kept, and of what lies between the first columns are
     replaced by the new ones and the rest dropped; new columns for which there is no place stand in one label with the
-    last that has one. Where tokens repeat the change could have been in several places: it is put as far to the `side`
-    as it goes.
+    last that has one. Where tokens repeat the change could be in several places: it is put as far to the `side` as it
+    goes.
     """
     if len(after) == len(state):
         return tuple(KEEP if old == new else symbol(new) for old, new in zip(state, after, strict=True))

@@ -45,11 +45,12 @@ class LayoutOutcome:
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> LayoutOutcome:
         sizes = data["sizes"]
-        by_size = {"right": "right", "items": "items", "longest": "steps"}
         return cls(
             **{name: data[name] for name in ("task", "position", "steps", "batch", "train_size", "seed")},
             **{name: data["model"][name] for name in ("attention", "depth")},
-            **{name: {point["size"]: point[key] for point in sizes} for name, key in by_size.items()},
+            right={point["size"]: point["right"] for point in sizes},
+            items={point["size"]: point["items"] for point in sizes},
+            longest={point["size"]: point["steps"] for point in sizes},
         )
 
     def exact(self, size: int) -> float:

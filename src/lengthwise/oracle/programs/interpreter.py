@@ -14,24 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.programs.syntax import (
-    And,
-    Compare,
-    Conditional,
-    Constant,
-    Count,
-    Difference,
-    Expression,
-    Letter,
-    Multiple,
-    Name,
-    Not,
-    Or,
-    Phase,
-    Program,
-    Sum,
-    Truth,
-)
+from lengthwise.oracle.programs import syntax
+from lengthwise.oracle.programs.syntax import Expression, Program
 from lengthwise.seeds import Ints
 
 Values = NDArray[np.bool_ | np.int64]
@@ -75,33 +59,33 @@ class _Evaluation:
 
     def value(self, expression: Expression) -> Values:
         match expression:
-            case Name(name):
+            case syntax.Name(name):
                 return self.named[name]
-            case Letter(symbol):
+            case syntax.Letter(symbol):
                 return self._letter(symbol)
-            case Compare(relation, left, right):
+            case syntax.Compare(relation, left, right):
                 return _RELATIONS[relation](self.value(left), self.value(right))
-            case And(parts):
+            case syntax.And(parts):
                 return functools.reduce(np.logical_and, map(self.value, parts))
-            case Or(parts):
+            case syntax.Or(parts):
                 return functools.reduce(np.logical_or, map(self.value, parts))
-            case Not(part):
+            case syntax.Not(part):
                 return ~self.value(part)
-            case Phase(modulus, residue):
+            case syntax.Phase(modulus, residue):
                 return (self.positions % modulus == residue)[None, :]
-            case Truth(value):
+            case syntax.Truth(value):
                 return np.full((1, 1), value)
-            case Count(what, back):
+            case syntax.Count(what, back):
                 return self._count(np.broadcast_to(self.value(what), self.tokens.shape), back)
-            case Constant(value):
+            case syntax.Constant(value):
                 return np.full((1, 1), value, dtype=np.int64)
-            case Sum(left, right):
+            case syntax.Sum(left, right):
                 return self.value(left) + self.value(right)
-            case Difference(left, right):
+            case syntax.Difference(left, right):
                 return self.value(left) - self.value(right)
-            case Multiple(factor, term):
+            case syntax.Multiple(factor, term):
                 return factor * self.value(term)
-            case Conditional(condition, yes, no):
+            case syntax.Conditional(condition, yes, no):
                 return np.where(self.value(condition), self.value(yes), self.value(no))
 
     def _letter(self, symbol: str) -> NDArray[np.bool_]:

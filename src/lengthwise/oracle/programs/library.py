@@ -31,8 +31,7 @@ from lengthwise.oracle.programs.text import parse_program
 
 
 def majority(symbols: Sequence[str]) -> Program:
-    """The symbol that occurs more often than each other one, then the end. No position. Asked at `<sep>`, where the
-    counts are those of the prompt."""
+    """The symbol that occurs more often than each other one, then the end. No position; asked at `<sep>`."""
     draft = Draft()
     counts = [draft.define(f"n{number}", Count(Letter(symbol))) for number, symbol in enumerate(symbols)]
     for own, symbol in zip(counts, symbols, strict=True):
@@ -157,8 +156,7 @@ def bounded_brackets(pairs: Sequence[tuple[str, str]], depth: int, end: str) -> 
 
 def copy_unique(symbols: Sequence[str]) -> Program:
     """Local, one back: a symbol is next when the prompt holds it right after the symbol that stands here. At `<sep>`
-    the place of the symbol here is taken by `<bos>`, and the symbol after the last one is `<sep>`, for which the end is
-    written."""
+    `<bos>` takes the place of that symbol, and after the last one comes `<sep>`, for which the end is written."""
     draft = Draft()
     answering = draft.define("answering", some(Letter(SEP)))
     prompt = draft.define("in_prompt", any_of([Not(answering), Letter(SEP)]))

@@ -61,9 +61,8 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked. All prompts of up to `checked_to` symbols were (0: not even those of the first length;
-    `exhaustive` if more than 0); beyond that `sampled` drawn ones of up to `sampled_to` symbols. `items` counts
-    both."""
+    """What was checked: all prompts of up to `checked_to` symbols (`exhaustive` if that is above 0), and beyond that
+    `sampled` drawn ones of up to `sampled_to` symbols. `items` counts both."""
 
     program: Program
     checked_to: int
@@ -77,20 +76,14 @@ class Verified:
         right = self.mismatch is None
         checked: Check = "violated" if not right else "checked" if self.exhaustive else "assumed"
         prompt = {"prompt": symbols(self.checked_to)}
-        return Claim(
-            "program.solves",
-            right if self.items or self.mismatch else None,
-            "",
-            "certified" if self.exhaustive or not right else "measured",
-            "refuted" if not right else "holds" if self.items else "unknown",
-            assumptions=(
-                Assumption("program.checked", checked, prompt),
-                Assumption("program.longer", "assumed" if right else "violated"),
-                Assumption("program.encoding"),
-            ),
-            reference=HUANG,
-            evidence=self.plain(),
+        given = (
+            Assumption("program.checked", checked, prompt),
+            Assumption("program.longer", "assumed" if right else "violated"),
+            Assumption("program.encoding"),
         )
+        kind = "certified" if self.exhaustive or not right else "measured"
+        value, status = (False, "refuted") if not right else (True, "holds") if self.items else (None, "unknown")
+        return Claim("program.solves", value, "", kind, status, None, given, HUANG, self.plain())
 
     def explain(self) -> list[str]:
         far, turns = locality(self.program), period(self.program)

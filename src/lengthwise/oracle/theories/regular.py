@@ -123,8 +123,7 @@ def _opinion(
 
 
 def _run(question: Question) -> tuple[Assumption, ...]:
-    """The program of the decision, run against the solver on all short words and on some long ones; nothing where it
-    would be too large."""
+    """The program of the decision, run against the solver; nothing where it would be too large."""
     found = find_program(question.task, "none" if question.family == "none" else "absolute")
     if found is not None and not found.right:
         raise AssertionError(f"the program of the decision is wrong: {found.explain()[-1]}")
@@ -151,8 +150,7 @@ def _short(sentences: list[str]) -> str:
 
 
 def guessed_opinions(question: Question) -> list[Opinion]:
-    """The decision for a guessed automaton, where one is found. What would change it are positions, where they are
-    enough, else another task."""
+    """The decision for a guessed automaton, where one is found. Positions would change it, or else another task."""
     if question.family not in GUESSED.families or automaton_of(question.task) is not None:
         return []
     seconds = 1.0 if question.quick else 5.0
@@ -173,9 +171,7 @@ def guessed_opinions(question: Question) -> list[Opinion]:
 @functools.lru_cache(maxsize=256)
 def _decided(task: Task, with_positions: bool, seconds: float) -> GuessedDecision | None:
     guess = _guess(task, seconds=seconds)
-    if guess is None:
-        return None
-    return guess.decide_absolute() if with_positions else guess.decide()
+    return guess and guess.decide(with_positions)
 
 
 _guess = functools.lru_cache(maxsize=256)(guess_automaton)
