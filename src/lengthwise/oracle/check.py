@@ -196,8 +196,7 @@ def _limit_claims(question: Question) -> list[Claim]:
     """For tasks whose period and locality are known, from the decision or from a program."""
     task = question.task
     if regular.automaton_of(task) is not None:
-        decision = regular.decided_with_positions(task)
-        found = decision.found if decision else None
+        found = regular.decided_with_positions(task)
         needs = found and (found.period, found.locality)
     else:
         program = program_for(task, "absolute")

@@ -33,7 +33,7 @@ def search(
     most `most_states` states together; those beyond are left out and listed as too large."""
     if not periods or not localities or min(periods) < 1 or min(localities) < 0:
         raise UsageError("a search needs periods of at least 1 and localities of at least 0")
-    promise, left = _promise(asked), most_states
+    promise, left = asked if isinstance(asked, Promise) else everything(asked), most_states
     letters = len(promise.dfa.alphabet)
     pairs = {(period, window) for period in periods for window in localities}
     tried = []
@@ -59,10 +59,10 @@ def decide_absolute(
     nothing more in the automaton, though that is not proved here), or that of all PERIODS where it is unknown, and with
     ever larger windows; once one passes, the smallest divisor and window that do are searched for.
     """
-    promise = _promise(asked)
-    plainly = search(promise, periods=(1,), localities=(0,), most_states=LARGEST)
+    plainly = search(asked, periods=(1,), localities=(0,), most_states=LARGEST)
     if plainly.found:
         return plainly
+    promise = plainly.promise
     refuted = refute(promise)
     if refuted.found is not None:
         return replace(plainly, refutation=refuted.found)
@@ -75,7 +75,3 @@ def decide_absolute(
     windows = [window for window in localities if window <= finest.found.locality]
     smaller = search(promise, periods=divisors, localities=windows, most_states=most_states)
     return PromisedDecision(promise, smaller.found or finest.found, None, tried + smaller.tried, refuted.reason)
-
-
-def _promise(asked: Dfa | Promise) -> Promise:
-    return asked if isinstance(asked, Promise) else everything(asked)

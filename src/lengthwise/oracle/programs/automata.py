@@ -7,7 +7,7 @@ is. Where the terms come from and why they suffice is in docs/crasp.md; what the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.automata import component_numbers
@@ -196,7 +196,7 @@ def _allows(dfa: Dfa, state: int, place: int) -> bool:
     return state in dfa.accepting if place == len(dfa.alphabet) else dfa.transitions[state][place] in dfa.live
 
 
-def member_program(dfa: Dfa, answers: tuple[str, str], encoding_class: EncodingClass) -> Program | None:
+def member_program(dfa: Dfa, answers: Sequence[str], encoding_class: EncodingClass) -> Program | None:
     """Whether the word before `<sep>` belongs to the language, for words of every length."""
     decision = _found(everything(dfa), encoding_class, dead=True)
     if decision is None:

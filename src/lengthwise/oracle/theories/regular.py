@@ -53,10 +53,10 @@ def automaton_of(task: Task) -> Dfa | None:
     return task.automaton if isinstance(task, RegularLanguage | RegularMembership) else None
 
 
-def decided_with_positions(task: Task) -> PromisedDecision | None:
-    """The decision with positions about what a regular task asks; None if it brings no automaton."""
+def decided_with_positions(task: Task) -> Decision | None:
+    """The decision that counting with positions answers what a regular task asks, where there is one."""
     dfa = automaton_of(task)
-    return None if dfa is None else _decide_absolute(dfa, isinstance(task, RegularLanguage))
+    return None if dfa is None else _decide_absolute(dfa, isinstance(task, RegularLanguage)).found
 
 
 def opinions(question: Question) -> list[Opinion]:
