@@ -185,7 +185,7 @@ def test_no_larger_state_refutes_what_windows_are_said_to_settle(spec: str) -> N
 
 def outcome(right: int, learned: int = 100, last: int = 80) -> LayoutOutcome:
     at, items = {8: learned, last: right}, {8: 100, last: 100}
-    return LayoutOutcome("a task", "rope", "softmax", 2, 2000, 64, 8, 0, at, items, {})
+    return LayoutOutcome("a task", "rope", "softmax", 2, 2000, 64, 8, at, items)
 
 
 def test_only_a_model_that_holds_refutes_that_none_can() -> None:

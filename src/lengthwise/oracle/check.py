@@ -51,7 +51,7 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     regular.guessed_opinions,
     locality.opinions,
 )
-NO_THEORY = theory("none", "no theory", "no model")
+NO_THEORY = theory("none", "no theory", (), "no model")
 STATES = 8_000  # of all sizes together
 _USUAL = 20  # the training size, unless said
 explain(

@@ -218,7 +218,7 @@ class Theory:
     families: frozenset[Family]
 
 
-def theory(key: str, name: str, binds: str, *families: Family) -> Theory:
+def theory(key: str, name: str, families: Sequence[Family], binds: str) -> Theory:
     """A theory whose name and models are entered in the catalogue."""
     explain({f"theory.{key}": name, f"theory.{key}_binds": binds})
     return Theory(key, frozenset(families))
@@ -226,7 +226,7 @@ def theory(key: str, name: str, binds: str, *families: Family) -> Theory:
 
 def decoder_theory(key: str, name: str) -> Theory:
     """A theory of causal decoders without positions or with learned ones and random offsets."""
-    return theory(key, name, sentence("oracle.decoders"), "none", "absolute")
+    return theory(key, name, ("none", "absolute"), sentence("oracle.decoders"))
 
 
 @dataclass(frozen=True)

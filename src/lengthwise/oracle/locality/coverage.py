@@ -127,7 +127,7 @@ def coverage(steps: Steps, r: int, sizes: Iterable[int], n: int = 1) -> Coverage
     for size in sizes:
         up_to = max(up_to, size)
         for move in steps.moves(size):
-            list(table.add(move, size))
+            table.add(move, size)
     entries: list[Entry] = []
     index: dict[int | None, list[tuple[int, int]]] = {}
     for anchor in table.found:

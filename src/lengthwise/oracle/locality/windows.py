@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -97,20 +97,21 @@ class WindowTable:
     states: int = 0
     longest: int = 0
 
-    def add(self, move: StepMove, size: int) -> Iterator[int]:
+    def add(self, move: StepMove, size: int) -> set[int]:
         """Enter a move; gives the anchors whose entry is new."""
         self.states += 1
         self.longest = max(self.longest, len(move.state))
         anchors = self.numbering.anchors(move.state)
         asked = [place for place, label in enumerate(move.labels) if label is not None]
-        together = bits_of(anchors) if asked else 0
+        together, fresh = bits_of(anchors) if asked else 0, set()
         for position in asked:
             anchor, label = anchors[position], str(move.labels[position])
             self.first.setdefault((anchor, label), size)
             sets = self.found.setdefault(anchor, {}).setdefault(label, {})
             if together not in sets:
                 sets[together] = Place(move, position, size)
-                yield anchor
+                fresh.add(anchor)
+        return fresh
 
 
 def recurring(steps: Steps, r: int, sizes: Iterable[int]) -> float:

@@ -25,28 +25,24 @@ from lengthwise.tasks.sizes import name_of
 THEORY = theory(
     "locality",
     "locality of steps",
+    ("none", "absolute", "other"),
     "models that settle a step from windows, as sliding-window attention does, with any encoding but a learned table "
     "some rows of which were never trained",
-    "none",
-    "absolute",
-    "other",
 )
 _LACKING = 0.3  # of the items at the size of use; above it too much of what they need was not shown
 MOVES = (Advice("layout", "advice.columns"), Advice("marks", "advice.marks"))
 SIGHT = theory(
     "sight",
     "sight of windows",
+    ("none", "other"),
     "models whose attention is limited to sliding windows, without an encoding or with one that shows only offsets",
-    "none",
-    "other",
 )
 ORDER = theory(
     "order",
     "order of columns",
+    ("none", "other"),
     "encoders, which have no causal mask: with `none` those that attend to all columns, with `none`, `alibi` or "
     "`kerple` those that see sliding windows",
-    "none",
-    "other",
 )
 XIAO = Reference("xiao2024", "Theorems 3.3 to 3.7, which are sufficient and not necessary")
 explain(

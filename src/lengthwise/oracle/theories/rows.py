@@ -10,7 +10,7 @@ from lengthwise.messages import explain, sentence
 from lengthwise.oracle.opinion import Advice, Opinion, Question, theory
 from lengthwise.records import Assumption, Claim
 
-THEORY = theory("rows", "untrained positions", "models with a learned table of positions and no offsets", "table")
+THEORY = theory("rows", "untrained positions", ("table",), "models with a learned table of positions and no offsets")
 explain(
     {
         "rows.untrained": "positions never trained",
