@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from rows import Row, standalone
 
-from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.decide import decide
+from lengthwise.oracle.crasp.promised import decide_absolute
 from lengthwise.oracle.crasp.verify import verify
 from lengthwise.tasks import tasks
 from lengthwise.tasks.languages.dfa import Dfa

@@ -10,9 +10,9 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.crasp import refute as refute_module
-from lengthwise.oracle.crasp.absolute import decide_absolute, search
 from lengthwise.oracle.crasp.decide import decide
 from lengthwise.oracle.crasp.promise import everything
+from lengthwise.oracle.crasp.promised import decide_absolute, search
 from lengthwise.oracle.crasp.quick import stable_semigroup, transition_monoid
 from lengthwise.oracle.crasp.refute import refute
 from lengthwise.oracle.crasp.verify import verify, verify_refutation

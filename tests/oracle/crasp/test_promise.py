@@ -10,10 +10,9 @@ from collections import Counter
 
 import pytest
 
-from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.decide import Decision, decide
 from lengthwise.oracle.crasp.promise import Promise, everything, mixed_lengths, prefixes, tag_of
-from lengthwise.oracle.crasp.promised import decide_promised
+from lengthwise.oracle.crasp.promised import decide_absolute, decide_promised
 from lengthwise.oracle.crasp.verify import verify_blocked, verify_found, verify_refutation
 from lengthwise.oracle.programs.find import program_for
 from lengthwise.oracle.programs.text import parse_program

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.decide import decide
+from lengthwise.oracle.crasp.promised import decide_absolute
 from lengthwise.oracle.programs.automata import member_program, read_states, readable_parts, tags_program
 from lengthwise.oracle.programs.find import find_program, program_for
 from lengthwise.oracle.programs.interpreter import run_tokens

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.automata import Word, explored
 from lengthwise.oracle.crasp.decide import Decision, decide
-from lengthwise.oracle.crasp.promised import PromisedDecision
+from lengthwise.oracle.crasp.promised import PromisedDecision, decide_absolute
 from lengthwise.records import Assumption, Claim, Status
 from lengthwise.tasks.languages.dfa import Dfa
 from lengthwise.tasks.task import Task

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.automata import component_numbers
 from lengthwise.oracle.crasp.decide import Decision
 from lengthwise.oracle.crasp.promise import Promise, everything, prefixes
-from lengthwise.oracle.crasp.promised import decide_promised
+from lengthwise.oracle.crasp.promised import decide_absolute, decide_promised
 from lengthwise.oracle.crasp.refine import CountTerm, Refinement, Round
 from lengthwise.oracle.programs.prompts import BOS, EOS, SEP
 from lengthwise.oracle.programs.syntax import (

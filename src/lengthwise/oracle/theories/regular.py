@@ -11,11 +11,10 @@ import functools
 from collections.abc import Sequence
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.decide import Decision, decide
 from lengthwise.oracle.crasp.guess import GuessedDecision, guess_automaton
 from lengthwise.oracle.crasp.promise import Promise, mixed_lengths, prefixes
-from lengthwise.oracle.crasp.promised import PromisedDecision, decide_promised
+from lengthwise.oracle.crasp.promised import PromisedDecision, decide_absolute, decide_promised
 from lengthwise.oracle.crasp.quick import quick_test
 from lengthwise.oracle.opinion import EXPRESSED, HUANG, MET, Advice, Opinion, Outlook, Question, Theory, decoder_theory
 from lengthwise.oracle.programs.find import find_program
