@@ -220,10 +220,12 @@ def _update(
         needs[anchor] = 1
         labels = table.found[anchor]
         for label, sets in labels.items() if len(labels) > 1 else ():
-            others = {other: (name, place) for name, f in labels.items() if name != label for other, place in f.items()}
+            differing = {name: found for name, found in labels.items() if name != label}
+            others = {other for found in differing.values() for other in found}
             certified = certificates(sets, others, most - 1)
             if isinstance(certified, Refuted):
-                one, (other_label, other) = sets[certified.own], others[certified.other]
+                one, its = sets[certified.own], certified.other
+                other_label, other = next((name, found[its]) for name, found in differing.items() if its in found)
                 guess = guessed and any(is_guess(place.move.state, place.move.after) for place in (one, other))
                 places = one.move.state, one.position, label, other.move.state, other.position, other_label
                 return WindowWitness(2 * table.numbering.radius + 1, *places, guess)

@@ -106,9 +106,9 @@ class WindowTable:
         together, fresh = bits_of(anchors) if asked else 0, set()
         for position in asked:
             anchor, label = anchors[position], str(move.labels[position])
-            self.first.setdefault((anchor, label), size)
             sets = self.found.setdefault(anchor, {}).setdefault(label, {})
             if together not in sets:
+                self.first.setdefault((anchor, label), size)
                 sets[together] = Place(move, position, size)
                 fresh.add(anchor)
         return fresh
