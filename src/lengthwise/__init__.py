@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lengthwise.models.transformer import Transformer
     from lengthwise.oracle.check import check, check_formulation
     from lengthwise.positions import make_position
-    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.positions.networks.encoders import Encoder
     from lengthwise.positions.position import Position, Shape
     from lengthwise.probes.curve.curve import Curve
     from lengthwise.probes.curve.spread import Keep, Spread, over_seeds
@@ -52,7 +52,7 @@ _HOMES = {
     "Attention": "lengthwise.models.attention",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.probes.curve.curve",
-    "Encoder": "lengthwise.positions.networks.encoder",
+    "Encoder": "lengthwise.positions.networks.encoders",
     "Guarantee": "lengthwise.probes.guarantee.result",
     "GuaranteeProbe": "lengthwise.probes.guarantee",
     "Inspection": "lengthwise.probes.inspection",

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from lengthwise.analyses.ladder.traces import ROOT, search_tree
 from lengthwise.tasks import tasks
 from lengthwise.tasks.ladder import ladder_of
-from lengthwise.tasks.search.problem import Move
-from lengthwise.tasks.search.replay import Event
+from lengthwise.tasks.search.problem import Event, Move
 
 
 def traces(name: str):

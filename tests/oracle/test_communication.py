@@ -15,8 +15,7 @@ from lengthwise.oracle.cuts import cut_after_prompt, cut_inside, pairwise_distin
 from lengthwise.oracle.programs.find import find_program, program_for
 from lengthwise.oracle.programs.syntax import Count, locality, period, walk
 from lengthwise.tasks import tasks
-from lengthwise.tasks.algorithmic.addition import Addition
-from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+from lengthwise.tasks.algorithmic import Addition, CopyRepeat
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.task import Task
 from published_names import ALGORITHMIC, TABLE

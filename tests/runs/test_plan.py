@@ -21,8 +21,7 @@ from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.runs.plan import SETTINGS, Plan, Settings, plan_for, preset
 from lengthwise.tasks import tasks
-from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
-from lengthwise.tasks.algorithmic.majority import Majority
+from lengthwise.tasks.algorithmic import CopyRepeat, Majority
 from lengthwise.tasks.sizes import name_of
 from lengthwise.training.lengths import Fixed, Increasing, SizeSchedule
 from lengthwise.training.recipe import Recipe

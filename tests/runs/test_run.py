@@ -24,7 +24,7 @@ from lengthwise.runs.plan import default_folder, plan_for
 from lengthwise.runs.run import Run, build_model, carry_out, load_run, measure
 from lengthwise.runs.train import train
 from lengthwise.tasks import tasks
-from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+from lengthwise.tasks.algorithmic import CopyRepeat
 from lengthwise.training.recipe import Recipe
 from refusals import refused
 from small_runs import sealed_again

@@ -270,7 +270,7 @@ def beat_at(folder: Path) -> float:
 
 BROKEN = '''
 from dataclasses import dataclass
-from lengthwise.tasks.algorithmic.binary_majority import BinaryMajority
+from lengthwise.tasks.algorithmic import BinaryMajority
 
 @dataclass(frozen=True)
 class Broken(BinaryMajority):

@@ -18,9 +18,7 @@ from lengthwise.models.attention import attentions
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart, NormPart, TablePart
 from lengthwise.models.transformer import Block, Transformer
 from lengthwise.positions import Position, Shape
-from lengthwise.positions.networks.encoder import Encoder
-from lengthwise.positions.networks.rope import RopeEncoder
-from lengthwise.positions.networks.tables import LearnedEncoder, SinusoidalEncoder
+from lengthwise.positions.networks.encoders import Encoder, LearnedEncoder, RopeEncoder, SinusoidalEncoder
 
 Scores = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor | None]
 

@@ -23,7 +23,7 @@ from lengthwise.records import Record
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS, SPECIALS
 from lengthwise.tasks.ladder import ladder_of
-from lengthwise.tasks.search.replay import Event
+from lengthwise.tasks.search.problem import Event
 from lengthwise.tasks.search.search_task import SearchTask
 from lengthwise.tasks.task import Task
 

@@ -33,7 +33,7 @@ from lengthwise.oracle.locality.steps import (
 )
 from lengthwise.oracle.locality.windows import Numbering
 from lengthwise.tasks.formulations.formulation import State, StepMove
-from lengthwise.tasks.jsonl_reader import object_of, read_alike
+from lengthwise.tasks.jsonl import object_of, read_alike
 
 KEPT = 1_000  # distinct states of a size that are kept whole
 WIDTHS = (3, 5, 7)

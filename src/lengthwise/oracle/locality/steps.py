@@ -16,9 +16,8 @@ from lengthwise.registry import format_spec
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING
-from lengthwise.tasks.formulations.appending import END, EQUALS, Appending
 from lengthwise.tasks.formulations.formulation import Column, Formulation, Labels, State, StepMove, column, symbol
-from lengthwise.tasks.formulations.rewriting import DROP, KEEP
+from lengthwise.tasks.formulations.layouts import DROP, END, EQUALS, KEEP, Appending
 from lengthwise.tasks.task import Task
 
 Chains = Callable[[int], Iterable[Iterable[StepMove]]]

@@ -11,8 +11,8 @@ from lengthwise.oracle.opinion import EXPRESSED, HUANG, MET, Advice, Opinion, Qu
 from lengthwise.oracle.programs.find import find_program
 from lengthwise.oracle.programs.text import print_program
 from lengthwise.oracle.theories.regular import automaton_of
-from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.formulations.layouts import Appending
 
 THEORY = decoder_theory("program", "a C-RASP program")
 CUTS = decoder_theory("cuts", "memory across a cut")
