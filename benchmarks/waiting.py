@@ -30,9 +30,8 @@ from lengthwise.probes.inspection import inspect
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.statistics.bootstrap import mean_over_seeds
-from lengthwise.studies.calibration import calibrate
 from lengthwise.studies.cells import cells
-from lengthwise.studies.estimate import estimate
+from lengthwise.studies.estimate import calibrate, estimate
 from lengthwise.studies.export import export
 from lengthwise.studies.grid import plans
 from lengthwise.studies.record import RunRecord, read_finished

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from lengthwise.probes.inspection import Inspection, inspect
     from lengthwise.probes.recursion.walk import run_chains
     from lengthwise.records import Assumption, Claim, Interval, Reference
-    from lengthwise.runs.run import Run, load_run, measure
-    from lengthwise.runs.train import train
+    from lengthwise.runs.run import Run, load_run, measure, train
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
     from lengthwise.shift.samples import task_sample
@@ -84,7 +83,7 @@ _HOMES = {
     "run_chains": "lengthwise.probes.recursion.walk",
     "run_study": "lengthwise.studies.results",
     "task_sample": "lengthwise.shift.samples",
-    "train": "lengthwise.runs.train",
+    "train": "lengthwise.runs.run",
     "trusting": "lengthwise.trust",
 }
 

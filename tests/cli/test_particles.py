@@ -141,8 +141,8 @@ def test_points_of_other_lengths_are_normalised_with_a_warning(cli, tmp_path, en
 
 
 WRONG = {
-    "d 1": (["--d", "1"], "--d is at least 2 dimensions"),
-    "n 0": (["--n", "0"], "--n is at least 1 token"),
+    "d 1": (["--d", "1"], "--d is at least 2"),
+    "n 0": (["--n", "0"], "--n is at least 1"),
     "beta": (["--beta", "-1"], "--value negative"),
     "beta nan": (["--beta", "nan"], "--beta is a number of at least 0"),
     "time": (["--time", "0"], "--time is a number above 0"),
@@ -213,7 +213,7 @@ def test_very_many_steps_are_foretold(cli, tmp_path, monkeypatch, name):
 
     for file, factor in (("five", 5.0), ("fifth", 0.2), ("nought", 0.0)):
         np.savetxt(tmp_path / f"{file}.csv", factor * np.eye(3), delimiter=",")
-    monkeypatch.setattr(particles, "simulated", refused)
+    monkeypatch.setattr(particles, "_simulated", refused)
     call, is_told = SPEEDS[name]
     lines = cli("particles", *call).err.splitlines()
     assert lines[-1] == "lengthwise: it would have begun" and len(lines) == 1 + is_told
@@ -221,7 +221,7 @@ def test_very_many_steps_are_foretold(cli, tmp_path, monkeypatch, name):
 
 
 def test_places_are_checked_before_the_work(cli, monkeypatch):
-    monkeypatch.setattr(particles, "simulated", lambda *_: pytest.fail("it simulated"))
+    monkeypatch.setattr(particles, "_simulated", lambda *_: pytest.fail("it simulated"))
     assert cli(*QUICK, "--page", "no/page.html").code == 2
 
 
@@ -253,7 +253,8 @@ def test_ctrl_c_leaves_nothing(tmp_path):
 def test_progress_is_for_terminals(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     assert main([*QUICK, "--json"]) == 0
-    assert "simulating: t = " in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "simulating" in told and "t = " in told
     assert main([*QUICK, "--json", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -290,7 +291,7 @@ def test_the_phase_diagram_as_an_object(cli):
     [
         (["--d", "1,2"], "--d is at least 2"),
         (["--d", "two"], "as 2,8,32"),
-        (["--show", "all"], "--show is pairs, one, clusters"),
+        (["--show", "all"], "--show is pairs, one or clusters"),
         (["--figure", "no/a.svg"], "a folder that exists"),
         (["--out", "a.npz"], "ends in .csv"),
         (["--delta", "1"], "--delta lies between 0 and 1"),

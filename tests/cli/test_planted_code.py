@@ -40,7 +40,7 @@ OF_RUN = {
     "inspect": "inspect RUN --items 1 --probes layers,margins",
     "measure": "measure RUN --items 2",
     "measure recursively": "measure RUN --items 2 --probe recursion",
-    "bound": "bound RUN --sample 4 --out kept",
+    "bound": "bound RUN --sample 4 --folder kept",
     "contexture": "contexture RUN --items 8 --twins 1",
     "shift": "shift one.jsonl two.jsonl --metric hidden:model=RUN --resamples 20",
     "train": "train sort --folder RUN --steps 5 --train-size 4 --test-size 6 --items 5",
@@ -64,7 +64,7 @@ OF_STUDY = {
 }
 OF_MODEL = {
     "inspect": "inspect MODEL --items 1 --probes layers",
-    "bound": "bound MODEL --data words.jsonl --out kept",
+    "bound": "bound MODEL --data words.jsonl --folder kept",
     "shift": "shift one.jsonl two.jsonl --metric hidden:model=MODEL --resamples 20",
 }
 

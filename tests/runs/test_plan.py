@@ -327,7 +327,7 @@ class Planned(Exception):
 def planned_in_python(task: str, position: str, **settings: Any) -> Plan:
     """The plan that `lengthwise.train` is about to carry out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lengthwise.runs.train.carry_out", lambda plan, *_: plan)
+        patch.setattr("lengthwise.runs.run.carry_out", lambda plan, *_: plan)
         return lw.train(task, position, **settings)  # pyright: ignore[reportReturnType]
 
 

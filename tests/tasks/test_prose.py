@@ -10,7 +10,7 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
-from lengthwise.studies.paths import anchored
+from lengthwise.studies.study_file import anchored
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import BOS, SPECIALS, Samples
 from lengthwise.tasks.prose import COUNT, SYMBOLS, Prose, encode, fit

@@ -23,7 +23,7 @@ from safetensors.torch import save_file
 from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.files import replace_file, writing
 from lengthwise.interrupts import Stop, held_back
-from lengthwise.models.attention.settling import unsettled
+from lengthwise.models.attention import unsettled
 from lengthwise.models.batches import logits_of, loss_of, right_on
 from lengthwise.models.forms import Full
 from lengthwise.models.transformer import Transformer
