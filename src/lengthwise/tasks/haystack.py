@@ -95,7 +95,6 @@ class Haystack(Task):
     values: int = 64
     axes = (Axis("sentences", "sentences that do not matter"),)
     facts = Facts(circuit_class="AC0", references=(_RULER,))
-    preset = {"depth": 2, "heads": 2, "rate": 1e-3, "steps": 3000}
 
     def __post_init__(self) -> None:
         if self.hidden < 1:
@@ -169,6 +168,8 @@ class Needle(Haystack):
     8919. Smoke rose … What is the code of amber? Name and code are uniform.
     """
 
+    preset = {"depth": 2, "heads": 2, "rate": 1e-3, "steps": 3000}
+
     @property
     def words(self) -> Words:  # pyright: ignore[reportIncompatibleVariableOverride]
         return Words(
@@ -205,6 +206,7 @@ class MultiKey(Needle):
     """
 
     keys: int = 4
+    preset = {}  # that of `needle` is not enough
 
     @property
     def hidden(self) -> int:
@@ -220,6 +222,7 @@ class MultiValue(Haystack):
     """
 
     count: int = 4
+    preset = {"depth": 2, "heads": 2, "rate": 1e-3, "steps": 3000}
 
     @property
     def hidden(self) -> int:
