@@ -22,10 +22,12 @@ class GgufSubject(HubSubject):
         self.folder = path.parent
 
     def capabilities(self) -> Mapping[str, Callable[[], Any]]:
-        return {**super().capabilities(), "tokenizer": self._tokenizer, "gguf": lambda: self.path}
+        text = {"tokenizer": self._tokenizer, "completions": self._completions}
+        return {**super().capabilities(), **text, "gguf": lambda: self.path}
 
     def offers(self, name: str) -> bool:
-        return super().offers(name) and (name != "tokenizer" or tokenizer_beside(self.folder, self.path) is not None)
+        needs_tokenizer = name in ("tokenizer", "completions")
+        return super().offers(name) and not (needs_tokenizer and tokenizer_beside(self.folder, self.path) is None)
 
     def files(self) -> Mapping[str, str]:
         assert self.path is not None

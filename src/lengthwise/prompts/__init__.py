@@ -1,0 +1,1 @@
+"""Tasks as text: what is asked of a language model, and how its answers are read."""
