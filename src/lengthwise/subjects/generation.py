@@ -13,8 +13,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import DynamicCache, GenerationConfig
+from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache, GenerationConfig
 from transformers.cache_utils import DynamicLayer
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
@@ -27,6 +29,8 @@ _CELLS = 2**28  # numbers in the keys and values of a batch, or in its attention
 _ROWS = 64  # rows of a batch: more of them save nothing on a CPU
 _GENERATION = "generation_config.json"
 _TRIAL, _SHARED = 7, 3  # tokens of the trial, and those that its rows share
+_SDPA, _APART = "sdpa", "lengthwise_apart"  # how transformers computes attention, and how we do
+_OTHER_SCORES = ("softcap", "s_aux", "position_bias")
 
 
 @dataclass(eq=False)
@@ -44,8 +48,9 @@ class LocalCompletions:
     """Completions by a decoder of `transformers`, on whatever device it is.
 
     The tokens that all prompts of one instruction and one set of examples begin with run once, and their keys and
-    values are shared (`shares`). A batch holds prompts of similar length, with places left empty between the shared
-    tokens and a row's own (`fills`); or of equal length. A trial decides whether the model computes the same so.
+    values are shared (`shares`), where the model allows it without a copy for every row (`apart`). A batch holds
+    prompts of similar length, with places left empty between the shared tokens and a row's own (`fills`); or of equal
+    length. A trial decides what of this leaves the model's logits as they are.
     """
 
     def __init__(self, name: str, model: Any, tokenizer: Any, ends: frozenset[int]) -> None:
@@ -59,10 +64,15 @@ class LocalCompletions:
         scaled = repr(getattr(model.config, "rope_parameters", None))
         self._caches = not any(kind in scaled for kind in ("'dynamic'", "'longrope'"))
         self._before: tuple[list[int], Any] = [], None
-        self.fills, layers = False, DynamicCache(config=model.config).layers
-        self.shares = self._caches and self._agrees(_TRIAL, _TRIAL)
         # Windows are counted in places, the empty ones among them.
-        self.fills = self.shares and {*map(type, layers)} <= {DynamicLayer} and self._agrees(_TRIAL, _TRIAL - 1)
+        plain = {type(layer) for layer in DynamicCache(config=model.config).layers} <= {DynamicLayer}
+        ways = [(_SDPA, True)] * plain + [(_SDPA, False), (None, False)] if self._caches else []
+        self._way, self.apart, self.shares = None, False, False
+        for self._way, self.apart in ways:
+            self.shares = self._agrees(_TRIAL, _TRIAL)
+            if self.shares:
+                break
+        self.fills = self.shares and plain and self._agrees(_TRIAL, _TRIAL - 1)
         heads = getattr(model.config, "num_key_value_heads", None) or model.config.num_attention_heads
         width = getattr(model.config, "head_dim", None) or model.config.hidden_size // model.config.num_attention_heads
         self._cells = 2 * model.config.num_hidden_layers * heads * width  # per token
@@ -222,29 +232,34 @@ class LocalCompletions:
         at = (torch.arange(length, length + width, device=device) - gaps).clamp(min=0)
         places = torch.arange(-length, width + limit, device=device)
         mask = ((places < 0) | (places >= gaps)).long() if width > min(map(len, own)) else None
-        return tokens, at, mask, _spread(shared, len(own), width + limit)
+        return tokens, at, mask, _spread(shared, len(own), width + limit, self.apart and length > 0)
 
     @torch.inference_mode()
     def _logits(self, tokens: Tensor, at: Tensor, mask: Tensor | None, cache: Any) -> Tensor:
         """Logits of the token after each row, [rows, vocabulary]; `cache` then holds its tokens too."""
         rows, width = tokens.shape
-        before = cache.get_seq_length()
+        before, loaded = cache.get_seq_length(), self.model.config._attn_implementation
+        way = _APART if any(isinstance(layer, _Room) for layer in cache.layers) else self._way
         step = max(1, _CELLS // (rows * (before + width) * self.model.config.num_attention_heads))
         logits = tokens
-        for first in range(0, width, step):
-            some = slice(first, first + step)
-            seen = before + min(width, first + step)
-            given = {"position_ids": at[:, some], "logits_to_keep": 1}
-            given = {name: one for name, one in given.items() if name in self._takes}
-            if mask is not None:
-                given["attention_mask"] = mask[:, :seen]
-            logits = self.model(input_ids=tokens[:, some], past_key_values=cache, use_cache=True, **given).logits[:, -1]
+        self.model.set_attn_implementation(way or loaded)
+        try:
+            for first in range(0, width, step):
+                some = slice(first, first + step)
+                given = {"position_ids": at[:, some], "logits_to_keep": 1}
+                given = {name: one for name, one in given.items() if name in self._takes}
+                if mask is not None:
+                    given["attention_mask"] = mask[:, : before + min(width, first + step)]
+                output = self.model(input_ids=tokens[:, some], past_key_values=cache, use_cache=True, **given)
+                logits = output.logits[:, -1]
+        finally:
+            self.model.set_attn_implementation(loaded)
         return logits
 
     def _read(self, tokens: list[int]) -> Any:
         """The keys and values of tokens; those of the tokens that were read before are not computed again."""
         before, cache = self._before
-        same = len(_common(before, tokens)) if self.fills else 0
+        same = len(_common(before, tokens)) if self.apart else 0
         cache = _cut(cache, len(before) - same) if same else DynamicCache(config=self.model.config)
         if more := tokens[same:]:
             at = torch.arange(same, len(tokens), device=self.model.device)[None]
@@ -284,32 +299,64 @@ class LocalCompletions:
 
 
 class _Room(DynamicLayer):
-    """The keys and values of a layer for several rows, with room for the tokens to come: a step copies nothing."""
+    """A layer's keys and values for rows that begin with the same tokens: those of the shared tokens once, a row's own
+    with room for the tokens to come, so that a step copies nothing. `_attention_apart` knows how to use them."""
 
     def __init__(self, shared: DynamicLayer, rows: int, room: int) -> None:
         super().__init__()
-        self.is_initialized = True
-        self._whole: list[Tensor] = []
-        for one in (shared.keys, shared.values):
-            _, heads, length, width = one.shape
-            whole = one.new_empty(rows, heads, length + room, width)
-            whole[:, :, :length] = one
-            self._whole.append(whole)
-        self._show(length)
+        self.is_initialized, self.front = True, (shared.keys, shared.values)
+        self._whole = [one.new_empty(rows, one.shape[1], room, one.shape[3]) for one in self.front]
+        self._show(0)
 
     def _show(self, length: int) -> None:
         self.keys, self.values = (whole[:, :, :length] for whole in self._whole)
+        self.keys.front = self.front  # the way to the attention function
 
     def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
-        length = self.keys.shape[2] + key_states.shape[2]
+        before, length = self.keys.shape[2], self.keys.shape[2] + key_states.shape[2]
         for whole, new in zip(self._whole, (key_states, value_states), strict=True):
-            whole[:, :, self.keys.shape[2] : length] = new
+            whole[:, :, before:length] = new
         self._show(length)
         return self.keys, self.values
+
+    def get_seq_length(self) -> int:
+        return self.front[0].shape[2] + self.keys.shape[2]
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        return self.keys.shape[2] + query_length, self.front[0].shape[2]
 
     def batch_select_indices(self, indices: Any) -> None:
         self._whole = [whole[indices] for whole in self._whole]
         self._show(self.keys.shape[2])
+
+
+def _attention_apart(
+    module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **settings: Any
+) -> tuple[Tensor, None]:
+    """Attention to shared tokens, for all rows in one product, and to a row's own, under one softmax. Heads that share
+    keys are not given copies of them. [rows, heads, width, size] → [rows, width, heads, size]"""
+    if (front := getattr(key, "front", None)) is None:
+        return ALL_ATTENTION_FUNCTIONS[_SDPA](module, query, key, value, attention_mask, **settings)
+    if any(settings.get(name) is not None for name in _OTHER_SCORES):
+        raise ValueError("scores that are more than products")
+    rows, heads, width, size = query.shape
+    groups, own, shared = key.shape[1], key.shape[2], front[0].shape[2]
+    scaling = settings.get("scaling")
+    query = query.reshape(rows, groups, -1, size) * (size**-0.5 if scaling is None else scaling)
+    first = query.transpose(0, 1).reshape(groups, -1, size) @ front[0][0].transpose(1, 2)
+    second = query @ key.transpose(2, 3)
+    if attention_mask is not None:
+        second = (second.view(rows, groups, -1, width, own) + attention_mask[:, :, None]).view(rows, groups, -1, own)
+    scores = torch.cat([first.view(groups, rows, -1, shared).transpose(0, 1), second], dim=-1)
+    weights = scores.softmax(dim=-1, dtype=torch.float32).to(query.dtype)
+    first, second = weights.split([shared, own], dim=-1)
+    found = (first.transpose(0, 1).reshape(groups, -1, shared) @ front[1][0]).view(groups, rows, -1, value.shape[3])
+    found = found.transpose(0, 1) + second @ value
+    return found.reshape(rows, heads, width, -1).transpose(1, 2).contiguous(), None
+
+
+AttentionInterface.register(_APART, _attention_apart)
+AttentionMaskInterface.register(_APART, ALL_MASK_ATTENTION_FUNCTIONS["eager"])
 
 
 def _common(one: list[int], other: list[int]) -> list[int]:
@@ -325,16 +372,14 @@ def _cut(cache: Any, tokens: int) -> Any:
     return cut
 
 
-def _spread(shared: Any, rows: int, room: int) -> Any:
+def _spread(shared: Any, rows: int, room: int, apart: bool) -> Any:
     """Keys and values of one row for several."""
     cache = copy.copy(shared)
-    cache.layers = []
-    for layer in shared.layers:
-        if type(layer) is DynamicLayer and layer.is_initialized:
-            cache.layers.append(_Room(layer, rows, room))
-        else:
-            cache.layers.append(copy.deepcopy(layer))
-            cache.layers[-1].batch_repeat_interleave(rows)
+    if apart:
+        cache.layers = [_Room(layer, rows, room) for layer in shared.layers]
+    else:
+        cache.layers = copy.deepcopy(shared.layers)
+        cache.batch_repeat_interleave(rows)
     return cache
 
 
