@@ -23,7 +23,7 @@ from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import positions
 from lengthwise.probes.lipschitz.attack import Map, attack, in_ball, near
 from lengthwise.probes.lipschitz.certificate import certify, certify_near
-from lengthwise.probes.lipschitz.heads import heads_of, sight_of
+from lengthwise.probes.lipschitz.parts import heads_of, sight_of
 
 ENCODINGS = (
     "none",

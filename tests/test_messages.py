@@ -74,3 +74,8 @@ def test_a_table_with_a_row_that_does_not_fit_is_refused() -> None:
 def test_a_record_of_another_version_is_refused() -> None:
     with pytest.raises(ValueError, match="another version"):
         Record.from_plain({**record().plain(), "schema": 99})
+
+
+def test_a_share_is_shown_in_percent() -> None:
+    claim = Claim("x.share", 0.25, "share", "measured", interval=Interval(0, 0.5))
+    assert str(claim).startswith("x.share: 25 % [0 %, 50 %]")

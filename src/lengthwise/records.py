@@ -161,11 +161,15 @@ class Claim:
         )
 
     def __str__(self) -> str:
-        value = "–" if self.value is None else f"{self.value:.4g}" if isinstance(self.value, float) else str(self.value)
-        text = f"{self.title}: {value}{' ' + self.unit if self.unit else ''}"
+        def shown(value: Cell) -> str:
+            if self.unit == "share" and isinstance(value, int | float):
+                return f"{100 * value:.3g} %"
+            return _shown(value)
+
+        text = f"{self.title}: {shown(self.value)}{f' {self.unit}' if self.unit not in ('', 'share') else ''}"
         if self.interval:
-            high = "…" if self.interval.is_open else f"{self.interval.high:.4g}]"
-            text += f" [{self.interval.low:.4g}, {high}"
+            high = "…" if self.interval.is_open else f"{shown(self.interval.high)}]"
+            text += f" [{shown(self.interval.low)}, {high}"
         text += f" ({self.kind}" + (f", {self.status})" if self.status != "holds" else ")")
         violated = [a.statement for a in self.assumptions if a.check == "violated"]
         return text + (f"; violated: {'; '.join(violated)}" if violated else "")

@@ -14,7 +14,7 @@ from lengthwise.analyses.agreement.cards import _changed
 from lengthwise.analyses.agreement.predictions import predict
 from lengthwise.analyses.reach.answer import answer
 from lengthwise.oracle.check import Card
-from lengthwise.probes.curve.intervals import wilson
+from lengthwise.probes.curve.standard import wilson
 from lengthwise.studies.cells import cells
 from lengthwise.studies.record import packed
 

@@ -101,14 +101,14 @@ def test_readout_numbers_is_refused(cli, tiny):
 COMMAND = """
 import pathlib, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from lengthwise.probes.guarantee import reading
-reading.SMALLEST = reading.LARGEST = 256
-real = reading.losses_on
+from lengthwise.probes.guarantee import bound, source
+source.SMALLEST = source.LARGEST = 256
+real = bound.losses_on
 def held(*given):
     while pathlib.Path("part/losses-00001.npz").exists() and not pathlib.Path("go").exists():
         time.sleep(0.02)
     return real(*given)
-reading.losses_on = held
+bound.losses_on = held
 from lengthwise.cli import main
 sys.exit(main())
 """
@@ -129,17 +129,17 @@ def test_stopped_or_killed_it_goes_on(cli, prose_run, how):
     assert not Path("part/bound.json").exists()
     if how == signal.SIGINT:
         assert process.returncode == 130 and err.count("\n") == 1 and "run the same command again" in err
-    from lengthwise.probes.guarantee import reading
+    from lengthwise.probes.guarantee import source
 
     kept = Path("part/losses-00000.npz").stat().st_mtime_ns
-    usual = reading.SMALLEST, reading.LARGEST
+    usual = source.SMALLEST, source.LARGEST
     try:
-        reading.SMALLEST = reading.LARGEST = 256
+        source.SMALLEST = source.LARGEST = 256
         resumed, whole = (
             cli("bound", prose_run, *QUICK, "--out", name, "--json", "--quiet") for name in ("part", "whole")
         )
     finally:
-        reading.SMALLEST, reading.LARGEST = usual
+        source.SMALLEST, source.LARGEST = usual
     assert resumed.code == whole.code == 0
     assert resumed.out.replace('"part"', '"whole"') == whole.out
     assert Path("part/losses-00000.npz").stat().st_mtime_ns == kept

@@ -12,12 +12,11 @@ from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.forward import embed, run_from
 from lengthwise.models.parts import Anatomy
 from lengthwise.models.transformer import Transformer
-from lengthwise.probes.ladder.climb import ITEMS_SEED, certified_constant
+from lengthwise.probes.ladder.climb import ITEMS_SEED, certified_constant, slope_at, steepness
 from lengthwise.probes.ladder.level_items import draw_items
 from lengthwise.probes.ladder.levels import Ladder
-from lengthwise.probes.ladder.slope import slope_at, steepness
 from lengthwise.probes.lipschitz.attack import attack, in_ball, quotient
-from lengthwise.probes.lipschitz.region import input_region
+from lengthwise.probes.lipschitz.parts import input_region
 from lengthwise.probes.probe import Context, ask
 from lengthwise.records import Record
 from lengthwise.runs.plan import Plan

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
 from lengthwise.probes.curve.curve import Curve, Point
-from lengthwise.probes.curve.intervals import wilson
+from lengthwise.probes.curve.standard import wilson
 from lengthwise.records import Record
 
 

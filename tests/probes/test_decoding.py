@@ -7,9 +7,8 @@ import torch
 from climbing import EASY, MAZE, noisy, trained
 from lengthwise.models.transformer import Transformer
 from lengthwise.probes.curve.greedy import greedy_right
-from lengthwise.probes.ladder.decoding import Written, judge, write_answers
+from lengthwise.probes.ladder.decoding import Written, judge, read_items, write_answers
 from lengthwise.probes.ladder.level_items import LevelItems, draw_items, positions_for
-from lengthwise.probes.ladder.taught import read_items
 from lengthwise.runs.plan import Plan
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS

@@ -19,7 +19,8 @@ from lengthwise.models.batches import loss_of as training_loss
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
 from lengthwise.probes.description.messages import QUANTISERS, loss_of
-from lengthwise.probes.shown.inputs import WantedInputs, inputs_for
+from lengthwise.probes.probe import Context
+from lengthwise.probes.shown.inputs import inputs_for
 from lengthwise.subjects.open import open_subject
 from lengthwise.tasks import tasks
 
@@ -71,7 +72,7 @@ def test_the_loss_is_that_of_training_on_the_places_that_are_asked_for():
     model, task = ours(), tasks.make("sort")
     batch = task.part("test").batch(6, 0, range(8), role="test", causal=True)
     subject = open_subject(model)
-    inputs = inputs_for(subject, WantedInputs(task, size=6), 8)
+    inputs = inputs_for(subject, Context(task, sizes=(6,)), 8)
     with torch.no_grad():
         expected = training_loss(task, logits_of(model, batch, None, training=False), batch)
     assert loss_of(subject.capability("weights"), inputs) == pytest.approx(float(expected), rel=1e-5)

@@ -15,12 +15,12 @@ from lengthwise.geometry import clusters
 from lengthwise.models.forward import run
 from lengthwise.models.huggingface import anatomy_of_huggingface
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart
-from lengthwise.probes.geometry.claims import geometry_claims
 from lengthwise.probes.geometry.compared import compare
 from lengthwise.probes.geometry.layerwise import in_single_precision, random_blocks, random_outside, stream
 from lengthwise.probes.geometry.token_measures import AtLongest, TokenMeasures, doubling_lengths, measure_tokens
-from lengthwise.probes.geometry.verdicts import interval_of_mean, length_trend, verdict
-from lengthwise.probes.shown.inputs import WantedInputs, inputs_for, room_for
+from lengthwise.probes.geometry.verdicts import geometry_claims, interval_of_mean, length_trend, verdict
+from lengthwise.probes.probe import Context
+from lengthwise.probes.shown.inputs import inputs_for, room_for
 from lengthwise.subjects.open import open_subject
 from lengthwise.text import built_in_parts
 
@@ -298,7 +298,7 @@ def test_the_built_in_text_is_shown_where_there_is_a_tokenizer(llama, tmp_path):
     (tmp_path / "tokenizer.json").write_text(cutter.to_str())
     said = "2 parts of the built-in text (Alice's Adventures in Wonderland), of each the first 64 tokens"
     assert dict(lw.inspect(tmp_path, probes=["layers"], items=2).facts)["inputs"] == said
-    longer = inputs_for(open_subject(tmp_path), WantedInputs(), 8, longest=1024)
+    longer = inputs_for(open_subject(tmp_path), Context(), 8, longest=1024)
     assert longer.tokens.shape == (8, 1024) and len({tuple(row) for row in longer.tokens.tolist()}) == 8
 
 
@@ -325,11 +325,11 @@ def test_longer_items_of_a_task_stay_within_the_table(tmp_path):
     anatomy = subject.capability("anatomy")
     most = anatomy.longest
     assert most is not None and room_for(anatomy, 1024) == most and room_for(anatomy, 7) == 7
-    wanted = WantedInputs(tasks.make("sort"), train_size=5)
+    wanted = Context(tasks.make("sort"), train_size=5)
     usual = inputs_for(subject, wanted, 2)
     longer = inputs_for(subject, wanted, 2, longest=1024)
     assert "of size 5" in usual.described and usual.tokens.shape[1] < longer.tokens.shape[1] <= most
-    asked = inputs_for(subject, dataclasses.replace(wanted, size=6), 2, longest=1024)
+    asked = inputs_for(subject, dataclasses.replace(wanted, sizes=(6,)), 2, longest=1024)
     assert "of size 6" in asked.described
 
 

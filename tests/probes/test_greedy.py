@@ -17,14 +17,13 @@ from lengthwise.models.attention import attentions
 from lengthwise.models.batches import logits_of, right_on
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
-from lengthwise.probes.curve import CurveProbe, evaluate
+from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.probes.curve.evaluate import measure_size as measure_answers
-from lengthwise.probes.curve.evaluate import measure_sizes, measured_batches
 from lengthwise.probes.curve.greedy import greedy_right
 from lengthwise.probes.probe import Context, ask
 from lengthwise.subjects import run as own_subjects
-from lengthwise.subjects.run import OwnSubject, TransformerAnswers
+from lengthwise.subjects.run import OwnSubject, TransformerAnswers, measured_batches
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS
 from lengthwise.tasks.task import Task
@@ -75,7 +74,7 @@ def trained(task_name: str, position: str, attention: str = "softmax") -> Transf
 def judged(model: Transformer, task_name: str, size: int, items: int = ITEMS) -> tuple[np.ndarray, np.ndarray]:
     """Which items are right, by one pass and by greedy decoding."""
     task = tasks.make(task_name)
-    batches = measured_batches(model, task, size, items, 7)
+    batches = measured_batches(model, task, size, range(items), 7)
     fast = np.concatenate([right_on(model, task, batch, seeds).items.numpy() for batch, seeds in batches])
     return fast, greedy_right(model, task, size, items, 7)
 
@@ -104,7 +103,7 @@ def test_models_that_know_nothing_make_their_first_mistake_at_the_same_place(tas
     """Written tokens are compared here without the code that is tested above."""
     model, task = make(task_name, position, scale=0.4), tasks.make(task_name)
     total = 0
-    for batch, seeds in measured_batches(model, task, LONGEST, 40, 3):
+    for batch, seeds in measured_batches(model, task, LONGEST, range(40), 3):
         marks, (items, tokens) = torch.from_numpy(batch.scored), batch.inputs.shape
         at = model.architecture.position.indices(tokens, items, model.shape, seeds, False).expand(items, -1)
         best = torch.zeros(items, tokens, dtype=torch.long)
@@ -125,9 +124,8 @@ def test_small_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long sequences are read a few at a time; greedy decoding has to take the same positions for each of them."""
     plain, task = trained("addition", "learned"), tasks.make("addition")
     whole = measure_size(plain, task, 6, ITEMS, 7)
-    for module in (evaluate, own_subjects):
-        monkeypatch.setattr(module, "_CELLS", 7 * 2 * task.width(6) ** 2)
-    assert [len(batch.inputs) for batch, _ in measured_batches(plain, task, 6, ITEMS, 7)] == [7] * 8 + [4]
+    monkeypatch.setattr(own_subjects, "CELLS", 7 * 2 * task.width(6) ** 2)
+    assert [len(batch.inputs) for batch, _ in measured_batches(plain, task, 6, range(ITEMS), 7)] == [7] * 8 + [4]
     parts = measure_size(plain, task, 6, ITEMS, 7)
     assert replace(parts, loss=0) == replace(whole, loss=0) and parts.loss == pytest.approx(whole.loss, rel=1e-5)
     shuffled = trained("binary_addition", "t5+randomized:limit=40", "log_length")
@@ -163,10 +161,8 @@ def test_numbers_are_right_within_the_tolerance() -> None:
 
 
 def test_points_are_reported_as_they_are_done() -> None:
-    heard: list[int] = []
     model, task = trained("copy_repeat", "learned"), tasks.make("copy_repeat")
-    points = measure_sizes(TransformerAnswers(model), task, [1, 3], 10, 7, lambda point: heard.append(point.size))
-    assert heard == [point.size for point in points] == [1, 3]
+    points = tuple(measure_size(model, task, size, 10, 7) for size in (1, 3))
     told: list[tuple[str, int, int]] = []
     context = Context(task, TRAINED, (3, 1), 10, 7, progress=lambda *done: told.append(done))
     record = ask(CurveProbe(generate=True), OwnSubject("the model", model), context)
@@ -176,12 +172,13 @@ def test_points_are_reported_as_they_are_done() -> None:
 
 def test_what_cannot_be_measured() -> None:
     model, task = make("copy_repeat", "none"), tasks.make("copy_repeat")
+    subject = OwnSubject("the model", model)
     with pytest.raises(UsageError, match="items per size is at least 1, not 0"):
-        measure_sizes(TransformerAnswers(model), task, [1], 0, 0)
+        ask(CurveProbe(), subject, Context(task, sizes=(1,), items=0))
     with pytest.raises(UsageError, match="no items in the range of sizes asked for"):
-        measure_sizes(TransformerAnswers(model), task, [], 5, 0)
+        ask(CurveProbe(), subject, Context(task, items=5))
     with pytest.raises(UsageError, match="no items of size 0"):
-        measure_sizes(TransformerAnswers(model), task, [0], 5, 0)
+        ask(CurveProbe(), subject, Context(task, sizes=(0,), items=5))
     model.output.weight.data[0, 0] = math.nan
     with pytest.raises(LengthwiseError, match="the loss is nan at size 3"):
         measure_size(model, task, 3, 5, 0)

@@ -128,8 +128,8 @@ BAD = {
     '{"tokens": ["a"]}': "list of whole numbers",
     '{"tokens": [1]}': "a sequence of 1 tokens",
     "": "is empty",
-    "[1, 2]": "no JSON object",
-    "{": "is not JSONL",
+    "[1, 2]": "a line is",
+    "{": "is not JSON",
 }
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lengthwise.probes.curve.intervals import wilson
+from lengthwise.probes.curve.standard import wilson
 
 COUNTS = st.integers(1, 10_000).flatmap(lambda items: st.tuples(st.integers(0, items), st.just(items)))
 LEVELS = st.floats(0.5, 0.9999)

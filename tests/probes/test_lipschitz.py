@@ -25,8 +25,7 @@ from lengthwise.probes.lipschitz.attack import (
     steepest,
 )
 from lengthwise.probes.lipschitz.certificate import certify, certify_near
-from lengthwise.probes.lipschitz.heads import heads_of, sight_of
-from lengthwise.probes.lipschitz.region import input_region, region_of
+from lengthwise.probes.lipschitz.parts import heads_of, input_region, region_of, sight_of
 
 ENCODINGS = [
     "none",
@@ -155,7 +154,7 @@ def test_regions_hold_what_they_say():
 def test_large_tables_are_bounded_by_their_extremes(monkeypatch):
     anatomy = model_of("learned")
     exact = input_region(anatomy, LENGTH)
-    monkeypatch.setattr("lengthwise.probes.lipschitz.region.FEW", 1)
+    monkeypatch.setattr("lengthwise.probes.lipschitz.parts.FEW", 1)
     rough = input_region(anatomy, LENGTH)
     assert rough.reach >= exact.reach and rough.spread <= exact.spread and rough.size <= exact.size
 

@@ -19,11 +19,10 @@ from lengthwise.models.batches import right_on
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position
 from lengthwise.probes.probe import Context, ask
-from lengthwise.probes.recursion import RecursionProbe, walkers
+from lengthwise.probes.recursion import RecursionProbe
 from lengthwise.probes.recursion import walk as recursion
-from lengthwise.probes.recursion.chains import StepSymbols, Walk, differing, first_error
 from lengthwise.probes.recursion.walk import run_chains
-from lengthwise.probes.recursion.walkers import StepWalker, Writer
+from lengthwise.probes.recursion.walkers import StepSymbols, StepWalker, Walk, Writer, differing, first_error
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.run import OwnSubject
 from lengthwise.tasks import tasks
@@ -199,7 +198,7 @@ def test_walkers_ask_the_model_what_training_asked_it() -> None:
 def test_small_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     task, model = "arithmetic_flat:prime=3", untrained("arithmetic_flat:prime=3", "rope")
     whole = run_chains(model, task, sizes=[3], items=20)
-    monkeypatch.setattr(walkers, "_CELLS", 300)
+    monkeypatch.setattr("lengthwise.subjects.run.CELLS", 300)
     assert run_chains(model, task, sizes=[3], items=20) == whole
     monkeypatch.setattr(recursion, "_CELLS", 100)
     parts = run_chains(model, task, sizes=[3], items=20).points[0]
@@ -278,9 +277,9 @@ def test_what_a_decoder_may_not_write_ends_its_chain() -> None:
     letters = StepSymbols(formulation("parity_appended"))
     writer = Writer(decoder(), letters, 0)
     start = letters.written((("1",), ("=",)))
-    assert writer._walk(start, np.array([5, SEP, 4])) == _like(start, [1], "invalid")
-    assert writer._walk(start, np.array([5, EOS, 4])) == _like(start, [1, letters.index["<eos>"]], "stopped")
-    assert writer._walk(start, np.array([5, 4])) == _like(start, [1, 0], "endless")
+    assert writer._walk(start, [5, SEP]) == _like(start, [1], "invalid")
+    assert writer._walk(start, [5, EOS]) == _like(start, [1, letters.index["<eos>"]], "stopped")
+    assert writer._walk(start, [5, 4]) == _like(start, [1, 0], "endless")
 
 
 def _like(start: Ints, letters: list[int], ending: str) -> object:

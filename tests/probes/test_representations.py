@@ -10,7 +10,7 @@ from lengthwise.bounds.contexture.table import joint_table
 from lengthwise.models.transformer import Interface, Transformer
 from lengthwise.probes.probe import Context, ask
 from lengthwise.probes.representations import RepresentationsProbe
-from lengthwise.probes.representations.states import contexture_of, last_states, random_twin, read_contexts
+from lengthwise.probes.representations.states import contexture_of, last_states, random_twin, read_conditionals
 from lengthwise.tasks import tasks
 
 
@@ -25,8 +25,8 @@ def small(task, width=16):
 def test_states_and_answers_belong_to_the_same_places():
     task = tasks.make("sort")
     model = small(task)
-    states, contexts = last_states(model, task, 6, 30, seed=1), read_contexts(model, task, 6, 30, seed=1)
-    assert states.shape == (30, 16) and states.dtype == np.float64 and len(contexts.answers) == 30
+    states, conditionals = last_states(model, task, 6, 30, seed=1), read_conditionals(model, task, 6, 30, seed=1)
+    assert states.shape == (30, 16) and states.dtype == np.float64 and len(conditionals) == 30
     batch = task.batch(6, 1, range(30), role="test")
     with torch.no_grad():
         logits = model(torch.from_numpy(batch.inputs)).double()
@@ -36,17 +36,15 @@ def test_states_and_answers_belong_to_the_same_places():
         near = (logits[row] - said[row]).abs().amax(dim=1)
         place = int(near.argmin())
         assert near[place] < 1e-4 and batch.scored[row, place]
-    assert set(contexts.answers) <= set(range(len(values)))
-    assert contexts.conditionals.sum(axis=1) == pytest.approx(1) and contexts.conditionals.max(axis=1) == pytest.approx(
-        1
-    )
+    assert conditionals.shape[1] <= len(values)
+    assert conditionals.sum(axis=1) == pytest.approx(1) and conditionals.max(axis=1) == pytest.approx(1)
 
 
 def test_probabilities_of_drawn_answers_are_those_of_the_task():
     task = tasks.make("prose:order=1")
-    contexts = read_contexts(small(task), task, 8, 400, seed=2)
-    assert contexts.conditionals.shape == (400, 27)
-    picked = contexts.conditionals[np.arange(400), :]
+    conditionals = read_conditionals(small(task), task, 8, 400, seed=2)
+    assert conditionals.shape == (400, 27)
+    picked = conditionals[np.arange(400), :]
     assert picked.sum(axis=1) == pytest.approx(1) and picked.max() < 1
     table = np.exp(task.log_probabilities(np.array([[0, 0]])))  # P(. | beginning), P(. | a)
     rows = {tuple(np.round(row, 9)) for row in picked}
@@ -113,7 +111,7 @@ def test_numbers_are_no_contexts():
     if task is None:
         pytest.skip("no task of this package asks for numbers")
     with pytest.raises(lw.errors.UsageError, match="real numbers"):
-        read_contexts(small(tasks.make("sort")), task, 4, 10, 0)
+        read_conditionals(small(tasks.make("sort")), task, 4, 10, 0)
 
 
 def _made(name):

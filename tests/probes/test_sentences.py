@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from lengthwise.probes.curve.curve import Curve, Point
-from lengthwise.probes.curve.sentences import learned_sentence, reach_sentence, rounded_percent
+from lengthwise.probes.curve.curve import Curve, Point, learned_sentence, reach_sentence, rounded_percent
 
 
 def curve(rights: list[int], train_size: int = 2, items: int = 200, certain: bool = True) -> Curve:

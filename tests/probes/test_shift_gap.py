@@ -44,8 +44,10 @@ def test_zero_for_encodings_that_see_distances_alone(position, rule, causal):
 
 @pytest.mark.parametrize("position", ABSOLUTE)
 def test_of_order_one_for_tables_and_the_quotient_is_unbounded(position):
-    found = shift_gap(made(position), text(), [1, 4, 8])
-    assert all(row.share > 0.05 for row in found.rows) and not found.invariant and not found.why
+    found = shift_gap(made(position), text())
+    assert (
+        all(row.share > 0.05 for row in found.rows if row.shift in (1, 4, 8)) and not found.invariant and not found.why
+    )
     measured, quotient = found.claims()
     assert (quotient.value, quotient.kind, quotient.status) == ("unbounded", "certified", "holds")
     assert quotient.evidence["gap"] == measured.value > 1e6 * quotient.evidence["rounding"]
@@ -53,9 +55,9 @@ def test_of_order_one_for_tables_and_the_quotient_is_unbounded(position):
 
 def test_the_witness_of_the_unbounded_quotient_can_be_seen_again():
     anatomy = made("learned")
-    found = shift_gap(anatomy, text(), [4])
+    found = shift_gap(anatomy, text())
     at = torch.arange(TOKENS)[None]
-    change = run(anatomy, text(), at).output - run(anatomy, text(), at + 4).output
+    change = run(anatomy, text(), at).output - run(anatomy, text(), at + found.worst.shift).output
     assert float(change.norm(dim=-1).max()) == found.worst.gap
 
 
@@ -92,9 +94,5 @@ def test_shifts_stay_inside_the_table():
     assert usual_shifts(anatomy, TOKENS - 1) == [1, 2, 4, 8, 16, 30]
     assert usual_shifts(made("rope"), TOKENS - 1)[-1] == 1024
     assert shift_gap(anatomy, text()).rows[-1].shift == 30
-    with pytest.raises(UsageError, match="the largest shift is 30, not 31"):
-        shift_gap(anatomy, text(), [31])
-    with pytest.raises(UsageError, match="shifts are whole numbers from 1 on"):
-        shift_gap(anatomy, text(), [0])
     with pytest.raises(UsageError, match="use all of the 40 positions"):
         shift_gap(anatomy, torch.zeros(1, ROWS, dtype=torch.long))

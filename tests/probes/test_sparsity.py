@@ -11,7 +11,7 @@ from climbing import noisy
 from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.transformer import Transformer
 from lengthwise.probes.probe import Context, ask
-from lengthwise.probes.sparsity import Sparsity, SparsityProbe, looked_at, rows_of
+from lengthwise.probes.sparsity import Sparsity, SparsityProbe, looked_at
 from lengthwise.probes.sparsity.rows import row_numbers
 from lengthwise.records import Record
 from lengthwise.runs.plan import plan_for
@@ -51,6 +51,10 @@ def test_rows_with_known_numbers() -> None:
 def _sort_model(attention: str = "softmax", position: str = "none") -> tuple[Transformer, object]:
     model, plan = noisy("sort:alphabet=12", position, 4, attention)
     return model, plan.task.part("test")
+
+
+def rows_of(record: Record) -> list[Sparsity]:
+    return [Sparsity(*row) for row in record.table("sparsity.rows").rows]  # pyright: ignore[reportArgumentType]
 
 
 def sparsity_record(model: Transformer, task: Task, sizes: list[int], seed: int, items: int = 32) -> Record:

@@ -8,7 +8,7 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.probes.curve import CurveProbe
-from lengthwise.probes.sparsity import SparsityProbe, rows_of
+from lengthwise.probes.sparsity import SparsityProbe
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import Run, carry_out, load_run
 
@@ -33,8 +33,8 @@ def test_a_probe_that_is_asked_later_is_measured_alone(tmp_path: Path) -> None:
     assert told == ["training:", "size"] and list(run.records) == ["curve"]
     run, told = done(LOOKED, tmp_path)
     assert told == ["attention"] and list(run.records) == ["curve", "sparsity"]
-    rows = rows_of(run.record("sparsity"))
-    assert [(one.size, one.layer) for one in rows] == [(3, 1), (3, 2), (6, 1), (6, 2), (7, 1), (7, 2)]
+    rows = run.record("sparsity").table("sparsity.rows").rows
+    assert [row[:2] for row in rows] == [(3, 1), (3, 2), (6, 1), (6, 2), (7, 1), (7, 2)]
     again, told = done(LOOKED, tmp_path)
     assert not told and again == run == load_run(tmp_path)
     assert done(PLAN, tmp_path)[1] == [], "what is there stays"

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthwise.probes.curve.curve import Curve, Point
-from lengthwise.probes.curve.intervals import wilson
-from lengthwise.probes.curve.standard import Standing, least_items, standing, too_few_items
+from lengthwise.probes.curve.standard import Standing, least_items, standing, too_few_items, wilson
 
 
 def curve(rights: dict[int, int], train_size: int, items: int = 100, certain: bool = True) -> Curve:

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
-from lengthwise.probes.curve.intervals import wilson
+from lengthwise.probes.curve.standard import wilson
 from lengthwise.records import Claim, Column, Record, Table
 from lengthwise.studies.export import export, export_claims
 from lengthwise.studies.record import RunRecord, packed

@@ -13,7 +13,7 @@ from lengthwise.analyses.words import listed
 from lengthwise.figures.lazy import alt
 from lengthwise.figures.style import coloured_by_encoding, hover, template_of, thinned
 from lengthwise.messages import explain, sentence
-from lengthwise.probes.curve.intervals import wilson
+from lengthwise.probes.curve.standard import wilson
 from lengthwise.records import Figure, Record
 from lengthwise.studies.cells import Cell
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lengthwise.probes.curve.sentences import rounded_percent
+from lengthwise.probes.curve.curve import rounded_percent
 
 
 def listed(names: Sequence[str], most: int = 4, last: str = "and") -> str:

@@ -11,9 +11,9 @@ from typing import Any
 
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.probes.probe import Context, Probe, ask, called
+from lengthwise.probes.probe import Context, Probe, ask, called, named
 from lengthwise.probes.probe import probes as registry
-from lengthwise.probes.shown import WeightsProbe
+from lengthwise.probes.shown import WeightsProbe, look_at
 from lengthwise.progress import Progress, silent
 from lengthwise.records import Claim, Record, json_ready
 from lengthwise.tasks import tasks
@@ -52,10 +52,9 @@ class Inspection:
 
     def record(self, source: str) -> Record:
         """The record of this probe."""
-        for record in self.records:
-            if record.source == source:
-                return record
-        raise KeyError(f"there is no record of {source!r}; there are {', '.join(r.source for r in self.records)}")
+        if (found := named(self.records, source)) is None:
+            raise KeyError(f"there is no record of {source!r}; there are {', '.join(r.source for r in self.records)}")
+        return found
 
     @property
     def claims(self) -> list[Claim]:
@@ -75,7 +74,7 @@ class Inspection:
         """The inspection as JSON-ready data; an infinite number becomes the text "infinite"."""
         records = [record.plain() for record in self.records]
         content = {"headline": self.headline, "facts": dict(self.facts), "records": records}
-        return json_ready({**{f.name: getattr(self, f.name) for f in dataclasses.fields(self)}, **content})
+        return json_ready({**vars(self), **content})
 
 
 def _telling(claims: Sequence[Claim]) -> list[str]:
@@ -116,8 +115,7 @@ def inspect(
 
     >>> lw.inspect("runs/sort-rope-s0-1234abcd").record("shift_gap").claims        # doctest: +SKIP
     """
-    from lengthwise.probes.shown.look import look_at  # torch
-    from lengthwise.subjects.open import open_subject
+    from lengthwise.subjects.open import open_subject  # torch
 
     chosen = [_chosen(one, items, size) for one in (INSPECTED if probes is None else probes)]
     if task is not None and data is not None:
@@ -139,12 +137,12 @@ def inspect(
         began = time.perf_counter()
         try:
             records.append(ask(probe, subject, context))
-        except LengthwiseError as error:
-            records.append(Record(name, dataclasses.asdict(probe), name, failed=str(error)))  # pyright: ignore
         except Exception as error:  # one probe's fault must not take the others away
-            said = f"internal error: {type(error).__name__}: {' '.join(str(error).split())}"
+            said = str(error)
+            if not isinstance(error, LengthwiseError):
+                said = f"internal error: {type(error).__name__}: {' '.join(said.split())}"
+                broken.append(name)
             records.append(Record(name, dataclasses.asdict(probe), name, failed=said))  # pyright: ignore
-            broken.append(name)
         seconds[name] = round(time.perf_counter() - began, 3)
     return Inspection(subject.name, tuple(facts), tuple(records), tuple(broken), seconds)
 
@@ -152,7 +150,6 @@ def inspect(
 def _chosen(asked: str | Probe, items: int | None, size: int | None) -> Probe:
     """The probe of a spec; the number and the size of inputs are those of the inspection, unless it has its own."""
     probe = registry.make(asked) if isinstance(asked, str) else asked
-    if isinstance(probe, WeightsProbe):
-        own = {"items": probe.items or items, "size": probe.size or size}
-        return dataclasses.replace(probe, **own)
-    return probe
+    if not isinstance(probe, WeightsProbe):
+        return probe
+    return dataclasses.replace(probe, items=probe.items or items, size=probe.size or size)

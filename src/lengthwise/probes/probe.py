@@ -100,7 +100,7 @@ def ask(probe: Probe, subject: Subject, context: Context) -> Record:
     for need in probe.needs:
         subject.capability(need)
     name = called(probes.spec_of(probe).get("name", type(probe).__name__))
-    own = {f.name: getattr(probe, f.name) for f in dataclasses.fields(probe)} if dataclasses.is_dataclass(probe) else {}
+    own = {f.name: getattr(probe, f.name) for f in _fields(probe)}
     if type(probe) in probes.of_files:
         record = probes.tried(probe, lambda: _checked(probe.measure(subject, context), name))
     else:
@@ -128,11 +128,12 @@ def probe_spec(probe: Probe) -> dict[str, Any]:
             f'a probe is stored by its name; register {type(probe).__name__} with @probes.register("name"), or give it '
             "as my.py::Class"
         )
-    own = dataclasses.fields(probe) if dataclasses.is_dataclass(probe) else ()
-    return {
-        "name": spec["name"],
-        **{f.name: getattr(probe, f.name) for f in own if getattr(probe, f.name) != f.default},
-    }
+    own = {f.name: getattr(probe, f.name) for f in _fields(probe) if getattr(probe, f.name) != f.default}
+    return {"name": spec["name"], **own}
+
+
+def _fields(probe: Probe) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(probe) if dataclasses.is_dataclass(probe) else ()
 
 
 def slug_of(probe: Probe) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lengthwise.probes.curve.curve import Curve
-from lengthwise.probes.curve.sentences import learned_sentence, reach_sentence, rounded_percent
+from lengthwise.probes.curve.curve import Curve, learned_sentence, reach_sentence, rounded_percent
 from lengthwise.runs.plan import Plan
 from lengthwise.training.loop import History
 

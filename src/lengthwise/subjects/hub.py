@@ -1,4 +1,4 @@
-"""Models of the Hugging Face Hub: a local folder with config.json and safetensors, or a model in memory."""
+"""Models of `transformers`: a local folder with config.json and safetensors, a GGUF file, or a model in memory."""
 
 from __future__ import annotations
 
@@ -21,20 +21,36 @@ from lengthwise.models.huggingface import (
 )
 from lengthwise.models.parts import Anatomy
 from lengthwise.subjects.completion import Completions
-from lengthwise.subjects.predictor import ModelWeights, Predictor, TheirPredictor, TheirWeights
-from lengthwise.subjects.states import HiddenStates, states_of_huggingface
+from lengthwise.subjects.predictor import (
+    HiddenStates,
+    ModelWeights,
+    Predictor,
+    TheirPredictor,
+    TheirWeights,
+    states_of_huggingface,
+)
 from lengthwise.subjects.subject import Subject
 from lengthwise.subjects.tokenizer import TOKENIZER, TextTokenizer, chat_tokenizer, tokenizer_beside
 
+_OF_TEXT = ("tokenizer", "completions")  # what needs a tokenizer
+
 
 class HubSubject(Subject):
-    """A model of `transformers`, read from `path` or given as `model`."""
+    """A model of `transformers`, read from `path` or given as `model`.
 
-    source = "folder"
+    A GGUF file holds weights that are quantised already, often with their tokenizer; a tokenizer.json in its folder
+    takes precedence over the tokenizer inside.
+    """
 
-    def __init__(self, path: Path | None, model: Any = None, name: str = "") -> None:
-        self.path, self.folder, self._given = path, path, model
-        self.name = name or (path.resolve().name if path is not None else "the model")
+    def __init__(self, path: Path | None, model: Any = None, name: str = "the model") -> None:
+        self.path, self._given = path, model
+        self.gguf = path if path is not None and path.is_file() else None
+        self.folder = path if self.gguf is None else self.gguf.parent
+        self.name = name if path is None else path.resolve().name if self.gguf is None else path.stem
+
+    @property
+    def source(self) -> str:
+        return "folder" if self.gguf is None else "GGUF file"
 
     @cached_property
     def loaded(self) -> tuple[Any, tuple[tuple[str, str], ...]]:
@@ -46,7 +62,7 @@ class HubSubject(Subject):
     @cached_property
     def _unknown(self) -> str | None:
         """The type of the model where its layout is not known, so that it gives text at most."""
-        if self.path is None or self.path.is_file():
+        if self.path is None or self.gguf is not None:
             return None
         kind = checked_config(self.path)["model_type"]
         return None if kind in (*DECODERS, *ENCODERS) else kind
@@ -78,20 +94,28 @@ class HubSubject(Subject):
             "predictor": self._predictor,
             "states": self._states,
         }
-        if self.folder is not None and (self.folder / TOKENIZER).exists():
+        if self.gguf is not None:
+            found["gguf"] = lambda: self.gguf
+        if self.gguf is not None or (self.folder is not None and (self.folder / TOKENIZER).exists()):
             found |= {"tokenizer": self._tokenizer, "completions": self._completions}
         return found
 
+    def offers(self, name: str) -> bool:
+        known = name not in _OF_TEXT or self.gguf is None or tokenizer_beside(self.folder, self.gguf) is not None
+        return known and super().offers(name)
+
     def lacking(self, name: str) -> str:
-        if name in ("tokenizer", "completions"):
+        if name in _OF_TEXT:
             return f"there is no {TOKENIZER} with its weights"
         return "it was not trained here" if name in ("run", "transformer") else ""
 
     def files(self) -> Mapping[str, str]:
-        if self.path is None:
+        if self.path is None or self.folder is None:
             return {}
-        names = [CONFIG, INDEX, TOKENIZER, *(path.name for path in weight_files(self.path))]
-        return {name: sha256(self.path / name) for name in names if (self.path / name).exists()}
+        names = [self.path.name, TOKENIZER]
+        if self.gguf is None:
+            names = [CONFIG, INDEX, TOKENIZER, *(path.name for path in weight_files(self.path))]
+        return {name: sha256(self.folder / name) for name in names if (self.folder / name).exists()}
 
     def _anatomy(self) -> Anatomy:
         model, skipped = self.loaded
@@ -121,13 +145,14 @@ class HubSubject(Subject):
         from lengthwise.subjects.generation import LocalCompletions, ending_tokens  # it needs transformers
 
         assert self.folder is not None and self.path is not None
-        tokenizer = chat_tokenizer(self.folder, self.path if self.path.is_file() else None)
+        tokenizer = chat_tokenizer(self.folder, self.gguf)
         if tokenizer is None:
             raise UsageError(f"{self.path} holds no tokenizer that transformers can read")
         model = self.loaded[0] if self._unknown is None else read_decoder(self.path)
         return LocalCompletions(self.name, model, tokenizer, ending_tokens(self.folder, model, tokenizer))
 
     def _tokenizer(self) -> TextTokenizer:
-        found = tokenizer_beside(self.folder, None)
-        assert found is not None
+        found = tokenizer_beside(self.folder, self.gguf)
+        if found is None:
+            raise UsageError(f"{self.path} holds no tokenizer that transformers can read")
         return found

@@ -8,7 +8,6 @@ from typing import Any
 from lengthwise.errors import UsageError
 from lengthwise.models.hub_folder import CONFIG
 from lengthwise.subjects.endpoint import SCHEME, open_endpoint
-from lengthwise.subjects.gguf import GgufSubject
 from lengthwise.subjects.hub import HubSubject
 from lengthwise.subjects.python import open_python, subject_of_object
 from lengthwise.subjects.run import is_own, open_own
@@ -35,11 +34,9 @@ def open_subject(model: str | Path | Any) -> Subject:
         raise UsageError(
             f"there is no {path}; give the folder of a run, a folder with config.json and safetensors, or a GGUF file"
         )
-    if path.is_file():
-        return GgufSubject(path)
-    if is_own(path):
+    if path.is_dir() and is_own(path):
         return open_own(path)
-    return HubSubject(path) if (path / CONFIG).exists() else GgufSubject(_only_gguf(path))
+    return HubSubject(path if path.is_file() or (path / CONFIG).exists() else _only_gguf(path))
 
 
 def _only_gguf(folder: Path) -> Path:

@@ -1,4 +1,5 @@
-"""The capabilities `weights` and `predictor`: a model as numbers, and the probabilities of its next token."""
+"""The capabilities `weights`, `predictor` and `states`: a model as numbers, the probabilities of its next token, and
+its last hidden states."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ import abc
 import copy
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -94,9 +96,7 @@ class OurPredictor(Predictor):
         return states  # V is small: the forward pass has made them
 
     def header(self) -> dict[str, Any]:
-        seen = self.model.interface
-        interface = {"vocabulary": seen.vocabulary, "outputs": seen.outputs, "rows": seen.rows, "trained": seen.trained}
-        return {"model": "lengthwise", **plain_settings(self.model.architecture), **interface}
+        return {"model": "lengthwise", **plain_settings(self.model.architecture), **vars(self.model.interface)}
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         return type(self)(_filled(self.model, tensors))
@@ -189,3 +189,37 @@ def _filled(network: Network, tensors: Mapping[str, NDArray[np.float32]]) -> Net
             raise UsageError(f"the decoded weights {name!r} have the shape {tensors[name].shape}, not {place.shape}")
         place.copy_(torch.from_numpy(np.array(tensors[name])))
     return made
+
+
+# --- hidden states --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenStates:
+    """`read` gives the last hidden states [B, T, W] of a batch of tokens [B, T], in float64; `longest` is how many
+    tokens it can read at once, None for any number."""
+
+    read: Callable[[Tensor], Tensor]
+    longest: int | None = None
+
+
+def states_of_transformer(model: Transformer) -> HiddenStates:
+    """The states behind the final norm, at the positions of testing."""
+    model = copy.deepcopy(model).double()
+    caught: list[Tensor] = []
+    model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(output.double()))
+
+    @torch.inference_mode()
+    def read(batch: Tensor) -> Tensor:
+        caught.clear()
+        model(batch, at=model.architecture.position.indices(batch.shape[1], len(batch), model.shape, None, False))
+        return caught[-1]
+
+    return HiddenStates(read)
+
+
+def states_of_huggingface(model: nn.Module) -> HiddenStates:
+    """The states of a model of `transformers` without its head, computed by its own code."""
+    model = model.double()
+    read = torch.inference_mode()(lambda batch: model(input_ids=batch).last_hidden_state)
+    return HiddenStates(read, getattr(model.config, "max_position_embeddings", None))

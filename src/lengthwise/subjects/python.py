@@ -2,23 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.files import sha256
 from lengthwise.models.transformer import Transformer
 from lengthwise.registry import nearest
-from lengthwise.subjects.answers import FunctionAnswers
+from lengthwise.seeds import Floats, Ints
 from lengthwise.subjects.hub import HubSubject
 from lengthwise.subjects.run import OwnSubject
-from lengthwise.subjects.subject import Subject
+from lengthwise.subjects.subject import MarkedItems, Subject
+from lengthwise.tasks.batch import NOTHING
+from lengthwise.tasks.task import Task
 from lengthwise.trust import allow, line_of, module_in, said
 
 BUILD = "build"  # the function of a file that is called where none is named
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionAnswers:
+    """The answers of an object with `answer(prompts)`, where prompts are lists of symbols.
+
+    It returns one answer per prompt: a list of symbols, or a text with spaces between them; for a task whose answers
+    are numbers, a list of numbers.
+    """
+
+    name: str
+    answer: Any
+
+    def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
+        drawn = task.draw(size, seed, items, role="test")
+        given = self.answer([list(task.spelled(row)) for row in drawn.prompts])
+        if not isinstance(given, Sequence) or len(given) != len(drawn.prompts):
+            raise UsageError(f"{self.name} was asked {len(drawn.prompts)} prompts and did not return a list of as many")
+        right = self._close if task.readout == "numbers" else self._same
+        return MarkedItems(np.array([right(one, row, task) for one, row in zip(given, drawn.answers, strict=True)]))
+
+    def _same(self, given: Any, wanted: Ints, task: Task) -> bool:
+        if not isinstance(given, Sequence):
+            raise UsageError(f"an answer of {self.name} is a text or a list of symbols, not a {type(given).__name__}")
+        symbols = given.split() if isinstance(given, str) else map(str, given)
+        return tuple(symbols) == task.spelled(wanted[wanted != NOTHING])
+
+    def _close(self, given: Any, wanted: Floats, task: Task) -> bool:
+        try:
+            numbers = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise UsageError(f"an answer of {self.name} is a list of numbers, not {str(given)[:40]!r}") from None
+        return numbers.shape == wanted.shape and bool((np.abs(numbers - wanted) <= task.tolerance).all())
 
 
 class ObjectSubject(Subject):
@@ -29,8 +66,7 @@ class ObjectSubject(Subject):
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        kind = type(self.thing)
-        found = [("kind", kind.__qualname__)]
+        found = [("kind", type(self.thing).__qualname__)]
         if isinstance(self.thing, torch.nn.Module):
             found.append(("parameters", f"{sum(one.numel() for one in self.thing.parameters()):,}"))
         return tuple(found)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
@@ -18,20 +19,18 @@ from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.batches import logits_of
 from lengthwise.models.folder import CONFIG, load_model
 from lengthwise.models.formed import load_coordinates
-from lengthwise.models.transformer import Transformer
+from lengthwise.models.transformer import Cache, Transformer
 from lengthwise.registry import format_spec, plain_settings, restored_settings
-from lengthwise.seeds import Seeds
-from lengthwise.subjects.answers import MarkedItems
-from lengthwise.subjects.predictor import FormedPredictor, OurPredictor, Predictor
-from lengthwise.subjects.states import states_of_transformer
-from lengthwise.subjects.subject import Subject
+from lengthwise.seeds import Ints, Seeds
+from lengthwise.subjects.predictor import FormedPredictor, OurPredictor, Predictor, states_of_transformer
+from lengthwise.subjects.subject import MarkedItems, Subject
 from lengthwise.tasks import tasks
-from lengthwise.tasks.batch import Batch
+from lengthwise.tasks.batch import EOS, PAD, Batch
 from lengthwise.tasks.task import Task
 from lengthwise.training.recipe import Recipe
 
 PLAN = "plan.json"  # of a run that is trained and not yet measured
-_CELLS = 2_000_000  # attention logits that a chunk of items may have in one layer: small enough for the cache
+CELLS = 2_000_000  # attention logits that a chunk of items may have in one layer: small enough for the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,13 +154,10 @@ def is_own(folder: Path) -> bool:
     return config.get("model_type") == "lengthwise"
 
 
-def open_own(folder: Path, position: str | None = None, task: Task | None = None) -> OwnSubject:
+def open_own(folder: Path) -> OwnSubject:
     """The subject of a run folder or a model folder, its files compared with the record that was written with them.
-
-    `position` reads the model with another encoding that has the same parameters; `task` stands in for the run's own.
-    A run that is trained and not yet measured has its record in plan.json.
-    """
-    model = load_model(folder, position)
+    A run that is trained and not yet measured has its record in plan.json."""
+    model = load_model(folder)
     record: dict[str, Any] | None = None
     if (folder / RUN).exists():
         record = check_run(folder)
@@ -170,7 +166,7 @@ def open_own(folder: Path, position: str | None = None, task: Task | None = None
         check_files(folder, record, MODEL)
     if record is not None and not isinstance(record.get("plan"), dict):
         raise UsageError(f"{folder / RUN} is not the record of a run: it holds no plan")
-    run = None if record is None else StoredRun(folder, record, task)
+    run = None if record is None else StoredRun(folder, record)
     return OwnSubject(folder.name or folder.resolve().name, model, folder, run)
 
 
@@ -187,7 +183,7 @@ class TransformerAnswers:
     @torch.no_grad()
     def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
         whole, tokens, losses = [], [], []
-        for batch, seeds in self._batches(task, size, items, seed):
+        for batch, seeds in measured_batches(self.model, task, size, items, seed):
             logits = logits_of(self.model, batch, seeds, training=False)
             if task.readout == "numbers":
                 off = (logits - torch.from_numpy(batch.targets)).abs()
@@ -204,12 +200,50 @@ class TransformerAnswers:
                 kept.append(new.numpy())
         return MarkedItems(np.concatenate(whole), np.concatenate(tokens), np.concatenate(losses))
 
-    def _batches(self, task: Task, size: int, items: Sequence[int], seed: int) -> Iterator[tuple[Batch, Seeds]]:
-        """The items in chunks that fit into memory, each with the seeds of its positions."""
-        architecture = self.model.architecture
-        tokens = task.width(size, architecture.causal)
-        chunk = max(1, min(len(items), _CELLS // (tokens * tokens * architecture.heads)))
-        for first in range(0, len(items), chunk):
-            some = items[first : first + chunk]
-            batch = task.batch(size, seed, some, role="test", causal=architecture.causal)
-            yield batch, Seeds(Seeds(seed).key("test positions", size, first))
+
+def rows_at_once(model: Transformer, tokens: int) -> int:
+    """How many rows of `tokens` tokens go through a model together."""
+    return max(1, CELLS // (tokens * tokens * model.architecture.heads))
+
+
+def measured_batches(
+    model: Transformer, task: Task, size: int, items: Sequence[int], seed: int
+) -> Iterator[tuple[Batch, Seeds]]:
+    """The test items of these numbers in chunks that fit into memory, each with the seeds of its positions."""
+    causal = model.architecture.causal
+    chunk = rows_at_once(model, task.width(size, causal))
+    for first in range(0, len(items), chunk):
+        batch = task.batch(size, seed, items[first : first + chunk], role="test", causal=causal)
+        yield batch, Seeds(Seeds(seed).key("test positions", size, first))
+
+
+@torch.no_grad()
+def continue_greedily(model: Transformer, known: list[list[int]], limits: Ints, at: Tensor) -> list[list[int]]:
+    """Each row of tokens with what the model writes behind it, up to a special token or to its limit of tokens, at the
+    positions `at` [rows or 1, places].
+
+    The rows go through one cache together, a column at a time from the end of the shortest on; where a row is still
+    known, its own token is read and not what the model would write. Rows that have ended are taken out.
+    """
+    lengths = np.array([len(row) for row in known])
+    text = np.full((len(known), int(max(limits.max(), lengths.max()))), PAD)
+    for row, tokens in zip(text, known, strict=True):
+        row[: len(tokens)] = tokens
+    ends, going = np.maximum(lengths, limits), np.flatnonzero(lengths < limits)
+    cache, column = Cache(), int(lengths.min())
+    read = text[going, :column]
+    while len(going):
+        places = at if len(at) == 1 else at[going]
+        logits = model(torch.from_numpy(read), at=places[:, :column], cache=cache)[:, -1]
+        free = lengths[going] <= column
+        text[going, column] = np.where(free, logits.argmax(dim=-1).numpy(), text[going, column])
+        column += 1
+        ended = free & (text[going, column - 1] <= EOS)
+        ends[going[ended]] = column
+        stays = ~ended & (column < limits[going])
+        if not stays.all():
+            kept, going = torch.from_numpy(np.flatnonzero(stays)), going[stays]
+            cache.keys = [keys[kept] for keys in cache.keys]
+            cache.values = [values[kept] for values in cache.values]
+        read = text[going, column - 1 : column]
+    return [row[:end].tolist() for row, end in zip(text, ends, strict=True)]

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
+from lengthwise.seeds import Floats
+from lengthwise.tasks.task import Task
 
 explain(
     {
@@ -33,11 +39,11 @@ class Subject(ABC):
 
     run          `subjects.run.StoredRun`: plan and history of a run, its task and its recipe
     transformer  `models.transformer.Transformer`, ready for evaluation
-    answers      `subjects.answers.Answers`: which items of a task are answered correctly
+    answers      `subjects.subject.Answers`: which items of a task are answered correctly
     anatomy      `models.parts.Anatomy`: the weights as layers, from which a forward pass can be computed
     weights      `subjects.predictor.ModelWeights`: weights by name, which can be replaced in a copy
     predictor    `subjects.predictor.Predictor`: the same, with the probabilities of the next token
-    states       `subjects.states.HiddenStates`: the last hidden states of a batch of tokens
+    states       `subjects.predictor.HiddenStates`: the last hidden states of a batch of tokens
     tokenizer    `subjects.tokenizer.TextTokenizer`
     completions  `subjects.completion.Completions`: greedy completions of prompts
     gguf         the path of the GGUF file that the weights come from
@@ -74,3 +80,21 @@ class Subject(ABC):
     def files(self) -> Mapping[str, str]:
         """The SHA-256 of every file that the subject is read from, by name."""
         return {}
+
+
+@dataclass(frozen=True, eq=False)
+class MarkedItems:
+    """Items of one size after marking: which are right as a whole, [items], and token by token where that is known,
+    [tokens], with the loss of each token in nats where the subject gives probabilities (squared errors for numbers)."""
+
+    items: NDArray[np.bool_]
+    tokens: NDArray[np.bool_] | None = None
+    losses: Floats | None = None
+
+
+class Answers(Protocol):
+    """Anything that can be asked the items of a task."""
+
+    def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
+        """Mark the answers to the test items of these numbers at one size."""
+        ...

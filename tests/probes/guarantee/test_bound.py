@@ -12,8 +12,10 @@ from lengthwise.bounds.compression.message import decode
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.models.batches import logits_of, loss_of
 from lengthwise.models.folder import load_model
-from lengthwise.probes.guarantee import GuaranteeProbe, reading
-from lengthwise.probes.guarantee.item_source import ItemSource
+from lengthwise.probes.guarantee import GuaranteeProbe
+from lengthwise.probes.guarantee import bound as entry
+from lengthwise.probes.guarantee import source as sources
+from lengthwise.probes.guarantee.source import ItemSource
 from lengthwise.probes.probe import Context, ask
 from lengthwise.progress import silent
 from lengthwise.runs.run import load_run
@@ -86,7 +88,7 @@ def test_the_plain_loss_of_fresh_items_is_that_of_the_decoded_model(prose, prose
     predictor = subject.capability("predictor").with_weights(decode((prose.folder / "message.bin").read_bytes())[1])
     source = ItemSource(subject.capability("run"), GuaranteeProbe(sample=100), 1, "held-out")
     fresh = next(iter(source.stretches(1 << 20)))
-    surprise = losses_on(predictor, fresh)[0].surprise.astype(np.float64)
+    surprise = losses_on(predictor, fresh).surprise.astype(np.float64)
     assert len(surprise) == 100 * 12 and prose.plain_loss.value == pytest.approx(surprise.mean(), abs=1e-5)
     assert prose.plain_loss.interval.low < prose.plain_loss.value < prose.plain_loss.interval.high
     assert prose.plain_loss in prose.claims and prose.plain()["plain_loss"]["unit"] == "nats per token"
@@ -231,9 +233,9 @@ def test_the_size_of_the_training_set_makes_it_a_prediction(llama_folder, texts,
 
 
 def test_the_built_in_text_certifies_nothing(llama_folder, tmp_path, monkeypatch):
-    from lengthwise.probes.guarantee import text_source
+    from lengthwise.probes.guarantee import texts
 
-    monkeypatch.setattr(text_source, "built_in_parts", lambda count: ["a b c d e f g h i j"] * count)
+    monkeypatch.setattr(texts, "built_in_parts", lambda count: ["a b c d e f g h i j"] * count)
     found = bound(llama_folder, tokens=10**12, folder=tmp_path / "b", **QUICK)
     assert {(one.level, one.risk.kind) for one in found.bounds} == {("tokens", "heuristic")}
     assert "guarantee.stands_in" in [a.key for a in found.bounds[0].risk.assumptions]
@@ -297,8 +299,8 @@ def test_the_best_quantiser_is_chosen_and_exact_loses_nothing(prose, prose_run, 
 
 @pytest.fixture
 def small_stretches(monkeypatch):
-    monkeypatch.setattr(reading, "SMALLEST", 256)
-    monkeypatch.setattr(reading, "LARGEST", 256)
+    monkeypatch.setattr(sources, "SMALLEST", 256)
+    monkeypatch.setattr(sources, "LARGEST", 256)
 
 
 def test_it_goes_on_where_it_was_stopped(prose_run, tmp_path, small_stretches, monkeypatch):
@@ -316,8 +318,8 @@ def test_it_goes_on_where_it_was_stopped(prose_run, tmp_path, small_stretches, m
     assert 3 <= len(kept) < 20 and stopped.value.exit_code == 130 and not (tmp_path / "part" / "bound.json").exists()
     (tmp_path / "part" / kept[0]).write_bytes(b"half")  # from a disk that was full: it is made again
     seen = []
-    real = reading.losses_on
-    monkeypatch.setattr(reading, "losses_on", lambda *given: seen.append(given) or real(*given))
+    real = entry.losses_on
+    monkeypatch.setattr(entry, "losses_on", lambda *given: seen.append(given) or real(*given))
     resumed = bound(prose_run, folder=tmp_path / "part", **QUICK)
     assert resumed.losses == whole.losses and resumed.bounds == whole.bounds
     files = sorted(path.name for path in (tmp_path / "whole").glob("losses-*"))

@@ -8,11 +8,17 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.probes.guarantee import GuaranteeProbe, losses
-from lengthwise.probes.guarantee.documents import DocumentFile, TokenWindow, laid_out, stretches_of, windows_of
-from lengthwise.probes.guarantee.item_source import ItemSource
-from lengthwise.probes.guarantee.judged import only_the_past
+from lengthwise.probes.guarantee.bound import only_the_past
 from lengthwise.probes.guarantee.losses import losses_on, token_losses
-from lengthwise.probes.guarantee.source import limited
+from lengthwise.probes.guarantee.source import ItemSource, limited
+from lengthwise.probes.guarantee.texts import (
+    DocumentFile,
+    Reader,
+    TokenWindow,
+    laid_out,
+    stretches_of,
+    windows_of,
+)
 from lengthwise.subjects.open import open_subject
 
 
@@ -65,17 +71,17 @@ def test_every_token_but_the_first_is_predicted_once():
 def test_ties_count_against_the_model(llama_folder):
     predictor = open_subject(llama_folder).capability("predictor")
     predictor.logits = lambda states: torch.zeros(len(states), 31)
-    found = losses._statistics_of(predictor, torch.zeros(3, 24), torch.tensor([0, 5, 30]))
+    found = losses._statistics_of(predictor, torch.zeros(3, 24), torch.tensor([0, 5, 30]), np.zeros(3))
     assert found.rank.tolist() == [30, 30, 30]
     np.testing.assert_allclose(found.surprise, np.log(31), rtol=1e-6)
 
 
 def test_a_limit_keeps_the_first_tokens_in_reading_order(llama_folder):
     predictor = open_subject(llama_folder).capability("predictor")
-    whole = losses_on(predictor, laid_out(list(windows_of(documents(), 7))))[0].surprise
+    whole = losses_on(predictor, laid_out(list(windows_of(documents(), 7)))).surprise
     for most in (1, 10, 33, len(whole), len(whole) + 5):
         parts = limited(stretches_of(windows_of(documents(), 7), 20), most)
-        some = np.concatenate([losses_on(predictor, part)[0].surprise for part in parts])
+        some = np.concatenate([losses_on(predictor, part).surprise for part in parts])
         assert len(some) == min(most, len(whole))
         np.testing.assert_allclose(some, whole[: len(some)], atol=1e-5)
 
@@ -114,7 +120,7 @@ def test_tied_weights_are_written_once(llama_folder):
 def survey(tmp_path, text: str, name: str = "x.jsonl", **options):
     path = tmp_path / name
     path.write_text(text)
-    return DocumentFile(path, lambda words: [len(word) for word in words.split()], 31).survey(**options)
+    return DocumentFile(path, Reader(lambda words: [len(word) for word in words.split()], 31)).survey(**options)
 
 
 def test_a_survey_counts_what_is_empty_and_what_is_repeated(tmp_path):
@@ -159,7 +165,7 @@ def test_texts_need_a_tokenizer(tmp_path):
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps({"text": "a"}))
     with pytest.raises(UsageError, match="no tokenizer"):
-        DocumentFile(path, None, 31).survey()
+        DocumentFile(path, Reader(None, 31)).survey()
 
 
 # --- rounding -------------------------------------------------------------------------------------------------------
@@ -177,9 +183,9 @@ def test_single_precision_moves_a_loss_by_little(request, folder):
     else:
         rng = np.random.default_rng(0)
         some = laid_out([TokenWindow(number, rng.integers(0, 31, 17).tolist()) for number in range(64)])
-    single = losses_on(predictor, some)[0]
+    single = losses_on(predictor, some)
     predictor.network.double()
-    double = losses_on(predictor, some)[0]
+    double = losses_on(predictor, some)
     assert not np.array_equal(single.surprise, double.surprise)  # it is another arithmetic
     for name in ("surprise", "entropy"):
         apart = getattr(single, name).astype(np.float64) - getattr(double, name)
@@ -191,6 +197,6 @@ def test_many_small_probabilities_are_summed_up_without_a_bias():
     """In single precision the mean was off by more than 1e-6 here."""
     logits = 3 * torch.randn(64, 49_152, generator=torch.Generator().manual_seed(0))
     targets = torch.arange(64)
-    found = losses._some(logits, targets)
+    found = losses._some(logits, targets, np.zeros(64))
     right = (logits.double().logsumexp(dim=1) - logits[targets, targets].double()).numpy()
     assert abs((found.surprise - right).mean()) < 5e-7 and found.surprise.dtype == np.float32

@@ -10,8 +10,7 @@ from lengthwise.bounds.tokens.make import bounds_for
 from lengthwise.cli.commands.records import write_record
 from lengthwise.messages import sentence
 from lengthwise.probes.guarantee.message import ChargedMessage
-from lengthwise.probes.guarantee.record import guarantee_record, result
-from lengthwise.probes.guarantee.result import Guarantee, MeanLosses
+from lengthwise.probes.guarantee.result import Guarantee, MeanLosses, result
 
 
 def made(bits: float, vocabulary: int = 31, tokens: int | None = None, surprise: float = 1.0) -> Guarantee:
@@ -32,7 +31,7 @@ def made(bits: float, vocabulary: int = 31, tokens: int | None = None, surprise:
 
 
 def rows(found: Guarantee) -> list[dict]:
-    tables = guarantee_record(found).tables
+    tables = found.record().tables
     return [row for table in tables for row in table.records() if "inequality" in row]
 
 
@@ -47,7 +46,7 @@ def test_a_row_is_below_chance_or_vacuous():
 @pytest.mark.parametrize("bits", [10, 1e4, 1e7, 1e12])
 @pytest.mark.parametrize("tokens", [None, 10**12])
 def test_text_has_80_columns_whatever_the_numbers(capsys, bits, tokens):
-    write_record(guarantee_record(made(bits, vocabulary=49_152, tokens=tokens, surprise=20.0)))
+    write_record(made(bits, vocabulary=49_152, tokens=tokens, surprise=20.0).record())
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 

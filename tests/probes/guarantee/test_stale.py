@@ -154,10 +154,10 @@ def test_tokens_that_change_after_the_first_ones_are_read_again(
     model: Path, data: Path, tmp_path: Path, monkeypatch
 ) -> None:
     """A change that the first tokens do not show: the stretch that it is in is computed again."""
-    monkeypatch.setattr("lengthwise.probes.guarantee.reading.PART", 16)
-    monkeypatch.setattr("lengthwise.probes.guarantee.reading.SMALLEST", 32)
-    monkeypatch.setattr("lengthwise.probes.guarantee.reading.LARGEST", 32)
-    monkeypatch.setattr("lengthwise.probes.guarantee.reading.WORK", 1)
+    monkeypatch.setattr("lengthwise.probes.guarantee.source.PART", 16)
+    monkeypatch.setattr("lengthwise.probes.guarantee.source.SMALLEST", 32)
+    monkeypatch.setattr("lengthwise.probes.guarantee.source.LARGEST", 32)
+    monkeypatch.setattr("lengthwise.probes.guarantee.source.WORK", 1)
     lines = [json.dumps({"text": "a b c d"}) for _ in range(40)] + [json.dumps({"text": f"x y {c} b"}) for c in "klmn"]
     data.write_text("\n".join(lines) + "\n")
     folder = tmp_path / "late"

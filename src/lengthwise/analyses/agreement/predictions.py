@@ -18,8 +18,7 @@ from lengthwise.analyses.reach.answer import mean_reach
 from lengthwise.analyses.words import code, counted, listed, percent, times
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.opinion import Outlook, Verdict, outlook_words
-from lengthwise.probes.curve.intervals import wilson
-from lengthwise.probes.curve.standard import ADVICE, THRESHOLD
+from lengthwise.probes.curve.standard import ADVICE, THRESHOLD, wilson
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.studies.cells import Cell
 

@@ -18,7 +18,7 @@ from lengthwise.analyses.evidence import (
     points_at,
 )
 from lengthwise.messages import explain, sentence
-from lengthwise.probes.curve.intervals import wilson
+from lengthwise.probes.curve.standard import wilson
 from lengthwise.records import Assumption, Claim, Column, Table
 
 _PER_SEED = Assumption("in_range.pooled")

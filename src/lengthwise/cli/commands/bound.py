@@ -13,7 +13,6 @@ from lengthwise.errors import CertificateRefused, UsageError
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.probes.guarantee import GuaranteeProbe
 from lengthwise.probes.guarantee.bound import bound
-from lengthwise.probes.guarantee.record import guarantee_record
 from lengthwise.progress import shown
 from lengthwise.reports.guarantee import guarantee_chart
 from lengthwise.reports.record_section import RecordPage, write_record_page
@@ -39,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     with shown(quiet=options.quiet, title="bound") as progress:
         place, seed = options.out, options.seed or 0
         found = bound(options.model, settings, data=options.data, folder=place, seed=seed, progress=progress)
-    record = guarantee_record(found)
+    record = found.record()
     if options.figure is not None:
         best = [one for level in ("documents", "tokens") if (one := found.best("loss", level)) is not None]
         try:

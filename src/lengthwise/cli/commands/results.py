@@ -6,8 +6,7 @@ from itertools import groupby
 
 from lengthwise.cli.commands.records import write_record
 from lengthwise.cli.output import wrapped
-from lengthwise.probes.curve.curve import Curve, Point
-from lengthwise.probes.curve.sentences import learned_sentence, reach_sentence, rounded_percent
+from lengthwise.probes.curve.curve import Curve, Point, learned_sentence, reach_sentence, rounded_percent
 from lengthwise.probes.curve.spread import GROUPS, Spread
 from lengthwise.records import Record
 

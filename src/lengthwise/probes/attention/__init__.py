@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lengthwise.probes.probe import probes
-from lengthwise.probes.shown import WeightsProbe
+from lengthwise.probes.shown import Look, WeightsProbe
 from lengthwise.records import Record
-
-if TYPE_CHECKING:
-    from lengthwise.probes.shown.look import Look
 
 
 @probes.register("attention")

@@ -25,7 +25,7 @@ from lengthwise.models.attention.sinkhorn import Sinkhorn
 from lengthwise.models.forward import BlockTrace, Trace, hidden_keys
 from lengthwise.models.parts import Anatomy, AttentionPart
 from lengthwise.probes.geometry.verdicts import SEQUENCES, interval_of_mean
-from lengthwise.probes.lipschitz.heads import attention_problem, largest_sharpness
+from lengthwise.probes.lipschitz.parts import attention_problem, largest_sharpness
 from lengthwise.probes.shown.inputs import Inputs
 from lengthwise.records import Assumption, Cell, Claim, Column, Figure, Table
 from lengthwise.seeds import Floats
@@ -179,30 +179,26 @@ def _constant(part: AttentionPart, length: int) -> Claim:
 
 # --- tables and figures ---------------------------------------------------------------------------------------------
 
-_BLOCK, _HEAD = Column("block", "whole"), Column("head", "whole")
-_TO_HUBS, _COLUMNS_OFF = Column("to_hubs"), Column("columns_off")
-_OVER_SHARE = Column("over_share")
+_BLOCK = Column("block", "whole")
 
 
 def _by_block(found: list[BlockAttention]) -> Table:
     plans = any(block.plan is not None for block in found)
-    columns = (_BLOCK, Column("entropy"), Column("even"), Column("most"), _OVER_SHARE, _TO_HUBS, _COLUMNS_OFF)
     note = (
         "means over heads and sequences; entropy: of a query, in nats, next to that of even spreading; most: what the "
         "key that receives most gets, in queries, and over its share; columns off: half the l1 distance between what "
         "keys receive and their shares, relative to all attention"
     )
     if plans:
-        columns += (Column("plan_off"),)
         note += "; plan off: the part of head 0 that would move for every key to receive 1, with the same logits"
     rows = []
     for number, block in enumerate(found):
-        report = block.report
-        most = float(report.received[block.top]), float(report.ratio[block.top])
-        values = (float(report.entropy.mean()), block.even, *most)
-        values += (float(block.to_hubs.mean()), float(block.columns_off.mean()))
-        rows.append((number, *values, *((block.plan,) if plans else ())))
-    return Table("attention.by_block", columns, tuple(rows), "Attention by block", note)
+        report, top = block.report, block.top
+        values = (report.entropy.mean(), block.even, report.received[top], report.ratio[top])
+        values += (block.to_hubs.mean(), block.columns_off.mean())
+        rows.append((number, *map(float, values), *((block.plan,) if plans else ())))
+    names = ("entropy", "even", "most", "over_share", "to_hubs", "columns_off", *(("plan_off",) if plans else ()))
+    return Table("attention.by_block", (_BLOCK, *map(Column, names)), tuple(rows), "Attention by block", note)
 
 
 def _by_head(found: list[BlockAttention]) -> Table:
@@ -210,8 +206,8 @@ def _by_head(found: list[BlockAttention]) -> Table:
     for number, block in enumerate(found):
         parts = (block.report.entropy.mean(axis=(0, 2)), block.report.received.max(axis=(0, 2)))
         parts += (block.to_hubs.mean(axis=0), block.columns_off.mean(axis=0))
-        rows += [(number, head, *(float(part[head]) for part in parts)) for head in range(len(parts[0]))]
-    columns = (_BLOCK, _HEAD, Column("entropy"), Column("most"), _TO_HUBS, _COLUMNS_OFF)
+        rows += [(number, head, *map(float, values)) for head, values in enumerate(zip(*parts, strict=True))]
+    columns = (_BLOCK, Column("head", "whole"), *map(Column, ("entropy", "most", "to_hubs", "columns_off")))
     return Table("attention.by_head", columns, tuple(rows), "Attention by head", detail=True)
 
 
@@ -220,19 +216,19 @@ def _hubs(found: list[BlockAttention], inputs: Inputs) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for number, block in enumerate(found):
         keys: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
-        for sequence, head, place in np.argwhere(block.hubs):
-            got = block.report.received[sequence, head, place], block.report.ratio[sequence, head, place]
-            keys[int(place), int(inputs.tokens[sequence, place])].append((float(got[0]), float(got[1])))
+        for sequence, head, place in np.argwhere(block.hubs).tolist():
+            at, token = (sequence, head, place), int(inputs.tokens[sequence, place])
+            keys[place, token].append((block.report.received[at], block.report.ratio[at]))
         ordered = sorted(keys.items(), key=lambda item: -sum(received for received, _ in item[1]))
         for (place, token), got in ordered[:HUBS_LISTED]:
-            means = np.mean(got, axis=0)
-            rows.append((number, place, inputs.name(token), len(got), float(means[0]), float(means[1])))
+            rows.append((number, place, inputs.name(token), len(got), *np.mean(got, axis=0).tolist()))
     columns = (_BLOCK, Column("place", "whole"), Column("token", "text"), Column("times", "whole"))
     note = (
         "times: number of pairs of a head and a sequence; receives: in queries; "
         f"at most {HUBS_LISTED} per block; places count from 0"
     )
-    return Table("attention.hubs", (*columns, Column("receives"), _OVER_SHARE), tuple(rows), "Hubs", note, detail=True)
+    columns += (Column("receives"), Column("over_share"))
+    return Table("attention.hubs", columns, tuple(rows), "Hubs", note, detail=True)
 
 
 def _figure(found: list[BlockAttention]) -> Figure:

@@ -1,4 +1,5 @@
-"""Accuracy by size: the points, bins of them, and the one number, the reach."""
+"""Accuracy by size: the points, bins of them, and the one number, the reach; and the sentences about them that the
+terminal and the README.md of a run share."""
 
 from __future__ import annotations
 
@@ -9,9 +10,7 @@ from typing import Any
 
 from lengthwise.figures.curves import curve_chart, curve_svg
 from lengthwise.messages import explain
-from lengthwise.probes.curve.intervals import wilson
-from lengthwise.probes.curve.sentences import learned_sentence, reach_sentence
-from lengthwise.probes.curve.standard import THRESHOLD, Standing, standing
+from lengthwise.probes.curve.standard import ADVICE, THRESHOLD, Standing, standing, wilson
 from lengthwise.records import Assumption, Claim, Column, Interval, Record, Reference, Table
 
 POINTS, BINS = "curve.points", "curve.bins"
@@ -148,27 +147,17 @@ class Curve:
 
     def claims(self) -> list[Claim]:
         """The reach, and the exact match of every bin."""
-        rows = [self.reach()]
+        claims, source = [self.reach()], Reference("wilson1927")
         for point in self.bins():
-            rows.append(
-                Claim(
-                    key="curve.exact",
-                    value=point.exact,
-                    unit="",
-                    kind="measured",
-                    interval=point.interval,
-                    reference=Reference("wilson1927"),
-                    evidence={
-                        "first": point.size,
-                        "last": point.last,
-                        "items": point.items,
-                        "chance": point.chance,
-                        "token": _or_none(point.token),
-                        "seed": self.seed,
-                    },
-                )
-            )
-        return rows
+            evidence = {"first": point.size, "last": point.last, "items": point.items, "chance": point.chance}
+            evidence |= {"token": _or_none(point.token), "seed": self.seed}
+            value, interval = point.exact, point.interval
+            claims.append(Claim("curve.exact", value, "", "measured", "holds", interval, (), source, evidence))
+        return claims
+
+    def _facts(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in ("task", "position", "train_size", "seed", "certain")}
+        return {**own, **asdict(self.standing())}
 
     def record(self) -> Record:
         """The curve as a record; `from_record` reads it back."""
@@ -180,10 +169,7 @@ class Curve:
             text=(*([_sentence(first)] if first else []), _sentence(reach_sentence(self.reach()))),
             claims=tuple(self.claims()),
             tables=(_table(BINS, "by bins", self.bins(), "last"), _table(POINTS, "by size", self.points)),
-            data={
-                **{name: getattr(self, name) for name in ("task", "position", "train_size", "seed", "certain")},
-                **asdict(self.standing()),
-            },
+            data=self._facts(),
         )
 
     @classmethod
@@ -193,18 +179,13 @@ class Curve:
             known: dict[str, Any] = {name: row[name] for name in Point.__dataclass_fields__ if name in row}
             known["loss"] = math.nan if row["loss"] is None else row["loss"]
             points.append(Point(**known, last=known["size"]))
-        own = ("task", "position", "train_size", "seed")
-        return cls(*(record.data[name] for name in own), points=tuple(points), certain=record.data["certain"])
+        own = {name: record.data[name] for name in ("task", "position", "train_size", "seed", "certain")}
+        return cls(**own, points=tuple(points))
 
     def plain(self) -> dict[str, Any]:
         """The curve as JSON-ready data, which is what figures are drawn from."""
         return {
-            "task": self.task,
-            "position": self.position,
-            "train_size": self.train_size,
-            "seed": self.seed,
-            "certain": self.certain,
-            **asdict(self.standing()),
+            **self._facts(),
             "points": [point.plain() for point in self.points],
             "bins": [point.plain() for point in self.bins()],
         }
@@ -265,16 +246,68 @@ def _sentence(text: str) -> str:
 
 
 def _pool(points: Sequence[Point], first: int, last: int) -> Point:
-    items, tokens = sum(p.items for p in points), sum(p.tokens for p in points)
+    counted = ("items", "right", "tokens", "tokens_right")
+    sums = {name: sum(getattr(point, name) for point in points) for name in counted}
+    items, tokens = sums["items"], sums["tokens"]
     return Point(
-        size=first,
-        last=last,
-        items=items,
-        right=sum(p.right for p in points),
-        tokens=tokens,
-        tokens_right=sum(p.tokens_right for p in points),
+        first,
+        last,
+        **sums,
         loss=sum(p.loss * p.tokens for p in points) / tokens if tokens else math.nan,
         chance=sum(p.chance * p.items for p in points) / items,
         token_chance=sum(p.token_chance * (p.tokens or 1) for p in points) / (tokens or len(points)),
         chance_error=math.hypot(*(p.chance_error * p.items for p in points)) / items,
+    )
+
+
+# --- sentences ------------------------------------------------------------------------------------------------------
+
+
+def rounded_percent(share: float) -> str:
+    """A share in per cent with one decimal; 100.0 only for a share that is one, 0.0 only for one that is nought."""
+    text = f"{100 * share:.1f}"
+    if text == "100.0" and share < 1:
+        return "99.9"
+    return "<0.1" if text == "0.0" and share > 0 else text
+
+
+def reach_sentence(reach: Claim) -> str:
+    """The one number, in words, with its kind. A reach that ends where the measurement does is a lower bound."""
+    evidence, interval = reach.evidence, reach.interval
+    bar = f"{evidence['threshold']:.0%}"
+    if not reach.value:
+        return f"reach 0 ({reach.kind}): exact match is below {bar} at the smallest size already"
+    assert interval is not None
+    if evidence["censored"]:
+        sure = "" if interval.low == reach.value else f"; 95% interval from {interval.low:.0f}"
+        return (
+            f"reach at least {reach.value}, not measured further ({reach.kind}{sure}): "
+            f"exact match is {bar} or more at every size up to {reach.value}"
+        )
+    ends = f"{interval.low:.0f} to {interval.high:.0f}"
+    if interval.is_open:
+        ends = f"from {interval.low:.0f}, with no upper end in the sizes measured"
+    return (
+        f"reach {reach.value} ({reach.kind}; 95% interval {ends}): "
+        f"exact match is {bar} or more at every size up to {reach.value}"
+    )
+
+
+def learned_sentence(curve: Curve) -> str:
+    """What must be said before anything else: that the run has not learned its training range, with what to try, or
+    that exact match cannot tell. Empty where the run has learned."""
+    if not curve.certain:
+        return (
+            f"exact match is not meaningful: {curve.task} draws its answers at random, so no model has them all right; "
+            "look at the loss"
+        )
+    if curve.standing().learned is None:
+        return f"not known to be learned: no size up to the training size {curve.train_size} was measured"
+    if curve.standing().learned:
+        return ""
+    first = next(point for point in curve.points if point.exact < THRESHOLD)
+    return (
+        f"not learned: exact match is {rounded_percent(first.exact)}% at size {first.size}, inside the training range, "
+        f"where it should be {THRESHOLD:.0%} at every size up to {curve.train_size}. The rest of the curve therefore "
+        f"says nothing about longer inputs: {ADVICE}"
     )

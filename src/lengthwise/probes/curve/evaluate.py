@@ -4,60 +4,35 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable, Iterator, Sequence
 
 from lengthwise.errors import LengthwiseError, OutOfPositions, UsageError
-from lengthwise.models.transformer import Transformer
 from lengthwise.positions import positions
 from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.probes.probe import Context
-from lengthwise.seeds import Seeds
-from lengthwise.subjects.answers import Answers
-from lengthwise.subjects.subject import Subject
-from lengthwise.tasks.batch import Batch
+from lengthwise.subjects.subject import Answers, Subject
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
-
-_CELLS = 2_000_000  # attention logits a chunk of items may have in one layer: small enough for the cache
-_UNKNOWN = ""  # the encoding of a subject that says nothing about one
 
 
 def measure_curve(subject: Subject, context: Context) -> Curve:
     """The accuracy of a subject on test items of the context's task, at each of its sizes."""
-    task = context.task
-    assert task is not None
-    position = _UNKNOWN
-    if subject.offers("transformer"):
-        position = positions.text_of(subject.capability("transformer").architecture.position)
-    answers, sizes, items = subject.capability("answers"), sorted(set(context.sizes)), context.items
-
-    def told(point: Point) -> None:
-        context.progress(f"size {point.size}: {point.exact:.0%} exact", sizes.index(point.size) + 1, len(sizes))
-
-    points = measure_sizes(answers, task.part("test"), sizes, 200 if items is None else items, context.seed, told)
-    train_size = sizes[0] - 1 if context.train_size is None else context.train_size
-    return Curve(name_of(task), position, train_size, context.seed, points, task.certain)
-
-
-def measure_sizes(
-    answers: Answers,
-    task: Task,
-    sizes: Sequence[int],
-    items: int,
-    seed: int,
-    done: Callable[[Point], None] = lambda _: None,
-) -> tuple[Point, ...]:
-    """The points of a curve at each of these sizes; `done` is called with each."""
+    assert context.task is not None
+    task, seed, sizes = context.task.part("test"), context.seed, sorted(set(context.sizes))
+    answers, items = subject.capability("answers"), 200 if context.items is None else context.items
     if items < 1:
         raise UsageError(f"items per size is at least 1, not {items}")
     if not sizes:
         raise UsageError("the task has no items in the range of sizes asked for")
-    _check_positions(answers, task, max(sizes), seed)
+    _check_positions(answers, task, sizes[-1], seed)
     points = []
-    for size in sizes:
+    for number, size in enumerate(sizes, start=1):
         points.append(measure_size(answers, task, size, items, seed))
-        done(points[-1])
-    return tuple(points)
+        context.progress(f"size {size}: {points[-1].exact:.0%} exact", number, len(sizes))
+    position = ""  # of a subject that says nothing about its encoding
+    if subject.offers("transformer"):
+        position = positions.text_of(subject.capability("transformer").architecture.position)
+    train_size = sizes[0] - 1 if context.train_size is None else context.train_size
+    return Curve(name_of(context.task), position, train_size, seed, tuple(points), task.certain)
 
 
 def measure_size(answers: Answers, task: Task, size: int, items: int, seed: int) -> Point:
@@ -80,16 +55,6 @@ def measure_size(answers: Answers, task: Task, size: int, items: int, seed: int)
         token_chance=chance.token,
         chance_error=chance.exact_error,
     )
-
-
-def measured_batches(model: Transformer, task: Task, size: int, items: int, seed: int) -> Iterator[tuple[Batch, Seeds]]:
-    """The test items of a size in chunks that fit into memory, each with the seeds of its positions."""
-    causal = model.architecture.causal
-    tokens = task.width(size, causal)
-    chunk = max(1, min(items, _CELLS // (tokens * tokens * model.architecture.heads)))
-    for first in range(0, items, chunk):
-        batch = task.batch(size, seed, range(first, min(items, first + chunk)), role="test", causal=causal)
-        yield batch, Seeds(Seeds(seed).key("test positions", size, first))
 
 
 def _check_positions(answers: Answers, task: Task, largest: int, seed: int) -> None:

@@ -7,12 +7,11 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
-from lengthwise.models.batches import right_on
 from lengthwise.models.transformer import Transformer
-from lengthwise.probes.curve.evaluate import measured_batches
 from lengthwise.probes.probe import Context
 from lengthwise.records import Claim
 from lengthwise.seeds import Seeds
+from lengthwise.subjects.run import TransformerAnswers, measured_batches
 from lengthwise.tasks.batch import Batch
 from lengthwise.tasks.task import Task
 
@@ -25,9 +24,8 @@ def agreement(model: Transformer, context: Context) -> Claim:
     task, alike, asked = context.task.part("test"), 0, 0
     items = 200 if context.items is None else context.items
     for size in sorted(set(context.sizes)):
-        chunks = measured_batches(model, task, size, items, context.seed)
-        at_once = torch.cat([right_on(model, task, batch, seeds).items for batch, seeds in chunks])
-        alike += int((at_once.numpy() == greedy_right(model, task, size, items, context.seed)).sum())
+        at_once = TransformerAnswers(model).mark(task, size, range(items), context.seed).items
+        alike += int((at_once == greedy_right(model, task, size, items, context.seed)).sum())
         asked += items
     return Claim("curve.generated", alike / asked, "", "measured", evidence={"agree": alike, "items": asked})
 
@@ -39,7 +37,7 @@ def greedy_right(model: Transformer, task: Task, size: int, items: int, seed: in
     """
     if task.readout != "answer" or not model.architecture.causal:
         raise UsageError("greedy decoding needs a decoder and a task whose answer is written token by token")
-    chunks = measured_batches(model, task, size, items, seed)
+    chunks = measured_batches(model, task, size, range(items), seed)
     return np.concatenate([_written_right(model, batch, seeds) for batch, seeds in chunks])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -64,13 +63,14 @@ class Spread:
     discarded: tuple[Curve, ...]
     rule: Keep
 
+    @property
+    def _all(self) -> tuple[Curve, ...]:
+        return (*self.kept, *self.discarded)
+
     def rows(self) -> list[dict[str, float]]:
         """For every size: mean, standard deviation, least and greatest exact match over the kept seeds."""
-        table = []
-        for points in zip(*(curve.points for curve in self.kept), strict=True):
-            values = [point.exact for point in points]
-            table.append({"size": points[0].size, **_spread(values)})
-        return table
+        sizes = zip(*(curve.points for curve in self.kept), strict=True)
+        return [{"size": points[0].size, **_spread([point.exact for point in points])} for points in sizes]
 
     def claims(self) -> list[Claim]:
         """Mean reach and mean exact match of every bin over the kept seeds, and over all seeds where they differ.
@@ -80,7 +80,7 @@ class Spread:
         claims = []
         groups = [("kept", self.kept)] if self.kept else []
         if self.discarded:
-            groups.append(("all", (*self.kept, *self.discarded)))
+            groups.append(("all", self._all))
         for name, curves in groups:
             reach = [float(curve.reach().value or 0) for curve in curves]
             claims.append(self._claim(f"spread.reach.{name}", reach, "size", curves))
@@ -107,9 +107,11 @@ class Spread:
         return Claim(key, statistics.fmean(values), unit, "measured", assumptions=assumptions, evidence=evidence)
 
     def plain(self) -> dict[str, Any]:
+        """JSON-ready data. `learned`: whether any seed that learned is kept; None where that is known of no seed."""
+        known = [curve for curve in self._all if curve.standing().learned is not None]
         return {
             "rule": str(self.rule),
-            "learned": _learned(self.kept, self.discarded),
+            "learned": any(curve in self.kept for curve in known) if known else None,
             "kept": [curve.plain() for curve in self.kept],
             "discarded": [curve.plain() for curve in self.discarded],
             "by_size": self.rows() if self.kept else [],
@@ -118,20 +120,20 @@ class Spread:
 
     def plot(self, title: str = "") -> Any:
         """Exact match by size as an Altair chart, one line per seed."""
-        return curve_chart([curve.plain() for curve in (*self.kept, *self.discarded)], title)
+        return curve_chart([curve.plain() for curve in self._all], title)
 
     def __repr__(self) -> str:
-        first = (*self.kept, *self.discarded)[0]
+        first = self._all[0]
         reaches = ", ".join(str(curve.reach().value) for curve in self.kept) or "none"
         what = f"{first.task}, position {first.position}, trained to {first.train_size}"
         return f"Spread({what}: {len(self.kept)} seeds kept, {len(self.discarded)} discarded; reach {reaches})"
 
     def _repr_html_(self) -> str:
-        return curve_svg([curve.plain() for curve in (*self.kept, *self.discarded)])
+        return curve_svg([curve.plain() for curve in self._all])
 
 
 def over_seeds(curves: Sequence[Curve], rule: Keep | None = None) -> Spread:
-    """Curves of one configuration, one a seed, sorted into kept and discarded."""
+    """Curves of one configuration, one per seed, sorted into kept and discarded."""
     rule = rule or Keep()
     if len({(c.task, c.position, c.train_size, tuple(p.size for p in c.points)) for c in curves}) != 1:
         raise UsageError("seeds are compared at the same task, encoding, training size and test sizes")
@@ -141,13 +143,6 @@ def over_seeds(curves: Sequence[Curve], rule: Keep | None = None) -> Spread:
     return Spread(kept, tuple(curve for curve in curves if not rule(curve)), rule)
 
 
-def _learned(kept: Sequence[Curve], discarded: Sequence[Curve]) -> bool | None:
-    """Whether any seed that learned is kept; None where that cannot be said of any seed."""
-    known = [curve for curve in (*kept, *discarded) if curve.standing().learned is not None]
-    return any(curve in kept for curve in known) if known else None
-
-
 def _spread(values: Sequence[float]) -> dict[str, float]:
-    deviation = statistics.stdev(values) if len(values) > 1 else math.nan
     row = {"mean": statistics.fmean(values), "low": min(values), "high": max(values), "seeds_n": len(values)}
-    return row if math.isnan(deviation) else {**row, "sd": deviation}
+    return {**row, "sd": statistics.stdev(values)} if len(values) > 1 else row

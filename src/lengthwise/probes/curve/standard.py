@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from lengthwise.probes.curve.intervals import wilson
+from lengthwise.records import Interval
 
 THRESHOLD = 0.95
 FURTHEST = 3.0  # training sizes: as far as a run is judged
@@ -50,6 +50,23 @@ def standing(shares: Iterable[tuple[int, float]], train_size: int, measured_to: 
     learned = all(inside) if inside and certain else None
     holds = all(beyond) if beyond and learned else None
     return Standing(learned, holds, last / train_size)
+
+
+def wilson(right: int, items: int, level: float = 0.95) -> Interval:
+    """Wilson's score interval for a probability after `right` successes in `items` independent trials.
+
+    The p for which |right / items - p| <= z sqrt(p (1 - p) / items), z the two-sided normal quantile of `level`
+    (wilson1927). It never leaves [0, 1] and keeps a width when all or none succeed.
+    """
+    if not 0 <= right <= items or items < 1:
+        raise ValueError(f"{right} of {items} is not a frequency")
+    z2 = NormalDist().inv_cdf(0.5 + level / 2) ** 2
+    share = right / items
+    middle = (share + z2 / (2 * items)) / (1 + z2 / items)
+    half = math.sqrt(z2 * (share * (1 - share) / items + z2 / (4 * items**2))) / (1 + z2 / items)
+    low = 0.0 if right == 0 else middle - half
+    high = 1.0 if right == items else middle + half
+    return Interval(low, high, level, "Wilson")
 
 
 def least_items(level: float = 0.95) -> int:

@@ -21,14 +21,13 @@ from lengthwise.bounds.compression.gguf_file import message_of_gguf
 from lengthwise.bounds.plan import GuaranteePlan, tokens_for
 from lengthwise.bounds.plan_methods import FITTED, AzumaMethod, FreedmanMethod, PlanMethod, TrainingRun
 from lengthwise.messages import explain
+from lengthwise.probes.shown import Look
 from lengthwise.probes.shown.inputs import Inputs
-from lengthwise.probes.shown.look import Look
 from lengthwise.records import Assumption, Claim, Column, Reference, Table
 from lengthwise.subjects.predictor import ModelWeights, Predictor
 
 QUANTISERS = ("kmeans:levels=4", "kmeans:levels=16", "kmeans:levels=64", "exact")
 QUANTISERS_OF_A_LARGE_MODEL = ("uniform:levels=128",)
-COMPRESSION = Reference("docs/compression.md")
 
 explain(
     {
@@ -77,7 +76,9 @@ def description_content(look: Look) -> dict[str, Any]:
     claims = [_length(found[best])]
     if before is not None and outputs is not None:
         claims += _losses(found[best], before, outputs, look)
-        claims += [_tokens_claim(found[best], kind, outputs) for kind in _methods(found[best])]
+        claims.append(_tokens_claim(found[best], AzumaMethod(), outputs))  # it needs only the range of the losses
+        if FITTED[0] <= found[best].weights <= FITTED[1]:  # Freedman's needs a fit that was made for some sizes alone
+            claims.append(_tokens_claim(found[best], FreedmanMethod(), outputs))
     table = _table(found, needed, before)
     return {"text": _text(found, before, weights, look), "claims": tuple(claims), "tables": (table,)}
 
@@ -109,11 +110,6 @@ def loss_of(weights: ModelWeights, inputs: Inputs) -> float | None:
     asked = inputs.targets != -1
     logits = weights.logits(weights.states(inputs.tokens, asked))
     return float(torch.nn.functional.cross_entropy(logits.double(), inputs.targets[asked]))
-
-
-def _methods(message: MessageOfModel) -> list[PlanMethod]:
-    """Azuma's needs only the range of the losses; Freedman's a fit that was made for some sizes alone."""
-    return [AzumaMethod(), FreedmanMethod()] if FITTED[0] <= message.weights <= FITTED[1] else [AzumaMethod()]
 
 
 def _plan(message: MessageOfModel, method: PlanMethod, outputs: int) -> GuaranteePlan:
@@ -151,23 +147,13 @@ def _text(found: list[MessageOfModel], before: float | None, weights: ModelWeigh
 
 
 def _length(message: MessageOfModel) -> Claim:
-    assumptions = [Assumption("description.decoded", "checked")]
+    rests_on = [Assumption("description.decoded", "checked")]
     if message.file:
-        assumptions.append(Assumption("description.tokenizer"))
-    return Claim(
-        key="description.length",
-        value=message.bits,
-        unit="bits",
-        kind="certified",
-        assumptions=tuple(assumptions),
-        reference=COMPRESSION,
-        evidence={
-            "made": message.made,
-            "parts": dict(message.parts),
-            "weights": message.weights,
-            "bits_per_weight": message.each,
-        },
-    )
+        rests_on.append(Assumption("description.tokenizer"))
+    evidence = {"made": message.made, "parts": dict(message.parts), "weights": message.weights}
+    evidence["bits_per_weight"] = message.each
+    source, bits = Reference("docs/compression.md"), message.bits
+    return Claim("description.length", bits, "bits", "certified", "holds", None, tuple(rests_on), source, evidence)
 
 
 def _losses(message: MessageOfModel, before: float, outputs: int, look: Look) -> list[Claim]:
@@ -192,6 +178,7 @@ def _losses(message: MessageOfModel, before: float, outputs: int, look: Look) ->
 
 def _tokens_claim(message: MessageOfModel, method: PlanMethod, outputs: int) -> Claim:
     value, plan = _tokens(message, method, outputs), _plan(message, method, outputs)
+    chances = {"chance": plan.run.chance, "delta": plan.run.delta}
     return Claim(
         key="description.tokens",
         value=value,
@@ -200,35 +187,20 @@ def _tokens_claim(message: MessageOfModel, method: PlanMethod, outputs: int) -> 
         status="unknown" if value is None else "holds",
         assumptions=(Assumption("description.same_loss"), *method.assumptions(plan.run)),
         reference=method.reference,
-        evidence={
-            "method": method.title,
-            "loss": message.loss,
-            "chance": plan.run.chance,
-            "bits": message.bits,
-            "delta": plan.run.delta,
-        },
+        evidence={"loss": message.loss, "bits": message.bits, "method": method.title, **chances},
     )
 
 
 def _table(found: list[MessageOfModel], needed: list[float | None], before: float | None) -> Table:
-    rows = tuple(
-        (one.made, one.bits, one.each, one.loss, _lost(one.loss, before), tokens)
-        for one, tokens in zip(found, needed, strict=True)
-    )
-    columns = (
-        Column("made_by", "text"),
-        Column("bits", "whole"),
-        Column("bits_per_weight"),
-        Column("loss"),
-        Column("quantisation"),
-        Column("tokens"),
-    )
+    rows = []
+    for one, tokens in zip(found, needed, strict=True):
+        # What quantisation added, rounded: sums differ in their last digits.
+        added = None if one.loss is None or before is None else round(one.loss - before, 12)
+        rows.append((one.made, one.bits, one.each, one.loss, added, tokens))
+    numbers = ("bits_per_weight", "loss", "quantisation", "tokens")
+    columns = (Column("made_by", "text"), Column("bits", "whole"), *map(Column, numbers))
     note = (
         "loss: of the decoded model, in nats per token; quantisation: the loss it added; tokens: for a bound below "
         f"chance, by {AzumaMethod.title}"
     )
-    return Table("description.messages", columns, rows, "Descriptions", note)
-
-
-def _lost(after: float | None, before: float | None) -> float | None:
-    return None if after is None or before is None else round(after - before, 12)  # sums differ in their last digits
+    return Table("description.messages", columns, tuple(rows), "Descriptions", note)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
 from lengthwise.probes.probe import probes
-from lengthwise.probes.shown import WeightsProbe
+from lengthwise.probes.shown import Look, WeightsProbe
 from lengthwise.records import Record
-
-if TYPE_CHECKING:
-    from lengthwise.probes.shown.look import Look
 
 LONGEST = 1024  # tokens
 _FEWEST_TOKENS = 4  # without the first there must be pairs

@@ -4,7 +4,7 @@ the particle system itself. docs/geometry.md has the rule for verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,6 @@ from lengthwise.figures.plots import line_figure
 from lengthwise.geometry.clusters import rank_cap
 from lengthwise.geometry.particles.equal_angles import distance
 from lengthwise.models.parts import Anatomy
-from lengthwise.probes.geometry.claims import RANDOM, TRAINED, geometry_claims
 from lengthwise.probes.geometry.layerwise import Change, in_single_precision, random_blocks, random_outside
 from lengthwise.probes.geometry.token_measures import (
     BETA,
@@ -25,8 +24,15 @@ from lengthwise.probes.geometry.token_measures import (
     doubling_lengths,
     measure_tokens,
 )
-from lengthwise.probes.geometry.verdicts import contraction, interval_of_mean, verdict
-from lengthwise.records import Column, Figure, Table
+from lengthwise.probes.geometry.verdicts import (
+    RANDOM,
+    TRAINED,
+    contraction,
+    geometry_claims,
+    interval_of_mean,
+    verdict,
+)
+from lengthwise.records import Cell, Column, Figure, Table
 
 _AFTER, _LENGTH = Column("after", "text"), Column("length", "whole")
 
@@ -71,7 +77,13 @@ def geometry_content(found: ComparedTokens, described: str, single: bool) -> dic
     return {
         "text": text,
         "claims": tuple(geometry_claims(found.trained, found.random)),
-        "tables": (_by_length(found), _by_block(found), *_details(found), _angles(found)),
+        "tables": (
+            _by_length(found),
+            _by_block(found),
+            _all_measures("trained", TRAINED, found.trained),
+            _all_measures("random", RANDOM, found.random),
+            _angles(found),
+        ),
         "figures": _figures(found),
     }
 
@@ -79,40 +91,45 @@ def geometry_content(found: ComparedTokens, described: str, single: bool) -> dic
 # --- tables and figures ---------------------------------------------------------------------------------------------
 
 
+def _table(
+    key: str, title: str, note: str, columns: Mapping[Column, Sequence[Cell] | Floats], detail: bool = False
+) -> Table:
+    """A table from its columns, each with its values from top to bottom."""
+    values = [one.tolist() if isinstance(one, np.ndarray) else one for one in columns.values()]
+    return Table(f"geometry.{key}", tuple(columns), tuple(zip(*values, strict=True)), title, note, detail)
+
+
 def _mean(values: Floats) -> Floats:
     return values.mean(axis=0)
 
 
 def _by_length(found: ComparedTokens) -> Table:
-    trained, rows = found.trained, []
-    for at, length in enumerate(trained.lengths):
-        said = verdict(trained, length, TRAINED).value or "undecided"
-        change = interval_of_mean(contraction(trained)[:, at])
-        spread, number = _mean(trained.spread)[:, at], _mean(trained.number)[:, at]
-        ends = (None, None) if change is None else (change.low, change.high)
-        random = float(_mean(contraction(found.random))[at])
-        values = (spread[0], spread[-1], contraction(trained)[:, at].mean(), *ends, random, number[0], number[-1])
-        rows.append((length, str(said), *(None if v is None else float(v) for v in values)))
-    columns = (
-        _LENGTH,
-        Column("verdict", "text"),
-        Column("spread_first"),
-        Column("spread_last", title="last"),
-        Column("doublings"),
-        Column("low"),
-        Column("high"),
-        Column("random"),
-        Column("number_first", title="N first"),
-        Column("number_last", title="last"),
-    )
+    trained, changes = found.trained, contraction(found.trained)
+    spread, number = _mean(trained.spread), _mean(trained.number)
+    intervals = [interval_of_mean(change) for change in changes.T]
     note = "doublings: log2 of last / first spread, mean over sequences with its 95 % interval; random: the same there"
-    return Table("geometry.by_length", columns, tuple(rows), "By length", note)
+    columns = {
+        _LENGTH: trained.lengths,
+        Column("verdict", "text"): [
+            str(verdict(trained, length, TRAINED).value or "undecided") for length in trained.lengths
+        ],
+        Column("spread_first"): spread[0],
+        Column("spread_last", title="last"): spread[-1],
+        Column("doublings"): _mean(changes),
+        Column("low"): [None if one is None else one.low for one in intervals],
+        Column("high"): [None if one is None else one.high for one in intervals],
+        Column("random"): _mean(contraction(found.random)),
+        Column("number_first", title="N first"): number[0],
+        Column("number_last", title="last"): number[-1],
+    }
+    return _table("by_length", "By length", note, columns)
 
 
 def _by_block(found: ComparedTokens) -> Table:
     trained, random = found.trained, found.random
     assert trained.longest is not None
-    columns: Mapping[Column, Floats] = {
+    columns = {
+        _AFTER: trained.places,
         Column("spread"): _mean(trained.spread)[:, -1],
         Column("random_spread", title="random"): _mean(random.spread)[:, -1],
         Column("reference", title="1 − γ(t)"): found.reference,
@@ -122,61 +139,47 @@ def _by_block(found: ComparedTokens) -> Table:
         Column("rank"): _mean(trained.longest.rank),
         Column("centred"): _mean(trained.longest.centred_rank),
     }
-    rows = tuple((place, *(float(part[at]) for part in columns.values())) for at, place in enumerate(trained.places))
     cap = rank_cap(found.longest - 1, trained.width)
     note = f"means over sequences; groups: components above 0.95; rank: effective rank, raw and centred, at most {cap}"
-    return Table("geometry.by_block", (_AFTER, *columns), rows, f"By block at length {found.longest}", note)
+    return _table("by_block", f"By block at length {found.longest}", note, columns)
 
 
-def _details(found: ComparedTokens) -> tuple[Table, ...]:
-    columns = (
-        _AFTER,
-        _LENGTH,
-        Column("spread"),
-        Column("spread_with_first", title="with first"),
-        Column("number", title="N"),
-        Column("number_with_first", title="with first"),
-        Column("groups"),
-        Column("ratio", title="participation ratio"),
-    )
-    tables = []
-    for key, name, measures in (("trained", TRAINED, found.trained), ("random", RANDOM, found.random)):
-        parts = [measures.spread, measures.spread_with_first, measures.number, measures.number_with_first]
-        parts = [_mean(part) for part in (*parts, measures.groups, measures.ratio)]
-        rows = tuple(
-            (place, length, *(float(part[p, at]) for part in parts))
-            for p, place in enumerate(measures.places)
-            for at, length in enumerate(measures.lengths)
-        )
-        note = "without the first token, except where it says with first; means over sequences"
-        tables.append(Table(f"geometry.all_{key}", columns, rows, f"All measures, {name}", note, detail=True))
-    return tuple(tables)
+def _all_measures(key: str, name: str, measures: TokenMeasures) -> Table:
+    """One row per place and length."""
+    places, lengths = measures.places, measures.lengths
+    columns = {
+        _AFTER: [place for place in places for _ in lengths],
+        _LENGTH: lengths * len(places),
+        Column("spread"): _mean(measures.spread).ravel(),
+        Column("spread_with_first", title="with first"): _mean(measures.spread_with_first).ravel(),
+        Column("number", title="N"): _mean(measures.number).ravel(),
+        Column("number_with_first", title="with first"): _mean(measures.number_with_first).ravel(),
+        Column("groups"): _mean(measures.groups).ravel(),
+        Column("ratio", title="participation ratio"): _mean(measures.ratio).ravel(),
+    }
+    note = "without the first token, except where it says with first; means over sequences"
+    return _table(f"all_{key}", f"All measures, {name}", note, columns, detail=True)
 
 
 def _angles(found: ComparedTokens) -> Table:
     longest = found.trained.longest
     assert longest is not None
-    quantiles = _mean(longest.quantiles)
-    rows = []
-    for at, place in enumerate(found.trained.places):
-        numbers = (*quantiles[at], *longest.margin[at], longest.energy[:, at].mean())
-        rows.append((place, *(float(number) for number in numbers)))
-    columns = (
-        _AFTER,
-        Column("low", title="5 %"),
-        Column("middle", title="50 %"),
-        Column("high", title="95 %"),
-        Column("margin_low", title="margin from"),
-        Column("margin_high", title="to"),
-        Column("energy", title=f"energy at {BETA:g}"),
-    )
+    low, middle, high = _mean(longest.quantiles).T
+    columns = {
+        _AFTER: found.trained.places,
+        Column("low", title="5 %"): low,
+        Column("middle", title="50 %"): middle,
+        Column("high", title="95 %"): high,
+        Column("margin_low", title="margin from"): longest.margin[:, 0],
+        Column("margin_high", title="to"): longest.margin[:, 1],
+        Column("energy", title=f"energy at {BETA:g}"): _mean(longest.energy),
+    }
     note = (
         "trained weights, without the first token. 5 %, 50 %, 95 %: quantiles of the inner products of tokens, means "
         "over sequences. Margin: bounds for the first sequence; above 0, an open hemisphere contains all of it; where "
         "the upper bound is 0 none does, and the lower bound says nothing"
     )
-    title = f"Angles, margin and energy at length {found.longest}"
-    return Table("geometry.angles", columns, tuple(rows), title, note, detail=True)
+    return _table("angles", f"Angles, margin and energy at length {found.longest}", note, columns, detail=True)
 
 
 def _figures(found: ComparedTokens) -> tuple[Figure, ...]:

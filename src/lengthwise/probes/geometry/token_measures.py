@@ -100,9 +100,11 @@ def measure_tokens(
             ]
     places = tuple(place for place, _, _ in passes[0])
     values = np.concatenate([np.stack([found for _, found, _ in one], axis=1) for one in passes], axis=2)
-    parts = [values[..., index] for index in range(values.shape[-1])]
-    last = _at_longest(np.stack([found for _, _, found in passes[-1]], axis=1)) if longest else None
-    return TokenMeasures(places, tuple(lengths), anatomy.width, *parts, longest=last)
+    last = None
+    if longest:
+        more = np.stack([found for _, _, found in passes[-1]], axis=1)  # [sequences, places, 8]
+        last = AtLongest(more[..., 0], more[..., 1], more[..., 5:], more[..., 2], more[0, :, 3:5])
+    return TokenMeasures(places, tuple(lengths), anatomy.width, *np.moveaxis(values, -1, 0), longest=last)
 
 
 def _measured(
@@ -116,12 +118,6 @@ def _measured(
         more = [_of_longest(one[1:], number == 0) for number, one in enumerate(points)] if longest else []
         found.append((place, values, np.array(more)))
     return found
-
-
-def _at_longest(values: Floats) -> AtLongest:
-    """From what `_of_longest` gives, [sequences, places, 8]."""
-    rank, centred, energy = (values[..., index] for index in range(3))
-    return AtLongest(rank, centred, values[..., 5:], energy, values[0, :, 3:5])
 
 
 def _of_longest(points: Floats, margin: bool) -> list[float]:

@@ -1,4 +1,4 @@
-"""Collapsing, metastable or stable: the rule, and what it says of a model's tokens.
+"""What is concluded from the measures of tokens, as claims. Collapsing, metastable or stable: the rule.
 
 With A the spread and N = N_20 of the tokens without the first (`token_measures`), for each sequence
     a = log2(A after the last block / A at the embedding),
@@ -21,13 +21,19 @@ deeper models or other texts.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
 
+from lengthwise.geometry.clusters import energy_course
+from lengthwise.geometry.clusters.hemispheres import ROUNDING
 from lengthwise.messages import explain
-from lengthwise.probes.geometry.token_measures import KAPPA, Floats, TokenMeasures
-from lengthwise.records import Assumption, Claim, Interval
+from lengthwise.probes.geometry.token_measures import BETA, KAPPA, AtLongest, Floats, TokenMeasures
+from lengthwise.records import Assumption, Claim, Interval, Reference
+
+TRAINED, RANDOM = "the model", "random weights"
 
 HALF = -1.0  # in doublings
 FEWEST_BLOCKS = 4
@@ -44,6 +50,15 @@ explain(
         "geometry.too_shallow": "undecided: {depth} blocks do not show whether groups stay",
         "geometry.unsettled": "undecided: the number of groups is not settled in the second half of the blocks",
         "geometry.one_length": "one length shows no trend",
+        "geometry.minus_random": "contraction of the model minus that of random weights at length {length}",
+        "geometry.narrowest": "least spread, {after}",
+        "geometry.first_token": "change of spread by the first token at length {tokens}, {after}",
+        "geometry.energy": "blocks that lower the energy at beta {beta:g}, of {blocks}",
+        "geometry.hemisphere": "an open hemisphere contains the tokens of the first sequence {after}",
+        "geometry.one_draw": "one draw of the random weights stands for all",
+        "geometry.chosen_place": "the place was chosen as the least of all, so its interval is a little too low",
+        "geometry.first_sequence": "the first sequence stands for all, and its states are those computed, rounding "
+        "included",
     }
 )
 
@@ -58,6 +73,12 @@ def interval_of_mean(values: Floats, level: float = 0.95) -> Interval | None:
     mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(n)
     reach = float(student.ppf((1 + level) / 2, n - 1)) * error
     return Interval(mean - reach, mean + reach, level, f"Student's t over {n} sequences")
+
+
+def mean_claim(key: str, values: Floats, unit: str, evidence: Mapping[str, Any], *more: Assumption) -> Claim:
+    """The mean over sequences, with its interval."""
+    interval, rests_on = interval_of_mean(values), (SEQUENCES, *more)
+    return Claim(key, float(values.mean()), unit, "measured", "holds", interval, rests_on, None, evidence)
 
 
 def contraction(found: TokenMeasures) -> Floats:
@@ -124,18 +145,89 @@ def length_trend(found: TokenMeasures, weights: str) -> Claim:
     are contracted more.
     """
     key, unit = "geometry.trend", "doublings of spread"
-    evidence = {"weights": weights, "lengths": list(found.lengths), "sequences": len(found.spread)}
+    evidence: dict[str, Any] = {"weights": weights, "lengths": list(found.lengths), "sequences": len(found.spread)}
     if len(found.lengths) < 2:
         short = Assumption("geometry.one_length", "violated")
         return Claim(key, None, unit, "measured", "unknown", None, (short,), None, evidence)
     x = np.log2(found.lengths)
     x = x - x.mean()
     slopes = contraction(found) @ x / (x @ x)
-    interval = interval_of_mean(slopes)
     evidence |= {"slopes": slopes.tolist(), "mean_contraction": contraction(found).mean(axis=0).tolist()}
-    evidence["reading"] = "none" if interval is None else _trend(interval)
-    return Claim(key, float(slopes.mean()), unit, "measured", "holds", interval, (SEQUENCES,), None, evidence)
+    interval = interval_of_mean(slopes)
+    evidence["reading"] = "none"
+    if interval is not None:
+        evidence["reading"] = "worse" if interval.high < 0 else "milder" if interval.low > 0 else "none"
+    return mean_claim(key, slopes, unit, evidence)
 
 
-def _trend(interval: Interval) -> str:
-    return "worse" if interval.high < 0 else "milder" if interval.low > 0 else "none"
+def geometry_claims(trained: TokenMeasures, random: TokenMeasures) -> list[Claim]:
+    """All claims, the verdicts first. `trained` has its measures at the longest length."""
+    longest = trained.longest
+    assert longest is not None
+    return [
+        *(verdict(trained, length, TRAINED) for length in trained.lengths),
+        verdict(random, trained.lengths[-1], RANDOM),
+        length_trend(trained, TRAINED),
+        length_trend(random, RANDOM),
+        _minus_random(trained, random),
+        _narrowest(trained),
+        _first_token(trained),
+        _energy(trained, 1 / trained.number[:, :, -1], KAPPA),  # N_κ = e^κ / (2 κ E_κ): the energy up to a factor
+        _energy(trained, longest.energy, BETA),
+        *(_hemisphere(trained, longest, at) for at in (0, -1)),
+    ]
+
+
+def _minus_random(trained: TokenMeasures, random: TokenMeasures) -> Claim:
+    """How much more trained weights contract than random ones, on the same sequences."""
+    difference = (contraction(trained) - contraction(random))[:, -1]
+    length = trained.lengths[-1]
+    evidence = {"length": length, "tokens": length - 1, "differences": difference.tolist()}
+    one_draw = Assumption("geometry.one_draw")
+    return mean_claim("geometry.minus_random", difference, "doublings of spread", evidence, one_draw)
+
+
+def _narrowest(trained: TokenMeasures) -> Claim:
+    """Where tokens are closest together."""
+    spread = trained.spread[:, :, -1]
+    at = int(spread.mean(axis=0).argmin())
+    evidence = {"sequences": len(spread), "embedding": float(spread[:, 0].mean()), "end": float(spread[:, -1].mean())}
+    evidence |= _place(trained, at)
+    return mean_claim("geometry.narrowest", spread[:, at], "", evidence, Assumption("geometry.chosen_place"))
+
+
+def _first_token(trained: TokenMeasures) -> Claim:
+    """How much one token changes the picture, at the place where it changes it most."""
+    change = np.log2(trained.spread_with_first / trained.spread)[:, :, 0]
+    at = int(np.abs(change).mean(axis=0).argmax())
+    both = {"without": trained.spread, "with": trained.spread_with_first}
+    evidence = {name: float(spread[:, at, 0].mean()) for name, spread in both.items()}
+    evidence |= {"tokens": trained.lengths[0], **_place(trained, at)}
+    return mean_claim("geometry.first_token", change[:, at], "doublings", evidence)
+
+
+def _energy(trained: TokenMeasures, energies: Floats, beta: float) -> Claim:
+    """Whether the energy [sequences, places] climbs from block to block, as it does along the particle systems."""
+    courses = [energy_course(one) for one in energies]
+    falls = [course.falls for course in courses]
+    evidence = {"falls": falls, "blocks": len(trained.places) - 1, "tokens": trained.lengths[-1] - 1, "beta": beta}
+    evidence["never_falls"] = all(course.monotone for course in courses)
+    value = float(np.mean(falls))
+    return Claim("geometry.energy", value, "blocks", "measured", "holds", None, (SEQUENCES,), None, evidence)
+
+
+def _hemisphere(trained: TokenMeasures, longest: AtLongest, at: int) -> Claim:
+    """Whether an open hemisphere holds the tokens of the first sequence: if so, particles would gather in one point."""
+    low, high = (float(bound) for bound in longest.margin[at])
+    evidence = {"margin_low": low, "margin_high": high, "rounding": ROUNDING, "tokens": trained.lengths[-1] - 1}
+    evidence |= _place(trained, at)
+    seen = (Assumption("geometry.first_sequence"),)
+    source = Reference("docs/geometry.md", "cluster measures")
+    value, status = (None, "unknown") if low <= ROUNDING < high else (low > ROUNDING, "holds")
+    return Claim("geometry.hemisphere", value, "", "certified", status, None, seen, source, evidence)
+
+
+def _place(trained: TokenMeasures, at: int) -> dict[str, str]:
+    """A place of the forward pass, and where that is in words."""
+    place = trained.places[at]
+    return {"place": place, "after": "at the embedding" if at % len(trained.places) == 0 else f"after {place}"}

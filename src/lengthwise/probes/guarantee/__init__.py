@@ -1,11 +1,10 @@
 """The probe `guarantee`: what a model's own training data guarantee of it.
 
-bound          the one entry, and `result`, what it gives
-source         where tokens come from: `text_source` (files, the built-in text), `item_source` (the items of a run)
-message        the model as a message, and which quantiser
-reading        the losses, one stretch at a time, kept in a `store`
-judged         the bounds, with what is known of the data, and whether the model looks ahead
-held_out       the bounded quantities themselves, measured on fresh items or computed exactly
+bound      the one entry, and `result`, what it gives
+source     where tokens come from: the items of a run, or `texts` (files, the built-in text)
+message    the model as a message, and which quantiser
+losses     the losses, one stretch at a time, kept in a `store`
+held_out   the bounded quantities themselves, measured on fresh items or computed exactly
 """
 
 from __future__ import annotations
@@ -68,15 +67,8 @@ class GuaranteeProbe(Probe):
     def measure(self, subject: Subject, context: Context) -> Record:
         """The record of the bounds; nothing is kept on disk."""
         from lengthwise.probes.guarantee.bound import bound
-        from lengthwise.probes.guarantee.record import guarantee_record
 
         with tempfile.TemporaryDirectory(prefix="lengthwise-") as folder:
-            found = bound(
-                subject,
-                self,
-                data=context.data,
-                folder=f"{folder}/bound",
-                seed=context.seed,
-                progress=context.progress,
-            )
-        return guarantee_record(found)
+            place, progress = f"{folder}/bound", context.progress
+            found = bound(subject, self, data=context.data, folder=place, seed=context.seed, progress=progress)
+        return found.record()

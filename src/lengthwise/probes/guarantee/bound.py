@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,30 @@ import numpy as np
 import torch
 
 from lengthwise.bounds.compression.message import decode
+from lengthwise.bounds.tokens import assumptions as words
+from lengthwise.bounds.tokens.formulas import count_bits
 from lengthwise.bounds.tokens.losses import KS, TokenLosses
-from lengthwise.errors import UsageError
+from lengthwise.bounds.tokens.make import bounds_for
+from lengthwise.bounds.tokens.problem import TokenBound
+from lengthwise.errors import Interrupted, UsageError
+from lengthwise.interrupts import Stop
 from lengthwise.messages import explain
 from lengthwise.probes.guarantee import GuaranteeProbe
 from lengthwise.probes.guarantee.held_out import HeldOutCheck, held_out_check
-from lengthwise.probes.guarantee.item_source import ItemSource
-from lengthwise.probes.guarantee.judged import NUMBER, bits_for_count, judged_bounds, only_the_past
-from lengthwise.probes.guarantee.losses import Stretch
-from lengthwise.probes.guarantee.message import BoundAim, ChargedMessage, describe, describe_gguf
-from lengthwise.probes.guarantee.reading import expected_tokens, read_losses, small_part, stretch_tokens
+from lengthwise.probes.guarantee.losses import Stretch, losses_on, token_losses
+from lengthwise.probes.guarantee.message import ChargedMessage, describe, describe_gguf
 from lengthwise.probes.guarantee.result import Guarantee, MeanLosses
-from lengthwise.probes.guarantee.source import TokenSource
+from lengthwise.probes.guarantee.source import (
+    DataStanding,
+    ItemSource,
+    TokenSource,
+    expected_tokens,
+    limited,
+    small_part,
+    stretch_tokens,
+)
 from lengthwise.probes.guarantee.store import BoundFolder, digest_of
-from lengthwise.probes.guarantee.text_source import BuiltInSource, FileSource, Reader
+from lengthwise.probes.guarantee.texts import BuiltInSource, FileSource, Reader
 from lengthwise.probes.probe import probes
 from lengthwise.progress import Progress, silent
 from lengthwise.records import Assumption
@@ -36,6 +47,7 @@ from lengthwise.subjects.run import StoredRun
 from lengthwise.subjects.subject import Subject
 from lengthwise.version import __version__
 
+TOLERANCE = 1e-3  # of logits in single precision, which change a little with the other rows of a batch
 _TUNED_NAMES = ("instruct", "chat", "-it", "sft", "dpo")
 
 explain(
@@ -46,8 +58,15 @@ explain(
         "guarantee.tuned": "its name says that the model was tuned after pre-training: the bound treats the tuned "
         "weights as if they were trained on the given number of tokens alone, and the data of tuning are not among "
         "them",
+        "guarantee.count_paid": "any number of documents and tokens is allowed: log2 n(n + 1) bits are paid for it",
+        "guarantee.unequal_documents": "the documents of the sample differ in length, so a uniform sample of them "
+        "says nothing certain about tokens: only bounds of documents are made",
+        "guarantee.limited": "bounds of tokens are about the contexts of the first {tokens:,} tokens, to which they "
+        "were limited",
+        "guarantee.last_document_cut": "every document is whole: the last one was cut",
     }
 )
+_PAID = Assumption("guarantee.count_paid", "checked")
 
 
 def bound(
@@ -88,13 +107,16 @@ def bound(
         count = known.tokens or total if asked.aim == "tokens" else known.documents or source.documents
         described, decoded = _described(subject, asked, part, count, store, progress)
         progress("predicting", 0, total)
-        losses = read_losses(decoded, source, asked.limit, store, total, progress)
+        losses = _read_losses(decoded, source, asked.limit, store, total, progress)
         _check_sizes(source, len(losses), len(losses.starts))
-        charged = _charged(described, bits_for_count(losses, source.standing))
+        # What is charged so that the bounds hold for every number of tokens, and so of documents, at once.
+        count_price = int(np.ceil(count_bits(known.tokens or len(losses))))
+        parts = {**described.parts, "number of tokens": count_price}
+        charged = dataclasses.replace(described, bits=described.bits + count_price, parts=parts)
         progress("making the bounds", 0, 1)
         past = only_the_past(decoded, part)
         cut_short = asked.limit is not None and len(losses) == asked.limit
-        bounds, notes = judged_bounds(losses, charged.bits, source.standing, asked.delta, past, cut_short)
+        bounds, notes = _judged_bounds(losses, charged.bits, source.standing, asked.delta, past, cut_short)
         check = HeldOutCheck((), ())
         if asked.held_out is not None and run is not None:
             progress("measuring fresh items", 0, asked.held_out)
@@ -202,17 +224,9 @@ def _described(
     if (stored := store.description()) is not None:
         described, message = stored
         return described, predictor.with_weights(decode(message)[1])
-    message, made, decoded = describe(
-        predictor, asked.quantiser, part, BoundAim(asked.aim, count, asked.delta), progress
-    )
+    message, made, decoded = describe(predictor, asked, part, count, progress)
     store.write_description(made, message.data)
     return made, decoded
-
-
-def _charged(described: ChargedMessage, count: int) -> ChargedMessage:
-    """With the bits that let the bounds hold for every number of tokens."""
-    parts = {**described.parts, NUMBER: count}
-    return dataclasses.replace(described, bits=described.bits + count, parts=parts)
 
 
 def _check_sizes(source: TokenSource, tokens: int, documents: int) -> None:
@@ -227,3 +241,94 @@ def _means(losses: TokenLosses) -> MeanLosses:
     errors = tuple((k, float(losses.errors(k).mean())) for k in KS if k < losses.vocabulary)
     mean = float(np.mean(losses.surprise)), float(np.mean(losses.entropy))
     return MeanLosses(len(losses), len(losses.starts), *mean, errors)
+
+
+def _read_losses(
+    predictor: Predictor, source: TokenSource, limit: int | None, store: BoundFolder, total: int, progress: Progress
+) -> TokenLosses:
+    """The losses of every token in reading order. Ctrl-C keeps every finished stretch. 56 bytes per token in memory."""
+    found, done = [], 0
+    with Stop() as stop:
+
+        def reached(tokens: int) -> None:
+            nonlocal done
+            done += tokens
+            progress("predicting", done, max(done, total))
+            if stop.asked:
+                finished = sum(len(statistics.surprise) for statistics in found)
+                raise Interrupted(f"stopped after {finished:,} tokens; run the same command again to resume")
+
+        for number, stretch in enumerate(limited(source.stretches(stretch_tokens(predictor)), limit)):
+            stored = store.losses(number, stretch)
+            if stored is not None:
+                found.append(stored)
+                reached(stretch.tokens)
+                continue
+            found.append(losses_on(predictor, stretch, reached))
+            store.write_losses(number, stretch, found[-1])
+    if stop.asked:
+        signal.raise_signal(stop.asked)
+    return token_losses(found, predictor.vocabulary)
+
+
+# --- bounds, with what is known of the data in place of what the formulas must assume --------------------------------
+
+
+def _judged_bounds(
+    losses: TokenLosses, bits: float, standing: DataStanding, delta: float, past: Assumption, cut_short: bool = False
+) -> tuple[tuple[TokenBound, ...], tuple[Assumption, ...]]:
+    """The bounds, and what a reader should know of them. `past`: whether the model looks only at
+    what came before; `cut_short`: the last document is not whole."""
+    tokens, documents, notes = standing.tokens, standing.documents, []
+    if standing.drawn and documents is not None and documents > len(losses.starts):
+        lengths = np.diff(np.append(losses.starts, len(losses)))
+        if lengths.min() < lengths.max():
+            tokens, notes = None, [Assumption("guarantee.unequal_documents")]
+    if standing.tokens_alone:  # every token stands for itself: the text is no sample of documents at all
+        losses = dataclasses.replace(losses, documents=np.arange(len(losses)))
+        documents = None
+    if cut_short and standing.tokens is None:
+        notes.append(Assumption("guarantee.limited", values={"tokens": len(losses)}))
+    made = bounds_for(losses, bits, delta=delta, tokens=tokens, documents=documents)
+    if standing.tokens_alone:
+        made = tuple(one for one in made if one.level == "tokens")
+    return tuple(_judged(one, standing, past, cut_short) for one in made), tuple(notes)
+
+
+def _judged(one: TokenBound, standing: DataStanding, past: Assumption, cut_short: bool) -> TokenBound:
+    known = {
+        words.DECODED: [Assumption(words.DECODED, "checked")],
+        words.PAST: [past],
+        words.TRAINING: list(standing.of_data),
+        words.INDEPENDENT: list(standing.of_documents),
+        words.COUNT: [_PAID],
+        words.FIXED_DOCUMENTS: [_PAID],
+        words.AFTERWARDS: [] if standing.drawn or standing.tokens_alone else [Assumption(words.AFTERWARDS)],
+    }
+    found: list[Assumption] = []
+    for assumption in one.risk.assumptions:
+        sample = assumption.key in words.OF_SAMPLE and (standing.drawn or standing.tokens_alone)
+        found += [] if sample else known.get(assumption.key, [assumption])
+    if cut_short and one.level == "documents":
+        found.append(Assumption("guarantee.last_document_cut", "violated"))
+    violated = any(assumption.check == "violated" for assumption in found)
+    kind = "heuristic" if violated else standing.kind
+    return dataclasses.replace(one, risk=dataclasses.replace(one.risk, kind=kind, assumptions=tuple(found)))
+
+
+@torch.no_grad()
+def only_the_past(predictor: Predictor, part: Stretch, rows: int = 4) -> Assumption:
+    """Whether a model looks ahead: some rows of the data are read twice, the second time with their later halves
+    reversed, which must not change what it predicts before them."""
+    widest = max(part.rows, key=lambda some: some.batch.inputs.shape[1]).batch
+    inputs = widest.inputs[:rows]
+    half = (inputs.shape[1] + 1) // 2
+    if half == inputs.shape[1]:
+        return Assumption(words.PAST)  # rows of one token cannot tell
+    others = np.concatenate([inputs[:, :half], inputs[:, :half:-1], inputs[:, half : half + 1]], axis=1)
+    others[:, half:] = np.where(others[:, half:] == inputs[:, half:], others[:, :1], others[:, half:])
+    asked = torch.zeros(inputs.shape, dtype=torch.bool)
+    asked[:, half - 1] = True
+    first, second = (predictor.logits(predictor.states(torch.from_numpy(read), asked)) for read in (inputs, others))
+    same = float((first - second).abs().max()) <= TOLERANCE * max(1.0, float(first.abs().max()))
+    return Assumption(words.PAST, "checked" if same else "violated")

@@ -8,6 +8,7 @@ the loss itself.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,13 +19,13 @@ import torch
 from lengthwise.bounds.tokens.problem import TokenBound, rank_limit
 from lengthwise.messages import explain
 from lengthwise.probes.guarantee import GuaranteeProbe
-from lengthwise.probes.guarantee.item_source import ItemSource
-from lengthwise.probes.guarantee.losses import TOKENS, Rows
+from lengthwise.probes.guarantee.losses import Rows
+from lengthwise.probes.guarantee.source import ItemSource
 from lengthwise.records import Claim, Interval
 from lengthwise.seeds import Floats
 from lengthwise.subjects.predictor import Predictor
 from lengthwise.subjects.run import StoredRun
-from lengthwise.tasks.batch import SPECIALS, Batch, rows_of
+from lengthwise.tasks.batch import SPECIALS, Batch
 
 AT_ONCE = 1 << 16  # tokens of a stretch
 LEVEL = 0.95
@@ -71,7 +72,7 @@ def held_out_check(
     seen: dict[_Setting, tuple[Floats, Floats]] = {}
     if exact:
         rows = _rows(run, items, seed, "train")
-        seen = _by_item(predictor, rows, settings, lambda *given: _expected_loss(run, *given))
+        seen = _by_item(predictor, rows, settings, functools.partial(_expected_loss, run))
     for one in bounds:
         setting = _Setting(one.target, one.alpha)
         if one.level == "documents":
@@ -90,67 +91,48 @@ def held_out_check(
 
 
 def _plain_loss(sums: Floats, counts: Floats) -> Claim:
-    means = sums / counts
-    return Claim(
-        key="guarantee.plain_loss",
-        value=float(means.mean()),
-        unit="nats per token",
-        kind="measured",
-        interval=_interval(float(means.mean()), float(means.std(ddof=1)), len(means)),
-        evidence={"items": len(means), "alpha": 0.0},
-    )
+    interval = _interval(sums / counts)
+    evidence = {"items": len(sums), "alpha": 0.0}
+    value = float((sums / counts).mean())
+    return Claim("guarantee.plain_loss", value, "nats per token", "measured", interval=interval, evidence=evidence)
 
 
 def _of_documents(one: TokenBound, sums: Floats, counts: Floats) -> Claim:
-    means = sums / counts
-    spread = float(means.std(ddof=1))
-    return _claim(one, "guarantee.on_fresh_items", _interval(float(means.mean()), spread, len(means)), len(means))
+    return _claim(one, "guarantee.on_fresh_items", _interval(sums / counts), len(sums))
 
 
 def _of_contexts(one: TokenBound, sums: Floats, counts: Floats, whole: bool) -> Claim:
     """The mean over tokens; a ratio of two means over items, whose spread is that of what is left of each item."""
     mean = float(sums.sum() / counts.sum())
-    left = (sums - mean * counts) / counts.mean()
-    key = "guarantee.in_contexts"
-    if whole:
-        return _claim(one, key, Interval(mean, mean, 1.0, "all training items, no draw"), len(sums))
-    return _claim(one, key, _interval(mean, float(left.std(ddof=1)), len(sums)), len(sums))
+    interval = Interval(mean, mean, 1.0, "all training items, no draw")
+    if not whole:
+        interval = _interval(mean + (sums - mean * counts) / counts.mean())
+    return _claim(one, "guarantee.in_contexts", interval, len(sums))
 
 
 def _claim(one: TokenBound, key: str, interval: Interval, items: int) -> Claim:
-    return Claim(
-        key=key,
-        value=(interval.low + interval.high) / 2,
-        unit=one.unit,
-        kind="measured",
-        interval=interval,
-        evidence={
-            "target": one.target,
-            "level": one.level,
-            "inequality": one.inequality,
-            "bound": one.total,
-            "items": items,
-            "alpha": one.alpha,
-            "below_bound": interval.high <= one.total,
-        },
-    )
+    evidence = {name: getattr(one, name) for name in ("target", "level", "inequality", "alpha")}
+    evidence |= {"bound": one.total, "items": items, "below_bound": interval.high <= one.total}
+    value = (interval.low + interval.high) / 2
+    return Claim(key, value, one.unit, "measured", interval=interval, evidence=evidence)
 
 
-def _interval(mean: float, spread: float, items: int) -> Interval:
-    half = 1.96 * spread / math.sqrt(items)
+def _interval(values: Floats) -> Interval:
+    mean, spread = float(values.mean()), float(values.std(ddof=1))
+    half = 1.96 * spread / math.sqrt(len(values))
     alike = "" if spread else ", which were all alike"
-    return Interval(mean - half, mean + half, LEVEL, f"normal approximation over {items} items{alike}")
+    return Interval(mean - half, mean + half, LEVEL, f"normal approximation over {len(values)} items{alike}")
 
 
 # --- losses, item by item -------------------------------------------------------------------------------------------
 
-Measure = Callable[[Rows, slice, torch.Tensor, _Setting], Floats]
+Measure = Callable[[Batch, torch.Tensor, _Setting], Floats]
 
 
 def _rows(run: StoredRun, items: int, seed: int, role: str) -> Iterator[Rows]:
     source = ItemSource(run, GuaranteeProbe(sample=items), seed + 1, role, count=False)
     for stretch in source.stretches(AT_ONCE):
-        yield from stretch.rows
+        yield from stretch.passes()
 
 
 @torch.no_grad()
@@ -161,31 +143,24 @@ def _by_item(
     sums: dict[_Setting, list[Floats]] = {setting: [] for setting in settings}
     counts: list[Floats] = []
     for part in rows:
-        at_once = max(1, TOKENS // part.batch.inputs.shape[1])
-        for first in range(0, len(part.documents), at_once):
-            some = slice(first, first + at_once)
-            batch = rows_of(part.batch, some)
-            states = predictor.states(torch.from_numpy(batch.inputs), torch.from_numpy(batch.scored))
-            logits = predictor.logits(states).double()
-            item = np.nonzero(batch.scored)[0]
-            counts.append(np.bincount(item, minlength=len(batch.inputs)).astype(np.float64))
-            for setting in settings:
-                losses = measure(part, some, logits, setting)
-                totals = np.bincount(item, weights=losses, minlength=len(batch.inputs))
-                sums[setting].append(totals.astype(np.float64))
+        batch, item = part.batch, np.nonzero(part.batch.scored)[0]
+        states = predictor.states(torch.from_numpy(batch.inputs), torch.from_numpy(batch.scored))
+        logits = predictor.logits(states).double()
+        counts.append(batch.scored.sum(axis=1).astype(np.float64))
+        for setting in settings:
+            losses = measure(batch, logits, setting)
+            sums[setting].append(np.bincount(item, weights=losses, minlength=len(batch.inputs)).astype(np.float64))
     whole = np.concatenate(counts)
     return {setting: (np.concatenate(found), whole) for setting, found in sums.items()}
 
 
-def _loss_of_answers(part: Rows, some: slice, logits: torch.Tensor, setting: _Setting) -> Floats:
-    batch: Batch = rows_of(part.batch, some)
+def _loss_of_answers(batch: Batch, logits: torch.Tensor, setting: _Setting) -> Floats:
     targets = torch.from_numpy(batch.targets[batch.scored].astype(np.int64))[:, None]
     return _loss_of_all(logits, setting).gather(1, targets)[:, 0].numpy()
 
 
-def _expected_loss(run: StoredRun, part: Rows, some: slice, logits: torch.Tensor, setting: _Setting) -> Floats:
+def _expected_loss(run: StoredRun, batch: Batch, logits: torch.Tensor, setting: _Setting) -> Floats:
     """Σ P(token | what came before) x loss(token): no token is drawn."""
-    batch: Batch = rows_of(part.batch, some)
     answers = np.where(batch.scored, batch.targets - len(SPECIALS), 0)
     true = np.exp(run.task.log_probabilities(answers))[batch.scored]  # pyright: ignore[reportAttributeAccessIssue]
     losses = _loss_of_all(logits, setting)[:, len(SPECIALS) :].numpy()
@@ -197,8 +172,7 @@ def _loss_of_all(logits: torch.Tensor, setting: _Setting) -> torch.Tensor:
     if setting.alpha is None:
         k = rank_limit(setting.target)  # pyright: ignore[reportArgumentType]
         likelier = logits.shape[1] - torch.searchsorted(logits.sort(dim=1).values, logits)  # those as likely and itself
-        as_likely = likelier - 1
-        return (as_likely >= k).double()
+        return (likelier - 1 >= k).double()
     if setting.alpha == 0:
         return -logits.log_softmax(dim=1)  # a probability may be too small for a number, its logarithm is not
     p = logits.softmax(dim=1)

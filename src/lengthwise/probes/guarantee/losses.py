@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from lengthwise.bounds.tokens.losses import KS, TokenLosses
 from lengthwise.errors import LengthwiseError
 from lengthwise.seeds import Ints
 from lengthwise.subjects.predictor import Predictor
-from lengthwise.tasks.batch import Batch
+from lengthwise.tasks.batch import Batch, rows_of
 
 TOKENS = 2048  # tokens of one forward pass: more is no faster on a processor, and takes more memory
 CELLS = 1 << 23  # logits that exist at once: 64 megabytes
@@ -30,6 +30,9 @@ class Rows:
     documents: Ints
     order: Ints
 
+    def some(self, which: Ints | slice) -> Rows:
+        return Rows(rows_of(self.batch, which), self.documents[which], self.order[which])
+
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
@@ -42,6 +45,13 @@ class Stretch:
         """How many tokens are predicted."""
         return sum(int(rows.batch.scored.sum()) for rows in self.rows)
 
+    def passes(self) -> Iterator[Rows]:
+        """As many rows at a time as one forward pass takes."""
+        for rows in self.rows:
+            at_once = max(1, TOKENS // rows.batch.inputs.shape[1])
+            for first in range(0, len(rows.documents), at_once):
+                yield rows.some(slice(first, first + at_once))
+
     def digest(self) -> str:
         """What is read and what is asked of it, whatever file, tokenizer or task it came from. O(bytes)."""
         found = hashlib.sha256()
@@ -53,59 +63,49 @@ class Stretch:
 
 
 class TokenStatistics(NamedTuple):
-    """Surprise [n] and entropy [n] in nats, rank [n], mass of the k likeliest [n, 3]."""
+    """Surprise [n] and entropy [n] in nats, rank [n], mass of the k likeliest [n, 3], number of the document [n]."""
 
     surprise: NDArray[np.float32]
     entropy: NDArray[np.float32]
     rank: NDArray[np.int32]
     mass: NDArray[np.float32]
+    documents: Ints
 
 
+def _joined(parts: Iterable[TokenStatistics]) -> TokenStatistics:
+    return TokenStatistics(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+@torch.no_grad()
 def losses_on(
-    predictor: Predictor, stretch: Stretch, reached: Callable[[int], None] | None = None
-) -> tuple[TokenStatistics, Ints]:
-    """The statistics of every predicted token and its document, in reading order; `reached` hears of the tokens done.
+    predictor: Predictor, stretch: Stretch, reached: Callable[[int], None] = lambda _: None
+) -> TokenStatistics:
+    """The statistics of every predicted token, in reading order; `reached` hears of the tokens done.
 
     O(tokens x (parameters + depth x T x width)) for rows of T tokens. A model that looks only at what came before never
     sees what fills a row up at its right.
     """
-    parts: list[TokenStatistics] = []
-    documents: list[Ints] = []
-    order: list[Ints] = []
-    for rows in stretch.rows:
-        at_once = max(1, TOKENS // rows.batch.inputs.shape[1])
-        for first in range(0, len(rows.documents), at_once):
-            some = slice(first, first + at_once)
-            parts.append(_on_batch(predictor, rows.batch, some))
-            row = np.nonzero(rows.batch.scored[some])[0]
-            documents.append(rows.documents[some][row])
-            order.append(rows.order[some][row])
-            if reached:
-                reached(len(row))
+    parts, order = [], []
+    for rows in stretch.passes():
+        batch, row = rows.batch, np.nonzero(rows.batch.scored)[0]
+        states = predictor.states(torch.from_numpy(batch.inputs), torch.from_numpy(batch.scored))
+        targets = torch.from_numpy(batch.targets[batch.scored].astype(np.int64))
+        parts.append(_statistics_of(predictor, states, targets, rows.documents[row]))
+        order.append(rows.order[row])
+        reached(len(row))
     sorted_by = np.argsort(np.concatenate(order), kind="stable")  # tokens of a row keep their order
-    columns = (np.concatenate(column)[sorted_by] for column in zip(*parts, strict=True))
-    return TokenStatistics(*columns), np.concatenate(documents)[sorted_by]
+    return TokenStatistics._make(column[sorted_by] for column in _joined(parts))
 
 
 @torch.no_grad()
-def _on_batch(predictor: Predictor, batch: Batch, some: slice) -> TokenStatistics:
-    scored = batch.scored[some]
-    states = predictor.states(torch.from_numpy(batch.inputs[some]), torch.from_numpy(scored))
-    return _statistics_of(predictor, states, torch.from_numpy(batch.targets[some][scored].astype(np.int64)))
-
-
-@torch.no_grad()
-def _statistics_of(predictor: Predictor, states: Tensor, targets: Tensor) -> TokenStatistics:
+def _statistics_of(predictor: Predictor, states: Tensor, targets: Tensor, documents: Ints) -> TokenStatistics:
     """What the model said of each target. O(n W V) work for the logits, O(CELLS) memory whatever n and V."""
     rows = max(1, CELLS // predictor.vocabulary)
-    parts = [
-        _some(predictor.logits(states[first : first + rows]), targets[first : first + rows])
-        for first in range(0, len(targets), rows)
-    ]
-    return TokenStatistics(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    chunks = [slice(first, first + rows) for first in range(0, len(targets), rows)]
+    return _joined(_some(predictor.logits(states[some]), targets[some], documents[some]) for some in chunks)
 
 
-def _some(logits: Tensor, targets: Tensor) -> TokenStatistics:
+def _some(logits: Tensor, targets: Tensor, documents: Ints) -> TokenStatistics:
     # In double precision: in single, surprises over 50,000 tokens came out 2e-5 nats too small, not only rounded.
     log_p = logits.double().log_softmax(dim=-1)
     at = targets[:, None]
@@ -123,19 +123,12 @@ def _some(logits: Tensor, targets: Tensor) -> TokenStatistics:
         entropy.clamp(min=0).float().numpy(),
         rank.to(torch.int32).numpy(),
         mass.float().numpy(),
-    )
-
-
-def token_losses(found: Sequence[tuple[TokenStatistics, Ints]], vocabulary: int) -> TokenLosses:
-    """Several stretches as one record, in double precision."""
-    columns = (np.concatenate([getattr(part, name) for part, _ in found]) for name in TokenStatistics._fields)
-    surprise, entropy, rank, mass = columns
-    documents = np.concatenate([numbers for _, numbers in found])
-    return TokenLosses(
-        surprise.astype(np.float64),
-        entropy.astype(np.float64),
-        rank.astype(np.int64),
-        mass.astype(np.float64),
         documents,
-        vocabulary,
     )
+
+
+def token_losses(found: Iterable[TokenStatistics], vocabulary: int) -> TokenLosses:
+    """Several stretches as one record, in double precision."""
+    whole = _joined(found)
+    surprise, entropy, mass = (column.astype(np.float64) for column in (whole.surprise, whole.entropy, whole.mass))
+    return TokenLosses(surprise, entropy, whole.rank.astype(np.int64), mass, whole.documents, vocabulary)

@@ -18,8 +18,8 @@ from lengthwise.bounds.compression.gguf_file import message_of_gguf
 from lengthwise.bounds.compression.message import Message, decode, encode
 from lengthwise.bounds.compression.quantisers import quantisers
 from lengthwise.bounds.tokens.make import foreseen_bound
-from lengthwise.bounds.tokens.problem import Level
 from lengthwise.messages import explain
+from lengthwise.probes.guarantee import GuaranteeProbe
 from lengthwise.probes.guarantee.losses import Stretch, losses_on, token_losses
 from lengthwise.progress import Progress
 from lengthwise.records import Assumption
@@ -40,15 +40,6 @@ explain(
         "charged: it is assumed to have been fixed before the training data were seen",
     }
 )
-
-
-@dataclass(frozen=True)
-class BoundAim:
-    """Which bound a quantiser is chosen for, on how many tokens or documents, and at which delta."""
-
-    level: Level
-    count: int
-    delta: float
 
 
 @dataclass(frozen=True)
@@ -98,18 +89,18 @@ class ChargedMessage:
 
 
 def describe(
-    predictor: Predictor, quantiser: str, part: Stretch, aim: BoundAim, progress: Progress
+    predictor: Predictor, asked: GuaranteeProbe, part: Stretch, count: int, progress: Progress
 ) -> tuple[Message, ChargedMessage, Predictor]:
     """The message of a model with the quantiser that was asked for, or with the best of a few; what is charged for it;
     and the model with the decoded weights.
 
-    `part` is the small part of the data on which quantisers are compared, `aim` for which bound.
-    O(candidates x (weights + one pass over `part`)).
+    Quantisers are compared on a small `part` of the data, by the bound that it foresees for all `count` tokens or
+    documents. O(candidates x (weights + one pass over `part`)).
     """
     original, header = predictor.tensors(), json.loads(json.dumps(predictor.header(), default=str))
     numbers = sum(tensor.size for tensor in original.values())
     before = token_losses([losses_on(predictor, part)], predictor.vocabulary)
-    specs = (quantiser,) if quantiser else FOR_LARGE if numbers > LARGE else CANDIDATES
+    specs = (asked.quantiser,) if asked.quantiser else FOR_LARGE if numbers > LARGE else CANDIDATES
     made = [quantisers.restore(spec) for spec in specs]  # a wrong spec is refused before the work
     tried: list[QuantiserTrial] = []
     best: tuple[QuantiserTrial, Message, Predictor] | None = None
@@ -118,7 +109,7 @@ def describe(
         message = encode(original, header, one)
         decoded = predictor.with_weights(decode(message.data)[1])
         after = token_losses([losses_on(decoded, part)], predictor.vocabulary)
-        foreseen = foreseen_bound(after, message.bits, aim.count, level=aim.level, delta=aim.delta)
+        foreseen = foreseen_bound(after, message.bits, count, level=asked.aim, delta=asked.delta)
         tried.append(QuantiserTrial(spec, message.bits, float(after.surprise.mean()), foreseen))
         if best is None or foreseen < best[0].foreseen:
             best = tried[-1], message, decoded
@@ -142,7 +133,7 @@ def describe_gguf(path: Path, predictor: Predictor, part: Stretch) -> ChargedMes
     """What is charged for a GGUF file, which is its own message: the model that is run is the one in the file."""
     message = message_of_gguf(path)
     facts = {"file_bits": message.file_bits, "tokenizer_bits": message.tokenizer_bits}
-    losses, _ = losses_on(predictor, part)
+    losses = losses_on(predictor, part)
     loss = float(losses.surprise.astype(np.float64).mean())
     return ChargedMessage(
         source="the GGUF file itself, its blocks entropy-coded; decoded back and compared",

@@ -28,7 +28,6 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json, replace_file, write_json, writing
 from lengthwise.probes.guarantee.losses import Stretch, TokenStatistics
 from lengthwise.probes.guarantee.message import ChargedMessage
-from lengthwise.seeds import Ints
 
 REQUEST, MESSAGE, DESCRIPTION, BOUND = "request.json", "message.bin", "message.json", "bound.json"
 
@@ -48,9 +47,11 @@ class BoundFolder:
             folder.mkdir(parents=True, exist_ok=True)
             if (folder / REQUEST).exists():
                 stored = read_json(folder / REQUEST)
-                if not isinstance(stored, dict) or stored.get("request") != plain:
-                    what = _difference(stored.get("request") if isinstance(stored, dict) else {}, plain)
-                    raise UsageError(f"{folder} holds another bound ({what} differs); choose another folder")
+                before = stored.get("request") if isinstance(stored, dict) else None
+                if before != plain:
+                    known = before if isinstance(before, dict) else {}
+                    what = next((key for key in plain if known.get(key) != plain[key]), "settings")
+                    raise UsageError(f"{folder} holds another bound (its {what} differs); choose another folder")
             elif any(folder.iterdir()):
                 raise UsageError(f"{folder} holds other files; choose a new or empty folder")
             else:
@@ -79,31 +80,28 @@ class BoundFolder:
                     part.write_bytes(message)
             write_json(self.folder / DESCRIPTION, {**plain, "sha256": self._mark(_text(plain))})
 
-    def losses(self, number: int, stretch: Stretch) -> tuple[TokenStatistics, Ints] | None:
+    def losses(self, number: int, stretch: Stretch) -> TokenStatistics | None:
         """The losses of a stretch; None where they are not there, not whole, or of anything but this stretch."""
         try:
             with np.load(self._place(number), allow_pickle=False) as arrays:
-                found = {name: arrays[name] for name in (*TokenStatistics._fields, "documents")}
+                found = TokenStatistics(*(arrays[name] for name in TokenStatistics._fields))
                 mark = str(arrays["sha256"])
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
-        if mark != self._mark_of_losses(number, stretch, found):
-            return None
-        return TokenStatistics(*(found[name] for name in TokenStatistics._fields)), found["documents"]
+        return found if mark == self._mark_of_losses(number, stretch, found) else None
 
-    def write_losses(self, number: int, stretch: Stretch, statistics: TokenStatistics, documents: Ints) -> None:
-        found = {**statistics._asdict(), "documents": documents}
+    def write_losses(self, number: int, stretch: Stretch, found: TokenStatistics) -> None:
         mark = self._mark_of_losses(number, stretch, found)
         with writing(self.folder), replace_file(self._place(number)) as part, part.open("wb") as file:
-            np.savez(file, **found, sha256=np.array(mark))
+            np.savez(file, **found._asdict(), sha256=np.array(mark))
 
     def write_bound(self, content: Mapping[str, Any]) -> None:
         with writing(self.folder):
             write_json(self.folder / BOUND, dict(content))
 
-    def _mark_of_losses(self, number: int, stretch: Stretch, arrays: Mapping[str, Any]) -> str:
+    def _mark_of_losses(self, number: int, stretch: Stretch, found: TokenStatistics) -> str:
         parts = [f"{number} {stretch.digest()}".encode()]
-        for name, array in arrays.items():
+        for name, array in found._asdict().items():
             parts += [f"{name} {array.dtype} {array.shape}".encode(), np.ascontiguousarray(array).tobytes()]
         return self._mark(*parts)
 
@@ -125,9 +123,3 @@ def _hash(*parts: bytes) -> bytes:
 
 def _text(content: Mapping[str, object]) -> bytes:
     return json.dumps(dict(content), sort_keys=True, default=str).encode()
-
-
-def _difference(stored: object, asked: Mapping[str, object]) -> str:
-    before = stored if isinstance(stored, dict) else {}
-    different = [key for key in asked if before.get(key) != asked[key]]
-    return f"its {different[0]}" if different else "its settings"

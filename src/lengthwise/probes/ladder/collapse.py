@@ -17,6 +17,7 @@ from lengthwise.models.forward import run
 from lengthwise.models.parts import Anatomy
 from lengthwise.probes.ladder.level_items import LevelItems
 from lengthwise.probes.ladder.levels import Inside
+from lengthwise.probes.sparsity.rows import row_numbers
 from lengthwise.seeds import Floats, Ints
 from lengthwise.tasks.search.search_task import SearchTask
 
@@ -39,8 +40,7 @@ def places_of(items: LevelItems) -> Places:
     rows, columns, pairs = [], [], []
     for row in range(len(items)):
         inputs, begin = items.batch.inputs[row], int(items.batch.scored[row].argmax())
-        ends, stacks = _ends(items, row)
-        seen = [(begin + end, int(inputs[begin + end]), stack) for end, stack in zip(ends, stacks, strict=True)]
+        seen = [(begin + end, int(inputs[begin + end]), stack) for end, stack in _ends(items, row)]
         first = len(rows)
         rows += [row] * len(seen)
         columns += [column for column, _, _ in seen]
@@ -53,20 +53,17 @@ def places_of(items: LevelItems) -> Places:
     return Places(np.array(rows), np.array(columns), np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
 
-def _ends(items: LevelItems, row: int) -> tuple[list[int], list[tuple | None]]:
+def _ends(items: LevelItems, row: int) -> list[tuple[int, tuple | None]]:
     """For each place of an item: how many tokens of the answer have been read there, and the moves in force."""
-    prompt, answer = items.prompts[row], items.answers[row]
     if not isinstance(items.task, SearchTask):
         if items.task.readout == "tags":  # labels are given where the prompt is read
-            count = int(items.batch.scored[row].sum())
-            return list(range(count)), [None] * count
-        return list(range(1, len(answer) + 1)), [None] * len(answer)
-    ends, stacks, stack = [], [], ()
-    for event in items.task.verify(prompt, answer).events:
+            return [(end, None) for end in range(int(items.batch.scored[row].sum()))]
+        return [(end, None) for end in range(1, len(items.answers[row]) + 1)]
+    found, stack = [], ()
+    for event in items.task.verify(items.prompts[row], items.answers[row]).events:
         stack = (*stack, event.move) if event.kind == "push" else stack[:-1]
-        ends.append(event.end)
-        stacks.append(stack)
-    return ends, stacks
+        found.append((event.end, stack))
+    return found
 
 
 @torch.no_grad()
@@ -80,8 +77,7 @@ def look_inside(anatomy: Anatomy, items: LevelItems, at: Tensor) -> tuple[Inside
     layers = []
     for stream, entropy in zip(streams, [None, *entropies], strict=True):
         states = stream[places.items, places.columns].numpy()
-        shared, rank = share_of_pairs(states, places.pairs), effective_rank(states)
-        layers.append(Inside(shared, len(places.pairs), rank, entropy))
+        layers.append(Inside(share_of_pairs(states, places.pairs), len(places.pairs), effective_rank(states), entropy))
     return tuple(layers)
 
 
@@ -108,9 +104,5 @@ def effective_rank(states: Floats) -> float:
 def attention_entropy(logits: Tensor, weights: Tensor, asked: NDArray[np.bool_]) -> float | None:
     """The mean over heads and the places that are `asked` [B, T] of the entropy of the weights [B, H, T, T], each as a
     share of the logarithm of how many keys are seen, which have a logit above -inf; None where no query sees two."""
-    seen = (logits > -torch.inf).sum(dim=3)  # [B, H, T]
-    counted = torch.from_numpy(asked)[:, None] & (seen > 1)
-    if not bool(counted.any()):
-        return None
-    entropy = torch.special.entr(weights).sum(dim=3)
-    return float((entropy[counted] / seen[counted].log()).mean())
+    entropy, most, _ = row_numbers(logits, weights, torch.from_numpy(asked))
+    return float((entropy / most)[most > 0].mean()) if bool((most > 0).any()) else None

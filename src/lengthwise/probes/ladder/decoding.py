@@ -1,4 +1,5 @@
-"""What a model writes on its own, token by token, each the one it scores best.
+"""What a model would write at each place with the true answer given, and what it writes on its own: token by token, the
+one it scores best.
 
 Up to its first mistake a model that writes freely has read the true answer, so it writes what it would have written
 with the true answer given. Items without a mistake need no decoding, and the others begin with their first mistake.
@@ -10,15 +11,72 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from lengthwise.models.transformer import Cache, Transformer
+from lengthwise.models.transformer import Transformer
 from lengthwise.probes.ladder.level_items import LevelItems, Texts
-from lengthwise.probes.ladder.taught import Taught
-from lengthwise.seeds import Ints
-from lengthwise.tasks.batch import EOS, PAD
+from lengthwise.seeds import Floats, Ints
+from lengthwise.subjects.run import continue_greedily, rows_at_once
+from lengthwise.tasks.batch import EOS, PAD, Batch, lengths_of, rows_of, trimmed
 from lengthwise.tasks.search.search_task import SearchTask
 from lengthwise.tasks.task import Task
+
+_ROWS = 16  # rows of about the same length that are read together
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """All [items, tokens] and of meaning where `scored`: the token the model scores best, whether it is the true one,
+    its probability, and the cross-entropy of the true one."""
+
+    scored: NDArray[np.bool_]
+    best: Ints
+    hits: NDArray[np.bool_]
+    confidence: Floats
+    losses: Floats
+
+    def first(self, count: int, width: int) -> Taught:
+        """The first items alone, as wide as these are."""
+        return Taught(*(values[:count, :width] for values in vars(self).values()))
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Which items have no mistake, [items]: those that greedy decoding writes exactly."""
+        return np.asarray((self.hits | ~self.scored).all(axis=1))
+
+    @property
+    def errors(self) -> Floats:
+        """The share of wrong tokens of each item, [items]."""
+        return (~self.hits & self.scored).sum(axis=1) / self.scored.sum(axis=1)
+
+    @property
+    def first_mistakes(self) -> Ints:
+        """The place at which each item is first asked for a token and gives a wrong one; -1 where there is none."""
+        wrong = ~self.hits & self.scored
+        return np.where(wrong.any(axis=1), wrong.argmax(axis=1), -1)
+
+
+@torch.no_grad()
+def read_items(model: Transformer, batch: Batch, at: Tensor) -> Taught:
+    """Read all rows, those of about the same length together. `at` [1, places] are positions for the longest row."""
+    best = np.full(batch.scored.shape, PAD)
+    confidence, losses = np.zeros(batch.scored.shape), np.zeros(batch.scored.shape)
+    order = np.argsort(lengths_of(batch), kind="stable")
+    step = min(_ROWS, rows_at_once(model, batch.scored.shape[1]))
+    for start in range(0, len(order), step):
+        rows = order[start : start + step]
+        part = trimmed(rows_of(batch, rows))
+        width = part.scored.shape[1]
+        logits = model(torch.from_numpy(part.inputs), at=at[:, :width], scored=torch.from_numpy(part.scored))
+        scores = logits.double().log_softmax(dim=-1)
+        truth = torch.from_numpy(part.targets[part.scored])
+        row, column = np.nonzero(part.scored)
+        where = rows[row], column
+        best[where] = logits.argmax(dim=-1).numpy()
+        confidence[where] = scores.amax(dim=-1).exp().numpy()
+        losses[where] = -scores.gather(1, truth[:, None])[:, 0].numpy()
+    return Taught(batch.scored, best, (best == batch.targets) & batch.scored, confidence, losses)
 
 
 @dataclass(frozen=True)
@@ -58,36 +116,6 @@ def write_answers(model: Transformer, items: LevelItems, taught: Taught, at: Ten
         for row, prompt, whole in zip(going, prompts, continue_greedily(model, known, limits, at), strict=True):
             answers[row] = whole[len(prompt) :]
     return [_written(items.task, tokens) for tokens in answers]
-
-
-@torch.no_grad()
-def continue_greedily(model: Transformer, known: list[list[int]], limits: Ints, at: Tensor) -> list[list[int]]:
-    """Each row of tokens with what the model writes behind it, up to a special token or to its limit of tokens.
-
-    The rows go through one cache together, a column at a time from the end of the shortest on; where a row is still
-    known, its own token is read and not what the model would write. Rows that have ended are taken out.
-    """
-    lengths = np.array([len(row) for row in known])
-    text = np.full((len(known), int(max(limits.max(), lengths.max()))), PAD)
-    for row, tokens in zip(text, known, strict=True):
-        row[: len(tokens)] = tokens
-    ends, going = np.maximum(lengths, limits), np.flatnonzero(lengths < limits)
-    cache, column = Cache(), int(lengths.min())
-    read = text[going, :column]
-    while len(going):
-        logits = model(torch.from_numpy(read), at=at[:, :column], cache=cache)[:, -1]
-        free = lengths[going] <= column
-        text[going, column] = np.where(free, logits.argmax(dim=-1).numpy(), text[going, column])
-        column += 1
-        ended = free & (text[going, column - 1] <= EOS)
-        ends[going[ended]] = column
-        stays = ~ended & (column < limits[going])
-        if not stays.all():
-            kept, going = torch.from_numpy(np.flatnonzero(stays)), going[stays]
-            cache.keys = [keys[kept] for keys in cache.keys]
-            cache.values = [values[kept] for values in cache.values]
-        read = text[going, column - 1 : column]
-    return [row[:end].tolist() for row, end in zip(text, ends, strict=True)]
 
 
 def judge(task: Task, prompt: Texts, truth: Texts, written: Written) -> Judgement:

@@ -13,7 +13,6 @@ from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.batch import Batch, pack, rows_of, stacked, trimmed
 from lengthwise.tasks.ladder import Level
-from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 
 Texts = tuple[str, ...]
@@ -85,14 +84,3 @@ def positions_for(model: Transformer, items: LevelItems, seed: int) -> Tensor:
     least = position.indices(items.width, 1, shape, seeds, False)
     most = position.indices(room, 1, shape, seeds, False)
     return most if torch.equal(most[:, : items.width], least) else least
-
-
-def check_climbs(model: Transformer, task: Task) -> None:
-    """Refuse what a ladder cannot be measured with."""
-    if not model.architecture.causal or task.readout == "numbers":
-        raise UsageError("a ladder is climbed by a decoder that writes tokens; encoders and number tasks have none")
-    if model.interface.vocabulary != len(task.vocabulary):
-        raise UsageError(
-            f"the model reads {model.interface.vocabulary} tokens and the task {name_of(task)} has "
-            f"{len(task.vocabulary)}; give the task it was trained on"
-        )

@@ -124,38 +124,25 @@ class Ladder:
     def record(self) -> Record:
         """The ladder as a record; `from_record` reads it back."""
         farthest = {point.axis: point for point in self.points}.values()
+        claims = [
+            Claim("ladder.error", point.risk, "", "measured", evidence={"level": point.name, "items": point.items})
+            for point in farthest
+        ]
+        status = "unknown" if self.certified is None else "holds"
+        evidence = {"metric": self.metric}
+        claims.append(Claim("ladder.certified", self.certified, "", "certified", status, evidence=evidence))
+        examples = tuple(tuple(vars(example).values()) for example in self.examples)
         return Record(
             source="ladder",
             settings=asdict(self.settings),
             title=f"{self.task}, position {self.position}, trained to size {self.train_size}, seed {self.seed}",
-            claims=(
-                *(
-                    Claim(
-                        "ladder.error", point.risk, "", "measured", evidence={"level": point.name, "items": point.items}
-                    )
-                    for point in farthest
-                ),
-                Claim(
-                    "ladder.certified",
-                    self.certified,
-                    "",
-                    "certified",
-                    status="unknown" if self.certified is None else "holds",
-                    evidence={"metric": self.metric},
-                ),
-            ),
+            claims=tuple(claims),
             tables=(
                 Table(LEVELS, _COLUMNS, tuple(map(_row, self.points)), "by level"),
-                Table(
-                    EXAMPLES,
-                    _EXAMPLE,
-                    tuple(tuple(vars(example).values()) for example in self.examples),
-                    "written answers",
-                    detail=True,
-                ),
+                Table(EXAMPLES, _EXAMPLE, examples, "written answers", detail=True),
             ),
             data={
-                **{name: getattr(self, name) for name in (*_IDENTITY, "certified", "metric")},
+                **{name: getattr(self, name) for name in _IDENTITY},
                 "levels": [
                     {"errors": p.errors, "bins": p.calibration.bins, "inside": [asdict(layer) for layer in p.inside]}
                     for p in self.points
@@ -166,16 +153,16 @@ class Ladder:
     @classmethod
     def from_record(cls, record: Record) -> Ladder:
         rows, own = record.table(LEVELS).records(), record.data
-        examples = [Example(**row) for table in record.tables if table.key == EXAMPLES for row in _rows(table)]
+        examples: list[Any] = [row for table in record.tables if table.key == EXAMPLES for row in table.records()]
         return cls(
-            **{name: own[name] for name in (*_IDENTITY, "certified", "metric")},
+            **{name: own[name] for name in _IDENTITY},
             settings=LadderProbe(**record.settings),
             points=tuple(_point(row, level) for row, level in zip(rows, own["levels"], strict=True)),
-            examples=tuple(examples),
+            examples=tuple(Example(**row) for row in examples),
         )
 
 
-_IDENTITY = ("task", "position", "train_size", "seed")
+_IDENTITY = ("task", "position", "train_size", "seed", "certified", "metric")
 _COUNTED = ("axis", "value", "right", "tokens", "tokens_right", "loss", "decoded", "valid", "solved", "slope")
 _COLUMNS = (
     Column("axis", "text"),
@@ -208,12 +195,8 @@ def _row(point: LevelPoint) -> tuple[Any, ...]:
     return tuple(more[column.name] if column.name in more else getattr(point, column.name) for column in _COLUMNS)
 
 
-def _rows(table: Table) -> list[dict[str, Any]]:
-    return table.records()
-
-
 def _point(row: Mapping[str, Any], level: Mapping[str, Any]) -> LevelPoint:
-    bins = tuple((count, confidence, accuracy) for count, confidence, accuracy in level["bins"])
+    bins = tuple(map(tuple, level["bins"]))
     return LevelPoint(
         **{name: row[name] for name in _COUNTED},
         errors=tuple(level["errors"]),

@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 
 from lengthwise.figures.plots import line_figure
 from lengthwise.probes.probe import probes
-from lengthwise.probes.shown import WeightsProbe
+from lengthwise.probes.shown import Look, WeightsProbe
 from lengthwise.records import Column, Figure, Record, Table
 
 if TYPE_CHECKING:
     from lengthwise.probes.layers.matrices import Radius
-    from lengthwise.probes.shown.look import Look
 
 _KINDS = ("query", "key", "value", "out", "mlp in", "mlp gate", "mlp out")
 _LENGTHS = (Column("after", "text"), Column("least"), Column("median"), Column("greatest"))
+_NORMS = (Column("place", "text"), Column("kind", "text"), Column("largest_weight"))
+_MATRICES = (
+    *(Column("matrix", "text"), Column("shape", "text"), Column("parameters", "whole")),
+    *(Column("spectral"), Column("frobenius", title="Frobenius")),
+)
 
 
 @probes.register("layers")
@@ -42,57 +46,31 @@ class LayersProbe(WeightsProbe):
         )
         lengths = radii(look.trace)
         stream = [one for one in lengths if not one.inside]
-        spectral = tuple(
-            (number, *(by_place[f"block {number} {kind}"].spectral for kind in kinds)) for number in blocks
-        )
-        matrix_columns = (
-            Column("matrix", "text"),
-            Column("shape", "text"),
-            Column("parameters", "whole"),
-            Column("spectral"),
-            Column("frobenius", title="Frobenius"),
-        )
-        norm_columns = (
-            Column("place", "text"),
-            Column("kind", "text"),
-            Column("largest_weight"),
-        )
+        norms = tuple((number, *(by_place[f"block {number} {kind}"].spectral for kind in kinds)) for number in blocks)
+        norm_columns = (Column("block", "whole"), *(Column(kind.replace(" ", "_")) for kind in kinds))
         every = tuple((m.place, f"{m.shape[0]} × {m.shape[1]}", m.parameters, m.spectral, m.frobenius) for m in found)
+        stretch, of_all = "the most that a matrix stretches a vector", "over all tokens of the inputs"
+        title = "Lengths of hidden states"
         return self.record(
             text=(text,),
             tables=(
-                Table(
-                    "layers.spectral",
-                    (Column("block", "whole"), *(Column(kind.replace(" ", "_")) for kind in kinds)),
-                    spectral,
-                    "Spectral norms by block",
-                    "the most that a matrix stretches a vector",
-                ),
-                Table(
-                    "layers.lengths",
-                    _LENGTHS,
-                    tuple((one.place, one.least, one.median, one.greatest) for one in stream),
-                    "Lengths of hidden states",
-                    "over all tokens of the inputs",
-                ),
-                Table("layers.matrices", matrix_columns, every, "All matrices", detail=True),
-                Table("layers.norms", norm_columns, tuple(norm_gains(look.anatomy)), "Norms", detail=True),
-                Table(
-                    "layers.all_lengths",
-                    _LENGTHS,
-                    tuple((one.place, one.least, one.median, one.greatest) for one in lengths),
-                    "Lengths of hidden states, all places",
-                    detail=True,
-                ),
+                Table("layers.spectral", norm_columns, norms, "Spectral norms by block", stretch),
+                Table("layers.lengths", _LENGTHS, tuple(map(_row, stream)), title, of_all),
+                Table("layers.matrices", _MATRICES, every, "All matrices", detail=True),
+                Table("layers.norms", _NORMS, tuple(norm_gains(look.anatomy)), "Norms", detail=True),
+                Table("layers.all_lengths", _LENGTHS, tuple(map(_row, lengths)), f"{title}, all places", detail=True),
             ),
             figures=(_figure(lengths),),
         )
 
 
+def _row(one: Radius) -> tuple[str, float, float, float]:
+    return one.place, one.least, one.median, one.greatest
+
+
 def _figure(lengths: list[Radius]) -> Figure:
-    series = {
-        name: [(at, getattr(one, name)) for at, one in enumerate(lengths)] for name in ("least", "median", "greatest")
-    }
+    names = ("least", "median", "greatest")
+    series = {name: [(at, getattr(one, name)) for at, one in enumerate(lengths)] for name in names}
     words = (
         f"The median length of hidden states is {lengths[0].median:.3g} on entry and {lengths[-2].median:.3g} after "
         "the last block."

@@ -40,27 +40,20 @@ class Radius:
 
 def matrices(anatomy: Anatomy) -> list[Matrix]:
     """Every matrix of the model as it is stored: all heads of an attention as one, shared keys and a tied head once."""
-    named = list(_named(anatomy))
-    norms: dict[str, float] = {}
-    by_shape: dict[torch.Size, list[tuple[str, Tensor]]] = {}
-    for place, tensor in named:
-        by_shape.setdefault(tensor.shape, []).append((place, tensor))
-    for alike in by_shape.values():
-        norms.update(zip((place for place, _ in alike), spectral_norms([t for _, t in alike]), strict=True))
-    return [Matrix(place, tuple(t.shape), norms[place], float(t.double().norm())) for place, t in named]
+    return [
+        Matrix(place, tuple(tensor.shape), spectral_norm(tensor), float(tensor.double().norm()))
+        for place, tensor in _named(anatomy)
+    ]
 
 
-def spectral_norms(alike: list[Tensor]) -> list[float]:
-    """The largest singular values of matrices of one shape, from the eigenvalues of AᵀA or AAᵀ, whichever is smaller.
+def spectral_norm(matrix: Tensor) -> float:
+    """The largest singular value, from the eigenvalues of AᵀA or AAᵀ, whichever is smaller.
 
     Good to about 1e-12 of the value, which is plenty for a table; certificates round up by a margin of their own.
     """
-    grams = []
-    for matrix in alike:
-        matrix = matrix.double()
-        grams.append(matrix.T @ matrix if matrix.shape[0] >= matrix.shape[1] else matrix @ matrix.T)
-    largest = torch.linalg.eigvalsh(torch.stack(grams))[:, -1]
-    return largest.clamp(min=0.0).sqrt().tolist()
+    matrix = matrix.double()
+    gram = matrix.T @ matrix if matrix.shape[0] >= matrix.shape[1] else matrix @ matrix.T
+    return float(torch.linalg.eigvalsh(gram)[-1].clamp(min=0.0).sqrt())
 
 
 def _named(anatomy: Anatomy) -> Iterator[tuple[str, Tensor]]:

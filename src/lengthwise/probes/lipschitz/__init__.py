@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
 from lengthwise.probes.probe import probes
-from lengthwise.probes.shown import WeightsProbe
+from lengthwise.probes.shown import Look, WeightsProbe
 from lengthwise.records import Claim, Column, Record, Table
-
-if TYPE_CHECKING:
-    from lengthwise.probes.shown.look import Look
 
 _USELESS = 1e6  # times more certified than seen
 _NEAR, _BALL, _TOKENS = "near the inputs", "any input in the ball", "any two token sequences"
@@ -63,30 +59,21 @@ class LipschitzProbe(WeightsProbe):
                 f"Because the model is large, only the first {length} tokens of the first sequence were used, and no "
                 "constant for all inputs was computed."
             )
+        columns = (
+            Column("set", "text"),
+            Column("seen_token", title="seen, token"),
+            Column("certified_token", title="certified, token"),
+            Column("certified_frobenius", title="certified, Frobenius"),
+        )
         part_columns = (Column("part", "text"), Column("token"), Column("frobenius", title="Frobenius"))
         parts = tuple((r.part, r.token.constant, r.frobenius.constant, r.refused) for r in sets[_NEAR].rows)
+        title = "Certified constants of the parts, near the inputs"
         return self.record(
             text=tuple(text),
             claims=tuple(c for name in sets for c in (*([seen[name]] if name in seen else []), sets[name].token)),
             tables=(
-                Table(
-                    "lipschitz.constants",
-                    (
-                        Column("set", "text"),
-                        Column("seen_token", title="seen, token"),
-                        Column("certified_token", title="certified, token"),
-                        Column("certified_frobenius", title="certified, Frobenius"),
-                    ),
-                    tuple(rows),
-                    "Constants",
-                ),
-                Table(
-                    "lipschitz.parts",
-                    (*part_columns, Column("refused", "text")),
-                    parts,
-                    "Certified constants of the parts, near the inputs",
-                    detail=True,
-                ),
+                Table("lipschitz.constants", columns, tuple(rows), "Constants"),
+                Table("lipschitz.parts", (*part_columns, Column("refused", "text")), parts, title, detail=True),
             ),
         )
 

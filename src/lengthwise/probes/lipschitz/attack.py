@@ -22,7 +22,7 @@ from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.models.forward import embed, run_from
 from lengthwise.models.parts import Anatomy
-from lengthwise.probes.lipschitz.region import input_region
+from lengthwise.probes.lipschitz.parts import input_region
 from lengthwise.records import Assumption, Claim
 
 explain(
@@ -131,7 +131,7 @@ def _ascend(
     f: Map, inside: Map, x: Tensor, y: Tensor, norm: Norm, steps: int, rate: float, closest: float
 ) -> tuple[Tensor, Tensor]:
     """The best pairs met on the way up the logarithm of the quotient, by Adam, projected after each step."""
-    best, pair = quotient(f, x, y, norm, closest), (x, y)
+    best = quotient(f, x, y, norm, closest)
     moving = [x.clone().requires_grad_(True), y.clone().requires_grad_(True)]
     optimiser = torch.optim.Adam(moving, lr=rate / x.shape[2] ** 0.5)
     for _ in range(steps):
@@ -144,67 +144,44 @@ def _ascend(
             now = quotient(f, moving[0], moving[1], norm, closest)
             better = now > best
             best = torch.where(better, now, best)
-            pair = (
-                torch.where(better[:, None, None], moving[0].detach(), pair[0]),
-                torch.where(better[:, None, None], moving[1].detach(), pair[1]),
-            )
-    return pair
+            x, y = (torch.where(better[:, None, None], *each) for each in zip(moving, (x, y), strict=True))
+    return x.detach(), y.detach()
 
 
 def lower_bound(
-    anatomy: Anatomy,
-    length: int,
-    norm: Norm = "token",
-    attempts: int = 32,
-    steps: int = 40,
-    seed: int = 0,
+    anatomy: Anatomy, length: int, norm: Norm = "token", attempts: int = 32, steps: int = 40, seed: int = 0
 ) -> Claim:
     """The largest stretching found on the ball of all embeddings, from `attempts` starts: half of them sequences of the
     model's tokens, half random tokens anywhere in the ball."""
     _check(attempts, steps)
-    at = anatomy.places(length)
-    radius = input_region(anatomy, length).reach
+    at, radius = anatomy.places(length), input_region(anatomy, length).reach
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         tokens = embed(anatomy, torch.randint(len(anatomy.embed), ((attempts + 1) // 2, length)), at)
         others = torch.randn(attempts // 2, length, anatomy.width, dtype=torch.float64)
         lengths = radius * torch.rand(*others.shape[:2], 1, dtype=torch.float64)
-        others = others / others.norm(dim=2, keepdim=True) * lengths
-        start = torch.cat([tokens, others])
-        found = attack(
-            lambda x: run_from(anatomy, x, at).output, in_ball(radius), start, norm, steps, smooth=_smooth(anatomy)
-        )
+        start = torch.cat([tokens, others / others.norm(dim=2, keepdim=True) * lengths])
+        found = attack(_outputs(anatomy, at), in_ball(radius), start, norm, steps, smooth=_smooth(anatomy))
     where = f"any two inputs of {length} tokens, tokens within {radius:.4g} of the origin"
     return _claim(anatomy, norm, found, where, {"attempts": attempts, "steps": steps, "seed": seed})
 
 
 def lower_bound_near(
-    anatomy: Anatomy,
-    tokens: Tensor,
-    widening: float = 0.0,
-    norm: Norm = "token",
-    steps: int = 40,
-    seed: int = 0,
-    at: Tensor | None = None,
+    anatomy: Anatomy, tokens: Tensor, widening: float = 0.0, norm: Norm = "token", steps: int = 40, seed: int = 0
 ) -> Claim:
     """The largest stretching found within `widening` of given sequences [B, T]; at widening 0, their derivatives."""
     _check(len(tokens), steps)
     if widening == 0 and not _smooth(anatomy):
         raise UsageError(f"{anatomy.name} jumps (hard attention), so it has no derivative; give a widening above 0")
-    at = anatomy.places(tokens.shape[1]) if at is None else at
-    centre = embed(anatomy, tokens, at)
-
-    def f(x: Tensor) -> Tensor:
-        return run_from(anatomy, x, at).output
-
+    at = anatomy.places(tokens.shape[1])
+    f, centre = _outputs(anatomy, at), embed(anatomy, tokens, at)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         if widening == 0:
             derivative = steepest(f, centre, torch.randn_like(centre), norm, max(steps, 2))[0]
             found = FoundPair(torch.zeros_like(derivative), derivative, centre, centre)
         else:
-            reach = float(centre.norm(dim=2).max())
-            share = widening / reach
+            share = widening / float(centre.norm(dim=2).max())
             found = attack(f, near(centre, widening), centre, norm, steps, 0.1 * share, 0.5 * share, _smooth(anatomy))
     where = f"two inputs within {widening:g} per token of the same one of {len(tokens)} given sequences"
     return _claim(anatomy, norm, found, where, {"attempts": len(tokens), "steps": steps, "seed": seed})
@@ -222,6 +199,10 @@ def _claim(anatomy: Anatomy, norm: Norm, found: FoundPair, where: str, evidence:
         assumptions=(Assumption("lipschitz.search"),),
         evidence={"model": anatomy.name, "norm": norm, "where": where, "by": by, "pair_apart": apart, **evidence},
     )
+
+
+def _outputs(anatomy: Anatomy, at: Tensor) -> Map:
+    return lambda x: run_from(anatomy, x, at).output
 
 
 def _smooth(anatomy: Anatomy) -> bool:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from lengthwise.figures.plots import heat_figure
 from lengthwise.probes.probe import probes
-from lengthwise.probes.shown import WeightsProbe
+from lengthwise.probes.shown import Look, WeightsProbe
 from lengthwise.records import Cell, Column, Record, Table
 
 if TYPE_CHECKING:
     from lengthwise.probes.margins.head_margins import AttentionMargin
-    from lengthwise.probes.shown.look import Look
 
 _BLOCK, _HEAD, _QUERIES = Column("block", "whole"), Column("head", "whole"), Column("queries", "whole")
 _MEASURES = (Column("least"), Column("median"), Column("ties", "share"), Column("weight", title="weight on best"))

@@ -53,7 +53,7 @@ class Margins:
 
     def claims(self) -> list[Claim]:
         """The least margin of all, and how often there was none."""
-        known = [head for head in self.heads if head.least is not None]
+        known = [(head.least, head) for head in self.heads if head.least is not None]
         queries = sum(head.queries for head in self.heads)
         tied = sum(head.ties * head.queries for head in self.heads) / queries if queries else 0.0
         evidence = {"n": self.items, "tokens": self.tokens, "queries": queries, "tie_tolerance": self.tolerance}
@@ -61,10 +61,10 @@ class Margins:
         if not known:
             why = {**evidence, "why": "no query has a single best key"}
             return [Claim("margins.least", None, "logits", "measured", "unknown", None, note, None, why)]
-        least = min(known, key=lambda head: head.least or 0.0)
-        where = {**evidence, "layer": least.layer, "head": least.head}
+        least, head = min(known, key=lambda pair: pair[0])
+        where = {**evidence, "layer": head.layer, "head": head.head}
         return [
-            Claim("margins.least", least.least, "logits", "measured", assumptions=note, evidence=where),
+            Claim("margins.least", least, "logits", "measured", assumptions=note, evidence=where),
             Claim("margins.ties", tied, "share", "measured", evidence=evidence),
         ]
 

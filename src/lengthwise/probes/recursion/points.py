@@ -1,4 +1,4 @@
-"""What a model does when it is run to the end: one record a size, and all of them together."""
+"""What a model does when it is run to the end: one record per size, and all of them together."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lengthwise.messages import explain
-from lengthwise.probes.curve.intervals import wilson
+from lengthwise.probes.curve.standard import wilson
 from lengthwise.records import Assumption, Cell, Claim, Column, Interval, Record, Reference, Table
-
-_UNIFORM = Assumption("recursion.drawn")
-_ONE_STEP = Reference("xiao2024", "one step applied recursively, Theorems 3.2 and 3.6")
 
 explain(
     {
@@ -111,18 +108,17 @@ class Recursion:
         raise KeyError(f"size {size} was not run")
 
     def claims(self) -> list[Claim]:
-        """Three claims a size: the right answers, the chains that stop on time, and what an injury leaves right."""
-        return [claim for point in self.points for claim in self._claims(point)]
-
-    def _claims(self, point: ChainPoint) -> list[Claim]:
-        injuries = point.injuries
-        counts = [
-            ("recursion.exact", point.right, point.items, {"true_step": point.true_step}),
-            ("recursion.on_time", point.on_time, point.items, {"endless": point.endless, "early": point.early}),
-            ("recursion.injured", injuries.right, injuries.items, asdict(injuries)),
-        ]
-        known = {"size": point.size, "seed": self.seed, "steps": point.steps}
-        return [_share(key, right, items, {**known, **evidence}) for key, right, items, evidence in counts]
+        """Three per size: the right answers, the chains that stop on time, and what an injury leaves right."""
+        claims = []
+        for point in self.points:
+            known, injuries = {"size": point.size, "seed": self.seed, "steps": point.steps}, point.injuries
+            ended = {"endless": point.endless, "early": point.early}
+            claims += [
+                _share("exact", point.right, point.items, {**known, "true_step": point.true_step}),
+                _share("on_time", point.on_time, point.items, {**known, **ended}),
+                _share("injured", injuries.right, injuries.items, {**known, **asdict(injuries)}),
+            ]
+        return claims
 
     def record(self) -> Record:
         """The whole as a record: how chains end, single steps, and what an injected error does."""
@@ -132,7 +128,7 @@ class Recursion:
             title=f"{self.task}, position {self.position}{trained}, run to the end, seed {self.seed}",
             claims=tuple(self.claims()),
             tables=tuple(
-                Table(key, (Column("size", "whole"), *columns), tuple(map(row, self.points)), title, note)
+                Table(key, (_SIZE, *columns), tuple((point.size, *row(point)) for point in self.points), title, note)
                 for key, title, note, columns, row in _TABLES
             ),
             data={
@@ -143,27 +139,26 @@ class Recursion:
 
 
 def _ends(point: ChainPoint) -> tuple[Cell, ...]:
-    ended = (point.on_time, point.early, point.late, point.endless, point.invalid)
+    counts = (point.on_time, point.early, point.late, point.endless, point.invalid)
     interval = point.interval
-    own = (point.size, point.exact, interval.low, interval.high, point.steps)
-    return (*own, *(count / point.items for count in ended))
+    return (point.exact, interval.low, interval.high, point.steps, *(count / point.items for count in counts))
 
 
 def _steps(point: ChainPoint) -> tuple[Cell, ...]:
     places = point.first_errors or (None, None, None)
-    return (point.size, point.true_step, point.own_step, point.erring / point.items, *places)
+    return (point.true_step, point.own_step, point.erring / point.items, *places)
 
 
 def _injured(point: ChainPoint) -> tuple[Cell, ...]:
-    found = point.injuries
-    counts = (found.right, found.solver_right, found.healed, found.stayed, found.spread, found.unended)
-    return (point.size, *(count / max(1, found.items) for count in counts))
+    items, *counts = vars(point.injuries).values()
+    return tuple(count / max(1, items) for count in counts)
 
 
 def _shares(**titles: str) -> tuple[Column, ...]:
     return tuple(Column(name, "share", title) for name, title in titles.items())
 
 
+_SIZE = Column("size", "whole")
 _TABLES = (
     (
         "recursion.chains",
@@ -196,13 +191,13 @@ _TABLES = (
 
 def _share(key: str, right: int, items: int, evidence: Mapping[str, Any]) -> Claim:
     return Claim(
-        key=key,
+        key=f"recursion.{key}",
         value=right / items if items else None,
         unit="",
         kind="measured",
         status="holds" if items else "unknown",
         interval=wilson(right, items) if items else None,
-        assumptions=(_UNIFORM,),
-        reference=_ONE_STEP,
+        assumptions=(Assumption("recursion.drawn"),),
+        reference=Reference("xiao2024", "one step applied recursively, Theorems 3.2 and 3.6"),
         evidence={"items": items, **evidence},
     )

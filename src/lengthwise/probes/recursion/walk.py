@@ -16,9 +16,17 @@ from lengthwise.errors import UsageError
 from lengthwise.models.transformer import Transformer
 from lengthwise.positions import positions
 from lengthwise.probes.probe import Context
-from lengthwise.probes.recursion.chains import StepSymbols, Walk, differing, equal, first_error
 from lengthwise.probes.recursion.points import ChainPoint, Injuries, Recursion
-from lengthwise.probes.recursion.walkers import StepWalker, Walker, Writer
+from lengthwise.probes.recursion.walkers import (
+    StepSymbols,
+    StepWalker,
+    Walk,
+    Walker,
+    Writer,
+    differing,
+    equal,
+    first_error,
+)
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.subject import Subject
 from lengthwise.tasks import tasks
@@ -33,9 +41,7 @@ _CELLS = 20_000_000  # columns of true states that are held at a time
 def walk_subject(subject: Subject, context: Context) -> Recursion:
     """Run a model to the end on the instances of each size of the context."""
     run = subject.capability("run") if subject.offers("run") else None
-    own = None if run is None else run.task
-    chains = _Chains(subject.capability("transformer"), context.task, own, context.train_size)
-    return chains.run(context.sizes, 200 if context.items is None else context.items, context.seed, context.progress)
+    return _walked(subject.capability("transformer"), None if run is None else run.task, context)
 
 
 def run_chains(
@@ -60,38 +66,32 @@ def run_chains(
     if isinstance(trained, Transformer):
         if position is not None:
             raise UsageError("only a run can be read with another position encoding; a loaded model has its own")
-        return _Chains(trained, asked, None, None).run(sizes, items, seed or 0)
+        return _walked(trained, None, Context(asked, sizes=tuple(sizes), items=items, seed=seed or 0))
     plan = trained.plan
-    chains = _Chains(trained.model(position), asked or plan.task, plan.task, plan.train_size)
-    return chains.run(sizes, items, plan.seed if seed is None else seed)
+    asked, seed_used = plan.task if asked is None else asked, plan.seed if seed is None else seed
+    context = Context(asked, plan.train_size, tuple(sizes), items, seed_used)
+    return _walked(trained.model(position), plan.task, context)
 
 
-class _Chains:
-    """A model on a formulation. `own` is the task that it was trained on, where that is known."""
-
-    def __init__(self, model: Transformer, task: Task | None, own: Task | None, train_size: int | None) -> None:
-        self.model, self.task, self.train_size = model, _checked(model, task, own), train_size
-
-    def run(self, sizes: Sequence[int], items: int, seed: int, progress: Any = lambda *_: None) -> Recursion:
-        _check_asked(self.task, sizes, items)
-        letters = StepSymbols(self.task.part("test"))
-        walker = (Writer if isinstance(self.task, Appending) else StepWalker)(self.model, letters, seed)
-        points, sizes = [], sorted(set(sizes))
-        for number, size in enumerate(sizes, start=1):
-            point = _point(walker, size, items, seed)
-            points.append(point)
-            progress(f"size {size}: {point.exact:.0%} exact, chains of {point.steps} steps", number, len(sizes))
-        encoding = positions.text_of(self.model.architecture.position)
-        return Recursion(name_of(self.task), encoding, self.train_size, seed, tuple(points))
-
-
-def _check_asked(task: Task, sizes: Sequence[int], items: int) -> None:
+def _walked(model: Transformer, own: Task | None, context: Context) -> Recursion:
+    """`own` is the task that the model was trained on, where that is known."""
+    task, sizes, seed = _checked(model, context.task, own), sorted(set(context.sizes)), context.seed
+    items = 200 if context.items is None else context.items
     if items < 1:
         raise UsageError(f"items per size is at least 1, not {items}")
     if not sizes:
         raise UsageError("say at which sizes to run the model, as in sizes=[10, 100]")
     if missing := [size for size in sizes if not task.has(size)]:
         raise UsageError(f"the task has no instances of size {missing[0]}")
+    letters = StepSymbols(task.part("test"))
+    walker = (Writer if isinstance(task, Appending) else StepWalker)(model, letters, seed)
+    points = []
+    for number, size in enumerate(sizes, start=1):
+        point = _point(walker, size, items, seed)
+        points.append(point)
+        context.progress(f"size {size}: {point.exact:.0%} exact, chains of {point.steps} steps", number, len(sizes))
+    encoding = positions.text_of(model.architecture.position)
+    return Recursion(name_of(task), encoding, context.train_size, seed, tuple(points))
 
 
 def _checked(model: Transformer, task: Task | None, own: Task | None) -> Formulation:
@@ -130,14 +130,13 @@ def _point(walker: Walker, size: int, items: int, seed: int) -> ChainPoint:
         counts += Counter(true_steps=true_steps, true_right=true_right)
         counts += _injured(walker, size, truths, guard, Seeds(Seeds(seed).key("injuries", size, first)))
     low, middle, high = (float(share) for share in np.quantile(shares or [0.0], [0.25, 0.5, 0.75]))
-    injuries = {name.removeprefix("injured "): n for name, n in counts.items() if name.startswith("injured ")}
     names = ChainPoint.__dataclass_fields__.keys() - {"size", "items", "steps", "first_errors", "injuries"}
     return ChainPoint(
         size=size,
         items=items,
         steps=longest,
         first_errors=(low, middle, high) if shares else None,
-        injuries=Injuries(**{name: injuries.get(name, 0) for name in Injuries.__dataclass_fields__}),
+        injuries=Injuries(**{name: counts[f"injured {name}"] for name in Injuries.__dataclass_fields__}),
         **{name: counts[name] for name in names},
     )
 

@@ -1,24 +1,135 @@
-"""Models that walk: a one-step model applied to its own output, and a decoder that writes until it ends.
+"""Chains of reasoning steps as arrays: the true one of an instance, and the one that a model walks, be it a one-step
+model applied to its own output or a decoder that writes until it ends.
 
-Nobody tells a walker how many steps are right. A one-step model stops at a state that it maps to itself, a decoder
-where it writes `<eos>`; the guard only ends chains that go on for ever.
+A state is an array of indices into the letters of its formulation, so that states are compared and laid out for a model
+without spelling them. Nobody tells a walker how many steps are right. A one-step model stops at a state that it maps to
+itself, a decoder where it writes `<eos>`; the guard only ends chains that would go on for ever.
 """
 
 from __future__ import annotations
 
 import abc
+import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
 
-from lengthwise.models.transformer import Cache, Transformer
-from lengthwise.probes.recursion.chains import Ending, StepSymbols, Walk, equal, first_error
+from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Ints, Seeds
+from lengthwise.subjects.run import continue_greedily, rows_at_once
 from lengthwise.tasks.batch import BOS, EOS, NOTHING, PAD, SEP, SPECIALS
 from lengthwise.tasks.formulations.appending import END, EQUALS
+from lengthwise.tasks.formulations.columns import Columns
+from lengthwise.tasks.formulations.formulation import Formulation, State, column
 
-_CELLS = 2_000_000  # attention logits a chunk of states may have in one layer: small enough for the cache
+Ending = Literal["stopped", "endless", "invalid"]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The states of a chain from its start, and how it ended.
+
+    "stopped": the last state is final by what the model said of it. "endless": it came back to an earlier state, or
+    passed the guard. "invalid": what the model said of the last state makes no next one.
+    """
+
+    states: tuple[Ints, ...]
+    ending: Ending
+
+    @property
+    def steps(self) -> int:
+        return len(self.states) - 1
+
+
+class StepSymbols:
+    """A formulation read and written in indices: its symbols, and the `=` and `<eos>` of appended layouts."""
+
+    def __init__(self, task: Formulation) -> None:
+        self.task = task
+        self.texts = (*task.symbols, *(text for text in (EQUALS, END) if text not in task.symbols))
+        self.index = {text: number for number, text in enumerate(self.texts)}
+        self._columns = [column(text) for text in self.texts]
+        self._numbers = {each: number for number, each in enumerate(self._columns)}
+        self._known: dict[bytes, Ints | None] = {}
+
+    def written(self, state: State) -> Ints:
+        return np.array([self._numbers[each] for each in state], dtype=np.int64)
+
+    def read(self, state: Ints) -> State:
+        return tuple(map(self._columns.__getitem__, state.tolist()))
+
+    def chain(self, size: int, row: Ints) -> tuple[Ints, ...]:
+        """The true states of an instance, from its start to the finished one."""
+        task = self.task
+        if isinstance(task, Columns):
+            times = np.arange(task.steps(size) + 1)[:, None]
+            return tuple(task.frames(np.repeat(row[None], len(times), axis=0), times))
+        return tuple(self.written(state) for state in task.chain(task.start(size, row)))
+
+    def step(self, state: Ints) -> Ints | None:
+        """The true next state, which for a finished one is itself; None where the task knows no such state.
+
+        A model can bring about a state that no chain holds, and a formulation may fail on it in any way.
+        """
+        key = state.tobytes()
+        if key not in self._known:
+            try:
+                self._known[key] = self.written(self.task.step(self.read(state)) or self.read(state))
+            except Exception:
+                self._known[key] = None
+        return self._known[key]
+
+    def walk(self, start: Ints, guard: int) -> Walk:
+        """The chain of the exact solver from any state, perhaps one that no true chain holds."""
+        states = [start]
+        for _ in range(guard):
+            after = self.step(states[-1])
+            if after is None:
+                return Walk(tuple(states), "invalid")
+            if np.array_equal(after, states[-1]):
+                return Walk(tuple(states), "stopped")
+            states.append(after)
+        return Walk(tuple(states), "endless")
+
+    def labels(self, state: Ints) -> list[int | None]:
+        """What is asked at each position of a true state; None where nothing is."""
+        return [None if label is None else self.index[label] for label in self.task.labels(self.read(state))]
+
+    def answer(self, walk: Walk) -> tuple[str, ...] | None:
+        """What the last state of a chain says; None where the chain did not stop, or the state says nothing."""
+        if walk.ending != "stopped":
+            return None
+        try:
+            return self.task.answer(self.read(walk.states[-1]))
+        except Exception:
+            return None
+
+
+def equal(one: Ints | None, other: Ints | None) -> bool:
+    return one is not None and other is not None and np.array_equal(one, other)
+
+
+def differing(one: Ints, other: Ints) -> int:
+    """In how many columns two states differ; where one is longer, its further columns count."""
+    shared = min(len(one), len(other))
+    return int((one[:shared] != other[:shared]).sum()) + abs(len(one) - len(other))
+
+
+def first_error(walk: Walk, truth: Sequence[Ints]) -> int | None:
+    """How many steps of a walk from the true start are right before the first that is not; None if all are.
+
+    Stopping, which maps the finished state to itself, is the last step.
+    """
+    for time, (mine, true) in enumerate(itertools.zip_longest(walk.states, truth)):
+        if not equal(mine, true):
+            return time - 1
+    return None if walk.ending == "stopped" else walk.steps
+
+
+# --- walkers --------------------------------------------------------------------------------------------------------
 
 
 class Walker(abc.ABC):
@@ -52,14 +163,14 @@ class Walker(abc.ABC):
         for place, state in enumerate(states):
             lengths.setdefault(len(state), []).append(place)
         for length, places in lengths.items():
-            chunk = max(1, _CELLS // ((max(length, self.width) + 1) ** 2 * self.model.architecture.heads))
+            chunk = rows_at_once(self.model, max(length, self.width) + 1)
             for first in range(0, len(places), chunk):
                 some = places[first : first + chunk]
                 yield some, np.stack([states[place] for place in some])
 
 
 class StepWalker(Walker):
-    """A model that gives one label a position: the labels make the next state."""
+    """A model that gives one label per position: the labels make the next state."""
 
     def walk(self, starts: Sequence[Ints], guard: int) -> list[Walk]:
         """O(guard) applications; a chain that comes back to an earlier state is known to be endless."""
@@ -120,50 +231,27 @@ class Writer(Walker):
         self._token[[letters.index[EQUALS], letters.index[END]]] = SEP, EOS
 
     def walk(self, starts: Sequence[Ints], guard: int) -> list[Walk]:
-        """Starts that have the prompt's length in common go together, however much of the answer they hold."""
+        """Starts that have the prompt's length in common go together, however much of the answer they hold. Each is
+        continued greedily up to a special token, or until the guard or the end of the positions is reached."""
         ends = [int(np.argmax(start == self.letters.index[EQUALS])) + 1 for start in starts]
         walks: dict[int, Walk] = {}
-        for places, block in self.blocks([start[:end] for start, end in zip(starts, ends, strict=True)]):
-            given = [starts[place][block.shape[1] :] for place in places]
-            for place, tokens in zip(places, self._written(block, given, guard), strict=True):
-                walks[place] = self._walk(starts[place], tokens)
+        for places, _ in self.blocks([start[:end] for start, end in zip(starts, ends, strict=True)]):
+            known = [[BOS, *self._token[starts[place]].tolist()] for place in places]
+            given = max(map(len, known))
+            longest = given + guard
+            if not self.model.architecture.position.beyond_training:
+                longest = max(min(longest, self.model.shape.rows), given + 1)
+            at, limits = self.positions(longest, len(known)), np.full(len(known), longest)
+            for place, before, row in zip(places, known, continue_greedily(self.model, known, limits, at), strict=True):
+                walks[place] = self._walk(starts[place], row[len(before) :])
         return [walks[place] for place in range(len(starts))]
 
-    @torch.no_grad()
-    def _written(self, block: Ints, given: Sequence[Ints], guard: int) -> list[Ints]:
-        """What is written greedily after the tokens that are given, with a cache, until all have ended, or the guard or
-        the end of the positions is reached."""
-        items, length = block.shape
-        ahead = np.array([len(row) for row in given])
-        longest = length + 1 + int(ahead.max()) + guard
-        if not self.model.architecture.position.beyond_training:
-            longest = max(min(longest, self.model.shape.rows), length + 2 + int(ahead.max()))
-        forced = np.full((items, longest - length), NOTHING)
-        for row, tokens in enumerate(given):
-            forced[row, : len(tokens)] = self._token[tokens]
-        tokens = torch.from_numpy(np.concatenate([np.full((items, 1), BOS), self._token[block]], axis=1))
-        at, cache, written = self.positions(longest, items), Cache(), np.empty((items, 0), dtype=np.int64)
-        ended = np.zeros(items, dtype=bool)
-        for step in range(longest - length - 1):
-            best = self.model(tokens, at=at[:, : length + 1 + step], cache=cache)[:, -1].argmax(dim=-1).numpy()
-            best = np.where(forced[:, step] == NOTHING, best, forced[:, step])
-            written = np.concatenate([written, best[:, None]], axis=1)
-            ended |= (best == EOS) & (step >= ahead)
-            if ended.all():
-                break
-            tokens = torch.from_numpy(best[:, None])
-        return [row[count:] for row, count in zip(written, ahead, strict=True)]
-
-    def _walk(self, start: Ints, tokens: Ints) -> Walk:
+    def _walk(self, start: Ints, tokens: list[int]) -> Walk:
         """The chain of what was written: a token that is neither a symbol nor `<eos>` ends it as invalid."""
-        kinds = np.where(tokens >= len(SPECIALS), 0, np.where(tokens == EOS, 1, 2))
-        ends = np.flatnonzero(kinds)
-        count = int(ends[0]) if len(ends) else len(tokens)
-        letters, ending = tokens[:count] - len(SPECIALS), "endless"
-        if len(ends):
-            ending = "stopped" if kinds[count] == 1 else "invalid"
-            letters = np.append(letters, self.letters.index[END]) if ending == "stopped" else letters
-        whole = np.concatenate([start, letters])
+        ending = "stopped" if tokens[-1] == EOS else "invalid" if tokens[-1] < len(SPECIALS) else "endless"
+        letters = [token - len(SPECIALS) for token in (tokens if ending == "endless" else tokens[:-1])]
+        letters += [self.letters.index[END]] if ending == "stopped" else []
+        whole = np.concatenate([start, np.array(letters, dtype=np.int64)])
         return Walk(tuple(whole[: len(start) + step] for step in range(len(letters) + 1)), ending)
 
     @torch.no_grad()

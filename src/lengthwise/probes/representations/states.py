@@ -1,4 +1,4 @@
-"""What a run has learned of the contexts it was trained on: its last hidden states beside those of random networks.
+"""What a run has learned of the contexts it was trained on: its last hidden states next to those of random networks.
 
 x is everything that a model reads up to a place, a is the token it is asked for there, and Φ(x) is the last hidden
 state, the vector from which the answer is read off linearly. One place of each test item is looked at, so that pairs
@@ -7,7 +7,7 @@ are independent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -17,21 +17,12 @@ from lengthwise.bounds.contexture.estimates import drawn_pairs, ratio_trace_clai
 from lengthwise.bounds.contexture.summary import Contexture, spectrum_claims
 from lengthwise.errors import UsageError
 from lengthwise.models.transformer import Transformer
-from lengthwise.probes.curve.evaluate import measured_batches
 from lengthwise.probes.probe import Context
 from lengthwise.probes.representations import RepresentationsProbe
 from lengthwise.records import Claim
 from lengthwise.seeds import Floats, Ints, Seeds
+from lengthwise.subjects.run import measured_batches
 from lengthwise.tasks.task import Task
-
-
-@dataclass(frozen=True, eq=False)
-class Contexts:
-    """Places of test items: what is asked for there, as `answers` [n] numbered from 0, and `conditionals` [n, A], the
-    probabilities of all answers given what was read: 1 for the right one where the task decides it."""
-
-    answers: Ints
-    conditionals: Floats
 
 
 def contexture_of(probe: RepresentationsProbe, model: Transformer, context: Context) -> Contexture:
@@ -39,32 +30,34 @@ def contexture_of(probe: RepresentationsProbe, model: Transformer, context: Cont
     other draws of its first weights; intervals are over items."""
     assert context.task is not None
     task, (size,), items, seed = context.task.part("test"), context.sizes, probe.items, context.seed
-    contexts = read_contexts(model, task, size, items, seed)
-    squares = spectrum_of_conditionals(contexts.conditionals)
+    conditionals = read_conditionals(model, task, size, items, seed)
+    squares = spectrum_of_conditionals(conditionals)
     found: list[Claim] = []
     names = ["the trained network", *(f"random network {number}" for number in range(1, probe.twins + 1))]
     for number, name in enumerate(names):
         context.progress(f"states of {name}", number, len(names))
         network = model if number == 0 else random_twin(model, Seeds(seed).key("twin", number))
-        drawn = drawn_pairs(last_states(network, task, size, items, seed), contexts.conditionals)
+        drawn = drawn_pairs(last_states(network, task, size, items, seed), conditionals)
         found.append(ratio_trace_claim(drawn, name, None, seed=seed))
     rank = found[0].evidence["rank"]
     most = float(squares[:rank].sum())
     known = "the task decides them" if task.certain else "the task knows their probabilities"
-    what = f"{items} test items of size {size}: x is what was read, a one of {contexts.conditionals.shape[1]} answers"
+    what = f"{items} test items of size {size}: x is what was read, a one of {conditionals.shape[1]} answers"
     claims = spectrum_claims(squares, False, probe.beta, probe.most_dimensions)
-    finished = [_beside(claim, most) for claim in found]
+    unit, more = f"of at most {most:.4g}", {"most": most}  # known once all states are read
+    finished = [replace(claim, unit=unit, evidence={**claim.evidence, **more}) for claim in found]
     how = f"answers given x are exact, as {known}; x are drawn"
     return Contexture(what, how, squares, False, claims, (finished[0],), tuple(finished[1:]))
 
 
-def read_contexts(model: Transformer, task: Task, size: int, items: int, seed: int) -> Contexts:
-    """The answers at the places that are looked at."""
+def read_conditionals(model: Transformer, task: Task, size: int, items: int, seed: int) -> Floats:
+    """The probabilities of all answers given what was read, [items, answers], at the places that are looked at: 1 for
+    the right one where the task decides it."""
     if task.readout == "numbers":
         raise UsageError("the answers of this task are real numbers, and contexts are tokens; take another task")
     targets, likely = [], []
     first = 0
-    for batch, _ in measured_batches(model, task, size, items, seed):
+    for batch, _ in measured_batches(model, task, size, range(items), seed):
         rows, places = np.arange(len(batch.inputs)), _places(batch.scored, seed, first)
         targets.append(np.asarray(batch.targets)[rows, places])
         if not task.certain:
@@ -75,7 +68,7 @@ def read_contexts(model: Transformer, task: Task, size: int, items: int, seed: i
     values, codes = np.unique(np.concatenate(targets), return_inverse=True)
     if len(values) < 2:
         raise UsageError(f"all answers looked at are the same at size {size}; take another size or more items")
-    return Contexts(codes, np.concatenate(likely) if likely else np.eye(len(values))[codes])
+    return np.concatenate(likely) if likely else np.eye(len(values))[codes]
 
 
 @torch.no_grad()
@@ -86,7 +79,7 @@ def last_states(model: Transformer, task: Task, size: int, items: int, seed: int
     hook = model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(output.double()))
     first = 0
     try:
-        for batch, seeds in measured_batches(model, task, size, items, seed):
+        for batch, seeds in measured_batches(model, task, size, range(items), seed):
             inputs = torch.from_numpy(batch.inputs)
             scored = np.zeros_like(batch.scored)
             scored[np.arange(len(scored)), _places(batch.scored, seed, first)] = True
@@ -111,8 +104,3 @@ def _places(scored: np.ndarray, seed: int, first: int) -> Ints:
     order = np.cumsum(scored, axis=1)
     wanted = np.floor(share * order[:, -1:]).astype(np.int64) + 1
     return np.argmax((order == wanted) & scored, axis=1)
-
-
-def _beside(claim: Claim, most: float) -> Claim:
-    """The claim with the largest possible value beside it, which is known once all states are read."""
-    return replace(claim, unit=f"of at most {most:.4g}", evidence={**claim.evidence, "most": most})

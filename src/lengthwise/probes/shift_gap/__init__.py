@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lengthwise.figures.plots import line_figure
 from lengthwise.probes.probe import probes
-from lengthwise.probes.shown import WeightsProbe
+from lengthwise.probes.shown import Look, WeightsProbe
 from lengthwise.records import Column, Record, Table
-
-if TYPE_CHECKING:
-    from lengthwise.probes.shown.look import Look
 
 _COLUMNS = (
     Column("s", "whole"),

@@ -51,8 +51,6 @@ explain(
     }
 )
 
-NOT_LENGTH = Assumption("shift_gap.not_length", "checked")
-
 
 @dataclass(frozen=True)
 class ShiftRow:
@@ -88,60 +86,37 @@ class ShiftGap:
 
     def claims(self) -> list[Claim]:
         """The gap that was measured, why it is 0 where that is known, and what it says of Lipschitz constants."""
-        return [self._measured(), *([self._proved()] if self.why else []), self._quotient()]
-
-    def _evidence(self) -> dict[str, object]:
-        return {
-            "shifts": [row.shift for row in self.rows],
-            "n": self.items,
-            "tokens": self.tokens,
-            "tolerance": self.tolerance,
-            "output_size": self.size,
-        }
-
-    def _measured(self) -> Claim:
-        worst = self.worst
-        evidence = {**self._evidence(), "shift": worst.shift, "share_of_output_size": worst.share}
-        return Claim(
-            "shift_gap.largest",
-            worst.gap,
-            "change of an output vector (l2)",
-            "measured",
-            assumptions=(NOT_LENGTH, Assumption("shift_gap.other_inputs")),
-            evidence=evidence,
-        )
-
-    def _proved(self) -> Claim:
-        return Claim(
-            "shift_gap.exact",
-            0.0,
-            f"for every input of {self.tokens} tokens",
-            "proved",
-            assumptions=(*((self.why,) if self.why else ()), NOT_LENGTH),
-            reference=Reference("docs/inspect.md", "shift gap"),
-            evidence={**self._evidence(), "measured": self.worst.gap},
-        )
-
-    def _quotient(self) -> Claim:
+        worst, source = self.worst, Reference("docs/inspect.md", "shift gap")
+        not_length = Assumption("shift_gap.not_length", "checked")
+        evidence = {"shifts": [row.shift for row in self.rows], "n": self.items, "tokens": self.tokens}
+        evidence |= {"tolerance": self.tolerance, "output_size": self.size}
+        seen = (not_length, Assumption("shift_gap.other_inputs"))
+        where = {**evidence, "shift": worst.shift, "share_of_output_size": worst.share}
+        unit = "change of an output vector (l2)"
+        claims = [Claim("shift_gap.largest", worst.gap, unit, "measured", assumptions=seen, evidence=where)]
+        if self.why is not None:
+            unit, seen = f"for every input of {self.tokens} tokens", {**evidence, "measured": worst.gap}
+            claims.append(
+                Claim("shift_gap.exact", 0.0, unit, "proved", "holds", None, (self.why, not_length), source, seen)
+            )
         key = "shift_gap.quotient"
-        reference = Reference("docs/inspect.md", "shift gap")
         if self.invariant:
-            note = Assumption("shift_gap.no_counterexample")
-            return Claim(key, None, "", "measured", "unknown", assumptions=(note,), reference=reference)
-        worst = self.worst
-        distance = Assumption("shift_gap.distance")
+            note = (Assumption("shift_gap.no_counterexample"),)
+            return [*claims, Claim(key, None, "", "measured", "unknown", None, note, source)]
+        distance = (Assumption("shift_gap.distance"),)
         witness = {"shift": worst.shift, "distance": 0.0, "gap": worst.gap, "rounding": self.tolerance}
-        return Claim(key, "unbounded", "", "certified", assumptions=(distance,), reference=reference, evidence=witness)
+        return [*claims, Claim(key, "unbounded", "", "certified", "holds", None, distance, source, witness)]
 
 
-def shift_gap(
-    anatomy: Anatomy, tokens: Tensor, shifts: Sequence[int] | None = None, at: Tensor | None = None
-) -> ShiftGap:
-    """The gap on sequences [B, T] for each of the shifts (`usual_shifts` where None), by one forward pass each."""
-    at = anatomy.places(tokens.shape[1]) if at is None else at
-    last = int(at.max())
-    shifts = usual_shifts(anatomy, last) if shifts is None else list(shifts)
-    _check(anatomy, shifts, last)
+def shift_gap(anatomy: Anatomy, tokens: Tensor) -> ShiftGap:
+    """The gap on sequences [B, T] for each of the usual shifts, by one forward pass each."""
+    at = anatomy.places(tokens.shape[1])
+    shifts = usual_shifts(anatomy, int(at.max()))
+    if not shifts:
+        raise UsageError(
+            f"the inputs use all of the {anatomy.longest} positions of {anatomy.name}, so none is left to move to; "
+            "shorter inputs would leave some"
+        )
     with torch.no_grad():
         still = run(anatomy, tokens, at)
         size = float(still.output.norm(dim=-1).square().mean().sqrt())
@@ -164,21 +139,6 @@ def usual_shifts(anatomy: Anatomy, last: int) -> list[int]:
     room = 1024 if anatomy.longest is None else min(1024, anatomy.longest - 1 - last)
     doubling = [2**k for k in range(0, 11, 3 if anatomy.parameters > 20_000_000 else 1)]
     return sorted({shift for shift in doubling if shift <= room} | ({room} if 0 < room < 1024 else set()))
-
-
-def _check(anatomy: Anatomy, shifts: Sequence[int], last: int) -> None:
-    if not shifts and anatomy.longest is not None:
-        raise UsageError(
-            f"the inputs use all of the {anatomy.longest} positions of {anatomy.name}, so none is left to move to; "
-            "shorter inputs would leave some"
-        )
-    if not shifts or min(shifts) < 1:
-        raise UsageError(f"shifts are whole numbers from 1 on, not {list(shifts)}")
-    if anatomy.longest is not None and last + max(shifts) >= anatomy.longest:
-        raise UsageError(
-            f"{anatomy.name} has {anatomy.longest} positions and the inputs end at {last}, so the largest shift is "
-            f"{anatomy.longest - 1 - last}, not {max(shifts)}"
-        )
 
 
 def _why_invariant(anatomy: Anatomy, at: Tensor, shifts: Sequence[int]) -> Assumption | None:

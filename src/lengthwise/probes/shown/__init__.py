@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lengthwise.errors import UsageError
@@ -11,10 +12,59 @@ from lengthwise.probes.probe import Context, Probe
 from lengthwise.records import Record
 
 if TYPE_CHECKING:
-    from lengthwise.probes.shown.look import Look
+    from lengthwise.models.forward import Trace
+    from lengthwise.models.parts import Anatomy
+    from lengthwise.probes.shown.inputs import Inputs
     from lengthwise.subjects.subject import Subject
 
 LARGE = 20_000_000  # parameters above which a probe does less, so that all of them together take minutes at most
+LONGEST = 64  # tokens of a text that are read, unless longer inputs are asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a probe may use: the weights, the inputs and the forward pass on them, and the seed of what it draws."""
+
+    subject: Subject
+    wanted: Context
+
+    @property
+    def seed(self) -> int:
+        return self.wanted.seed
+
+    @cached_property
+    def anatomy(self) -> Anatomy:
+        return self.subject.capability("anatomy")
+
+    @property
+    def large(self) -> bool:
+        return self.anatomy.parameters > LARGE
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        return self.longer(2 if self.large else 8, LONGEST)
+
+    @cached_property
+    def trace(self) -> Trace:
+        from lengthwise.probes.shown.inputs import traced  # torch
+
+        return traced(self.anatomy, self.inputs)
+
+    def longer(self, items: int, longest: int) -> Inputs:
+        """Longer inputs from the same source, for a probe of what length does: `items` sequences, unless the user said
+        how many, of at most `longest` tokens. No forward pass on them is kept."""
+        from lengthwise.probes.shown.inputs import inputs_for  # torch
+
+        return inputs_for(self.subject, self.wanted, items, longest)
+
+
+def look_at(subject: Subject, context: Context, items: int | None = None, size: int | None = None) -> Look:
+    """The look at a subject with these inputs: that of the last call where the same is asked for again."""
+    wanted = replace(context, items=items, sizes=() if size is None else (size,))
+    kept: Look | None = vars(subject).get("_look")
+    if kept is None or kept.wanted != wanted:
+        kept = vars(subject)["_look"] = Look(subject, wanted)
+    return kept
 
 
 @dataclass(frozen=True)
@@ -39,8 +89,6 @@ class WeightsProbe(Probe):
                 raise UsageError(f"{name} is at least 1, not {value}")
 
     def measure(self, subject: Subject, context: Context) -> Record:
-        from lengthwise.probes.shown.look import look_at  # torch
-
         return self.answer(look_at(subject, context, self.items, self.size))
 
     @abstractmethod

@@ -1,4 +1,5 @@
-"""What a model is shown: items of a task, sequences of a file, the built-in text, or made-up sequences.
+"""What a model is shown: items of a task, sequences of a file, the built-in text, or made-up sequences; and the forward
+pass on it.
 
 Most probes look at short sequences. A probe of what length does asks for longer ones (`longest`): more tokens of each
 text, or items of up to eight times the size of training.
@@ -6,7 +7,7 @@ text, or items of up to eight times the size of training.
 
 from __future__ import annotations
 
-import json
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +18,11 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.models.forward import Trace, run
 from lengthwise.models.parts import Anatomy
+from lengthwise.probes.probe import Context
+from lengthwise.probes.shown import LONGEST
+from lengthwise.probes.shown.lines import lines_of, object_in, whole_numbers
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.subject import Subject
 from lengthwise.subjects.tokenizer import TextTokenizer
@@ -27,20 +32,7 @@ from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 from lengthwise.text import TITLE, built_in_parts
 
-LONGEST = 64  # tokens of a text that are read, unless longer inputs are asked for
 STRETCH = 8  # longer items of a task have at most this many times the size of training
-
-
-@dataclass(frozen=True)
-class WantedInputs:
-    """What decides the inputs; what is None has a default."""
-
-    task: Task | None = None
-    train_size: int | None = None
-    data: str | None = None
-    size: int | None = None
-    items: int | None = None
-    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,54 +53,42 @@ class Inputs:
         return str(token) if self.names is None else self.names(token)
 
 
-@dataclass(frozen=True, eq=False)
 class Shown:
     """A subject as its inputs see it. `task` is that of its run, or `lost` says why there is none; `trained` is the
     longest sequence that a model of ours was trained on."""
 
-    subject: Subject
-    anatomy: Anatomy
-    task: Task | None
-    train_size: int | None
-    lost: str
-    trained: int | None
-
-    @property
-    def causal(self) -> bool:
-        return self.anatomy.blocks[0].attention.causal
+    def __init__(self, subject: Subject) -> None:
+        self.subject, self.anatomy = subject, subject.capability("anatomy")
+        self.causal = self.anatomy.blocks[0].attention.causal
+        stored = subject.capability("run") if subject.offers("run") else None
+        self.train_size, self.task, self.lost = None if stored is None else stored.train_size, None, ""
+        try:
+            self.task: Task | None = None if stored is None else stored.task
+        except UsageError as error:
+            self.lost = str(error)
+        ours = subject.offers("transformer")
+        self.trained: int | None = subject.capability("transformer").interface.trained if ours else None
 
     @property
     def tokenizer(self) -> TextTokenizer | None:
         return self.subject.capability("tokenizer") if self.subject.offers("tokenizer") else None
 
 
-def _shown(subject: Subject) -> Shown:
-    task, train_size, lost, trained = None, None, "", None
-    if subject.offers("run"):
-        run = subject.capability("run")
-        train_size = run.train_size
-        try:
-            task = run.task
-        except UsageError as error:
-            lost = str(error)
-    if subject.offers("transformer"):
-        trained = subject.capability("transformer").interface.trained
-    return Shown(subject, subject.capability("anatomy"), task, train_size, lost, trained)
-
-
-def inputs_for(subject: Subject, wanted: WantedInputs, usual: int, longest: int = LONGEST) -> Inputs:
+def inputs_for(subject: Subject, wanted: Context, usual: int, longest: int = LONGEST) -> Inputs:
     """What was asked for; else the run's own task; else the built-in text; else made-up sequences.
 
-    `usual` is how many where nobody said; `longest` is how many tokens of a text are read. Above 64, items of a task
-    and made-up sequences are longer too.
+    `wanted` has the task or the file, the number of items (`usual` where it does not say) and at most one size.
+    `longest` is how many tokens of a text are read. Above 64, items of a task and made-up sequences are longer too.
     """
-    shown = _shown(subject)
+    shown = Shown(subject)
     items = usual if wanted.items is None else wanted.items
+    size = wanted.sizes[0] if wanted.sizes else None
+    task = shown.task if wanted.task is None else wanted.task
     if wanted.data is not None:
-        found = _from_file(shown, Path(wanted.data), wanted.size, items, wanted.seed, longest)
-    elif wanted.task is not None or shown.task is not None:
-        found = _from_task(shown, wanted, items, longest)
-    elif wanted.size is not None:
+        found = _from_file(shown, Path(wanted.data), size, items, wanted.seed, longest)
+    elif task is not None:
+        found = _from_task(shown, task, wanted, items, longest)
+    elif size is not None:
         raise UsageError("a size goes with a task, and this model has none of its own; name one")
     else:
         found = _from_built_in_text(shown, items, longest) or _made_up(shown, items, wanted.seed, longest)
@@ -126,15 +106,15 @@ def room_for(anatomy: Anatomy, most: int) -> int:
     return most
 
 
-def _from_task(shown: Shown, wanted: WantedInputs, items: int, longest: int) -> Inputs:
-    task = shown.task if wanted.task is None else wanted.task
-    assert task is not None
-    known, anatomy, size = shown.task, shown.anatomy, wanted.size
+def _from_task(shown: Shown, task: Task, wanted: Context, items: int, longest: int) -> Inputs:
+    known, anatomy = shown.task, shown.anatomy
     if known is not None and task.vocabulary != known.vocabulary:
         _refuse_symbols(task, f"the model was trained on the symbols of {name_of(known)}")
     if len(task.vocabulary) != len(anatomy.embed):
         _refuse_symbols(task, f"{anatomy.name} reads {len(anatomy.embed)} tokens and not {len(task.vocabulary)}")
-    if size is None:
+    if wanted.sizes:
+        size = wanted.sizes[0]
+    else:
         size = _size(task, shown.train_size or wanted.train_size)
         if longest > LONGEST:
             size = _longer_size(task, size, shown.causal, room_for(anatomy, longest))
@@ -193,10 +173,9 @@ def _refuse_symbols(task: Task, why: str) -> None:
 
 
 def _from_file(shown: Shown, path: Path, size: int | None, items: int, seed: int, longest: int) -> Inputs:
-    first = _lines(path, 1)[0]
-    if "tokens" in first:
-        found = _from_rows(path, items, lambda line: _whole_numbers(line.get("tokens")), "lists of tokens")
-        return _next_tokens(shown, found)
+    if "tokens" in _lines(path, 1)[0][1]:
+        rows = [whole_numbers(line.get("tokens"), where) for where, line in _lines(path, items)]
+        return _next_tokens(shown, _from_rows(path, rows, "lists of tokens"))
     if shown.task is not None:
         return _from_items(shown, shown.task, path, size, items, seed)
     if shown.lost:
@@ -237,19 +216,17 @@ def _from_texts(shown: Shown, path: Path, items: int, longest: int) -> Inputs:
             f"there is no tokenizer.json with the model to cut the texts of {path} into tokens; lines "
             '{"tokens": [3, 1, 2]} need none'
         )
-
-    def cut(line: dict[str, Any]) -> list[int]:
+    rows = []
+    for where, line in _lines(path, items):
         text = next((line[key] for key in ("text", "input") if isinstance(line.get(key), str)), None)
         if text is None:
-            raise UsageError(f'{path}: a line has neither "tokens", "text" nor "input"; each needs one of them')
-        return tokenizer.cut(text)[:longest]
+            raise UsageError(f'{where}: it has neither "tokens", "text" nor "input"; each line needs one of them')
+        rows.append(tokenizer.cut(text)[:longest])
+    found = _from_rows(path, rows, f"texts, of each at most {longest} tokens")
+    return _next_tokens(shown, replace(found, names=tokenizer.name))
 
-    found = replace(_from_rows(path, items, cut, f"texts, of each at most {longest} tokens"), names=tokenizer.name)
-    return _next_tokens(shown, found)
 
-
-def _from_rows(path: Path, items: int, read: Callable[[dict[str, Any]], list[int]], what: str) -> Inputs:
-    rows = [read(line) for line in _lines(path, items)]
+def _from_rows(path: Path, rows: list[list[int]], what: str) -> Inputs:
     shortest = min(map(len, rows))
     if shortest < 2:
         raise UsageError(f"{path} has a sequence of {shortest} tokens; two or more are needed")
@@ -257,24 +234,12 @@ def _from_rows(path: Path, items: int, read: Callable[[dict[str, Any]], list[int
     return Inputs(torch.tensor([row[:shortest] for row in rows]), f"the first {len(rows)} {what} in {path}{cut}")
 
 
-def _whole_numbers(row: Any) -> list[int]:
-    if not isinstance(row, list) or not all(type(token) is int for token in row):
-        raise UsageError(f'"tokens" is a list of whole numbers, as in {{"tokens": [3, 1, 2]}}, not {str(row)[:60]}')
-    return row
-
-
-def _lines(path: Path, most: int) -> list[dict[str, Any]]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            found = [json.loads(line) for _, line in zip(range(most), filter(str.strip, file), strict=False)]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    except json.JSONDecodeError as error:
-        raise UsageError(f"{path} is not JSONL, one JSON object per line: {error}") from None
+def _lines(path: Path, most: int) -> list[tuple[str, dict[str, Any]]]:
+    """The objects of the first lines that are not blank, each with its place."""
+    written = ((where, line) for where, line in lines_of(path) if line.strip())
+    found = [(where, object_in(line, where)) for where, line in itertools.islice(written, most)]
     if not found:
         raise UsageError(f'{path} is empty; a line is {{"tokens": [3, 1, 2]}} or {{"text": "…"}}')
-    if not all(isinstance(line, dict) for line in found):
-        raise UsageError(f'{path} holds a line that is no JSON object; a line is {{"tokens": [3, 1, 2]}}')
     return found
 
 
@@ -313,3 +278,9 @@ def _made_up(shown: Shown, items: int, seed: int, longest: int) -> Inputs:
     why = f" ({shown.lost})" if shown.lost else ""
     said = f"{items} made-up sequences of {length} tokens: drawn evenly from the vocabulary, every second one with its "
     return Inputs(torch.from_numpy(tokens), f"{said}first half repeated; they are no text{why}")
+
+
+@torch.no_grad()
+def traced(anatomy: Anatomy, inputs: Inputs) -> Trace:
+    """The forward pass on the inputs."""
+    return run(anatomy, inputs.tokens)

@@ -78,11 +78,6 @@ _COLUMNS = (
 )
 
 
-def rows_of(record: Record) -> list[Sparsity]:
-    """The rows of a record of this probe."""
-    return [Sparsity(*row) for row in record.table(ROWS).rows]  # pyright: ignore[reportArgumentType]
-
-
 def looked_at(sizes: Sequence[int], train_size: int) -> list[int]:
     """The largest of the sizes in each stretch as wide as the training range; a stretch without sizes is left out."""
     stretches = [[size for size in sizes if k * train_size < size <= (k + 1) * train_size] for k in range(STRETCHES)]

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from lengthwise.models.forward import run
-from lengthwise.probes.curve.evaluate import measured_batches
 from lengthwise.probes.probe import Context
 from lengthwise.probes.sparsity import Sparsity
+from lengthwise.subjects.run import measured_batches
 from lengthwise.subjects.subject import Subject
 
 
@@ -21,7 +21,7 @@ def measure_sparsity(subject: Subject, context: Context, items: int) -> tuple[Sp
     task, sizes = context.task.part("test"), sorted(set(context.sizes))
     for number, size in enumerate(sizes, start=1):
         rows: list[list[Tensor]] = [[] for _ in anatomy.blocks]
-        for batch, seeds in measured_batches(model, task, size, items, context.seed):
+        for batch, seeds in measured_batches(model, task, size, range(items), context.seed):
             inputs, asked = torch.from_numpy(batch.inputs), torch.from_numpy(batch.scored)
             at = model.architecture.position.indices(inputs.shape[1], len(inputs), model.shape, seeds, False)
             trace = run(anatomy, inputs, at)
