@@ -142,6 +142,7 @@ def scripted(found, monkeypatch, script):
         out[:, tokens[min(step, len(tokens) - 1)]] = 1
         return out
 
+    monkeypatch.setattr(found, "apart", False)
     monkeypatch.setattr(found, "_read", lambda same: generation.DynamicCache(config=found.model.config))
     monkeypatch.setattr(found, "_logits", logits)
 

@@ -129,7 +129,7 @@ class EndpointCompletions:
         """
         done: queue.SimpleQueue[tuple[int, Completion] | BaseException | None] = queue.SimpleQueue()
         places, workers = iter(range(len(prompts))), min(self.endpoint.concurrency, len(prompts))
-        settings = {"max_tokens": budget + reasoning, "temperature": 0, "seed": 0}
+        settings: dict[str, Any] = {"max_tokens": budget + reasoning, "temperature": 0, "seed": 0}
         if stop and not reasoning:  # a server would look for them inside the reasoning, too
             settings["stop"] = [*stop[:_MOST_STOPS]]
         given, in_vain, ended = 0, 0, None
@@ -271,9 +271,8 @@ class _Line:
 
     def _fault(self, status: int, content: Any, after: str | None) -> _Unanswered:
         """What an error of a server means for the prompt."""
-        fault = content.get("error", content) if isinstance(content, dict) else content
-        if not isinstance(fault, dict):
-            fault = {"message": str(fault)}
+        found = content.get("error", content) if isinstance(content, dict) else content
+        fault: dict[str, Any] = found if isinstance(found, dict) else {"message": str(found)}
         said = self._clean(str(fault.get("message") or fault.get("detail") or fault))
         codes = {str(fault.get(name)).lower() for name in ("code", "type")}
         if 200 <= status < 300:  # an error inside an answer

@@ -157,7 +157,8 @@ class LocalCompletions:
     ) -> Iterator[tuple[_Row, Ending]]:
         """The rows, of one instruction and by length, each when it ends."""
         fitting = [row for row in rows if self.context is None or len(row.tokens) + limit <= self.context]
-        yield from ((row, "overlong") for row in rows[len(fitting) :])
+        for row in rows[len(fitting) :]:
+            yield row, "overlong"
         if not fitting:
             return
 
@@ -169,7 +170,8 @@ class LocalCompletions:
         if not self.shares:
             for batch in self._batches(fitting, limit):
                 self._generate(batch, limit, ends)
-                yield from ((row, ending(row) or "stop") for row in batch)
+                for row in batch:
+                    yield row, ending(row) or "stop"
             return
         began = time.perf_counter()
         same = _common(*(order(row.tokens[:-1] for row in fitting) for order in (min, max)))
@@ -218,7 +220,7 @@ class LocalCompletions:
             tokens, at = best[:, None], at[:, -1:] + 1
             if 2 * len(kept) <= len(live):
                 live = [live[number] for number in kept]
-                tokens, at, mask = (None if one is None else one[kept] for one in (tokens, at, mask))
+                tokens, at, mask = tokens[kept], at[kept], None if mask is None else mask[kept]
                 cache.batch_select_indices(kept)
 
     def _laid_out(
@@ -302,7 +304,10 @@ class _Room(DynamicLayer):
     """A layer's keys and values for rows that begin with the same tokens: those of the shared tokens once, a row's own
     with room for the tokens to come, so that a step copies nothing. `_attention_apart` knows how to use them."""
 
-    def __init__(self, shared: DynamicLayer, rows: int, room: int) -> None:
+    keys: Tensor
+    values: Tensor
+
+    def __init__(self, shared: Any, rows: int, room: int) -> None:
         super().__init__()
         self.is_initialized, self.front = True, (shared.keys, shared.values)
         self._whole = [one.new_empty(rows, one.shape[1], room, one.shape[3]) for one in self.front]
@@ -310,7 +315,7 @@ class _Room(DynamicLayer):
 
     def _show(self, length: int) -> None:
         self.keys, self.values = (whole[:, :, :length] for whole in self._whole)
-        self.keys.front = self.front  # the way to the attention function
+        vars(self.keys)["front"] = self.front  # the way to the attention function
 
     def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
         before, length = self.keys.shape[2], self.keys.shape[2] + key_states.shape[2]
