@@ -197,8 +197,8 @@ IGNORANT = TEMPLATE.replace("in messages %}", "in messages if message['role'] !=
 @pytest.mark.parametrize("template", [SYSTEMLESS, IGNORANT])
 def test_a_template_without_a_place_for_the_instruction(tmp_path, template):
     found = open_subject(small_decoder(tmp_path, template=template)).capability("completions")
-    text = found._rendered(PROMPTS[0], True)
-    assert text.startswith(f"{BEGIN}user\nSort the numbers.\n\n2 1") and text.count("Sort the numbers.") == 1
+    text, first = found._rendered(PROMPTS[0], True), PROMPTS[0].messages()[1]["content"]
+    assert text.startswith(f"{BEGIN}user\nSort the numbers.\n\n{first}{END}") and text.count("Sort the numbers.") == 1
 
 
 @pytest.mark.parametrize("template", ["{{ messages[7].content }}", "{% for", "{{ ''.__class__.__mro__ }}", "{{ 1 }}"])
@@ -246,5 +246,7 @@ def test_a_gguf_file_with_the_tokenizer_of_its_folder(tmp_path):
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (tmp_path / "made" / name).rename(tmp_path / name)
     found = open_subject(tmp_path / "small.gguf").capability("completions")
-    given = told(found, [Prompt("", (), "3 1 2"), Prompt("", (), "9")], chat=False, budget=2)
-    assert found.templated and found.context == 16 and [one.ending for one in given] == ["overlong", "length"]
+    asked = [Prompt("", (), "3 1 2"), Prompt("", (), "9")]
+    assert found.templated and found.context == 16
+    found.context = found.count(asked[1], False) + 2
+    assert [one.ending for one in told(found, asked, chat=False, budget=2)] == ["overlong", "length"]
