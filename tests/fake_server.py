@@ -61,6 +61,9 @@ class FakeServer(ThreadingHTTPServer):
         self.lock, self.asked, self.bodies = threading.Lock(), Counter[str](), list[dict[str, Any]]()
         self.act: Act = lambda handler, body, _: handler.reply(answer(f"answer to {body['question']}"))
 
+    def handle_error(self, *_: Any) -> None:
+        """Connections that are cut on purpose are no news."""
+
     def spec(self, **settings: Any) -> str:
         more = "".join(f",{name}={value}" for name, value in {"model": "m", "wait": 0.001, **settings}.items())
         return f"openai:http://127.0.0.1:{self.server_port}/v1{more}"
