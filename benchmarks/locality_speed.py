@@ -20,8 +20,8 @@ from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.steps import Steps
 from lengthwise.oracle.locality.windows import windows_of
 from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations.digits import MultiplicationMarked
 from lengthwise.tasks.formulations.formulation import State, StepMove
-from lengthwise.tasks.formulations.multiplication import MultiplicationMarked
 
 TARGET = 3.0
 

@@ -17,8 +17,7 @@ from pathlib import Path
 from rows import Row, standalone
 
 from lengthwise.errors import LengthwiseError
-from lengthwise.studies.grid import plans
-from lengthwise.studies.planned import run_key
+from lengthwise.studies.grid import plans, run_key
 from lengthwise.studies.record import read_finished
 from lengthwise.studies.spec import Study
 
@@ -28,7 +27,7 @@ import sys
 from pathlib import Path
 from lengthwise.runs.run import carry_out
 from lengthwise.studies.grid import plans
-from lengthwise.studies.planned import run_key
+from lengthwise.studies.grid import run_key
 from lengthwise.studies.spec import Study
 for plan in plans(Study.read(sys.argv[1])):
     carry_out(plan, Path(sys.argv[2]) / "runs" / run_key(plan))

@@ -30,9 +30,8 @@ from lengthwise.probes.inspection import inspect
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import carry_out
 from lengthwise.statistics.bootstrap import mean_over_seeds
-from lengthwise.studies.calibration import calibrate
 from lengthwise.studies.cells import cells
-from lengthwise.studies.estimate import estimate
+from lengthwise.studies.estimate import calibrate, estimate
 from lengthwise.studies.export import export
 from lengthwise.studies.grid import plans
 from lengthwise.studies.record import RunRecord, read_finished
@@ -125,7 +124,7 @@ def study_rows(quick: bool) -> Iterator[Row]:
         yield Row(f"export of {500 * len(run.curve.points):,} points", seconds_of(write), "s", most=1.5)
     with stored(many) as folder:
         yield Row(f"index: reading {what}", seconds_of(read), "s", most=0.5)
-        for words in (("study", "show", "many"), ("study", "status", "many"), ("report", "many", "--out", "a.html")):
+        for words in (("study", "show", "many"), ("study", "status", "many"), ("report", "many", "--output", "a.html")):
             most = 12.0 if words[0] == "report" else 2.0
             yield Row(f"{' '.join(words[:2])}: {what}", command_seconds(*words, cwd=folder.parent), "s", most=most)
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.mean_field.mesh import Floats, cell_angles
+from lengthwise.geometry.mean_field import cell_angles
+from lengthwise.seeds import Floats
 
 
 def masses_of(cells: int, density: ArrayLike) -> Floats:

@@ -22,7 +22,7 @@ SEARCH = next(block for block in blocks(SEARCH_PAGE)["python"] if "class Reach" 
 
 BROKEN = """
 from dataclasses import dataclass
-from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+from lengthwise.tasks.algorithmic import CopyRepeat
 @dataclass(frozen=True)
 class Broken(CopyRepeat):
     def sample(self, size, draws):

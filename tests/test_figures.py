@@ -9,7 +9,7 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.figures import curve_chart, curve_svg
-from lengthwise.figures.chart_page import chart_html
+from lengthwise.figures.chart_files import chart_html
 from lengthwise.figures.curves import save_figure
 from lengthwise.probes.curve.curve import Curve, Point
 

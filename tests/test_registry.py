@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.registry import Registry, converted_settings, format_spec, nearest, needed_settings, parse_spec
 from lengthwise.tasks import tasks
-from lengthwise.tasks.algorithmic.sort import Sort
+from lengthwise.tasks.algorithmic import Sort
 
 
 @dataclass(frozen=True)

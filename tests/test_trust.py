@@ -23,12 +23,11 @@ PACKAGE = Path(lengthwise.__file__).parent
 # twice at a new place before you add it here.
 OF_THE_USER = {
     "bounds/compression/__init__.py",
-    "cli/commands/check_card.py",
+    "cli/commands/check.py",
     "cli/commands/doctor.py",
     "cli/commands/measure.py",
     "cli/commands/positions.py",
     "cli/commands/shift.py",
-    "cli/commands/shift_ladder.py",
     "cli/commands/study.py",
     "cli/commands/tasks.py",
     "executors/__init__.py",

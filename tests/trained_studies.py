@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lengthwise.runs.run import carry_out
-from lengthwise.studies.grid import plans
-from lengthwise.studies.planned import planned_records, run_key, study_facts
+from lengthwise.studies.grid import planned_records, plans, run_key, study_facts
 from lengthwise.studies.record import read_finished
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import RUNS, Store

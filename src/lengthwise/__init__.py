@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lengthwise.models.transformer import Transformer
     from lengthwise.oracle.check import check, check_formulation
     from lengthwise.positions import make_position
-    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.positions.networks.encoders import Encoder
     from lengthwise.positions.position import Position, Shape
     from lengthwise.probes.curve.curve import Curve
     from lengthwise.probes.curve.spread import Keep, Spread, over_seeds
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from lengthwise.probes.inspection import Inspection, inspect
     from lengthwise.probes.recursion.walk import run_chains
     from lengthwise.records import Assumption, Claim, Interval, Reference
-    from lengthwise.runs.run import Run, load_run, measure
-    from lengthwise.runs.train import train
+    from lengthwise.runs.run import Run, load_run, measure, train
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
     from lengthwise.shift.samples import task_sample
@@ -52,7 +51,7 @@ _HOMES = {
     "Attention": "lengthwise.models.attention",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.probes.curve.curve",
-    "Encoder": "lengthwise.positions.networks.encoder",
+    "Encoder": "lengthwise.positions.networks.encoders",
     "Guarantee": "lengthwise.probes.guarantee.result",
     "GuaranteeProbe": "lengthwise.probes.guarantee",
     "Inspection": "lengthwise.probes.inspection",
@@ -84,7 +83,7 @@ _HOMES = {
     "run_chains": "lengthwise.probes.recursion.walk",
     "run_study": "lengthwise.studies.results",
     "task_sample": "lengthwise.shift.samples",
-    "train": "lengthwise.runs.train",
+    "train": "lengthwise.runs.run",
     "trusting": "lengthwise.trust",
 }
 

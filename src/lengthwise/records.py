@@ -187,6 +187,20 @@ class Column:
         _one_of("type", self.type, Type)
 
 
+def columns(described: str) -> tuple[Column, ...]:
+    """Columns described in one text: `name`, `name:type` or either with a title, separated by bars.
+
+    >>> columns("task:text problem | items:whole | p_value")[0]
+    Column(name='task', type='text', title='problem')
+    """
+    found = []
+    for one in described.split("|"):
+        name, _, title = one.strip().partition(" ")
+        name, _, kind = name.partition(":")
+        found.append(Column(name, kind or "number", title))  # pyright: ignore[reportArgumentType]  # checked by Column
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows under typed columns. `key` is stable; `note` says what a reader must know to read it. A table of `detail` is

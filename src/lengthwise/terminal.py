@@ -60,13 +60,6 @@ def visible_streams() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
-def redraw(text: str) -> None:
-    """Put a text in the place of the line that stands on stderr, a terminal."""
-    stream = _itself()
-    stream.write(f"\r\033[K{visible(text)}")
-    stream.flush()
-
-
 @contextlib.contextmanager
 def live_bars(*columns: Any) -> Iterator[Progress]:
     """Bars of rich on stderr. Its columns take texts as they are, and what is printed meanwhile stands above them."""

@@ -172,9 +172,3 @@ class TestLittle:
         found = bound(planted(lambda p: 0.1, levels=REAL_LEVELS[1:], **REAL))
         assert found.points == ()
         assert found.missing
-
-    def test_a_point_by_name(self):
-        found = bound(planted(lambda p: 0.1, items=4, levels=REAL_LEVELS, **REAL))
-        assert found.at(("subset_sum", "rope", 1, 16), 0, "depth 9").axis == "depth"
-        with pytest.raises(KeyError, match="depth 10"):
-            found.at(("subset_sum", "rope", 1, 16), 0, "depth 10")

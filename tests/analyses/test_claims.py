@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from lengthwise.analyses.analysis import analyse, analyses
+from lengthwise.analyses.analysis import analyse, analyses_of
 from lengthwise.analyses.comparisons import encoding_differences, encoding_pairs, trends, varying_axes
-from lengthwise.analyses.plateau import falling, fit_plateaus, mean_losses
+from lengthwise.analyses.plateau import PlateauAnalysis, falling, fit_plateaus, mean_losses
 from lengthwise.analyses.published import compare
-from lengthwise.reports.page import distinct
-from lengthwise.reports.page_tables import claim_table
+from lengthwise.reports.page import claim_table, distinct
 from paper_studies import told_by
 
 BINS = [[1, 50], [51, 100], [101, 150]]
@@ -142,8 +141,8 @@ def test_the_training_size_is_an_axis(content_of):
 
 def test_plateaus_are_fitted_only_when_asked_for(content_of):
     table = {("a", "none"): [60, 60], ("b", "none"): [20]}
-    assert not analyses.make("plateau").applies(content_of(table))
-    assert analyses.make("plateau").applies(content_of(table, study={"plateau": True}))
+    assert PlateauAnalysis() not in analyses_of(content_of(table))
+    assert PlateauAnalysis() in analyses_of(content_of(table, study={"analyses": ["plateau"]}))
     found = fit_plateaus(content_of(table))
     assert [fit.claim.kind for fit in found] == ["heuristic", "heuristic"]
     assert found[0].claim.value == pytest.approx(0.01) and found[1].claim.value == pytest.approx(0.91)
@@ -153,7 +152,7 @@ def test_plateaus_are_fitted_only_when_asked_for(content_of):
 def test_a_study_of_plateaus_is_answered_by_its_plateaus(content_of):
     """Real-valued answers are measured in squared errors; plateaus of two training ranges are compared."""
     table = {("a", "none"): [60, 60], ("b", "none"): [20]}
-    small, large = (content_of(table, study={"plateau": True}, train_size=size) for size in (10, 20))
+    small, large = (content_of(table, study={"analyses": ["plateau", "reach"]}, train_size=size) for size in (10, 20))
     both = replace(small, runs=(*small.runs, *large.runs), tasks={"a": {"readout": "numbers"}})
     fits = fit_plateaus(both)
     assert {fit.cell.task: fit.unit for fit in fits} == {"a": "mean squared error", "b": "nats per token"}
@@ -166,7 +165,7 @@ def test_a_study_of_plateaus_is_answered_by_its_plateaus(content_of):
 
 
 def test_mean_losses_are_over_the_seeds_shown(content_of):
-    content = content_of({("a", "none"): [60, 20]}, study={"plateau": True})
+    content = content_of({("a", "none"): [60, 20]}, study={"analyses": ["plateau", "reach"]})
     sizes, losses = mean_losses(content.cells[0])
     assert sizes == list(range(1, 61))
     assert losses[0] == pytest.approx(0.01) and losses[-1] == pytest.approx((0.01 + 0.91) / 2)
@@ -176,7 +175,7 @@ def test_every_claim_has_a_row_with_its_kind_interval_and_assumptions(content_of
     content = content_of(
         {("a", "x"): [60, 50], ("a", "y"): [20, 30], ("sort", "x"): [40, 45], ("sort", "y"): [20, 21]},
         tasks={"a": known(x=80)},
-        study={"plateau": True},
+        study={"analyses": ["plateau", "reach", "agreement", "published", "comparisons"]},
     )
     with told_by(told({("sort", "x"): "can hold"})):
         claims = distinct(claim for record in analyse(content) for claim in record.claims)

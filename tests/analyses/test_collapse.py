@@ -36,7 +36,7 @@ class TestCollapse:
         assert len(strata) == 19 * 2
         assert [row.shared for row in strata] == pytest.approx([0.4] * 38)
         assert {row.rank for row in strata} == {2.5}
-        assert [row.last for row in strata[:2]] == [False, True]
+        assert [row.layer for row in strata[:2]] == [0, 1]
 
     def test_nothing_to_share(self):
         found = collapse(planted(lambda p: 0.1, inside=lambda p, layer: Inside(None, 0, 2.0, None)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lengthwise.analyses.evidence import BEYOND, IN_RANGE, Evidence
-from lengthwise.analyses.ladder.encoding import encodings
+from lengthwise.analyses.ladder.encoding import EncodingEffect, encodings
 from planted_evidence import Place, planted
 
 
@@ -31,6 +31,11 @@ def unlearned_lose_less(place: Place) -> float:
     return 0.05 if place.axis == "training" else 0.65
 
 
+def significant(effect: EncodingEffect) -> bool:
+    """Whether the sign-flip test has p < 0.05."""
+    return effect.claim.evidence["p_value"] < 0.05
+
+
 class TestEncodings:
     def test_planted(self):
         found = encodings(planted(better_beyond, seeds=(0, 1)))
@@ -39,10 +44,10 @@ class TestEncodings:
         assert effects["depth"].difference == pytest.approx(0.12)
         assert effects[BEYOND].difference == pytest.approx(0.04)
         assert effects["depth"].pairs == 3 * 3 * 3 * 2
-        assert effects["depth"].significant
+        assert significant(effects["depth"])
         for place in (IN_RANGE, "branching", "content"):
             assert effects[place].difference == pytest.approx(0)
-            assert not effects[place].significant
+            assert not significant(effects[place])
         assert (effects["depth"].first, effects["depth"].second) == ("learned+offset", "rope")
 
     def test_what_was_not_learned_is_no_cost_of_a_shift(self):
@@ -83,7 +88,7 @@ class TestEncodings:
         calls = [
             encodings(planted(lambda p: 0.15 * float(rng.random()), levels=level, tasks=("one",))) for _ in range(60)
         ]
-        assert sum(found.at(BEYOND)[0].significant for found in calls) <= 8  # 5 % of 60 is 3
+        assert sum(significant(found.at(BEYOND)[0]) for found in calls) <= 8  # 5 % of 60 is 3
 
     def test_three_encodings_are_three_pairs(self):
         found = encodings(planted(better_beyond, positions=("none", "rope", "alibi"), tasks=("one",)))

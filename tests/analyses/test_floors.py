@@ -71,11 +71,11 @@ class TestFloors:
         assert len(found.floors) == 3 * 18
         for floor in found.at(FARTHEST):
             assert floor.floor == pytest.approx(0.6 / floor.depth + 0.001 * len(floor.task), abs=1e-6)
-            assert floor.risk_at(16) == pytest.approx(floor.risks[0], abs=1e-6)
+            assert floor.fit.risk_at(16) == pytest.approx(floor.risks[0], abs=1e-6)
         assert found.verdict(FARTHEST).status == "holds"
-        difference = dict(found.difference)[FARTHEST]
+        difference = found.difference[FARTHEST]
         assert difference.value == pytest.approx(0.4, abs=1e-6)
-        assert dict(found.page)[FARTHEST].value == pytest.approx(1)
+        assert found.page[FARTHEST].value == pytest.approx(1)
 
     @pytest.mark.parametrize(
         ("by_depth", "tasks", "status"),

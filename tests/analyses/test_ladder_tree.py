@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from lengthwise.analyses.ladder.traces import ROOT, search_tree
 from lengthwise.tasks import tasks
 from lengthwise.tasks.ladder import ladder_of
-from lengthwise.tasks.search.problem import Move
-from lengthwise.tasks.search.replay import Event
+from lengthwise.tasks.search.problem import Event, Move
 
 
 def traces(name: str):
@@ -28,14 +27,14 @@ def test_the_tree_tells_the_search(name):
     for task, prompt, trace in traces(name):
         found = task.verify(prompt, trace)
         tree = search_tree(found.events)
-        assert len(tree.nodes) == 1 + sum(event.kind == "push" for event in found.events)
-        assert [node.label for node in tree.nodes if node.on_path][1:] == [" ".join(m.push) for m in found.path]
+        assert len(tree["labels"]) == 1 + sum(event.kind == "push" for event in found.events)
+        on_path = [label for label, on in zip(tree["labels"], tree["path"], strict=True) if on]
+        assert on_path[1:] == [" ".join(m.push) for m in found.path]
         # Every event, told again from the tree alone, gives the tokens of the trace.
-        told = [token for step in tree.steps for token in trace[step.start : step.end]]
+        told = [token for _, _, start, end in tree["steps"] for token in trace[start:end]]
         assert told == list(trace)
-        for step, event in zip(tree.steps, found.events, strict=True):
-            down = tree.nodes[step.node].down
-            assert event.depth == (down if step.kind == "push" else down - 1)
+        for (push, node, _, _), event in zip(tree["steps"], found.events, strict=True):
+            assert event.depth == tree["down"][node] - (not push)
 
 
 @st.composite
@@ -55,10 +54,10 @@ def walks(draw):
 @given(walks())
 def test_no_two_nodes_meet(events):
     tree = search_tree(events)
-    assert tree.nodes[0].label == ROOT and tree.nodes[0].parent == -1
+    assert tree["labels"][0] == ROOT and tree["parents"][0] == -1
+    assert all(parent < place for place, parent in enumerate(tree["parents"]))  # the order of visits
     rows: dict[int, list[float]] = {}
-    for place, node in enumerate(tree.nodes):
-        assert node.parent < place  # the order of visits
-        rows.setdefault(node.down, []).append(node.across)
+    for down, across in zip(tree["down"], tree["across"], strict=True):
+        rows.setdefault(down, []).append(across)
     for row in rows.values():
         assert all(right - left >= 1 for left, right in itertools.pairwise(row)), row

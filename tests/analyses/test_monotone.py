@@ -6,14 +6,13 @@ import itertools
 import numpy as np
 import pytest
 
-from lengthwise.analyses.evidence import Evidence
+from lengthwise.analyses.evidence import Configuration, Evidence
 from lengthwise.analyses.ladder import monotone as monotone_module
-from lengthwise.analyses.ladder import trend as shuffled_module
-from lengthwise.analyses.ladder.monotone import ALL_AXES, monotone
-from lengthwise.analyses.ladder.trend import Course, shuffled
+from lengthwise.analyses.ladder.monotone import ALL_AXES, RiskTrend, monotone, shuffled
 from lengthwise.statistics import spearman_trend
 from planted_evidence import AXES, LEVELS, Place, distance, planted
 
+ONE = Configuration("t", "p", 1, 1)
 ONE_AXIS = [level for level in LEVELS if level[0] in ("training", "depth")]
 
 
@@ -40,8 +39,7 @@ def noise(seed: int, shared: bool = False):
 
 @pytest.fixture
 def few_shuffles(monkeypatch):
-    for module in (monotone_module, shuffled_module):
-        monkeypatch.setattr(module, "SHUFFLES", 999)
+    monkeypatch.setattr(monotone_module, "SHUFFLES", 999)
 
 
 def found(evidence: Evidence, metric: str = "features", axis: str = ALL_AXES):
@@ -174,7 +172,7 @@ class TestControl:
         rng = np.random.default_rng(0)
         for _ in range(5):
             w1, risk = np.sort(rng.random(12)), rng.random(12) + np.linspace(0, 0.6, 12)
-            course = Course(("t", "p", 1, 1), (0,), tuple("abcdefghijkl"), w1, risk[None, :], True)
+            course = RiskTrend(ONE, (0,), tuple("abcdefghijkl"), w1, risk[None, :], True)
             claim = spearman_trend("s", w1.tolist(), risk.tolist())
             (p_value,) = shuffled([course]).p_values
             assert p_value is not None
@@ -186,7 +184,10 @@ class TestControl:
         """Two configurations of one task with five levels, all 120 orders counted by hand."""
         w1 = np.arange(5.0)
         risks = [np.array([1.0, 2, 3, 4, 5]), np.array([2.0, 1, 3, 5, 4])]
-        courses = [Course(("t", "p", 1, w), (0,), tuple("abcde"), w1, r[None, :], True) for w, r in enumerate(risks)]
+        every = [Configuration("t", "p", 1, width) for width in range(2)]
+        courses = [
+            RiskTrend(one, (0,), tuple("abcde"), w1, r[None, :], True) for one, r in zip(every, risks, strict=True)
+        ]
         null = shuffled(courses)
         orders = np.array(list(itertools.permutations(range(5))))
         rhos = np.array([[np.corrcoef(w1[o], r.argsort().argsort())[0, 1] for r in risks] for o in orders])
@@ -196,7 +197,7 @@ class TestControl:
             assert np.mean(null.monotone >= count) == pytest.approx(np.mean(counts >= count), abs=0.015)
 
     def test_a_tie_of_all_is_left_out(self):
-        flat = Course(("t", "p", 1, 1), (0,), tuple("abcd"), np.arange(4.0), np.ones((1, 4)), True)
+        flat = RiskTrend(ONE, (0,), tuple("abcd"), np.arange(4.0), np.ones((1, 4)), True)
         assert shuffled([flat]).p_values == (None,)
 
 

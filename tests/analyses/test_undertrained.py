@@ -12,8 +12,8 @@ from lengthwise.analyses.agreement.predictions import predict
 from lengthwise.analyses.analysis import analyse
 from lengthwise.analyses.content import read_content
 from lengthwise.analyses.published import compare
+from lengthwise.analyses.reach import heat_map
 from lengthwise.analyses.reach.answer import answer
-from lengthwise.analyses.reach.heat_map import heat_map
 from lengthwise.cli import main
 from lengthwise.oracle.check import check
 from lengthwise.reports.page import render

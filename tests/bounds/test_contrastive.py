@@ -14,7 +14,6 @@ from lengthwise.bounds.contrastive import (
     contrastive_bound,
     effective_tuples,
     loss_range,
-    tuple_losses,
     unit_rows,
 )
 from lengthwise.errors import UsageError
@@ -108,7 +107,6 @@ def test_the_simulated_losses_are_those_of_the_code():
     assert found == pytest.approx(losses_of_signs(blocks[:, 0], blocks[:, 1:], 0.7))
     every = np.stack([losses_of_signs(blocks[:, i], np.delete(blocks, i, axis=1), 0.7) for i in range(4)], axis=1)
     assert block_losses(anchors, positives, 3, 0.7) == pytest.approx(every.mean(axis=1))
-    assert tuple_losses(anchors, positives, np.arange(12).reshape(3, 4), 0.7) == pytest.approx(found)
 
 
 def test_coverage_of_the_mean_over_all_tuples():

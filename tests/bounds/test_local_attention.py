@@ -7,7 +7,6 @@ import pytest
 
 from lengthwise.bounds.lipschitz import (
     AttentionHead,
-    HeadNorms,
     Region,
     SeenAttention,
     Visibility,
@@ -16,7 +15,7 @@ from lengthwise.bounds.lipschitz import (
     local_numbers,
     spectral_norm,
 )
-from lengthwise.bounds.lipschitz.local_attention import largest_deviation
+from lengthwise.bounds.lipschitz.attention import largest_deviation
 
 
 def seen_by(head, x, causal):
@@ -33,7 +32,7 @@ def seen_by(head, x, causal):
 def constants(heads, x, widening, causal):
     out = spectral_norm(np.concatenate([h.out for h in heads], axis=1))
     sight = Visibility(len(x), causal)
-    numbers = [local_numbers(h, HeadNorms.of(h), seen_by(h, x, causal), widening, sight.most_received()) for h in heads]
+    numbers = [local_numbers(h, h.norms, seen_by(h, x, causal), widening, sight.most_received()) for h in heads]
     return [local_attention_constant(numbers, out, norm) for norm in ("token", "frobenius")]
 
 
@@ -112,7 +111,7 @@ def test_keys_whose_turning_is_unknown_count_with_their_length():
     head = AttentionHead(*(rng.normal(size=(2, 3)) for _ in range(3)), rng.normal(size=(3, 2)), rotary=True)
     seen = seen_by(head, rng.normal(size=(5, 3)), True)
     unknown = SeenAttention(seen.queries, seen.keys, seen.values, seen.weights, turned=False)
-    norms = HeadNorms.of(head)
+    norms = head.norms
     known, numbers = (local_numbers(head, norms, s, 0.0, 5.0) for s in (seen, unknown))
     longest = np.linalg.norm(seen.keys, axis=2).max()
     value_spread = largest_deviation(seen.weights, seen.values)

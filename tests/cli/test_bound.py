@@ -44,7 +44,7 @@ def test_text_fits_80_columns_and_says_every_term(cli, prose_run, tmp_path):
 
 def test_a_refused_folder_is_one_sentence(cli, prose_run, tmp_path):
     (tmp_path / "taken").write_text("a file")
-    answer = cli("bound", prose_run, *QUICK, "--out", "taken/bound", "--quiet")
+    answer = cli("bound", prose_run, *QUICK, "--folder", "taken/bound", "--quiet")
     assert answer.code == 2 and answer.err.count("\n") == 1
     assert "cannot write to taken/bound" in answer.err and answer.err.endswith("choose another folder\n")
 
@@ -81,7 +81,7 @@ WRONG = {
     "figure": (["RUN", "--figure", "terms.gif"], "--figure takes a file that ends in"),
     "data": (["RUN", "--data", "x.jsonl"], "leave out other data"),
     "held-out": (["RUN", "--held-out", "1"], "held-out is at least 2"),
-    "output": (["RUN", "--out", "RUN"], "holds other files"),
+    "output": (["RUN", "--folder", "RUN"], "holds other files"),
 }
 
 
@@ -117,7 +117,7 @@ sys.exit(main())
 @pytest.mark.system
 @pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_stopped_or_killed_it_goes_on(cli, prose_run, how):
-    call = ["bound", str(prose_run), *QUICK, "--out", "part", "--quiet"]
+    call = ["bound", str(prose_run), *QUICK, "--folder", "part", "--quiet"]
     process = subprocess.Popen([sys.executable, "-c", COMMAND, *call], stderr=subprocess.PIPE, text=True)
     try:
         wait_until(lambda: process.poll() is not None or Path("part/losses-00001.npz").exists())
@@ -136,7 +136,7 @@ def test_stopped_or_killed_it_goes_on(cli, prose_run, how):
     try:
         source.SMALLEST = source.LARGEST = 256
         resumed, whole = (
-            cli("bound", prose_run, *QUICK, "--out", name, "--json", "--quiet") for name in ("part", "whole")
+            cli("bound", prose_run, *QUICK, "--folder", name, "--json", "--quiet") for name in ("part", "whole")
         )
     finally:
         source.SMALLEST, source.LARGEST = usual

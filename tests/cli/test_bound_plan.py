@@ -7,7 +7,8 @@ import math
 
 import pytest
 
-from lengthwise.cli.commands.amounts import amount, short
+from lengthwise.cli.commands.bound_plan import short
+from lengthwise.cli.options import amount
 from lengthwise.figures.plan_chart import plan_chart
 
 USUAL = ("bound", "plan", "--params", "7B", "--tokens", "1.4e11", "--loss", "2.2")

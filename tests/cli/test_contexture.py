@@ -107,7 +107,7 @@ WRONG = {
     "text": (["text.csv"], "no table of numbers"),
     "negative": (["negative.csv"], "0 or more"),
     "one column": (["column.csv"], "2 rows and 2 columns"),
-    "rows": (["good.csv", "--representation", "column.csv"], "one row a row of the table"),
+    "rows": (["good.csv", "--representation", "column.csv"], "one row per row of the table"),
     "constant": (["good.csv", "--representation", "same.csv"], "same for every x"),
     "constant of pairs": (["good.jsonl", "--representation", "same.csv"], "same for every x"),
     "rows of pairs": (["good.jsonl", "--representation", "column.csv"], "one for each different x (2)"),

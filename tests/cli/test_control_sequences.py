@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from lengthwise.progress import shown
-from lengthwise.studies.grid import plans
-from lengthwise.studies.planned import planned_records, study_facts
+from lengthwise.studies.grid import planned_records, plans, study_facts
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, RUNS, Store
-from lengthwise.terminal import redraw, visible, visible_streams
+from lengthwise.terminal import visible, visible_streams
 
 # Erases the screen, sets the window's title, writes over a line, the same in C1, a bell, and a turned direction.
 PLANTED = "\x1b[2J\x1b]0;owned\x07\rcertified\x9b31m\x85\u202egnol\u2066\u061c"
@@ -136,14 +135,12 @@ class _Terminal(io.StringIO):
         return True
 
 
-def test_live_lines_and_bars_move_the_cursor_and_their_texts_do_not(monkeypatch) -> None:
+def test_bars_move_the_cursor_and_their_texts_do_not(monkeypatch) -> None:
     terminal = _Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with visible_streams():
-        redraw(PLANTED)
-        with shown(title=PLANTED) as told:
-            told(PLANTED, 1, 2)
-            print(PLANTED, file=sys.stderr)
+    with visible_streams(), shown(title=PLANTED) as told:
+        told(PLANTED, 1, 2)
+        print(PLANTED, file=sys.stderr)
     said = terminal.getvalue()
     assert "\x1b[" in said  # ours
     assert "\x1b[2J" not in said and "\x1b]0;owned" not in said and "\x9b" not in said and "\u202e" not in said

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.cli.commands.figure import check_figure
+from lengthwise.cli import parser_of
 from lengthwise.cli.options import check_place
 from lengthwise.errors import UsageError
 from lengthwise.outputs import write_output
@@ -34,8 +34,9 @@ def test_others_are_refused_by_the_name_of_the_option(tmp_path: Path) -> None:
     assert refused(page, ".html", ".svg") == f"--page takes a file that ends in .html or .svg, not {str(page)!r}"
     for name in (tmp_path, tmp_path / "missing" / "page.html"):
         assert refused(name) == f"cannot write {name} there; give --page a file in a folder that exists"
+    parser = parser_of("train")
     with pytest.raises(UsageError, match=r"^--figure takes a file that ends in \.svg, \.png or \.html, not 'x'$"):
-        check_figure("x", "--figure")
+        parser.check_outputs(parser.parse_args(["--figure", "x"]))
 
 
 def test_a_file_that_may_not_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ OF_RUN = {
     "inspect": "inspect RUN --items 1 --probes layers,margins",
     "measure": "measure RUN --items 2",
     "measure recursively": "measure RUN --items 2 --probe recursion",
-    "bound": "bound RUN --sample 4 --out kept",
+    "bound": "bound RUN --sample 4 --folder kept",
     "contexture": "contexture RUN --items 8 --twins 1",
     "shift": "shift one.jsonl two.jsonl --metric hidden:model=RUN --resamples 20",
     "train": "train sort --folder RUN --steps 5 --train-size 4 --test-size 6 --items 5",
@@ -56,15 +56,15 @@ OF_STUDY = {
     "export ladder": "study export STUDY out.csv --probe ladder",
     "export summary": "study export STUDY out.json.gz --summary",
     "rebuild": "study rebuild STUDY",
-    "report": "report STUDY --out out.html",
-    "figures": "report STUDY --out out.html --figures drawn",
+    "report": "report STUDY --output out.html",
+    "figures": "report STUDY --output out.html --figures drawn",
     "study": "study STUDY/study.toml --folder again",
     "dry run": "study STUDY/study.toml --dry-run",
     "study in its folder": "study STUDY/study.toml --folder STUDY",
 }
 OF_MODEL = {
     "inspect": "inspect MODEL --items 1 --probes layers",
-    "bound": "bound MODEL --data words.jsonl --out kept",
+    "bound": "bound MODEL --data words.jsonl --folder kept",
     "shift": "shift one.jsonl two.jsonl --metric hidden:model=MODEL --resamples 20",
 }
 

@@ -16,7 +16,7 @@ from small_runs import points_of
 TINY = ["--steps", "5", "--batch", "8", "--depth", "1", "--width", "16", "--heads", "1", "--items", "5"]
 OWN = '''
 from dataclasses import dataclass
-from lengthwise.tasks.formulations.parity import ParityColumns
+from lengthwise.tasks.formulations.strings import ParityColumns
 
 @dataclass(frozen=True)
 class Mine(ParityColumns):

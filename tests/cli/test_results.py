@@ -199,9 +199,9 @@ def test_a_figure_is_drawn(cli, sorting_run, tmp_path, ending, start):
 
 
 def test_a_share_is_rounded_to_nought_or_all_only_where_it_is():
-    assert percent(1.0) == "100.0%" and percent(0.0) == "  0.0%"
-    assert percent(0.99999) == " 99.9%" and percent(0.00001) == " <0.1%"
-    assert percent(0.1234) == " 12.3%"
+    assert percent(1.0) == "100.0%" and percent(0.0) == "0.0%"
+    assert percent(0.99999) == "99.9%" and percent(0.00001) == "<0.1%"
+    assert percent(0.1234) == "12.3%"
 
 
 def test_a_reader_that_goes_away_is_no_error():

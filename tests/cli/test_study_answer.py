@@ -8,7 +8,8 @@ import pytest
 
 from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.evidence import Evidence
-from lengthwise.cli.commands import study_answer
+from lengthwise.cli.commands import study_show
+from paper_studies import make_content
 from planted_evidence import Place, distance, planted
 
 
@@ -29,8 +30,8 @@ def told(monkeypatch, capsys):
 
     def call(evidence: Evidence | None) -> str:
         study = StudyContent("ladders", (), evidence=evidence)
-        monkeypatch.setattr(study_answer, "read_content", lambda folder: study)
-        study_answer.write_study_records(Path("anywhere"))
+        monkeypatch.setattr(study_show, "read_content", lambda folder: study)
+        study_show.write_study_records(Path("anywhere"))
         return capsys.readouterr().out
 
     return call
@@ -55,3 +56,12 @@ def test_what_was_learned_is_counted(told):
 
 def test_no_ladders_and_no_runs_say_so_in_one_record(told):
     assert told(None).count("─\n") == 1
+
+
+def test_a_record_that_has_nothing_for_a_terminal_is_not_printed(monkeypatch, capsys):
+    """One task and two encodings of two seeds: the only comparison is within the task, which is left to the page."""
+    study = make_content({("sort", "none"): [60, 60], ("sort", "rope"): [20, 20]})
+    monkeypatch.setattr(study_show, "read_content", lambda folder: study)
+    (compared,) = (record for record in study_show.study_records(Path("anywhere")) if record.source == "comparisons")
+    study_show.write_study_records(Path("anywhere"))
+    assert compared.claims and compared.title not in capsys.readouterr().out

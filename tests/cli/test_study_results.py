@@ -91,7 +91,7 @@ def test_cells_that_are_missing_failed_unfinished_or_unmeasured(cli):
     with Store.open(stored(Path("runs/some"), runs), write=True) as store:
         store.mark(runs[2].key, "failed", "ValueError:\nbroke \x1b[31mred", attempts=2)
     answer = cli("study", "show", "some")
-    assert lines(answer.out, "reach, in sizes")[1:] == ["sort      59 1/1  …", "copy  failed"]
+    assert lines(answer.out, "reach, in sizes")[1:] == ["sort      59 1/1     …", "copy      failed"]
     assert lines(answer.out, "3 x the training size")[1].split()[:3] == ["sort", "–", "1/1"]
     assert "– nothing was measured there" in answer.out and "… not finished yet" in answer.out
     assert "failed: 1\n  copy, position none, trained to 20, seed 0: ValueError: broke \ufffd[31mred\n" in answer.out

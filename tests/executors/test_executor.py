@@ -262,3 +262,37 @@ def test_registry_knows_three_and_imports_nothing_heavy():
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "['local', 'ray', 'slurm'] []"
+
+
+OWN = """
+from lengthwise.executors import Executor
+
+class Own(Executor):
+    slots = property(lambda self: 1)
+    def _start(self, job): ...
+    def _collect(self, seconds): ...
+    def _ask(self, key): ...
+    def _kill(self, keys): ...
+"""
+LACKING = {
+    "no method": ("    def _ask(self, key): ...\n", "", "lacks _ask"),
+    "other arguments": ("_collect(self, seconds)", "_collect(self)", "_collect is called as _collect(seconds)"),
+    "no queue": ("    def _ask", "    def __post_init__(self): ...\n    def _ask", "super().__post_init__()"),
+    "no property": ("property(lambda self: 1)", "1", "slots is a property"),
+}
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_what_an_executor_of_a_file_lacks_is_one_sentence(name, tmp_path):
+    before, after, sentence = LACKING[name]
+    assert before in OWN
+    path = tmp_path / "own.py"
+    path.write_text(OWN.replace(before, after))
+    with pytest.raises(UsageError) as error:
+        executors.make(f"{path}::Own")
+    assert sentence in str(error.value) and "\n" not in str(error.value)
+
+
+def test_an_executor_of_a_file_that_has_all_is_made(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    assert executors.make(f"{tmp_path / 'own.py'}::Own").slots == 1

@@ -17,8 +17,7 @@ from torch import Tensor
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry.sinkhorn import sinkhorn, sinkhorn_prefixes
-from lengthwise.geometry.sinkhorn_kernels import Logarithms, Products
-from lengthwise.geometry.sinkhorn_plans import _iterate
+from lengthwise.geometry.sinkhorn_plans import Logarithms, Products, _iterate
 
 INF = math.inf
 

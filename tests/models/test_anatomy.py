@@ -14,7 +14,7 @@ from lengthwise.models.forward import apply_attention, embed, run, run_from
 from lengthwise.models.parts import AttentionPart
 from lengthwise.models.transformer import Transformer
 from lengthwise.positions import Position, positions
-from lengthwise.positions.networks.encoder import Encoder
+from lengthwise.positions.networks.encoders import Encoder
 from small_transformers import ROWS, TOKENS, text
 
 RULES = ["softmax", "softmax:temperature=0.5", "log_length", "log_length:reference=4.0", "hardmax", "window:size=3"]

@@ -16,7 +16,7 @@ from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.folder import load_model, save_model
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.positions import make_position, positions
-from lengthwise.positions.tables import NoPosition
+from lengthwise.positions.encodings import NoPosition
 from lengthwise.registry import plain_settings, restored_settings
 from refusals import refused
 

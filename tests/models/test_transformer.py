@@ -17,7 +17,7 @@ from lengthwise.errors import UsageError
 from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.transformer import Architecture, Cache, Interface, Transformer
 from lengthwise.positions import positions
-from lengthwise.positions.networks.encoder import Encoder
+from lengthwise.positions.networks.encoders import Encoder
 from lengthwise.seeds import Seeds
 from small_transformers import TOKENS, VOCABULARY, gap, make, text
 

@@ -16,8 +16,7 @@ from lengthwise.oracle.programs.find import find_program, program_for
 from lengthwise.oracle.programs.measures import locality, period
 from lengthwise.oracle.programs.syntax import Count, walk
 from lengthwise.tasks import tasks
-from lengthwise.tasks.algorithmic.addition import Addition
-from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+from lengthwise.tasks.algorithmic import Addition, CopyRepeat
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.task import Task
 from published_names import ALGORITHMIC, TABLE

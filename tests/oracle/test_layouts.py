@@ -25,9 +25,9 @@ from lengthwise.oracle.theories import locality, sight
 from lengthwise.positions import make_position
 from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.tasks import tasks
-from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+from lengthwise.tasks.algorithmic import CopyRepeat
 from lengthwise.tasks.formulations.formulation import Formulation
-from lengthwise.tasks.formulations.parity import ParityAppended, ParityLeftmost
+from lengthwise.tasks.formulations.strings import ParityAppended, ParityLeftmost
 from lengthwise.training.recipe import Recipe
 
 SHARE = "locality.share_seen"

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lengthwise.positions import Shape, make_position
-from lengthwise.positions.networks.biases import slopes
+from lengthwise.positions.networks.encoders import slopes
 
 
 def test_slopes() -> None:

@@ -54,8 +54,7 @@ def test_specs_go_there_and_back(spec: str) -> None:
 
 
 def test_objects_have_specs_too() -> None:
-    from lengthwise.positions.biases import Alibi
-    from lengthwise.positions.rope import Rope
+    from lengthwise.positions.encodings import Alibi, Rope
     from lengthwise.positions.wrapping import Randomized
 
     assert positions.text_of(Rope(scaling="yarn", factor=4.0)) == "rope:scaling=yarn,factor=4"

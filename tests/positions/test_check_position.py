@@ -7,9 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from lengthwise.positions import Position, Shape, make_position
-from lengthwise.positions.biases import Alibi
-from lengthwise.positions.networks.encoder import Encoder
-from lengthwise.positions.tables import Learned, Sinusoidal
+from lengthwise.positions.encodings import Alibi, Learned, Sinusoidal
+from lengthwise.positions.networks.encoders import Encoder
 from lengthwise.positions.wrapping import Randomized
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.testing import check_position

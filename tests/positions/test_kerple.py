@@ -7,7 +7,7 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import Shape, make_position
-from lengthwise.positions.networks.biases import LogEncoder, PowerEncoder
+from lengthwise.positions.networks.encoders import LogEncoder, PowerEncoder
 
 AT = torch.tensor([[0, 1, 5, 60, 1000]])
 SHAPE = Shape(8, 2, 10, 10)

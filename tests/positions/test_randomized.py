@@ -5,8 +5,7 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import Shape, make_position
-from lengthwise.positions.networks.biases import FireEncoder
-from lengthwise.positions.networks.tables import LearnedEncoder
+from lengthwise.positions.networks.encoders import FireEncoder, LearnedEncoder
 from lengthwise.seeds import Seeds
 
 SHAPE = Shape(8, 2, 40, 20)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import Shape, make_position
-from lengthwise.positions.networks.encoder import Encoder
+from lengthwise.positions.networks.encoders import Encoder
 
 
 def built(spec: str, head_width: int = 8, trained: int = 10) -> Encoder:

@@ -7,7 +7,7 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import make_position
-from lengthwise.positions.networks.rope import frequencies, yarn_factor
+from lengthwise.positions.networks.encoders import frequencies, yarn_factor
 
 WIDTH = 32
 PLAIN = [10000.0 ** (-2 * k / WIDTH) for k in range(WIDTH // 2)]

@@ -7,7 +7,7 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import Shape, make_position
-from lengthwise.positions.networks.biases import T5Encoder, bucket_of_distance
+from lengthwise.positions.networks.encoders import T5Encoder, bucket_of_distance
 
 AT = torch.tensor([[0, 1, 2, 7, 8, 15, 16, 17, 31, 32, 63, 64, 100, 127, 128, 129, 1000, 100_000]])
 

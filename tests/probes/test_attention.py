@@ -38,7 +38,7 @@ def looked_at(part: AttentionPart, tokens: torch.Tensor, names=None) -> tuple[di
     n = part.wk.shape[-1]
     flat = torch.zeros(n, n, dtype=torch.float64)
     block = BlockPart("pre", None, part, None, MlpPart("plain", flat, None, None, flat, None, "relu"))
-    anatomy = Anatomy("made", torch.eye(n, dtype=torch.float64), None, None, (block,), None, None, None, parameters=1)
+    anatomy = Anatomy("made", torch.eye(n, dtype=torch.float64), None, None, (block,), None, None, parameters=1)
     trace = run(anatomy, tokens)
     content = attention_content(anatomy, trace, Inputs(tokens, "x", names))
     return content, measure_attention(part, trace.blocks[0])

@@ -126,7 +126,7 @@ def made(strength: float, sharpness: float, depth: int = 8) -> Anatomy:
     zero = torch.zeros(1, WIDTH, dtype=torch.float64)
     attention = AttentionPart(look, look, eye, strength * eye, None, None, None, None, sharpness, causal=False)
     block = BlockPart("pre", None, attention, None, MlpPart("plain", zero, None, None, zero.T, None, "relu"))
-    return Anatomy("made", table, None, None, (block,) * depth, None, None, None, parameters=1)
+    return Anatomy("made", table, None, None, (block,) * depth, None, None, parameters=1)
 
 
 def said_of(anatomy: Anatomy) -> object:

@@ -112,7 +112,7 @@ def custom(order, kind="layer", gated=True, norm_embed=False, seed=0):
 
     embedding = NormPart("layer", 1 + random(6), random(6), 1e-5) if norm_embed else None
     blocks, final = (block(), block()), norm() if order == "pre" else None
-    return Anatomy("a model", random(7, 6), None, embedding, blocks, final, None, None)
+    return Anatomy("a model", random(7, 6), None, embedding, blocks, final, None)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def linear_model(mix, inner, norm=None):
     embedding = torch.zeros(3, 4, dtype=torch.float64)
     embedding[:, 0] = 2.0
     block = BlockPart("pre", norm, part, norm, mlp)
-    return Anatomy("a linear model", embedding, None, None, (block, block), None, 3 * one, None)
+    return Anatomy("a linear model", embedding, None, None, (block, block), None, 3 * one)
 
 
 def test_composition_is_exact_where_nothing_is_lost():

@@ -16,7 +16,7 @@ def anatomy(rule: str = "softmax") -> Anatomy:
     w, m = torch.zeros(1, 2, 2).double(), torch.zeros(2, 2).double()
     attention = AttentionPart(w, w, w, w, None, None, None, None, 1.0, True, rule=rule)
     block = BlockPart("pre", None, attention, None, MlpPart("plain", m, None, None, m, None, "relu"))
-    return Anatomy("test", torch.zeros(5, 2).double(), None, None, (block,), None, None, None)
+    return Anatomy("test", torch.zeros(5, 2).double(), None, None, (block,), None, None)
 
 
 def trace(logits: list[list[float]]) -> Trace:

@@ -27,10 +27,8 @@ from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.run import OwnSubject
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import BOS, EOS, NOTHING, PAD, SEP, SPECIALS, pack
-from lengthwise.tasks.formulations.appending import Appending
-from lengthwise.tasks.formulations.columns import Columns
 from lengthwise.tasks.formulations.formulation import Formulation, Labels, State
-from lengthwise.tasks.formulations.rewriting import Rewriting
+from lengthwise.tasks.formulations.layouts import Appending, Columns, Rewriting
 from lengthwise.training.loop import train_model
 from lengthwise.training.recipe import Recipe
 

@@ -189,7 +189,7 @@ def test_sentences_are_cut_at_backticks():
         ({}, {"others": {("a", "none"): "waiting"}}),
         ({("a", "none"): [60]}, {}),
         ({("a", "none"): [0, 0]}, {"unlearned": [("a", "none")]}),
-        ({("a", "none"): [60]}, {"study": {"plateau": True}}),
+        ({("a", "none"): [60]}, {"study": {"analyses": ["plateau", "reach"]}}),
         ({("a", "none"): [3]}, {"test_size": 20}),
         ({("a", "x"): [60], ("b", "y"): [60]}, {"tasks": {"a": {"crasp": {"x": True}}}}),
         ({("sort", "none"): [60], ("gone.py::Task", "none"): [60]}, {}),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lengthwise.errors import LengthwiseError, UsageError
-from lengthwise.reports.page_file import write_page_file
+from lengthwise.reports.record_section import write_page_file
 
 POLICY = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
 

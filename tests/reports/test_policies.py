@@ -39,7 +39,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, report: Path, ladder_report:
         "curves of seeds": f"train sort --seeds 2 --steps 2 --batch 4 --depth 1 --width 8 --heads 1 --train-size 3 "
         f"--items 3 --folder {folder / 'seeds'} --figure",
         "shift": f"shift {folder / 'a.jsonl'} {folder / 'b.jsonl'} --metric ngrams:n=1 --figure",
-        "bound": f"bound {run} --quantiser uniform:levels=8 --sample 50 --out {folder / 'bound'} --figure",
+        "bound": f"bound {run} --quantiser uniform:levels=8 --sample 50 --folder {folder / 'bound'} --figure",
         "plan": "bound plan --params 7B --tokens 1T --loss 2 --figure",
         "contexture": f"contexture {folder / 'table.npy'} --figure",
         "density": "particles density --time 0.5 --figure",
@@ -62,7 +62,7 @@ def test_no_page_is_written_but_by_these() -> None:
     sources = [path for path in SOURCES.rglob("*") if path.suffix in (".py", ".jinja")]
     begun = [path for path in sources if "<!DOCTYPE html>" in _text(path)]
     assert sorted(str(path.relative_to(SOURCES)) for path in begun) == [
-        "figures/chart_page.py",
+        "figures/chart_files.py",
         "reports/assets/page.html.jinja",
         "reports/assets/particles.html.jinja",
         "reports/assets/record_page.html.jinja",

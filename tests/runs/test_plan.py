@@ -21,8 +21,7 @@ from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.runs.plan import SETTINGS, Plan, Settings, plan_for, preset
 from lengthwise.tasks import tasks
-from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
-from lengthwise.tasks.algorithmic.majority import Majority
+from lengthwise.tasks.algorithmic import CopyRepeat, Majority
 from lengthwise.tasks.sizes import name_of
 from lengthwise.training.lengths import Fixed, Increasing, SizeSchedule
 from lengthwise.training.recipe import Recipe
@@ -328,7 +327,7 @@ class Planned(Exception):
 def planned_in_python(task: str, position: str, **settings: Any) -> Plan:
     """The plan that `lengthwise.train` is about to carry out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lengthwise.runs.train.carry_out", lambda plan, *_: plan)
+        patch.setattr("lengthwise.runs.run.carry_out", lambda plan, *_: plan)
         return lw.train(task, position, **settings)  # pyright: ignore[reportReturnType]
 
 

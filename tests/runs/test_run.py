@@ -21,10 +21,9 @@ from lengthwise.probes.ladder.levels import Ladder
 from lengthwise.progress import Progress, silent
 from lengthwise.runs import run as module
 from lengthwise.runs.plan import default_folder, plan_for
-from lengthwise.runs.run import Run, build_model, carry_out, load_run, measure
-from lengthwise.runs.train import train
+from lengthwise.runs.run import Run, build_model, carry_out, load_run, measure, train
 from lengthwise.tasks import tasks
-from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+from lengthwise.tasks.algorithmic import CopyRepeat
 from lengthwise.training.recipe import Recipe
 from refusals import refused
 from small_runs import sealed_again

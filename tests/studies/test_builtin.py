@@ -65,7 +65,7 @@ def test_plateaus_gives_each_family_its_encoding() -> None:
     for plan in made:
         assert (plan.position_name, plan.architecture.depth) == family[plan.task_name.partition(":")[0]]
         assert plan.test_size == 128
-    assert study.plateau and Counter(plan.train_size for plan in made) == {8: 33, 16: 33, 32: 33}
+    assert study.analyses[0] == "plateau" and Counter(plan.train_size for plan in made) == {8: 33, 16: 33, 32: 33}
 
 
 def test_temperature_has_every_rule_on_every_task() -> None:

@@ -15,10 +15,19 @@ from hypothesis import strategies as st
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.runs.plan import Plan, plan_for
-from lengthwise.studies import calibration
-from lengthwise.studies.calibration import Timing, calibrate, fitted
-from lengthwise.studies.costs import RUN, SIZE, STEP, plan_work, pooled_widths, probe_seconds, size_work, step_work
-from lengthwise.studies.estimate import estimate, relative_cost, wall_time
+from lengthwise.studies import estimate as module
+from lengthwise.studies.costs import (
+    RUN,
+    SIZE,
+    STEP,
+    plan_work,
+    pooled_widths,
+    probe_seconds,
+    relative_cost,
+    size_work,
+    step_work,
+)
+from lengthwise.studies.estimate import Timing, calibrate, estimate, fitted, wall_time
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study
 from lengthwise.tasks.batch import Batch
@@ -39,8 +48,8 @@ def test_the_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         work = step_work(plan, [5]), size_work(plan, [5], 50)
         return tuple(Timing(plan.task_name, plan.position_name, part, 0.05) for part in work)  # pyright: ignore[reportReturnType]
 
-    monkeypatch.setattr(calibration, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    monkeypatch.setattr(calibration, "_timed", timed)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(module, "_timed", timed)
     assert calibrate(made, 0.61).kinds == 6
     assert clock[0] == pytest.approx(1000.7)
 
@@ -134,7 +143,7 @@ def test_an_interruption_goes_through(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise Interrupted("stopped")
 
-    monkeypatch.setattr(calibration, "train_model", interrupted)
+    monkeypatch.setattr(module, "train_model", interrupted)
     with pytest.raises(Interrupted):
         estimate([small()])
 
@@ -149,7 +158,7 @@ def test_every_task_and_encoding_is_met_early() -> None:
     made = plans(
         Study("x", ["sort", "parity", "tomita_4"], ["none", "rope", "alibi"], seeds=2, model={"depth": [1, 2]})
     )
-    order = list(calibration._spread(made))
+    order = list(module._spread(made))
     assert len(order) == 18, "seeds are of one kind"
     assert {p.task_name for p in order[:3]} == {"sort", "parity", "tomita_4"}
     assert {p.position_name for p in order[:3]} == {"none", "rope", "alibi"}

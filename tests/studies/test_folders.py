@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.studies.folders import study_folder, study_names
+from lengthwise.studies.store import study_folder, study_names
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from lengthwise.analyses.evidence import gather
+from lengthwise.analyses.content import read_content
 from lengthwise.errors import UsageError
 from lengthwise.probes.ladder.levels import Ladder
 from lengthwise.probes.probe import ask
@@ -24,11 +24,10 @@ from lengthwise.shift.level_shift import LevelShift
 from lengthwise.studies import shifts
 from lengthwise.studies.coordinator import carry_out_study
 from lengthwise.studies.export import export
-from lengthwise.studies.grid import plans
-from lengthwise.studies.planned import run_key
+from lengthwise.studies.grid import plans, run_key
 from lengthwise.studies.rebuild import rebuild
 from lengthwise.studies.record import RunRecord
-from lengthwise.studies.shifts import SHIFTS, complete_shifts, read_shifts, write_shifts
+from lengthwise.studies.shifts import SHIFTS, complete_shifts, read_shifts
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, RUNS, Store
 from processes import kill_parent, wait_until
@@ -99,12 +98,12 @@ def test_the_distances_lie_in_the_folder_of_the_study(kept: Path) -> None:
 
 
 def test_evidence_is_all_of_it(kept: Path) -> None:
-    evidence = gather(kept)
+    evidence = read_content(kept).evidence
+    assert evidence is not None
     assert {climb.configuration for climb in evidence.climbs} == {
         ("sort:alphabet=20", position, 1, 16) for position in ("none", "rope")
     }
     assert len(evidence.shifts) == len(read_shifts(kept)) and evidence.metrics()
-    assert gather(kept, train_size=4).climbs == ()
 
 
 def test_the_same_command_does_nothing_and_another_ladder_trains_nothing(kept: Path, tmp_path: Path) -> None:
@@ -171,7 +170,7 @@ def test_the_index_can_be_made_anew(kept: Path, tmp_path: Path) -> None:
 def test_a_study_without_ladders_has_none_of_it(trained_once: Path, tmp_path: Path) -> None:
     assert climbed_runs(trained_once) == [] == read_shifts(trained_once)
     assert complete_shifts(trained_once) == {} and not (trained_once / SHIFTS).exists()
-    assert gather(trained_once).climbs == ()
+    assert read_content(trained_once).evidence is None
     with Store.open(trained_once) as store, pytest.raises(UsageError, match=r"no finished run .* 'ladder'; .* curve"):
         export(store, tmp_path / "x.csv", "ladder")
 
@@ -198,24 +197,22 @@ def test_export_has_a_row_for_each_run_and_level(kept: Path, tmp_path: Path) -> 
     assert exported(kept_elsewhere, tmp_path / "ladder.parquet") == many
 
 
-def test_two_training_sizes_of_one_task_must_be_told_apart(kept: Path, tmp_path: Path) -> None:
+def test_of_two_training_sizes_of_one_task_the_larger_is_looked_at(kept: Path, tmp_path: Path) -> None:
     folder = copied(kept, tmp_path)
     file = next((folder / RUNS).glob(f"*/{LADDER}"))
     data = json.loads(file.read_text())
     file.write_text(json.dumps({**data, "data": {**data["data"], "train_size": 4}}))
     sealed_again(file.parents[1])
     rebuild(folder)
-    with pytest.raises(UsageError, match="trained to 3 and 4; say which with train_size"):
-        gather(folder)
-    assert len(gather(folder, train_size=3).climbs) == 1
-    write_shifts(folder, [])
-    assert gather(folder, 3).shifts == ()
+    evidence = read_content(folder).evidence
+    assert evidence is not None and evidence.shifts == (), "distances are those of the other size"
+    assert [climb.ladder.train_size for climb in evidence.climbs] == [4]
 
 
 def test_reading_needs_no_torch(kept: Path) -> None:
     code = (
-        "import sys; from lengthwise.analyses.evidence import gather; from lengthwise.studies.shifts import "
-        f"complete_shifts; from pathlib import Path; assert gather({str(kept)!r}).climbs; "
+        "import sys; from lengthwise.analyses.content import read_content; from lengthwise.studies.shifts import "
+        f"complete_shifts; from pathlib import Path; assert read_content(Path({str(kept)!r})).evidence; "
         f"complete_shifts(Path({str(kept)!r})); sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

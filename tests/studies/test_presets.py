@@ -16,8 +16,8 @@ from lengthwise.positions.wrapping import Offset, Randomized
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.studies.grid import plans
-from lengthwise.studies.presets import preset_names, with_preset
 from lengthwise.studies.spec import Study, builtin_presets
+from lengthwise.studies.study_file import preset_names, with_preset
 
 TEXT = """
 tasks = ["sort", "mine.py::Repeat"]

@@ -9,8 +9,7 @@ from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.sparsity import SparsityProbe
 from lengthwise.runs.run import carry_out
 from lengthwise.studies.coordinator import _Sitting
-from lengthwise.studies.grid import plans
-from lengthwise.studies.planned import planned_records, run_key
+from lengthwise.studies.grid import planned_records, plans, run_key
 from lengthwise.studies.rebuild import rebuild
 from lengthwise.studies.record import read_finished
 from lengthwise.studies.spec import Study

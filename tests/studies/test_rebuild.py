@@ -12,9 +12,8 @@ from half_write import half_write
 from lengthwise.errors import UsageError
 from lengthwise.studies import rebuild as module
 from lengthwise.studies.coordinator import _Sitting
-from lengthwise.studies.grid import plans
+from lengthwise.studies.grid import planned_records, plans, run_key
 from lengthwise.studies.lock import locked
-from lengthwise.studies.planned import planned_records, run_key
 from lengthwise.studies.rebuild import OLD, check_run, rebuild
 from lengthwise.studies.store import INDEX, RUNS, Store
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.models.transformer import Architecture
-from lengthwise.studies.axes import MODEL, TRAINING
+from lengthwise.studies.form import MODEL, TRAINING
 from lengthwise.studies.spec import Budget, Study
 from lengthwise.training.recipe import Recipe
 
@@ -271,7 +271,7 @@ exclusions = tables("seed", seed=int, **{**MODEL, **TRAINING, "task": str, "test
 studies = tables(
     "name", "tasks", name=st.from_regex(r"[a-z0-9_]{1,20}", fullmatch=True), tasks=str, positions=str, question=texts,
     train_size=int, test_size=st.integers(), items=st.integers(), seeds=seeds, keep=st.floats(0, 1),
-    plateau=st.booleans(), probes=str, analyses=str, threads=st.integers(1, 9), model=model, training=training,
+    probes=str, analyses=str, threads=st.integers(1, 9), model=model, training=training,
     exclude=st.lists(exclusions, max_size=2), override=st.lists(overrides, max_size=2),
     budget=tables(minutes=st.floats(0.1, 1e6), runs=st.integers(1, 999)),
 )  # fmt: skip

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.analyses.evidence import gather, summed_up
+from lengthwise.analyses.content import read_content
+from lengthwise.analyses.evidence import summed_up
 from lengthwise.errors import UsageError
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.probes.ladder.levels import Calibrated, Example, Inside, Ladder, LevelPoint
@@ -80,7 +81,8 @@ def gather_runs(folder: Path):
 @pytest.mark.parametrize("name", ["summary.json", "summary.json.gz"])
 def test_findings_can_be_drawn_from_it(study: Path, tmp_path: Path, name: str) -> None:
     many = write_summary(study, tmp_path / name)
-    whole, short = gather(study), summed_up(read_summary(tmp_path / name))
+    whole, short = read_content(study).evidence, summed_up(read_summary(tmp_path / name))
+    assert whole is not None
     assert len(short.climbs) == len(whole.climbs) == many > 5 and len(short.shifts) == len(whole.shifts) > 0
     for one, two in zip(whole.climbs, short.climbs, strict=True):
         assert (one.configuration, one.seed) == (two.configuration, two.seed)

@@ -18,8 +18,7 @@ import pytest
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.runs.run import carry_out
 from lengthwise.studies.coordinator import StudyProgress, carry_out_study
-from lengthwise.studies.grid import plans
-from lengthwise.studies.planned import run_key
+from lengthwise.studies.grid import plans, run_key
 from lengthwise.studies.record import RUN, read_finished
 from lengthwise.studies.spec import Study
 from lengthwise.studies.store import INDEX, Store
@@ -270,7 +269,7 @@ def beat_at(folder: Path) -> float:
 
 BROKEN = '''
 from dataclasses import dataclass
-from lengthwise.tasks.algorithmic.binary_majority import BinaryMajority
+from lengthwise.tasks.algorithmic import BinaryMajority
 
 @dataclass(frozen=True)
 class Broken(BinaryMajority):

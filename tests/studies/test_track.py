@@ -15,7 +15,7 @@ import pytest
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
-from lengthwise.studies.track import check_tracker, make_tracker, metrics, mirror_all, parameters
+from lengthwise.studies.track import check_tracker, metrics, mirror_all, parameters
 
 # What each tracker has of a project, as JSON: the runs, with a parameter and the metrics by step.
 READERS = {
@@ -138,7 +138,7 @@ def test_a_tracker_that_does_not_exist(study):
     with pytest.raises(UnknownName, match="did you mean 'mlflow'"):
         mirror_all(study, "mlflo")
     with pytest.raises(UnknownName, match="mlflow, trackio, tensorboard"):
-        make_tracker("wandb", "study", study)
+        check_tracker("wandb")
 
 
 @pytest.mark.parametrize("tracker", READERS)
@@ -162,7 +162,7 @@ def test_what_was_mirrored_before_an_accident_is_noted(study, monkeypatch):
             super().mirror(record)
 
     with monkeypatch.context() as patch:
-        patch.setattr(track, "TensorBoard", Broken)
+        patch.setitem(track.TRACKERS, "tensorboard", Broken)
         with pytest.raises(OSError):
             mirror_all(study, "tensorboard")
     assert mirror_all(study, "tensorboard") == 1

@@ -14,8 +14,7 @@ import pytest
 
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING
-from lengthwise.tasks.chance import chance_between, chance_of_sample
-from lengthwise.tasks.counting import log_choose
+from lengthwise.tasks.chance import chance_between, chance_of_sample, log_choose
 from lengthwise.tasks.task import Task
 
 NEED_SETTINGS = {"regular", "regular_member", "along", "jsonl"}

@@ -14,7 +14,7 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.chomsky.binary import positive
-from lengthwise.tasks.chomsky.shared import DELETANG
+from lengthwise.tasks.chomsky.strings import DELETANG
 from lengthwise.tasks.task import Task
 from lengthwise.testing.tasks import check_task
 

@@ -11,7 +11,7 @@ import lengthwise as lw
 from lengthwise.cli import main
 from lengthwise.errors import UsageError
 from lengthwise.tasks import make_task
-from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
+from lengthwise.tasks.algorithmic import CopyRepeat
 from lengthwise.tasks.contract import check_own
 from lengthwise.testing import check_task
 from own_tasks import REPEAT, SEARCH, written

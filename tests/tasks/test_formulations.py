@@ -15,9 +15,9 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING
-from lengthwise.tasks.formulations.columns import Columns
+from lengthwise.tasks.formulations.digits import MultiplicationMarked
 from lengthwise.tasks.formulations.formulation import Formulation, State
-from lengthwise.tasks.formulations.multiplication import MultiplicationMarked
+from lengthwise.tasks.formulations.layouts import Columns
 from lengthwise.testing.tasks import check_task
 
 

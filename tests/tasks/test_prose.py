@@ -10,11 +10,10 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
-from lengthwise.studies.paths import anchored
+from lengthwise.studies.study_file import anchored
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import BOS, SPECIALS, Samples
-from lengthwise.tasks.markov import COUNT, SYMBOLS, encode, fit
-from lengthwise.tasks.prose import Prose
+from lengthwise.tasks.prose import COUNT, SYMBOLS, Prose, encode, fit
 from lengthwise.testing import check_task
 from lengthwise.text import built_in_text
 

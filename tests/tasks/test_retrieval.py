@@ -10,7 +10,7 @@ import pytest
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
-from lengthwise.tasks.retrieval.chain import follower_counts, seen_before
+from lengthwise.tasks.retrieval import follower_counts, seen_before
 from lengthwise.tasks.task import Task
 from lengthwise.testing import check_task
 

@@ -24,9 +24,8 @@ from lengthwise.runs.environment import threads
 from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
 from lengthwise.training import loop
-from lengthwise.training.checkpoint import save_checkpoint
 from lengthwise.training.lengths import LongFirst
-from lengthwise.training.loop import History, train_model
+from lengthwise.training.loop import History, save_checkpoint, train_model
 from lengthwise.training.recipe import Decay, Recipe
 
 TASK = tasks.make("copy_repeat")

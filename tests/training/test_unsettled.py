@@ -11,9 +11,8 @@ import torch
 
 from lengthwise.cli import main
 from lengthwise.errors import Interrupted
-from lengthwise.models.attention import attentions
+from lengthwise.models.attention import attentions, unsettled
 from lengthwise.models.attention import sinkhorn as rule
-from lengthwise.models.attention.settling import unsettled
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.progress import Progress, silent
 from lengthwise.tasks import tasks

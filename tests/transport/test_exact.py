@@ -107,7 +107,7 @@ def test_the_choice_is_told() -> None:
 
 def test_the_tree_stays_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     """After every round, thread, sizes, last nodes and flows are those of the parents."""
-    from lengthwise.transport.solvers.basis import UNIT, Basis
+    from lengthwise.transport.solvers.simplex import UNIT, Basis
 
     improve = Basis.improve
     checked = 0

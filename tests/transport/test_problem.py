@@ -8,7 +8,7 @@ from scipy.stats import wasserstein_distance
 
 from lengthwise.errors import UsageError
 from lengthwise.transport.problem import Cost, MatrixCost, TransportProblem, VectorCost
-from lengthwise.transport.solvers.scan import smallest, transform
+from lengthwise.transport.solvers.exact import smallest, transform
 from lengthwise.transport.solving import solve
 
 TWO = VectorCost(np.zeros((2, 2)), np.ones((3, 2)))

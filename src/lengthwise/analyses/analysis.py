@@ -53,7 +53,7 @@ analyses: Registry[Analysis] = Registry(
 
 
 _LADDER = ("risk", "floors", "collapse", "bound", "thresholds", "encodings", "levels", "traces")
-_BEFORE, _AFTER = ("plateau", "reach", "curves"), ("agreement", "published")
+_BEFORE, _AFTER = ("reach", "curves"), ("guarantee", "agreement", "published")
 _LAST = ("seeds", "training", "comparisons")
 
 

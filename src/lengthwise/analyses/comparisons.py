@@ -12,7 +12,7 @@ from typing import Any
 
 from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Claim, Record
 from lengthwise.statistics.paired import paired_difference, paired_over_tasks
@@ -57,13 +57,7 @@ class ComparisonsAnalysis(Analysis):
             text.append(sentence("comparisons.pairs", {"possible": possible, "pairs": pairs}))
         if pairs * len(study.rows) > MOST_CLAIMS:
             text.append(sentence("comparisons.most", {"noun": study.noun, "most": MOST_CLAIMS}))
-        layout = PageLayout(sentence("comparisons.link"), notes=tuple(text), claims=general)
-        return Record(
-            "comparisons",
-            title=sentence("comparisons.title"),
-            claims=tuple(claims),
-            data={LAYOUT: layout.plain()},
-        )
+        return arranged("comparisons", PageLayout(notes=tuple(text), claims=general), claims=claims)
 
     def applies(self, study: StudyContent) -> bool:
         several = len(study.encodings) > 1 or bool(varying_axes(study))

@@ -17,11 +17,13 @@ from lengthwise.analyses.evidence import Evidence, evidence_of, summed_up
 from lengthwise.probes.curve.spread import Keep
 from lengthwise.records import Record
 from lengthwise.studies.cells import Cell, cells, named_sizes
-from lengthwise.studies.learning import Learning, learning
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.shifts import read_shifts
 from lengthwise.studies.store import Store
 from lengthwise.studies.summary import read_summary
+from lengthwise.studies.table import Learning, learning
+
+ANALYSED = ("curve", "guarantee", "ladder")  # probes whose records have an analysis of their own
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class StudyContent:
     @cached_property
     def shown_probes(self) -> tuple[str, ...]:
         """The records that no analysis is made for, by the names they are stored under."""
-        return tuple(slug for slug, source in sources(self.runs).items() if source not in ("curve", "ladder"))
+        return tuple(slug for slug, source in sources(self.runs).items() if source not in ANALYSED)
 
     @cached_property
     def ladders_lead(self) -> bool:
@@ -92,32 +94,34 @@ class StudyContent:
         return tuple(dict.fromkeys([*(run.position for run in self.runs), *climbed]))
 
     @cached_property
-    def rows(self) -> tuple[GridRow, ...]:
-        """The rows in the order of the grid; the training size is part of the label where it is not the usual one."""
-        keys = list(dict.fromkeys((cell.task, cell.variant, cell.train_size) for cell in self.cells))
-        named = named_sizes(self.cells)
-        rows, taken = [], Counter[str]()
-        for task, variant, train_size in keys:
-            size = f"trained to {train_size}" if (task, train_size) in named else ""
-            parts = ", ".join(part for part in (variant, size) if part)
-            label = f"{task} ({parts})" if parts else task  # no bare comma: sentences list several labels
-            taken[label] += 1  # "a (b)" may be a task of that name, or the variant b of a
-            unique = label if taken[label] == 1 else f"{label} ({taken[label]})"
-            rows.append(GridRow(unique, task, variant, train_size))
-        return tuple(rows)
+    def _grid(self) -> dict[GridRow, dict[str, Cell]]:
+        """The cells by row and encoding; the training size is part of a label where it is not the usual one."""
+        named, taken = named_sizes(self.cells), Counter[str]()
+        rows: dict[tuple[str, str, int], GridRow] = {}
+        grid: dict[GridRow, dict[str, Cell]] = {}
+        for cell in self.cells:
+            place = (cell.task, cell.variant, cell.train_size)
+            if place not in rows:
+                size = f"trained to {cell.train_size}" if (cell.task, cell.train_size) in named else ""
+                parts = ", ".join(part for part in (cell.variant, size) if part)
+                label = f"{cell.task} ({parts})" if parts else cell.task  # no bare comma: sentences list labels
+                taken[label] += 1  # "a (b)" may be a task of that name, or the variant b of a
+                rows[place] = GridRow(label if taken[label] == 1 else f"{label} ({taken[label]})", *place)
+            grid.setdefault(rows[place], {})[cell.position] = cell
+        return grid
 
     @cached_property
-    def _by_place(self) -> dict[tuple[str, str, int, str], Cell]:
-        return {(cell.task, cell.variant, cell.train_size, cell.position): cell for cell in self.cells}
+    def rows(self) -> tuple[GridRow, ...]:
+        """The rows in the order of the grid."""
+        return tuple(self._grid)
 
     def cell(self, row: GridRow, encoding: str) -> Cell | None:
         """The cell of a row and an encoding; None where the grid has no such runs."""
-        return self._by_place.get((row.task, row.variant, row.train_size, encoding))
+        return self._grid[row].get(encoding)
 
     def row_cells(self, row: GridRow) -> dict[str, Cell]:
         """The cells of a row by encoding."""
-        found = {encoding: self.cell(row, encoding) for encoding in self.encodings}
-        return {encoding: cell for encoding, cell in found.items() if cell is not None}
+        return {encoding: cell for encoding in self.encodings if (cell := self.cell(row, encoding))}
 
     def label(self, cell: Cell) -> str:
         """The label of the row a cell stands in."""
@@ -164,6 +168,7 @@ def read_content(folder: Path) -> StudyContent:
     with Store.open(folder) as store:
         study = store.fact("study") or {}
         seconds, runs = store.fact("seconds"), tuple(store.runs())
+        ladders = {slug for slug, source in sources(runs).items() if source == "ladder"}
         return StudyContent(
             name=str(study.get("name") or folder.resolve().name),
             runs=runs,
@@ -174,7 +179,7 @@ def read_content(folder: Path) -> StudyContent:
             command=str(store.fact("command") or ""),
             seconds=float(seconds) if isinstance(seconds, int | float) else None,
             executor=str(store.fact("executor") or ""),
-            evidence=_read_evidence(folder, runs),
+            evidence=evidence_of([run for run in runs if ladders & run.stored.keys()], read_shifts(folder)),
         )
 
 
@@ -183,16 +188,3 @@ def read_summary_content(path: Path) -> StudyContent:
     summary = read_summary(path)
     name = path.name.partition(".")[0]
     return StudyContent(name, (), study=summary.study, command=summary.command, evidence=summed_up(summary))
-
-
-def _read_evidence(folder: Path, runs: Sequence[RunRecord]) -> Evidence | None:
-    """The evidence of the runs with ladders; where a task was trained to several sizes, of the largest size alone."""
-    ladders = {slug for slug, source in sources(runs).items() if source == "ladder"}
-    climbed = [run for run in runs if ladders & run.stored.keys()]
-    if not climbed:
-        return None
-    sizes: dict[str, set[int]] = {}
-    for run in climbed:
-        sizes.setdefault(run.task, set()).add(run.train_size)
-    several = [max(found) for found in sizes.values() if len(found) > 1]
-    return evidence_of(climbed, read_shifts(folder), max(several) if several else None, str(folder))

@@ -7,11 +7,11 @@ from typing import Any
 
 from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import GridRow, StudyContent
-from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.analyses.published import published_for, trained_alike
 from lengthwise.analyses.words import listed
-from lengthwise.figures.lazy import alt
-from lengthwise.figures.style import coloured_by_encoding, hover, template_of, thinned
+from lengthwise.figures import style
+from lengthwise.figures.style import alt, hover
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.curve.standard import wilson
 from lengthwise.records import Figure, Record
@@ -57,9 +57,8 @@ class CurvesAnalysis(Analysis):
         if any(len(run.curve.points) > MOST_SIZES for run in study.runs if run.summary):
             text.append(sentence("curves.thinned", {"most": MOST_SIZES}))
         hint = " ".join([sentence("curves.hint"), *([sentence("curves.filters")] if several else [])])
-        filters = study.encodings if several else ()
-        layout = PageLayout(sentence("curves.link"), notes=(*text, hint), filters=filters)
-        return Record("curves", title=sentence("curves.title"), figures=tuple(figures), data={LAYOUT: layout.plain()})
+        layout = PageLayout(notes=(*text, hint), filters=study.encodings if several else ())
+        return arranged("curves", layout, figures=figures)
 
     def applies(self, study: StudyContent) -> bool:
         return study.pictures and bool(study.counts["done"])
@@ -79,7 +78,7 @@ class SizeShare:
 
 
 def cell_curve(cell: Cell) -> list[SizeShare]:
-    """The curve of a cell over the seeds shown, thinned where it has very many sizes."""
+    """The curve of a cell over the seeds shown, style.thinned where it has very many sizes."""
     found: dict[int, list[tuple[int, int]]] = {}
     chances: dict[int, float] = {}
     for run in cell.shown:
@@ -87,7 +86,7 @@ def cell_curve(cell: Cell) -> list[SizeShare]:
             found.setdefault(point.size, []).append((point.right, point.items))
             chances[point.size] = point.chance
     shares = []
-    for size in thinned(sorted(found), MOST_SIZES):
+    for size in style.thinned(sorted(found), MOST_SIZES):
         values = [right / items for right, items in found[size]]
         low, high = min(values), max(values)
         if len(values) == 1:
@@ -117,18 +116,8 @@ def _data(study: StudyContent, row: GridRow, found: dict[str, Cell]) -> dict[str
         shares = cell_curve(cell)
         band = "least to greatest" if max(share.seeds for share in shares) > 1 else "95 % (Wilson)"
         for share in shares:
-            lines.append(
-                {
-                    "encoding": encoding,
-                    "multiple": share.size / row.train_size,
-                    "size": share.size,
-                    "exact": share.mean,
-                    "low": share.low,
-                    "high": share.high,
-                    "seeds": share.seeds,
-                    "band": band,
-                }
-            )
+            own = {"encoding": encoding, "multiple": share.size / row.train_size, "exact": share.mean, "band": band}
+            lines.append({**own, **{name: getattr(share, name) for name in ("size", "low", "high", "seeds")}})
         chance = chance or [{"multiple": s.size / row.train_size, "chance": s.chance} for s in shares]
     return {"lines": lines, "chance": chance, "published": _published(study, row, found)}
 
@@ -157,7 +146,7 @@ def _published(study: StudyContent, row: GridRow, found: dict[str, Cell]) -> lis
 
 def _template(study: StudyContent, beside_published: bool) -> dict[str, Any]:
     """Shade, band, 95 %, chance, published values where there are any, lines, and points to hover over."""
-    colour, dash = coloured_by_encoding(study.encodings)
+    colour, dash = style.coloured_by_encoding(study.encodings)
     picked = alt.selection_point(name="picked", fields=["encoding"], bind="legend")
     zoom = alt.selection_interval(
         name="zoom",
@@ -165,43 +154,31 @@ def _template(study: StudyContent, beside_published: bool) -> dict[str, Any]:
         translate="[pointerdown[event.pointerType !== 'touch'], window:pointerup] > window:pointermove!",
         zoom="wheel![event.shiftKey]",  # a page that zooms when one only scrolls past is a nuisance
     )
-    hidden = alt.param(name="hidden", value=[])
-    x = alt.X(
-        "multiple:Q",
-        title="size ÷ training length",
-        scale=alt.Scale(nice=False, zero=True),
-        axis=alt.Axis(tickMinStep=0.5, format="~g", labelExpr="datum.label + '×'", tickCount=6),
-    )
-    y = alt.Y("exact:Q", title="exact match", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
+    x, y = style.multiple_axis("size ÷ training length", zero=True), style.share_axis("exact", "exact match")
+    exact = ("exact:Q", "exact match", ".1%")
+    told = hover("encoding:N", "size:Q", exact, *style.ends_of(".1%"), ("band:N", "range"), "seeds:Q")
     lines = alt.Chart(alt.NamedData("lines")).transform_filter(SHOWN).encode(x=x, y=y, color=colour)
     band = lines.mark_area(clip=True).encode(y=alt.Y("low:Q", title="exact match"), y2="high:Q", opacity=_faded(0.17))
     drawn = lines.mark_line(strokeWidth=2, strokeJoin="round", clip=True).encode(strokeDash=dash, opacity=_faded(1.0))
+    chance = alt.Chart(alt.NamedData("chance")).mark_line(
+        strokeDash=[1, 3], strokeWidth=1.5, color=style.GREY, clip=True
+    )
     layers = [
-        *_background(),
+        style.shade(0, 1, clip=True),
+        style.rule_at("y", 0.95, clip=True),
+        chance.encode(x="multiple:Q", y="chance:Q"),
         band,
         *(_published_marks(colour) if beside_published else []),
         drawn.add_params(picked, zoom),
-        lines.mark_point(size=50, filled=True, opacity=0, clip=True).encode(tooltip=_hover()),
+        lines.mark_point(size=50, filled=True, opacity=0, clip=True).encode(tooltip=told),
     ]
-    return template_of(alt.layer(*layers).add_params(hidden).properties(width=420, height=220))
+    hidden = alt.param(name="hidden", value=[])
+    return style.template_of(alt.layer(*layers).add_params(hidden).properties(width=420, height=220))
 
 
 def _faded(strength: float) -> Any:
     """The opacity of a mark, a tenth where another encoding was picked in the legend."""
     return alt.condition({"param": "picked"}, alt.value(strength), alt.value(strength / 10))
-
-
-def _background() -> list[Any]:
-    """The training range, 95 %, and chance."""
-    trained = alt.Chart(alt.Data(values=[{"from": 0, "to": 1}])).mark_rect(color="#888888", opacity=0.13, clip=True)
-    bar = alt.Chart(alt.Data(values=[{"bar": 0.95}])).mark_rule(strokeDash=[4, 4], color="#888888", clip=True)
-    chance = alt.Chart(alt.NamedData("chance"))
-    dots = chance.mark_line(strokeDash=[1, 3], strokeWidth=1.5, color="#888888", clip=True)
-    return [
-        trained.encode(x="from:Q", x2="to:Q"),
-        bar.encode(y="bar:Q"),
-        dots.encode(x="multiple:Q", y="chance:Q"),
-    ]
 
 
 def _published_marks(colour: Any) -> list[Any]:
@@ -213,15 +190,3 @@ def _published_marks(colour: Any) -> list[Any]:
         base.mark_rule(strokeWidth=4, clip=True).encode(x="from:Q", x2="to:Q", opacity=_faded(0.45)),
         base.mark_point(shape="diamond", size=70, filled=True, clip=True).encode(x="middle:Q", opacity=_faded(1.0)),
     ]
-
-
-def _hover() -> list[Any]:
-    return hover(
-        "encoding:N",
-        "size:Q",
-        ("exact:Q", "exact match", ".1%"),
-        ("low:Q", "from", ".1%"),
-        ("high:Q", "to", ".1%"),
-        ("band:N", "range"),
-        "seeds:Q",
-    )

@@ -6,11 +6,12 @@ A record without a layout has a plain one, so a user's own analysis needs none. 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lengthwise.records import Record
+from lengthwise.messages import sentence
+from lengthwise.records import Claim, Figure, Record, Table
 
 LAYOUT = "layout"  # the key in the data of a record
 
@@ -27,6 +28,12 @@ class Menu:
     label: str
     options: tuple[tuple[str, str], ...]
     sets: bool = False
+
+
+def menu_of(figures: Iterable[Figure], name: str, label: str, words: Callable[[str], str] = str) -> tuple[Menu, ...]:
+    """A menu of the groups that these figures are in, where there are several; `words` say what a group is called."""
+    groups = dict.fromkeys(figure.group for figure in figures)
+    return (Menu(name, sentence(label), tuple((group, words(group)) for group in groups)),) if len(groups) > 1 else ()
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,21 @@ class PageLayout:
         given["menus"] = tuple(Menu(**menu) for menu in given.get("menus", ()))
         found = cls(**given)
         return found if found.link else dataclasses.replace(found, link=record.title or record.source)
+
+
+def arranged(
+    name: str,
+    layout: PageLayout,
+    text: Iterable[str] = (),
+    claims: Iterable[Claim] = (),
+    tables: Iterable[Table] = (),
+    figures: Iterable[Figure] = (),
+    data: Mapping[str, Any] = {},
+) -> Record:
+    """The record of an analysis, whose title and link the catalogue has as `name.title` and `name.link`."""
+    layout = dataclasses.replace(layout, link=sentence(f"{name}.link"))
+    parts = (tuple(text), tuple(claims), tuple(tables), tuple(figures))
+    return Record(name, {}, sentence(f"{name}.title"), *parts, {**data, LAYOUT: layout.plain()})
 
 
 def in_short(record: Record) -> Record:

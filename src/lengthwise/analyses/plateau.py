@@ -9,13 +9,11 @@ from typing import Any
 
 from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.analyses.reach.answer import learning_sentences
 from lengthwise.analyses.words import counted
 from lengthwise.errors import UsageError
-from lengthwise.figures.layout import title_lines, wrapping_legend
-from lengthwise.figures.lazy import alt
-from lengthwise.figures.style import hover, template_of
+from lengthwise.figures.style import alt, ends_of, hover, template_of, title_lines, wrapping_legend
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption, Claim, Figure, Record
 from lengthwise.statistics.plateau import plateau
@@ -63,19 +61,13 @@ class PlateauAnalysis(Analysis):
         notes = [sentence("plateau.note")]
         if done > len(fits):
             notes.append(sentence("plateau.first_fitted", {"done": done, "most": len(fits)}))
-        layout = PageLayout(sentence("plateau.link"), notes=tuple(notes), claims=1)
-        return Record(
+        return arranged(
             "plateau",
-            {},
-            sentence("plateau.title"),
+            PageLayout(notes=tuple(notes), claims=1),
             (*learning_sentences(study), _levels_off(fall)),
             (fall, *(fit.claim for fit in fits)),
-            figures=tuple(plateau_panels(fits)) if study.pictures else (),
-            data={LAYOUT: layout.plain()},
+            figures=plateau_panels(fits) if study.pictures else (),
         )
-
-    def applies(self, study: StudyContent) -> bool:
-        return bool(study.study.get("plateau")) and bool(study.counts["done"])
 
 
 @dataclass(frozen=True)
@@ -93,7 +85,8 @@ class CellPlateau:
 def fit_plateaus(study: StudyContent, most: int = MOST_FITS) -> list[CellPlateau]:
     """A fit for each cell with a finished run, the first few of them."""
     done = [cell for cell in study.cells if cell.done][:most]
-    return [CellPlateau(cell, _claim(cell, _unit(study, cell))) for cell in done]
+    units = {cell.task: UNITS.get(str(study.facts(cell.task).get("readout")), USUAL_UNIT) for cell in done}
+    return [CellPlateau(cell, _claim(cell, units[cell.task])) for cell in done]
 
 
 def falling(fits: Sequence[CellPlateau]) -> Claim:
@@ -122,10 +115,6 @@ def _levels_off(fall: Claim) -> str:
     if fall.value is None:
         return sentence("plateau.found_once", values)
     return sentence("plateau.found", {**values, "lower": fall.value, "unit": fall.unit})
-
-
-def _unit(study: StudyContent, cell: Cell) -> str:
-    return UNITS.get(str(study.facts(cell.task).get("readout")), USUAL_UNIT)
 
 
 def _claim(cell: Cell, unit: str) -> Claim:
@@ -177,25 +166,21 @@ def plateau_panels(fits: Sequence[CellPlateau]) -> list[Figure]:
 
 def _template(unit: str, settings: Iterable[str]) -> dict[str, Any]:
     picked = alt.selection_point(name="picked", fields=["setting"], bind="legend")
-    legend = wrapping_legend(settings, 3)
     x = alt.X(
         "trained:Q",
         title="training length",
         scale=alt.Scale(type="log", base=2, nice=False, padding=14),
         axis=alt.Axis(tickCount=5, grid=False),
     )
-    colour = alt.Color("setting:N", legend=legend)
-    faded = alt.condition(picked, alt.value(1.0), alt.value(0.1))
-    base = alt.Chart(alt.NamedData("plateaus"))
-    title = title_lines(sentence("plateau.axis", {"unit": unit}))
-    told = hover(
-        "setting:N",
-        ("trained:Q", "training length"),
-        ("plateau:Q", "", ".4g"),
-        ("low:Q", "95 % from", ".4g"),
-        ("high:Q", "95 % to", ".4g"),
+    base = alt.Chart(alt.NamedData("plateaus")).encode(
+        x=x,
+        color=alt.Color("setting:N", legend=wrapping_legend(settings, 3)),
+        opacity=alt.condition(picked, alt.value(1.0), alt.value(0.1)),
     )
-    lines = base.mark_line(strokeWidth=2).encode(x=x, y=alt.Y("plateau:Q", title=title), color=colour, opacity=faded)
-    spans = base.mark_rule().encode(x=x, y=alt.Y("low:Q", title=title), y2="high:Q", color=colour, opacity=faded)
-    points = base.mark_point(filled=True, size=50).encode(x=x, y="plateau:Q", color=colour, opacity=faded, tooltip=told)
+    title = title_lines(sentence("plateau.axis", {"unit": unit}))
+    numbers = (("trained:Q", "training length"), ("plateau:Q", "", ".4g"), *ends_of(".4g", "95 % "))
+    told = hover("setting:N", *numbers)
+    lines = base.mark_line(strokeWidth=2).encode(y=alt.Y("plateau:Q", title=title))
+    spans = base.mark_rule().encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    points = base.mark_point(filled=True, size=50).encode(y="plateau:Q", tooltip=told)
     return template_of(alt.layer(spans, lines.add_params(picked), points).properties(width=420, height=230))

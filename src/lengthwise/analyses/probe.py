@@ -11,14 +11,21 @@ from typing import Any
 
 from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.layout import LAYOUT, Menu, PageLayout
+from lengthwise.analyses.layout import LAYOUT, PageLayout, menu_of
 from lengthwise.analyses.reach.answer import reach_of
 from lengthwise.analyses.words import code, short
-from lengthwise.figures.layout import title_lines, wrapping_legend
-from lengthwise.figures.lazy import alt
-from lengthwise.figures.style import DASHES, hover, template_of
+from lengthwise.figures.style import (
+    DASHES,
+    alt,
+    hover,
+    multiple_axis,
+    shade,
+    template_of,
+    title_lines,
+    wrapping_legend,
+)
 from lengthwise.messages import explain, sentence
-from lengthwise.records import Claim, Column, Figure, Record, Table
+from lengthwise.records import Claim, Figure, Record, Table, columns
 from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.cells import Cell
 from lengthwise.studies.record import RunRecord
@@ -27,7 +34,6 @@ MOST_GROUPS = 40
 
 explain(
     {
-        "probe.link": "{title}",
         "probe.text": "What the probe found of each trained model: means over the seeds shown of each cell.",
         "probe.figures": "By size: the mean over seeds, one colour per setting, with one dash per layer where a "
         "number belongs to a layer. Against the reach: one point per seed; a triangle is a reach that is a lower "
@@ -75,36 +81,23 @@ class ProbeAnalysis(Analysis):
         if not groups:
             failed = sentence("probe.missing", {"name": self.probe})
             return Record(self.probe, title=self.probe, failed=failed)
-        example = next(
-            run.records[self.probe] for cell in groups[0].cells for run in cell.done if _has(run, self.probe)
-        )
+        runs = (run for cell in groups[0].cells for run in cell.done)
+        example = next(run.records[self.probe] for run in runs if self.probe in run.records)
         claims = [claim for group in groups for cell in group.cells for claim in _means(cell, self.probe)]
         figures = list(_figures(study, groups, self.probe)) if study.pictures else []
-        shown = dict.fromkeys(figure.group for figure in figures)
-        menu = Menu("probe", sentence("probe.menu"), tuple((name, name) for name in shown))
-        layout = PageLayout(
-            sentence("probe.link", {"title": example.title or self.probe}),
-            notes=(sentence("probe.text"), *([sentence("probe.figures")] if figures else [])),
-            claims=0,
-            menus=(menu,) if len(shown) > 1 else (),
-        )
-        return Record(
-            self.probe,
-            {},
-            example.title or self.probe,
-            tuple(_extremes(groups, self.probe)),
-            tuple(claims),
-            (_table(study, claims),),
-            tuple(figures),
-            {LAYOUT: layout.plain()},
-        )
+        title = example.title or self.probe
+        notes = (sentence("probe.text"), *([sentence("probe.figures")] if figures else []))
+        menus = menu_of(figures, "probe", "probe.menu")
+        layout = PageLayout(title[:1].upper() + title[1:], notes=notes, claims=0, menus=menus)
+        parts = (tuple(_extremes(groups, self.probe)), tuple(claims), (_table(study, claims),), tuple(figures))
+        return Record(self.probe, {}, title, *parts, {LAYOUT: layout.plain()})
 
 
 def probe_groups(study: StudyContent, probe: str) -> list[ProbeGroup]:
     """The groups with a finished run that has a record, in the order of the grid, the first few of them."""
     found: dict[tuple[str, str, int], list[Cell]] = {}
     for cell in study.cells:
-        if any(_has(run, probe) for run in cell.shown):
+        if any(probe in run.records for run in cell.shown):
             found.setdefault((cell.task, cell.position, cell.train_size), []).append(cell)
     return [ProbeGroup(*key, tuple(own)) for key, own in found.items()][:MOST_GROUPS]
 
@@ -114,13 +107,9 @@ def setting_of(cell: Cell) -> str:
     return cell.variant or sentence("probe.one_setting")
 
 
-def _has(run: RunRecord, probe: str) -> bool:
-    return probe in run.records
-
-
 def _numbers(run: RunRecord, probe: str) -> dict[tuple[str, str], tuple[float, Claim]]:
     """The claims of a run's record that are numbers, by key and title: one key may be claimed of several sizes."""
-    claims = run.records[probe].claims if _has(run, probe) else ()
+    claims = run.records[probe].claims if probe in run.records else ()
     return {
         (claim.key, claim.title): (float(claim.value), claim)
         for claim in claims
@@ -147,17 +136,9 @@ def _means(cell: Cell, probe: str) -> list[Claim]:
 
 def _table(study: StudyContent, claims: Sequence[Claim]) -> Table:
     """One row per cell and claim."""
-    columns = (
-        Column("task", "text"),
-        Column("variant", "text", "setting"),
-        Column("position", "text", "encoding"),
-        Column("train_size", "whole", "trained to"),
-        Column("what", "text", "claim"),
-        Column("value"),
-        Column("low", title="from"),
-        Column("high", title="to"),
-        Column("unit", "text"),
-        Column("n", "whole", "seeds"),
+    described = columns(
+        "task:text | variant:text setting | position:text encoding | train_size:whole trained to | what:text claim | "
+        "value | low from | high to | unit:text | n:whole seeds"
     )
     rows = []
     for claim in claims:
@@ -167,7 +148,7 @@ def _table(study: StudyContent, claims: Sequence[Claim]) -> Table:
         value = claim.value if isinstance(claim.value, float) else None
         rows.append((*place, value, *interval, claim.unit or None, known.get("n")))
     detail = len(rows) > 4 * max(1, len(study.cells)) or len(rows) > 60
-    return Table("probe.means", columns, tuple(rows), sentence("probe.table"), detail=detail)
+    return Table("probe.means", described, tuple(rows), sentence("probe.table"), detail=detail)
 
 
 def _extremes(groups: Iterable[ProbeGroup], probe: str) -> Iterable[str]:
@@ -181,19 +162,9 @@ def _extremes(groups: Iterable[ProbeGroup], probe: str) -> Iterable[str]:
         reaches = {setting_of(cell): reach_of(cell) for cell in group.cells}
         furthest = max(reaches.values())
         names = [code(name) for name, reach in reaches.items() if reach == furthest]
-        yield sentence(
-            "probe.extremes",
-            {
-                "group": group.title,
-                "what": firsts[most].evidence["what"],
-                "most": code(most),
-                "most_value": values[most],
-                "least": code(least),
-                "least_value": values[least],
-                "furthest": " and ".join(names),
-                "reach": short(furthest),
-            },
-        )
+        said = {"most": code(most), "most_value": values[most], "least": code(least), "least_value": values[least]}
+        said |= {"furthest": " and ".join(names), "reach": short(furthest)}
+        yield sentence("probe.extremes", {"group": group.title, "what": firsts[most].evidence["what"], **said})
 
 
 def _figures(study: StudyContent, groups: Sequence[ProbeGroup], probe: str) -> Iterable[Figure]:
@@ -219,7 +190,7 @@ def _figures(study: StudyContent, groups: Sequence[ProbeGroup], probe: str) -> I
 
 def _tables(run: RunRecord, probe: str) -> Iterable[Table]:
     """The tables of a record that have a size in each row."""
-    tables = run.records[probe].tables if _has(run, probe) else ()
+    tables = run.records[probe].tables if probe in run.records else ()
     return (table for table in tables if any(column.name == "size" for column in table.columns))
 
 
@@ -263,18 +234,10 @@ def _reaches(group: ProbeGroup, probe: str, title: str) -> list[dict[str, Any]]:
         for run in cell.done:
             values = {own: value for (_, own), (value, _) in _numbers(run, probe).items()}
             if title in values and run.summary is not None:
-                kept = run in cell.kept
-                rows.append(
-                    {
-                        "setting": setting_of(cell),
-                        "value": values[title],
-                        "multiple": run.summary.reach / group.train_size,
-                        "bound": "at least" if run.summary.censored else "reach",
-                        "seed": run.seed,
-                        "kept": "kept" if kept else "discarded",
-                        "strength": 0.9 if kept else 0.3,
-                    }
-                )
+                reach = {"multiple": run.summary.reach / group.train_size, "seed": run.seed}
+                reach |= {"bound": "at least" if run.summary.censored else "reach"}
+                kept = {"kept": "kept", "strength": 0.9} if run in cell.kept else {"kept": "discarded", "strength": 0.3}
+                rows.append({"setting": setting_of(cell), "value": values[title], **reach, **kept})
     return rows
 
 
@@ -284,41 +247,29 @@ def _colour(settings: Sequence[str], symbol: str = "stroke") -> Any:
 
 
 def _by_size_template(settings: Sequence[str], title: str) -> Mapping[str, Any]:
-    axis = alt.Axis(tickMinStep=0.5, format="~g", labelExpr="datum.label + '×'", tickCount=6)
     base = alt.Chart(alt.NamedData("rows")).encode(
-        x=alt.X("multiple:Q", title="size ÷ training length", scale=alt.Scale(nice=False, zero=True), axis=axis),
+        x=multiple_axis("size ÷ training length", zero=True),
         y=alt.Y("value:Q", title=title_lines(title), scale=alt.Scale(zero=True)),
         color=_colour(settings),
         tooltip=hover("setting:N", "layer:Q", "size:Q", ("value:Q", title, ".3g"), "seeds:Q"),
     )
-    shade = alt.Chart(alt.Data(values=[{"from": 0, "to": 1}])).mark_rect(color="#888888", opacity=0.13)
     dash = alt.StrokeDash("layer:N", scale=alt.Scale(range=DASHES), legend=wrapping_legend(range(8), 8, title="layer"))
     lines = base.mark_line(strokeWidth=2).encode(strokeDash=dash)
-    layers = alt.layer(shade.encode(x="from:Q", x2="to:Q"), lines, base.mark_point(size=40, filled=True))
+    layers = alt.layer(shade(0, 1), lines, base.mark_point(size=40, filled=True))
     return template_of(layers.properties(width=420, height=220))
 
 
 def _reach_template(settings: Sequence[str], title: str, furthest: float) -> Mapping[str, Any]:
     ends = alt.Scale(domain=["reach", "at least"], range=["circle", "triangle-up"])
-    points = (
-        alt.Chart(alt.NamedData("rows"))
-        .mark_point(size=70, filled=True)
-        .encode(
-            x=alt.X("value:Q", title=title_lines(title)),
-            y=alt.Y(
-                "multiple:Q", title="reach ÷ training length", scale=alt.Scale(domain=[0, furthest * 1.04], nice=False)
-            ),
-            color=_colour(settings, "circle"),
-            opacity=alt.Opacity("strength:Q", scale=None, legend=None),
-            shape=alt.Shape("bound:N", scale=ends, legend=None),
-            tooltip=hover(
-                "setting:N",
-                "seed:Q",
-                ("value:Q", title, ".3g"),
-                ("multiple:Q", "reach ÷ training length", ".2f"),
-                ("bound:N", "the reach is"),
-                ("kept:N", "seed is"),
-            ),
-        )
+    reach, scale = "reach ÷ training length", alt.Scale(domain=[0, furthest * 1.04], nice=False)
+    numbers = (("value:Q", title, ".3g"), ("multiple:Q", reach, ".2f"))
+    points = alt.Chart(alt.NamedData("rows")).encode(
+        x=alt.X("value:Q", title=title_lines(title)),
+        y=alt.Y("multiple:Q", title=reach, scale=scale),
+        color=_colour(settings, "circle"),
+        opacity=alt.Opacity("strength:Q", scale=None, legend=None),
+        shape=alt.Shape("bound:N", scale=ends, legend=None),
+        tooltip=hover("setting:N", "seed:Q", *numbers, ("bound:N", "the reach is"), ("kept:N", "seed is")),
     )
-    return template_of(alt.layer(points).properties(width=420, height=220))
+    layers = alt.layer(points.mark_point(size=70, filled=True))
+    return template_of(layers.properties(width=420, height=220))

@@ -12,12 +12,13 @@ from typing import Any
 
 from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import GridRow, StudyContent
-from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.analyses.words import code, counted, listed, short
 from lengthwise.messages import explain, sentence
-from lengthwise.records import Assumption, Claim, Column, Interval, Record, Reference, Table
+from lengthwise.records import Assumption, Claim, Interval, Record, Reference, Table, columns
 from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.cells import Cell
+from lengthwise.studies.record import exact_within
 
 LIKE = 0.1  # training lengths that differ by at most this share are alike
 
@@ -38,19 +39,10 @@ explain(
         "published.comparable": "models and training are comparable",
     }
 )
-_COLUMNS = (
-    Column("task", "text"),
-    Column("encoding", "text"),
-    Column("sizes", "text"),
-    Column("ours", "share"),
-    Column("ours_low", "share", "from"),
-    Column("ours_high", "share", "to"),
-    Column("published", "share"),
-    Column("published_low", "share", "from"),
-    Column("published_high", "share", "to"),
-    Column("published_sizes", "text", "their sizes"),
-    Column("points", "number", "difference (points)"),
-    Column("source", "text"),
+_COLUMNS = columns(
+    "task:text | encoding:text | sizes:text | ours:share | ours_low:share from | ours_high:share to | published:share "
+    "| published_low:share from | published_high:share to | published_sizes:text their sizes | "
+    "points difference (points) | source:text"
 )
 
 
@@ -62,15 +54,12 @@ class PublishedAnalysis(Analysis):
     def analyse(self, study: StudyContent) -> Record:
         found = compare(study)
         rows = tuple(item.row_of_table() for item in found.comparisons)
-        table = Table("published.comparisons", _COLUMNS, rows)
-        layout = PageLayout(sentence("published.link"), notes=(sentence("published.note"),), claims=0)
-        return Record(
+        return arranged(
             "published",
-            title=sentence("published.title"),
-            text=tuple(found.sentences),
-            claims=tuple(item.claim() for item in found.comparisons),
-            tables=(table,) if rows else (),
-            data={LAYOUT: layout.plain()},
+            PageLayout(notes=(sentence("published.note"),), claims=0),
+            found.sentences,
+            (item.claim() for item in found.comparisons),
+            [Table("published.comparisons", _COLUMNS, rows)] if rows else (),
         )
 
     def applies(self, study: StudyContent) -> bool:
@@ -113,7 +102,7 @@ class PublishedValue:
         return (*start, self.published_sizes, round(self.points, 1), self.source or None)
 
     def claim(self) -> Claim:
-        theirs = self.published_interval
+        ours, theirs = (None if one is None else one.plain() for one in (self.ours.interval, self.published_interval))
         return Claim(
             key="published.difference",
             value=self.points,
@@ -122,13 +111,10 @@ class PublishedValue:
             assumptions=(Assumption("published.comparable"),),
             reference=Reference(self.source) if self.source else None,
             evidence={
-                "where": self.where,
-                "sizes": self.sizes,
+                **{name: getattr(self, name) for name in ("where", "sizes", "published", "published_sizes")},
                 "ours": self.share,
-                "ours_interval": None if self.ours.interval is None else self.ours.interval.plain(),
-                "published": self.published,
-                "published_interval": None if theirs is None else theirs.plain(),
-                "published_sizes": self.published_sizes,
+                "ours_interval": ours,
+                "published_interval": theirs,
                 "seeds": self.ours.evidence["seeds"],
             },
         )
@@ -209,11 +195,8 @@ def _stretches(row: GridRow, encoding: str, cell: Cell, curve: Mapping[str, Any]
 
 def _exact(cell: Cell, first: int, last: int) -> Claim | None:
     """Our exact match on these sizes, the mean over the seeds that learned."""
-    values = {}
-    for run in cell.kept:
-        inside = [point for point in run.curve.points if first <= point.size <= last]
-        if inside:
-            values[run.seed] = sum(point.right for point in inside) / sum(point.items for point in inside)
+    shares = {run.seed: exact_within(run.curve, first, last) for run in cell.kept}
+    values = {seed: share for seed, share in shares.items() if share is not None}
     about = {"row": cell.row, "position": cell.position, "first": first, "last": last}
     return mean_over_seeds("published.ours", values, about=about, unit="share") if values else None
 

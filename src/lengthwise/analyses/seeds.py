@@ -7,10 +7,9 @@ from typing import Any
 
 from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.analyses.words import counted
-from lengthwise.figures.lazy import alt
-from lengthwise.figures.style import hover, template_of
+from lengthwise.figures.style import alt, hover, multiple_axis, rule_at, template_of
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Figure, Record
 from lengthwise.studies.record import RunRecord
@@ -39,9 +38,8 @@ class SeedsAnalysis(Analysis):
     def analyse(self, study: StudyContent) -> Record:
         several = any(len(cell.done) > 1 for cell in study.cells)
         key = "seeds.text" if several else "seeds.one_each" if study.counts["done"] else "seeds.none_done"
-        layout = PageLayout(sentence("seeds.link"), notes=(sentence(key, {"rule": study.rule}),), columns=3)
-        figures = seed_strips(study) if several and study.pictures else ()
-        return Record("seeds", title=sentence("seeds.title"), figures=tuple(figures), data={LAYOUT: layout.plain()})
+        layout = PageLayout(notes=(sentence(key, {"rule": study.rule}),), columns=3)
+        return arranged("seeds", layout, figures=seed_strips(study) if several and study.pictures else ())
 
     def applies(self, study: StudyContent) -> bool:
         return study.pictures and bool(study.runs)
@@ -55,24 +53,19 @@ def seed_strips(study: StudyContent) -> list[Figure]:
         found = study.row_cells(row)
         if not any(len(cell.done) > 1 for cell in found.values()):
             continue
-        kept = {run.key for cell in found.values() for run in cell.kept}
         data = [
-            _point(run, run.key in kept, _shift(index, len(cell.done)))
+            _point(run, run in cell.kept, index, len(cell.done))
             for cell in found.values()
             for index, run in enumerate(cell.done)
         ]
-        number = sum(len(cell.done) for cell in found.values())
-        words = sentence("seeds.words", {"runs": counted(number, "run"), "label": row.label})
+        words = sentence("seeds.words", {"runs": counted(len(data), "run"), "label": row.label})
         strips.append(Figure(f"seeds.{place + 1}", template, {"seeds": data}, row.label, words))
     return strips
 
 
-def _shift(index: int, seeds: int) -> float:
-    """How far below the middle of its strip a seed is drawn, in pixels, so that equal ones do not hide each other."""
-    return 0.0 if seeds < 2 else _TALL * 0.6 * (index / (seeds - 1) - 0.5)
-
-
-def _point(run: RunRecord, kept: bool, shift: float) -> dict[str, Any]:
+def _point(run: RunRecord, kept: bool, index: int, seeds: int) -> dict[str, Any]:
+    """One seed; `shift` is how far below the middle of its strip it is drawn, in pixels, so that equal ones do not hide
+    each other."""
     summary = run.summary
     assert summary is not None
     return {
@@ -83,40 +76,30 @@ def _point(run: RunRecord, kept: bool, shift: float) -> dict[str, Any]:
         "filled": 0.75 if kept else 0.0,
         "bound": "at least" if summary.censored else "reach",
         "seed": run.seed,
-        "shift": shift,
+        "shift": 0.0 if seeds < 2 else _TALL * 0.6 * (index / (seeds - 1) - 0.5),
         "in_range": summary.in_range,
     }
 
 
 def _template(study: StudyContent) -> dict[str, Any]:
     scale = alt.Scale(domain=list(study.encodings))
-    bars = alt.Chart(alt.Data(values=[{"at": 1}])).mark_rule(color="#888888", strokeDash=[4, 4]).encode(x="at:Q")
-    x = alt.X(
-        "multiple:Q",
-        title="reach ÷ training length",
-        scale=alt.Scale(domain=[0, study.furthest * 1.04], nice=False),
-        axis=alt.Axis(tickMinStep=0.5, format="~g", labelExpr="datum.label + '×'", tickCount=6),
+    shapes = alt.Scale(domain=["reach", "at least"], range=["circle", "triangle-right"])
+    told = hover(
+        "encoding:N", "seed:Q", "reach:N", ("in_range:Q", "exact match in range", ".1%"), ("kept:N", "seed is")
     )
-    y = alt.Y("encoding:N", title=None, scale=alt.Scale(domain=list(study.encodings)), axis=alt.Axis(grid=True))
     points = (
         alt.Chart(alt.NamedData("seeds"))
         # With `yOffset` as a channel Vega-Lite would write the names of encodings into an expression.
         .mark_point(size=55, strokeWidth=1.8, yOffset=alt.expr("datum.shift"))
         .encode(
-            x=x,
-            y=y,
+            x=multiple_axis("reach ÷ training length", domain=[0, study.furthest * 1.04]),
+            y=alt.Y("encoding:N", title=None, scale=scale, axis=alt.Axis(grid=True)),
             stroke=alt.Stroke("encoding:N", scale=scale, legend=None),
             fill=alt.Fill("encoding:N", scale=scale, legend=None),
             fillOpacity=alt.FillOpacity("filled:Q", scale=None, legend=None),
-            shape=alt.Shape(
-                "bound:N",
-                scale=alt.Scale(domain=["reach", "at least"], range=["circle", "triangle-right"]),
-                legend=None,
-            ),
-            tooltip=hover(
-                "encoding:N", "seed:Q", "reach:N", ("in_range:Q", "exact match in range", ".1%"), ("kept:N", "seed is")
-            ),
+            shape=alt.Shape("bound:N", scale=shapes, legend=None),
+            tooltip=told,
         )
     )
     tall = _TALL * max(1, len(study.encodings))
-    return template_of(alt.layer(bars, points).properties(width=300, height=tall))
+    return template_of(alt.layer(rule_at("x", 1), points).properties(width=300, height=tall))

@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.analyses.curves import SHOWN
+from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.analyses.words import counted
-from lengthwise.figures.layout import whole_axis
-from lengthwise.figures.lazy import alt
-from lengthwise.figures.style import coloured_by_encoding, hover, template_of, thinned
+from lengthwise.figures.style import alt, coloured_by_encoding, hover, share_axis, template_of, thinned, whole_axis
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Figure, Record
 from lengthwise.studies.record import RunRecord
@@ -49,8 +48,7 @@ class TrainingAnalysis(Analysis):
         text = sentence(key, {"runs": counted(done, "finished run"), "drawn": drawn})
         figures = tuple(training_panels(study)) if study.pictures else ()
         filters = study.encodings if figures and len(study.encodings) > 1 else ()
-        layout = PageLayout(sentence("training.link"), notes=(text,), filters=filters)
-        return Record("training", title=sentence("training.title"), figures=figures, data={LAYOUT: layout.plain()})
+        return arranged("training", PageLayout(notes=(text,), filters=filters), figures=figures)
 
     def applies(self, study: StudyContent) -> bool:
         return study.pictures and bool(study.runs)
@@ -92,18 +90,15 @@ def _points(run: RunRecord, measure: Measure) -> list[dict[str, Any]]:
 
 
 def _template(study: StudyContent, measure: Measure) -> dict[str, Any]:
-    title = sentence(f"training.{measure}")
-    colour, dash = coloured_by_encoding(study.encodings)
+    title, colour, dash = sentence(f"training.{measure}"), *coloured_by_encoding(study.encodings)
     picked = alt.selection_point(name="picked", fields=["encoding"], bind="legend")
-    hidden = alt.param(name="hidden", value=[])
-    scale = alt.Scale(type="log", nice=False) if measure == "loss" else alt.Scale(domain=[0, 1])
-    axis = alt.Axis(tickCount=5) if measure == "loss" else alt.Axis(format="%", tickCount=5)
+    losses = alt.Y("value:Q", title=title, scale=alt.Scale(type="log", nice=False), axis=alt.Axis(tickCount=5))
     base = (
         alt.Chart(alt.NamedData("steps"))
-        .transform_filter("indexof(hidden, datum.encoding) < 0")
+        .transform_filter(SHOWN)
         .encode(
             x=alt.X("step:Q", title="training step", axis=whole_axis(tickCount=5)),
-            y=alt.Y("value:Q", title=title, scale=scale, axis=axis),
+            y=losses if measure == "loss" else share_axis("value", title),
             color=colour,
             detail="run:N",
         )
@@ -113,5 +108,5 @@ def _template(study: StudyContent, measure: Measure) -> dict[str, Any]:
         strokeDash=dash, opacity=alt.condition(picked, alt.value(0.9), alt.value(0.06))
     )
     points = base.mark_point(size=40, filled=True).encode(opacity=alt.value(0), tooltip=told)
-    layers = alt.layer(lines.add_params(picked), points).add_params(hidden)
+    layers = alt.layer(lines.add_params(picked), points).add_params(alt.param(name="hidden", value=[]))
     return template_of(layers.properties(width=340, height=170))

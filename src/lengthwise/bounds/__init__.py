@@ -25,17 +25,11 @@ if TYPE_CHECKING:
     from lengthwise.bounds.tokens import TokenLosses, bounds_for, token_bound
 
 _HOMES = {
-    "GuaranteePlan": "plan",
-    "Sampling": "sampling",
-    "TokenLosses": "tokens",
-    "agnostic_bound": "kantorovich",
-    "bounds_for": "tokens",
-    "contrastive_bound": "contrastive",
-    "distance_deviation": "sampling",
-    "margin_bound": "kantorovich",
-    "realizable_bound": "kantorovich",
-    "risk_deviation": "sampling",
-    "token_bound": "tokens",
+    "contrastive": ("contrastive_bound",),
+    "kantorovich": ("agnostic_bound", "margin_bound", "realizable_bound"),
+    "plan": ("GuaranteePlan",),
+    "sampling": ("Sampling", "distance_deviation", "risk_deviation"),
+    "tokens": ("TokenLosses", "bounds_for", "token_bound"),
 }
 
 __all__ = [
@@ -54,6 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'lengthwise.bounds' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"lengthwise.bounds.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"lengthwise.bounds.{home}"), name)
+    raise AttributeError(f"module 'lengthwise.bounds' has no attribute {name!r}")

@@ -87,15 +87,6 @@ def block_losses(
     return losses
 
 
-def tuple_losses(anchors: Floats, positives: Floats, tuples: Ints, temperature: float) -> Floats:
-    """The loss of each of `tuples` [m, k + 1], the numbers of the pairs that take part: the anchor's pair comes first,
-    the others lend their positives."""
-    _check(tuples.shape[1] - 1, temperature)
-    u, v = unit_rows(anchors, "an anchor"), unit_rows(positives, "a positive")
-    scores = np.einsum("md,mkd->mk", u[tuples[:, 0]], v[tuples]) / temperature
-    return scipy.special.logsumexp(scores, axis=1) - scores[:, 0]
-
-
 def effective_tuples(tuples: Ints) -> float:
     """n_eff of the plain mean over tuples [m, k + 1] that share pairs: m² / (Σ_c √m_c)², where they fall into families
     of m_c tuples such that no two of a family share a pair (proposition 8; janson2004, theorem 2.1). O(m k families).

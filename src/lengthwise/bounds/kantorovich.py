@@ -73,11 +73,10 @@ def realizable_bound(
     terms = _terms(source_risk, sampling, slope, between, "ℓ (L_f + L_*)")
     terms.append(BoundTerm("approximation", 2 * loss_lipschitz * approximation, "2 ℓ a"))
     others = [
-        _metric(metric),
         Assumption("kantorovich.smooth_loss", values={"constant": loss_lipschitz}),
         Assumption("kantorovich.labels", values={"distance": approximation}),
+        *_usual(metric, sampling),
     ]
-    others += _sampled(sampling)
     reads = [model, target, between]
     return put_together("kantorovich.realizable", terms, loss_range, reads, others, "statement 12")
 
@@ -107,8 +106,7 @@ def agnostic_bound(
     terms = _terms(source_risk, sampling, slope, between, "2 ℓ K")
     terms.append(BoundTerm("joint_risk", joint.value or 0.0, "λ"))
     terms.append(BoundTerm("approximation", 2 * loss_lipschitz * approximation, "2 ℓ a"))
-    others = [_metric(metric), Assumption("kantorovich.metric_loss", values={"constant": loss_lipschitz})]
-    others += _sampled(sampling)
+    others = [Assumption("kantorovich.metric_loss", values={"constant": loss_lipschitz}), *_usual(metric, sampling)]
     reads = [model, joint, between]
     return put_together("kantorovich.agnostic", terms, loss_range, reads, others, "statement 13")
 
@@ -127,8 +125,9 @@ def margin_bound(
 ) -> RiskBound:
     """err_Q <= ramp_P + (√2 L_f / γ) cost + P(labels differ) + 2√2 a / γ, for logits that are L_f-Lipschitz in l2.
 
-    `source_ramp` is the mean of clip(1 - margin / γ, 0, 1) on the source. Nearby inputs may have different labels, and
-    no Lipschitz constant of a model rules that out, so give one of
+    `source_ramp` is the mean of clip(1 - margin / γ, 0, 1) on the source: at least the 0-1 error, as a margin of 0 or
+    less is one, and 1/γ-Lipschitz. Nearby inputs may have different labels, and no Lipschitz constant of a model rules
+    that out, so give one of
 
     `label_disagreement`   how much mass the coupling whose cost is `distance` moves between different labels; or
     `label_separation`     s > 0 such that inputs with different labels are at least s apart: then the slope is
@@ -145,30 +144,23 @@ def margin_bound(
     model = read_quantity(model_lipschitz, "the Lipschitz constant of the logits")
     between = read_quantity(distance, "the distance between source and target")
     reads, slope = [model, between], math.sqrt(2) * (model.value or 0.0) / margin
-    labels = BoundTerm("labels", 0.0, "none: labels are apart")
-    if label_separation is not None:
-        if not label_separation > 0:
+    if label_disagreement is None:
+        if label_separation is None or not label_separation > 0:
             raise UsageError(f"the label separation is above 0, not {label_separation}")
-        slope = max(slope, 1 / label_separation)
+        slope, how = max(slope, 1 / label_separation), "max(√2 L_f / γ, 1 / s)"
+        labels = BoundTerm("labels", 0.0, "none: labels are apart")
         others = [Assumption("kantorovich.separated", values={"distance": label_separation})]
     else:
-        assert label_disagreement is not None
-        moved = read_quantity(label_disagreement, "the mass moved between different labels")
+        moved, how = read_quantity(label_disagreement, "the mass moved between different labels"), "√2 L_f / γ"
         reads.append(moved)
         labels = BoundTerm("labels", moved.value or 0.0, "mass moved between different labels")
         others = [Assumption("kantorovich.same_coupling")]
-    how = "√2 L_f / γ" if label_separation is None else "max(√2 L_f / γ, 1 / s)"
     terms = _terms(source_ramp, sampling, slope, between, how)
     terms += [labels, BoundTerm("approximation", 2 * math.sqrt(2) * approximation / margin, "2√2 a / γ")]
-    others += [_metric(metric), *_sampled(sampling)]
+    others += _usual(metric, sampling)
     if sampling.distance and label_separation is None:
         others.append(Assumption("kantorovich.off_sample", "violated"))
     return put_together("kantorovich.margin", terms, 1.0, reads, others, "statement 15")
-
-
-def ramp(margin: float, width: float) -> float:
-    """clip(1 - margin / width, 0, 1): at least the 0-1 error (a margin of 0 or less is one), 1/width-Lipschitz."""
-    return min(1.0, max(0.0, 1.0 - margin / width))
 
 
 def _terms(source: float, sampling: Sampling, slope: float, between: Read, how: str) -> list[BoundTerm]:
@@ -181,14 +173,10 @@ def _terms(source: float, sampling: Sampling, slope: float, between: Read, how: 
     ]
 
 
-def _metric(metric: str) -> Assumption:
-    if not metric:
-        return Assumption("kantorovich.one_metric")
-    return Assumption("kantorovich.this_metric", values={"metric": metric})
-
-
-def _sampled(sampling: Sampling) -> list[Assumption]:
-    return [Assumption("kantorovich.held_out")] if sampling.risk or sampling.distance else []
+def _usual(metric: str, sampling: Sampling) -> list[Assumption]:
+    named = Assumption("kantorovich.this_metric", values={"metric": metric})
+    held_out = [Assumption("kantorovich.held_out")] if sampling.risk or sampling.distance else []
+    return [named if metric else Assumption("kantorovich.one_metric"), *held_out]
 
 
 def _check(source: float, loss_range: float, loss_lipschitz: float, approximation: float, sampling: Sampling) -> None:

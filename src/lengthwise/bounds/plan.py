@@ -8,7 +8,7 @@ a description length and a loss variation that nobody has measured yet.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,13 +90,17 @@ class GuaranteePlan:
             unit="nats per token, at most",
             kind="predicted",
             status=self.status,
-            assumptions=(*_given(self), *self.method.assumptions(run)),
+            assumptions=(
+                *([] if self.loss is None else [Assumption("plan.loss", values={"loss": self.loss})]),
+                Assumption("plan.described", values={"bits": run.bits, "cost": self.quantisation}),
+                Assumption("plan.code"),
+                Assumption("plan.vocabulary", values={"vocabulary": run.vocabulary}),
+                *self.method.assumptions(run),
+            ),
             reference=self.method.reference,
             evidence={
                 "quantity": QUANTITY,
-                "params": run.params,
-                "bits": run.bits,
-                "tokens": run.tokens,
+                **{name: getattr(run, name) for name in ("params", "bits", "tokens")},
                 "method": self.method.title,
                 "terms": {term.key: term.value for term in self.terms},
                 "bits_per_token": whole / math.log(2),
@@ -107,57 +111,43 @@ class GuaranteePlan:
         )
 
 
-def _given(plan: GuaranteePlan) -> tuple[Assumption, ...]:
-    run = plan.run
-    loss = () if plan.loss is None else (Assumption("plan.loss", values={"loss": plan.loss}),)
-    return (
-        *loss,
-        Assumption("plan.described", values={"bits": run.bits, "cost": plan.quantisation}),
-        Assumption("plan.code"),
-        Assumption("plan.vocabulary", values={"vocabulary": run.vocabulary}),
-    )
-
-
 # --- what a goal takes ----------------------------------------------------------------------------------------------
 
 
 def tokens_for(plan: GuaranteePlan, goal: float) -> float | None:
     """The fewest tokens at which the gap is below `goal`; None where no number of them is enough."""
-
-    def reached(tokens: float) -> bool:
-        return _with(plan, tokens=tokens).gap < goal
-
-    if not reached(MOST):
-        return None
-    found = _edge(reached, MOST, 1.0)
+    found = _edge(plan, goal, "tokens", MOST, 1.0)
     # Whole tokens, where a float still distinguishes them; one more is never worse, as the gap falls with tokens.
-    return float(math.ceil(found)) if found < 2**53 else found
+    return float(math.ceil(found)) if found is not None and found < 2**53 else found
 
 
 def params_for(plan: GuaranteePlan, goal: float) -> float | None:
     """The largest model whose gap is below `goal`; None where not even the smallest that the method can judge is."""
-    found = _largest(lambda params: _with(plan, params=params).gap < goal, plan.method.least_params)
+    found = _edge(plan, goal, "params", plan.method.least_params, MOST)
     return float(math.floor(found)) if found is not None and found < 2**53 else found
 
 
 def bits_for(plan: GuaranteePlan, goal: float) -> float | None:
     """The most bits per parameter at which the gap is below `goal`, at the same loss; None where there is no room."""
-    return _largest(lambda bits: _with(plan, bits=bits).gap < goal, 1e-9)
+    return _edge(plan, goal, "bits", 1e-9, MOST)
 
 
 def _with(plan: GuaranteePlan, **changed: float) -> GuaranteePlan:
     return replace(plan, run=replace(plan.run, **changed))
 
 
-def _largest(reached: Callable[[float], bool], least: float) -> float | None:
-    return _edge(reached, least, MOST) if reached(least) else None
-
-
-def _edge(reached: Callable[[float], bool], good: float, bad: float) -> float:
-    """The number farthest from `good` towards `bad` at which a goal is still reached; by bisection of logarithms.
+def _edge(plan: GuaranteePlan, goal: float, name: str, good: float, bad: float) -> float | None:
+    """The value of a number of the run farthest from `good` towards `bad` at which the gap is below the goal; by
+    bisection of logarithms. None where it is not even at `good`.
 
     The goal must be reached from `good` up to some number and nowhere beyond it. What is returned is on the good side.
     """
+
+    def reached(value: float) -> bool:
+        return _with(plan, **{name: value}).gap < goal
+
+    if not reached(good):
+        return None
     if reached(bad):
         return bad
     while True:
@@ -184,24 +174,16 @@ def solved(plan: GuaranteePlan, missing: str, goal: float) -> GuaranteePlan:
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def goals(plan: GuaranteePlan) -> list[tuple[str, float]]:
-    """What is asked of a run: to beat chance where a loss is given, and gaps of 1 and of half a nat."""
-    even = plan.break_even
-    first = [("below chance", even)] if even is not None and even > 0 else []
-    return [*first, ("gap of 1 nat", 1.0), ("gap of 0.5 nats", 0.5)]
-
-
 def needs(plan: GuaranteePlan) -> list[dict[str, Any]]:
-    """For each goal, with the rest as it is: the tokens it takes, the largest model and the most bits it allows."""
+    """For each goal, with the rest as it is: the tokens it takes, the largest model and the most bits it allows.
+
+    Goals are to beat chance where a loss is given, and gaps of 1 and of half a nat."""
+    goals = {"below chance": plan.break_even or 0.0, "gap of 1 nat": 1.0, "gap of 0.5 nats": 0.5}
+    ways = {"tokens": tokens_for, "params": params_for, "bits": bits_for}
     return [
-        {
-            "goal": name,
-            "gap": goal,
-            "tokens": tokens_for(plan, goal),
-            "params": params_for(plan, goal),
-            "bits": bits_for(plan, goal),
-        }
-        for name, goal in goals(plan)
+        {"goal": name, "gap": goal, **{what: way(plan, goal) for what, way in ways.items()}}
+        for name, goal in goals.items()
+        if goal > 0
     ]
 
 

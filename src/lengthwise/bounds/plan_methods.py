@@ -132,11 +132,9 @@ class FreedmanMethod(PlanMethod):
         """C, the nats of description per token."""
         return complexity(run.message_bits, run.tokens, run.delta, self.grid)
 
-    def sigma(self, run: TrainingRun) -> float:
-        return fitted_variation(run.params) if self.variation is None else self.variation
-
     def terms(self, run: TrainingRun) -> tuple[BoundTerm, ...]:
-        c, sigma = self.complexity(run), self.sigma(run)
+        c = self.complexity(run)
+        sigma = fitted_variation(run.params) if self.variation is None else self.variation
         smoothing = math.sqrt(2 * c) if self.published else smoothing_cost(c)
         how = "√(2C), as published" if self.published else "ln(1 + C) + C ln((1 + C) / C)"
         return (
@@ -199,15 +197,12 @@ class AzumaMethod(PlanMethod):
     def terms(self, run: TrainingRun) -> tuple[BoundTerm, ...]:
         alpha, (told, drawn) = self.weight(run), self.rates(run)
         wide = loss_range(alpha, run.vocabulary)
-        cost = 0.0 if self.smoothed else -math.log1p(-alpha)
-        smoothing = BoundTerm("smoothing", cost, "the loss is smoothed already" if self.smoothed else "ln(1 / (1 - α))")
+        smoothing = (0.0, "the loss is smoothed already") if self.smoothed else (-math.log1p(-alpha), "ln(1 / (1 - α))")
         return (
             BoundTerm("description", wide * told, f"Δ times {told:.4g}, Δ = {wide:.4g} at α = {alpha:.4g}"),
             BoundTerm("sample", wide * drawn, f"Δ times {drawn:.4g}" if drawn else "none: all tokens were read"),
-            smoothing,
+            BoundTerm("smoothing", *smoothing),
         )
 
     def assumptions(self, run: TrainingRun) -> tuple[Assumption, ...]:  # noqa: ARG002
-        if self.sample is None:
-            return ()
-        return (Assumption("plan.sampled", values={"sample": self.sample}),)
+        return () if self.sample is None else (Assumption("plan.sampled", values={"sample": self.sample}),)

@@ -1,4 +1,5 @@
-"""The command line: one file a command, loaded when it is asked for; `study show` is in study_show.py.
+"""The command line. A function in a module of options, named and described as the command is, says what it takes, and
+`--help` loads nothing else; `run` in `commands/NAME.py` does it, and is loaded when it is asked for.
 
 Results go to stdout, narration and progress to stderr. Exit codes: 0 done, 1 internal error, 2 usage or bad input,
 3 a required certificate was refused, 4 some runs failed, 130 interrupted.
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from types import ModuleType
 
     from lengthwise.cli.options import Parser
 
@@ -40,6 +40,16 @@ COMMANDS = {
     "tasks": "list the tasks, or show one with worked samples",
     "positions": "list the position encodings, or show one in figures",
     "doctor": "versions, threads, speed, extras and what is missing",
+}
+
+# Which module has the options of a command, by its first word: `study` is in study_options.py.
+_OPTIONS = {
+    **dict.fromkeys(("check", "measure", "ask", "inspect"), "model"),
+    **dict.fromkeys(("bound", "contexture"), "bound"),
+    **dict.fromkeys(("study", "report"), "study"),
+    **dict.fromkeys(("shift", "tasks", "positions", "doctor"), "task"),
+    "train": "train",
+    "particles": "particle",
 }
 
 _HELP = """usage: lengthwise COMMAND [options]
@@ -96,18 +106,15 @@ def _guarded(arguments: list[str]) -> int:
 
 
 def parser_of(name: str) -> Parser:
-    """The parser of a command; its description is the docstring of the command's module."""
+    """The parser of a command."""
     from lengthwise.cli.options import Parser
 
-    command = _module_of(name)
-    parser = Parser(f"lengthwise {name}", command.__doc__)
-    command.add_options(parser)
+    module = importlib.import_module(f"lengthwise.cli.{_OPTIONS[name.partition(' ')[0]]}_options")
+    add_options = getattr(module, name.replace(" ", "_"))
+    parser = Parser(f"lengthwise {name}", add_options.__doc__)
+    add_options(parser)
     parser.add_common()
     return parser
-
-
-def _module_of(name: str) -> ModuleType:
-    return importlib.import_module(f"lengthwise.cli.{name.replace(' ', '_')}")
 
 
 def _split(arguments: list[str]) -> tuple[str, list[str]]:
@@ -142,7 +149,9 @@ def _run(arguments: list[str]) -> int:
         more = f"\ncommands:\n{_listed(_below(name))}\n" if _below(name) else ""
         print(parser.format_help() + more, end="")
         return 0
-    return _carried_out(name, parser.parse_intermixed_args(rest))
+    options = parser.parse_intermixed_args(rest)
+    parser.check_outputs(options)
+    return _carried_out(name, options)
 
 
 def _carried_out(name: str, options: Namespace) -> int:

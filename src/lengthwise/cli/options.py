@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from lengthwise.cli.output import width, wrapped
 from lengthwise.errors import UsageError
 from lengthwise.outputs import check_output
 
 _SIZE_RULES = ("input length", "answer length")
+_SUFFIXES = {"k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
 
 
 class Parser(argparse.ArgumentParser):
@@ -20,6 +24,29 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, prog: str, description: str | None = None) -> None:
         super().__init__(prog, description=description, formatter_class=_Formatter, allow_abbrev=False)
         self.seed_help = "the seed of everything random (0)"
+        self._outputs: dict[str, tuple[str, ...]] = {}  # the endings that an option for a file takes
+
+    def add(self, option: str, words: str, kind: Callable[[str], Any] = str, default: Any = None) -> None:
+        """An option with a value, written as in `--items N`."""
+        name, metavar = option.split(" ")
+        self.add_argument(name, metavar=metavar, help=words, type=kind, default=default)
+
+    def flag(self, option: str, words: str) -> None:
+        """An option without a value."""
+        self.add_argument(option, action="store_true", help=words)
+
+    def add_output(self, option: str, endings: tuple[str, ...], words: str) -> None:
+        """An option for a file to write; `check_outputs` looks at it before any work is done."""
+        self._outputs[option] = endings
+        self.add_argument(option, metavar="FILE", help=words)
+
+    def add_figure(self, words: str = "draw it into this .svg, .png or .html file") -> None:
+        self.add_output("--figure", (".svg", ".png", ".html"), words)
+
+    def check_outputs(self, options: argparse.Namespace) -> None:
+        """Refuse files that cannot be written."""
+        for option, endings in self._outputs.items():
+            check_place(getattr(options, option.removeprefix("--")), option, endings)
 
     def add_common(self) -> None:
         """The options of every command, and the usage line; called when the command has added its own."""
@@ -35,6 +62,7 @@ class Parser(argparse.ArgumentParser):
         if message.startswith("unrecognized arguments: "):
             message = self._unknown(message.removeprefix("unrecognized arguments: ").split()[0])
         message = message.removeprefix("argument ").replace(": expected one argument", " needs a value after it")
+        message = re.sub(r"^(--[\w-]+): (?=is |lies )", r"\1 ", message)  # the types below
         raise UsageError(message.replace(": not allowed with argument ", " excludes "))
 
     def _unknown(self, wrong: str) -> str:
@@ -68,6 +96,37 @@ def whole(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
 
 
+def whole_from(least: int) -> Callable[[str], int]:
+    """A whole number that is not below the least that makes sense, for argparse."""
+
+    def read(text: str) -> int:
+        value = whole(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"is at least {least}, not {value}")
+        return value
+
+    return read
+
+
+def one_of(*names: str) -> Callable[[str], str]:
+    """One of these names in any case, for argparse."""
+
+    def read(text: str) -> str:
+        if text.lower() not in names:
+            raise argparse.ArgumentTypeError(f"is {', '.join(names[:-1])} or {names[-1]}, not {text!r}")
+        return text.lower()
+
+    return read
+
+
+def above_0(text: str) -> float:
+    """A finite number above 0, for argparse."""
+    value = number(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"is a number above 0, not {value:g}")
+    return value
+
+
 def number(text: str) -> float:
     """A number, for argparse."""
     try:
@@ -76,15 +135,35 @@ def number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
 
 
+def amount(text: str) -> float:
+    """A number above 0, for argparse, perhaps with k, M, B (or G) or T behind it."""
+    plain = text.strip().lower()
+    value = _float(plain[:-1]) * _SUFFIXES[plain[-1]] if plain[-1:] in {*_SUFFIXES} else _float(plain)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0, such as 7B, 1.4e11 or 2T")
+    return value
+
+
+def nats(text: str) -> float:
+    """A number of nats, for argparse; of bits where that is written behind it."""
+    plain = text.strip().lower()
+    unit = math.log(2) if plain.endswith(("bits", "bit")) else 1.0
+    value = unit * _float(plain.removesuffix("bits").removesuffix("bit").removesuffix("nats"))
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of nats of 0 or more, such as 2.2 or 3.2bits")
+    return value
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
     """The option that lets stored data name Python files; `cli.main` acts on it."""
     parser.add_argument("--trust", action="store_true", help=f"run the Python files that {what} names")
-
-
-def at_least(least: int, value: int | None, option: str) -> None:
-    """Refuse a number below the least that makes sense."""
-    if value is not None and value < least:
-        raise UsageError(f"{option} is at least {least}, not {value}")
 
 
 def check_place(name: str | None, option: str, endings: tuple[str, ...] = ()) -> None:

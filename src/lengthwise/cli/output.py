@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import sys
 import textwrap
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+from lengthwise.errors import UsageError
 
 SCHEMA = 1
 _LABEL = 12
@@ -34,6 +38,17 @@ def warn(warnings: list[str], quiet: bool) -> None:
         narrate(f"warning: {warning}", quiet)
 
 
+@contextlib.contextmanager
+def written(name: str, quiet: bool, what: str = "figure") -> Iterator[None]:
+    """Write a file inside the block: what the file system refuses is one sentence, and in the end it is said where the
+    file is."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"cannot write {error.filename or name}: {error.strerror or error}") from error
+    narrate(f"{what} in {name}", quiet)
+
+
 def write_object(command: str, content: dict[str, Any]) -> None:
     """The one object of `--json`."""
     print(json.dumps({"schema": SCHEMA, "command": command, **content}, allow_nan=False))
@@ -49,6 +64,17 @@ def wrapped(text: str, first: str = "", rest: str = "") -> str:
 def write_paragraphs(text: str) -> None:
     """Every paragraph wrapped, with an empty line between two."""
     print("\n\n".join(wrapped(" ".join(part.split())) for part in text.strip().split("\n\n")))
+
+
+def write_heading(title: str) -> None:
+    """A title that is underlined, after an empty line."""
+    print(f"\n{title}\n{'─' * len(title)}")
+
+
+def write_list(texts: Iterable[str], mark: str = "• ", indent: str = "") -> None:
+    """Each text wrapped behind a mark."""
+    for text in texts:
+        print(wrapped(text, indent + mark, indent + "  "))
 
 
 def write_field(label: str, text: str) -> None:

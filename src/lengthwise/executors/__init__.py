@@ -7,10 +7,15 @@ with executors.make("local:workers=2") as executor:
 
 from __future__ import annotations
 
-from lengthwise.executors.executor import Executor
-from lengthwise.executors.job import Job, Outcome
+from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.registry import Registry
 
 __all__ = ["Executor", "Job", "Outcome", "executors"]
 
-executors: Registry[Executor] = Registry("executor", "lengthwise.executors", "lengthwise.executors", base=Executor)
+executors: Registry[Executor] = Registry(
+    "executor",
+    "lengthwise.executors",
+    "lengthwise.executors",
+    base=Executor,
+    contract="lengthwise.executors.executor:check_made",
+)

@@ -1,19 +1,29 @@
-"""A job where it runs: import the function, call it, and say what came of it. JSON in, JSON out, for every executor."""
+"""A job where it runs: import the function, call it, and say what came of it. JSON in, JSON out, for every executor.
+
+A local worker is a process that reads jobs from its channel, runs them one by one, and writes back what came of them.
+Nothing is pickled and the caller's main module is not imported again, so scripts and notebooks need no guard."""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import importlib
 import json
 import os
 import platform
+import signal
+import socket
 import sys
+import threading
+import time
 import traceback
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import Interrupted
-from lengthwise.executors.job import Outcome
+from lengthwise.executors.executor import Outcome
 
 # Small models run best on one thread a process, and only equal thread counts give equal bits on every executor.
 ONE_THREAD: dict[str, str] = dict.fromkeys(
@@ -21,6 +31,8 @@ ONE_THREAD: dict[str, str] = dict.fromkeys(
 )
 
 _OWN_PATH = tuple(sys.path)  # of this process, before any job
+_PR_SET_PDEATHSIG = 1  # prctl(2)
+_LOOK = 0.2  # seconds between two looks at the parent
 _SENTENCE, _DETAIL = 400, 8000  # characters kept of a message and of a traceback
 
 
@@ -52,6 +64,18 @@ def here() -> str:
     """The places modules are found in and the current folder, as JSON."""
     folder = os.getcwd()
     return json.dumps([[entry or folder for entry in sys.path], folder])
+
+
+@contextlib.contextmanager
+def variables(settings: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables that are not set otherwise, set inside the block."""
+    new = {name: value for name, value in settings.items() if not os.environ.get(name)}
+    os.environ.update(new)
+    try:
+        yield
+    finally:
+        for name in new:
+            os.environ.pop(name, None)
 
 
 def read_outcome(key: str, text: str | bytes) -> Outcome:
@@ -93,3 +117,35 @@ def _shortened(text: str) -> str:
     """The beginning and the end: what raised is at the end, what was called at the beginning."""
     half = _DETAIL // 2
     return text if len(text) <= _DETAIL else f"{text[:half]}\n…\n{text[-half:]}"
+
+
+def serve(settings: Mapping[str, Any]) -> None:
+    """Serve the channel (a socket, by its file descriptor) until it is closed or the parent is gone."""
+    channel = socket.socket(fileno=settings["channel"])
+    channel.set_inheritable(False)  # a child of a job must not keep the channel open after the worker's death
+    die_with(settings["parent"], settings["by_signal"])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which decides what becomes of the jobs
+    with channel.makefile("r", encoding="ascii") as lines:
+        for line in lines:
+            reply = run_elsewhere(*json.loads(line))
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)  # what one job changed must not reach the next
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            channel.sendall(reply.encode() + b"\n")
+    os._exit(0)  # threads and exit hooks that jobs left behind have nothing more to say
+
+
+def die_with(parent: int, by_signal: bool) -> None:
+    """End this process within a second of its parent's death, whatever the job is doing.
+
+    On Linux the kernel kills it, which also works while a job holds the interpreter; but the kernel means the thread
+    that started the process, so this is only asked for (`by_signal`) if that was the parent's main thread. A thread
+    that looks at the parent's number does it everywhere."""
+    if by_signal and sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(_LOOK)
+        os._exit(1)
+
+    threading.Thread(target=look, name="parent", daemon=True).start()

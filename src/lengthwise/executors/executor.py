@@ -4,15 +4,65 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import inspect
+import json
+import re
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from lengthwise.errors import UsageError
-from lengthwise.executors.job import Job, Kind, Outcome
+
+Kind = Literal["done", "failed", "died", "silent", "stopped"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A call of an importable function, wherever there is room for it.
+
+    `call` is "package.module:function". The arguments and what the function returns are JSON-ready data. `beat` is a
+    file that the job touches while it is alive and getting on (it is touched once when the job begins); a job without
+    one is not watched.
+    """
+
+    key: str
+    call: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    beat: Path | None = None
+
+    def text(self) -> str:
+        """The job as one line of JSON, for the process that runs it."""
+        if not re.fullmatch(r"[\w.]+:[\w.]+", self.call) or self.call.startswith("__main__:"):
+            raise UsageError(
+                f'a job calls "package.module:function", importable where it runs, which {self.call!r} is not'
+            )
+        try:
+            arguments = json.dumps(dict(self.arguments))
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"the arguments of the job {self.key!r} are not JSON-ready: {error}") from error
+        beat = str(self.beat.absolute()) if self.beat else None
+        return f'{{"call": {json.dumps(self.call)}, "arguments": {arguments}, "beat": {json.dumps(beat)}}}'
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended.
+
+    - done: `value` is what the function returned;
+    - failed: it raised an exception; `reason` is that in one sentence, `detail` the traceback;
+    - died: its process, node or allocation is gone; `detail` holds the last it wrote, where that is known;
+    - silent: it gave no sign of life and was killed;
+    - stopped: it was asked to stop, or had not begun, when the executor was stopped.
+    """
+
+    key: str
+    kind: Kind
+    value: Any = None
+    reason: str = ""
+    detail: str = ""
 
 
 @dataclass(eq=False)
@@ -226,3 +276,16 @@ def _stamp(beat: Path | None) -> int | None:
         return beat.stat().st_mtime_ns if beat else None
     except OSError:
         return None
+
+
+def check_made(executor: Executor) -> None:
+    """Raise AssertionError unless an executor has what is called on it. This is the part of the contract that takes no
+    time, for classes of users; `lengthwise.testing.executors.check_executor` tries the rest."""
+    assert hasattr(executor, "_queue"), "its __post_init__ calls super().__post_init__(), which makes the queue"
+    assert isinstance(type(executor).slots, property), "slots is a property: how many jobs run at a time"
+    called = {"_start": "job", "_collect": "seconds", "_ask": "key", "_kill": "keys", "_open": "", "_close": ""}
+    for name, argument in called.items():
+        try:
+            inspect.signature(getattr(executor, name)).bind(*([None] if argument else []))
+        except (TypeError, ValueError):
+            raise AssertionError(f"{name} is called as {name}({argument})") from None

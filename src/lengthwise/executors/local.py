@@ -18,13 +18,12 @@ from multiprocessing.connection import wait as wait_for
 from lengthwise.errors import UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.call import ONE_THREAD, here, read_outcome
-from lengthwise.executors.executor import Executor
-from lengthwise.executors.job import Job, Outcome
+from lengthwise.executors.executor import Executor, Job, Outcome
 
 # Started with -P and its path given, a worker finds the modules its parent finds, and no others.
 _BEGIN = (
     "import json, sys; settings = json.loads(sys.argv.pop()); sys.path[:] = settings['path']; "
-    "from lengthwise.executors.local_worker import main; main(settings)"
+    "from lengthwise.executors.call import serve; serve(settings)"
 )
 _LAST_WORDS = 2000  # bytes of a dead worker's output that are kept
 _SEND = 10.0  # seconds in which a worker takes a job

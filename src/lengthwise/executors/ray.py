@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import signal
 import socket
 import sys
@@ -15,9 +14,8 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.executors import executors
-from lengthwise.executors.call import ONE_THREAD, here, read_outcome, run_elsewhere, sentence
-from lengthwise.executors.executor import Executor
-from lengthwise.executors.job import Job, Outcome
+from lengthwise.executors.call import ONE_THREAD, here, read_outcome, run_elsewhere, sentence, variables
+from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.executors.local import cores
 
 _REACH = 3.0  # seconds in which an address answers
@@ -66,7 +64,7 @@ class Ray(Executor):
         # Ray tries a dead address for minutes unless told how often, and by default tells its makers of every start.
         settings = {"RAY_gcs_server_port_wait_time_s": "1"} if self.address else {"RAY_USAGE_STATS_ENABLED": "0"}
         try:
-            with _environment(settings), _own_signals():
+            with variables(settings), _own_signals():
                 if self.address:
                     ray.init(address=self.address, **quiet)
                 else:
@@ -132,18 +130,6 @@ def _import_ray() -> Any:
     except ImportError as error:
         raise UsageError("the executor ray needs Ray: pip install 'lengthwise[ray]'") from error
     return ray
-
-
-@contextlib.contextmanager
-def _environment(settings: dict[str, str]) -> Iterator[None]:
-    """Variables that are not set otherwise, set inside the block."""
-    new = {name: value for name, value in settings.items() if name not in os.environ}
-    os.environ.update(new)
-    try:
-        yield
-    finally:
-        for name in new:
-            os.environ.pop(name, None)
 
 
 @contextlib.contextmanager

@@ -16,8 +16,7 @@ from typing import Any, Literal
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.call import ONE_THREAD, here, read_outcome, run_elsewhere, sentence
-from lengthwise.executors.executor import Executor
-from lengthwise.executors.job import Job, Outcome
+from lengthwise.executors.executor import Executor, Job, Outcome
 
 _LOOK = 1.0  # seconds between two looks for result files, which lie on a file system that others use too
 _ASK = 20.0  # seconds between two questions to the scheduler, one for all jobs

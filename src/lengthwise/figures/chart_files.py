@@ -1,15 +1,67 @@
-"""A chart as a file: SVG, PNG, or a page that needs no network."""
+"""A chart as a file: SVG, PNG, or a page that needs no network and fits the window, on a phone as on a desk.
+
+A chart has the size that its author gave it, and charts side by side are as wide as all of them. So the page takes a
+chart apart: every panel is drawn by itself, as wide as its place, and places stand below each other where there is no
+room for two in a row; titles become text of the page, which the browser wraps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import html
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.figures.chart_page import chart_html
-from lengthwise.figures.lazy import vl_convert
+from lengthwise.figures.policy import bundle, policy
+from lengthwise.figures.style import vl_convert
 from lengthwise.outputs import replace_output, write_output
+
+_STYLE = """
+:root { color-scheme: light; }
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; padding: 0 1rem; }
+body { color: #222; background: #fff; }
+h1, h2, h3, p { overflow-wrap: anywhere; }
+h2 { font-size: 1.1rem; margin: 1.5rem 0 .25rem; }
+h3 { font-size: .95rem; margin: .75rem 0 .25rem; }
+.note { color: #555; font-size: .9rem; margin: 0 0 .25rem; }
+.panels { display: flex; flex-wrap: wrap; gap: 1rem 2rem; }
+.panel { flex: 1 1 17rem; min-width: 0; }
+.panel.wide { flex-basis: 28rem; max-width: 46rem; }
+.panel .vega-embed { display: block; width: 100%; }
+.vega-actions a { margin-right: 1rem; }
+.vg-tooltip { position: fixed; visibility: hidden; padding: 8px; background: #fff; border: 1px solid #bbb; }
+.vg-tooltip.visible { visibility: visible; }
+"""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{heading}</title>
+<style>{style}</style>
+</head>
+<body>
+<h1>{heading}</h1>
+{words}
+{above}
+<div class="panels" id="figure">
+{panels}
+</div>
+{below}
+<script type="application/json" id="chart-data">{data}</script>
+<script>{bundle}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+_SHARED = ("$schema", "config", "datasets", "background", "padding")
+_SIDE_BY_SIDE = ("hconcat", "concat")
 
 
 def save_chart(path: Path, chart: Any, heading: str, paragraphs: Sequence[str]) -> None:
@@ -28,3 +80,55 @@ def save_chart(path: Path, chart: Any, heading: str, paragraphs: Sequence[str]) 
         write_output(path, vl_convert.vegalite_to_svg(chart.to_json()))
     else:
         raise UsageError(f"a figure is written to a .svg, .png or .html file, not to {path.name!r}")
+
+
+def chart_html(chart: Any, heading: str, paragraphs: Sequence[str]) -> str:
+    """A page with one chart. Names stay text: no `<` of theirs reaches the page unescaped."""
+    spec = chart.to_dict()
+    row = next((name for name in (*_SIDE_BY_SIDE, "vconcat") if name in spec), None)
+    title = spec.get("title") if row else None
+    below = isinstance(title, Mapping) and title.get("orient") == "bottom"
+    panels = spec[row] if row else [spec]
+    wide = "" if row in _SIDE_BY_SIDE else " wide"
+    places = [
+        f'<div class="panel{wide}">{_titled(panel.get("title"), "h3")}<div id="panel-{number}"></div></div>'
+        for number, panel in enumerate(panels)
+    ]
+    data = {
+        "shared": {name: spec[name] for name in _SHARED if name in spec},
+        "panels": [_fitted(panel) for panel in panels],
+    }
+    scripts = bundle(), files("lengthwise.figures").joinpath("chart_page.js").read_text(encoding="utf-8")
+    return _PAGE.format(
+        policy=policy(_STYLE, scripts),
+        heading=html.escape(heading),
+        style=_STYLE,
+        words="\n".join(f"<p>{html.escape(text)}</p>" for text in paragraphs),
+        above="" if below else _titled(title, "h2"),
+        panels="\n".join(places),
+        below=_titled(title, "p") if below else "",
+        data=json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"),
+        bundle=scripts[0],
+        script=scripts[1],
+    )
+
+
+def _fitted(panel: Mapping[str, Any]) -> dict[str, Any]:
+    """The panel without its title, as wide as the place it is drawn into."""
+    left_out = {"title", *_SHARED}
+    fit = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+    return {**{name: value for name, value in panel.items() if name not in left_out}, **fit}
+
+
+def _titled(given: Any, tag: str) -> str:
+    """A title of Vega-Lite (a text, lines, or these with lines below them in smaller letters) as an element."""
+    text, notes = (given.get("text"), given.get("subtitle")) if isinstance(given, Mapping) else (given, ())
+    if not text:
+        return ""
+    note = ' class="note"' if tag == "p" else ""
+    words = "".join(f'<p class="note">{html.escape(line)}</p>' for line in _lines(notes))
+    return f"<{tag}{note}>{html.escape(' '.join(_lines(text)))}</{tag}>{words}"
+
+
+def _lines(text: str | Sequence[str] | None) -> Sequence[str]:
+    return [text] if isinstance(text, str) else text or ()

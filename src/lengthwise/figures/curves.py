@@ -1,7 +1,6 @@
-"""Accuracy by size, one line a run: the training range is shaded, chance is dotted, 95 % is dashed.
+"""Accuracy by size, one line per run: the training range is shaded, chance is dotted, 95 % is dashed.
 
 The input is what `Curve.plain()` gives, so that a figure can be drawn from a stored file as from a fresh measurement.
-Altair is imported when a figure is drawn, not before.
 """
 
 from __future__ import annotations
@@ -11,12 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.figures.chart_files import save_chart
-from lengthwise.figures.layout import whole_axis, wrapping_legend
-from lengthwise.figures.lazy import alt, vl_convert
+from lengthwise.figures.style import DASHES, PALETTE, alt, ends_of, hover, vl_convert, whole_axis, wrapping_legend
 
-# Okabe and Ito's palette, told apart by colour-blind readers; the order puts the most distinct first.
-PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
-_DASHES = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2]]
 _WORDS = (
     "Exact match by size with 95\u00a0% Wilson intervals. Grey: the sizes trained on; dashed: 95\u00a0%; dotted: the "
     "best guess that ignores the input. Hover for figures; the links below the figure save it."
@@ -26,19 +21,15 @@ _WORDS = (
 def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int = 460, height: int = 240) -> Any:
     """An altair chart of exact match by size, a line and an interval band for each curve.
 
-    Curves of one task at several encodings are told apart by encoding; several seeds of one encoding by seed.
+    Curves of one task at several encodings are named by their encoding; several seeds of one encoding by their seed.
     """
     names = _names(curves)
     rows = [
         {
             "run": name,
-            "size": point["size"],
-            "exact": point["exact"],
+            **{key: point[key] for key in ("size", "exact", "token", "items", "chance")},
             "low": point["exact_interval"][0],
             "high": point["exact_interval"][1],
-            "token": point["token"],
-            "items": point["items"],
-            "chance": point["chance"],
         }
         for name, curve in zip(names, curves, strict=True)
         for point in curve["points"]
@@ -47,27 +38,20 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int
     x = alt.X("size:Q", title="size", scale=alt.Scale(nice=False, zero=False), axis=whole_axis())
     y = alt.Y("exact:Q", title="exact match", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     shown = list(dict.fromkeys(names))
-    legend = wrapping_legend(shown, symbolType="stroke") if len(shown) > 1 else None
-    color = alt.Color("run:N", legend=legend, sort=shown, scale=alt.Scale(domain=shown, range=_cycle(PALETTE, shown)))
-    dash = alt.StrokeDash(
-        "run:N", legend=legend, sort=shown, scale=alt.Scale(domain=shown, range=_cycle(_DASHES, shown))
+    color, dash = (
+        channel(
+            "run:N",
+            legend=wrapping_legend(shown, symbolType="stroke") if len(shown) > 1 else None,
+            sort=shown,
+            scale=alt.Scale(domain=shown, range=[looks[place % len(looks)] for place in range(len(shown))]),
+        )
+        for channel, looks in ((alt.Color, PALETTE), (alt.StrokeDash, DASHES))
     )
+    exact, token = ("exact:Q", "exact match", ".1%"), ("token:Q", "token accuracy", ".1%")
+    told = hover("run:N", "size:Q", exact, *ends_of(".1%", "95 % "), token, "items:Q")
     base = alt.Chart(alt.Data(values=rows))
-    lines = base.mark_line(point=alt.OverlayMarkDef(size=12), strokeWidth=2, strokeJoin="round").encode(
-        x=x,
-        y=y,
-        color=color,
-        strokeDash=dash,
-        tooltip=[
-            alt.Tooltip("run:N"),
-            alt.Tooltip("size:Q"),
-            alt.Tooltip("exact:Q", title="exact match", format=".1%"),
-            alt.Tooltip("low:Q", title="95 % from", format=".1%"),
-            alt.Tooltip("high:Q", title="95 % to", format=".1%"),
-            alt.Tooltip("token:Q", title="token accuracy", format=".1%"),
-            alt.Tooltip("items:Q"),
-        ],
-    )
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=12), strokeWidth=2, strokeJoin="round")
+    lines = lines.encode(x=x, y=y, color=color, strokeDash=dash, tooltip=told)
     band = base.mark_area(opacity=0.18).encode(x=x, y="low:Q", y2="high:Q", color=color)
     chance = base.mark_line(strokeDash=[1, 3], strokeWidth=1, color="#666").encode(x="size:Q", y="mean(chance):Q")
     trained = [{"from": smallest, "to": max(curve["train_size"] for curve in curves), "label": "trained"}]
@@ -94,12 +78,9 @@ def save_figure(path: Path, curves: Sequence[Mapping[str, Any]], title: str = ""
 
 def _names(curves: Sequence[Mapping[str, Any]]) -> list[str]:
     """A short name for each curve: what sets it apart from the others."""
-    parts = []
-    for key, text in (("task", "{}"), ("position", "{}"), ("train_size", "trained to {}"), ("seed", "seed {}")):
-        if len({curve[key] for curve in curves}) > 1:
-            parts.append((key, text))
-    parts = parts or [("position", "{}")]
-    return [", ".join(text.format(curve[key]) for key, text in parts) for curve in curves]
+    texts = {"task": "{}", "position": "{}", "train_size": "trained to {}", "seed": "seed {}"}
+    keys = [key for key in texts if len({curve[key] for curve in curves}) > 1] or ["position"]
+    return [", ".join(texts[key].format(curve[key]) for key in keys) for curve in curves]
 
 
 def _title(curves: Sequence[Mapping[str, Any]]) -> str:
@@ -107,7 +88,3 @@ def _title(curves: Sequence[Mapping[str, Any]]) -> str:
     positions = {curve["position"] for curve in curves}
     task = tasks.pop() if len(tasks) == 1 else f"{len(tasks)} tasks"
     return f"{task}, position {positions.pop()}" if len(positions) == 1 else task
-
-
-def _cycle(values: list[Any], names: Sequence[str]) -> list[Any]:
-    return [values[index % len(values)] for index in range(len(names))]

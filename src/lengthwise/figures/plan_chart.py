@@ -1,6 +1,6 @@
 """What a training run could guarantee, as a map: parameters across, tokens per parameter upward, coloured by the gap.
 
-Plain data in: `edges` as `lengthwise.bounds.plan.edges` gives them. Altair is imported when a figure is drawn.
+Plain data in: `edges` as `lengthwise.bounds.plan.edges` gives them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lengthwise.figures.lazy import alt
+from lengthwise.figures.style import alt
 
 # One hue from light to dark, so that the order is seen without telling colours apart; grey is where nothing is said.
 SHADES = ("#deebf7", "#9ecae1", "#4292c6", "#08519c", "#08306b")
@@ -21,30 +21,16 @@ _COUNTS = "replace(format(datum.value, '~s'), 'G', 'B')"
 
 
 def plan_chart(
-    edges: Sequence[Mapping[str, Any]],
-    point: Mapping[str, Any],
-    line: float,
-    title: str,
-    subtitle: Sequence[str],
+    edges: Sequence[Mapping[str, Any]], point: Mapping[str, Any], line: float, title: str, subtitle: Sequence[str]
 ) -> Any:
     """The map. The highest level is that at which a bound says nothing; `point` has params, ratio and a label."""
     levels = sorted({row["level"] for row in edges}, reverse=True)
     top, bottom = _range([row["ratio"] for row in edges], point["ratio"], line)
     sizes = sorted({row["params"] for row in edges})
-    x = alt.X(
-        "params:Q",
-        title="parameters",
-        scale=alt.Scale(type="log", domain=[sizes[0], sizes[-1]], nice=False),
-        axis=alt.Axis(labelExpr=_COUNTS, values=_powers(sizes[0], sizes[-1])),
-    )
-    scale = alt.Scale(type="log", domain=[bottom, top], nice=False)
-    values = _powers(bottom, top)
-    y = alt.Y(
-        "low:Q", title="training tokens per parameter", scale=scale, axis=alt.Axis(labelExpr=_COUNTS, values=values)
-    )
-    layers = [_band(alt, band, x, y, line) for band in _bands(edges, levels, bottom, top)]
-    layers += [_constant_tokens(alt, sizes, bottom, top)]
-    layers += [_compute_optimal(alt, line, sizes), *_own(alt, point, sizes)]
+    x = alt.X("params:Q", title="parameters", **_powers_of_ten(sizes[0], sizes[-1]))
+    y = alt.Y("low:Q", title="training tokens per parameter", **_powers_of_ten(bottom, top))
+    layers = [_band(band, x, y, line) for band in _bands(edges, levels, bottom, top)]
+    layers += [_constant_tokens(sizes, bottom, top), _compute_optimal(line, sizes), *_own(point, sizes)]
     heading = alt.TitleParams(title, subtitle=list(subtitle), anchor="start", subtitleColor="#555", fontSize=15)
     drawn = alt.layer(*layers).properties(width=WIDE, height=HIGH, title=heading, background="white", padding=12)
     return drawn.configure_axis(grid=False, labelFontSize=12, titleFontSize=13, labelColor=INK, titleColor=INK)
@@ -56,8 +42,11 @@ def _range(ratios: Sequence[float | None], own: float, line: float) -> tuple[flo
     return 10 ** math.ceil(math.log10(max(known) * 1.6)), 10 ** math.floor(math.log10(min(known) / 1.6))
 
 
-def _powers(low: float, high: float) -> list[float]:
-    return [10.0**n for n in range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)]
+def _powers_of_ten(low: float, high: float) -> dict[str, Any]:
+    """The scale and the axis between two numbers, with a tick at each power of ten."""
+    powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
+    axis = alt.Axis(labelExpr=_COUNTS, values=[10.0**n for n in powers])
+    return {"scale": alt.Scale(type="log", domain=[low, high], nice=False), "axis": axis}
 
 
 def _bands(
@@ -73,20 +62,13 @@ def _bands(
     shades = [VACUOUS, *SHADES[len(SHADES) - len(levels) :]]
     found = []
     for low, high, text, shade in zip(floors, ceilings, words, shades, strict=True):
-        rows = [{"params": n, "low": _clip(low[n], bottom, top), "high": _clip(high[n], bottom, top)} for n in sizes]
+        ends = {n: [min(top, max(bottom, end[n])) for end in (low, high)] for n in sizes}
+        rows = [{"params": n, "low": start, "high": stop} for n, (start, stop) in ends.items()]
         found.append({"rows": rows, "text": text, "shade": shade})
     return found
 
 
-def _clear(y: float, line: float) -> bool:
-    return abs(math.log10(y / line)) > 0.12
-
-
-def _clip(value: float, low: float, high: float) -> float:
-    return min(high, max(low, value))
-
-
-def _band(alt: Any, band: Mapping[str, Any], x: Any, y: Any, line: float) -> Any:
+def _band(band: Mapping[str, Any], x: Any, y: Any, line: float) -> Any:
     """An area and its words, which keep out of the way of the line."""
     area = alt.Chart(alt.Data(values=band["rows"])).mark_area(color=band["shade"], line=False)
     area = area.encode(x=x, y=y, y2="high:Q")
@@ -94,14 +76,15 @@ def _band(alt: Any, band: Mapping[str, Any], x: Any, y: Any, line: float) -> Any
     tall = at["high"] / at["low"]
     if math.log10(tall) < 0.06:  # too thin for a word
         return area
-    middle = max((at["low"] * tall**share for share in (0.5, 0.28, 0.72)), key=lambda y: _clear(y, line))
+    places = [at["low"] * tall**share for share in (0.5, 0.28, 0.72)]
+    middle = max(places, key=lambda place: abs(math.log10(place / line)) > 0.12)
     dark = band["shade"] in SHADES[2:]
     label = alt.Chart(alt.Data(values=[{"params": at["params"], "low": middle, "text": band["text"]}]))
     label = label.mark_text(align="left", fontSize=12, color="white" if dark else INK, baseline="middle")
     return alt.layer(area, label.encode(x=x, y=y, text="text:N"))
 
 
-def _constant_tokens(alt: Any, sizes: Sequence[float], bottom: float, top: float) -> Any:
+def _constant_tokens(sizes: Sequence[float], bottom: float, top: float) -> Any:
     """Thin lines along which the number of tokens is the same."""
     rows, names = [], []
     for power, name in ((9, "1B"), (11, "100B"), (13, "10T"), (15, "1000T")):
@@ -122,14 +105,14 @@ def _constant_tokens(alt: Any, sizes: Sequence[float], bottom: float, top: float
     return alt.layer(lines, words.encode(x="params:Q", y="low:Q", text="name:N"))
 
 
-def _compute_optimal(alt: Any, ratio: float, sizes: Sequence[float]) -> Any:
+def _compute_optimal(ratio: float, sizes: Sequence[float]) -> Any:
     rule = alt.Chart(alt.Data(values=[{"low": ratio, "params": sizes[-1], "text": f"{ratio:g} tokens per parameter"}]))
     line = rule.mark_rule(color=INK, strokeWidth=1.6, strokeDash=[6, 3]).encode(y="low:Q")
     words = rule.mark_text(align="right", dx=-6, dy=-8, fontSize=12, color=INK, fontStyle="italic")
     return alt.layer(line, words.encode(x="params:Q", y="low:Q", text="text:N"))
 
 
-def _own(alt: Any, point: Mapping[str, Any], sizes: Sequence[float]) -> list[Any]:
+def _own(point: Mapping[str, Any], sizes: Sequence[float]) -> list[Any]:
     """The user's own run, with its label on the side where there is room."""
     row = {"params": point["params"], "low": point["ratio"], "text": point["label"]}
     left = math.log(point["params"] / sizes[0]) < 0.5 * math.log(sizes[-1] / sizes[0])

@@ -6,21 +6,13 @@ The templates are Vega-Lite written out, so that making a figure needs no librar
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
-from lengthwise.figures.layout import LETTER, SYMBOL, WHOLE, title_lines
+from lengthwise.figures.style import title_lines, whole_axis, wrapping_legend
 from lengthwise.records import Figure
 
 ROWS = "rows"
 _WIDTH = 400
-_ONLY_WHOLE = {"condition": {"test": WHOLE, "value": 1}, "value": 0}
-_WHOLE_AXIS = {
-    "format": ",d",
-    "tickMinStep": 1,
-    "gridWidth": _ONLY_WHOLE,
-    "tickOpacity": _ONLY_WHOLE,
-    "labelExpr": f"{WHOLE} ? datum.label : ''",
-}
 
 
 def line_figure(
@@ -40,21 +32,16 @@ def line_figure(
     ]
     across = {"type": "log", "base": 2, "nice": False} if logarithmic == "x" else {"nice": False}
     upward = {"type": "log", "nice": False} if logarithmic == "y" else {"zero": True}
+    named, legend = title_lines(axes[0]), wrapping_legend(series) if len(series) > 1 else None
     template = {
         "data": {"name": ROWS},
         "mark": {"type": "line", "point": True},
         "width": _WIDTH,
         "height": 220,
         "encoding": {
-            "x": {
-                "field": "x",
-                "type": "quantitative",
-                "title": title_lines(axes[0]),
-                "scale": across,
-                "axis": _WHOLE_AXIS,
-            },
+            "x": {"field": "x", "type": "quantitative", "title": named, "scale": across, "axis": whole_axis()},
             "y": {"field": "y", "type": "quantitative", "title": title_lines(axes[1]), "scale": upward},
-            "color": {"field": "series", "type": "nominal", "sort": list(series), "legend": _legend(list(series))},
+            "color": {"field": "series", "type": "nominal", "sort": list(series), "legend": legend},
         },
     }
     return Figure(key, template, {ROWS: points}, title, words)
@@ -65,6 +52,7 @@ def heat_figure(
 ) -> Figure:
     """A cell per (x, y, value), coloured by its value; `axes` are the titles of x and y."""
     across = len({x for x, _, _ in cells})
+    scale = {"scheme": "viridis", "zero": True}
     template = {
         "data": {"name": ROWS},
         "mark": "rect",
@@ -73,22 +61,7 @@ def heat_figure(
         "encoding": {
             "x": {"field": "x", "type": "ordinal", "title": axes[0], "axis": {"labelAngle": 0}},
             "y": {"field": "y", "type": "ordinal", "title": axes[1]},
-            "color": {
-                "field": "value",
-                "type": "quantitative",
-                "title": "",
-                "scale": {"scheme": "viridis", "zero": True},
-            },
+            "color": {"field": "value", "type": "quantitative", "title": "", "scale": scale},
         },
     }
     return Figure(key, template, {ROWS: [{"x": x, "y": y, "value": value} for x, y, value in cells]}, title, words)
-
-
-def _legend(names: Sequence[str]) -> dict[str, Any] | None:
-    """A legend below the chart in as many columns, up to four, as there is room for."""
-    if len(names) < 2:
-        return None
-    wide = round(LETTER * max(map(len, names)) + SYMBOL)
-    columns = {"expr": f"max(1, min({min(4, len(names))}, floor(width / {wide})))"}
-    room = {"expr": "max(100, width - 20)"}
-    return {"title": None, "orient": "bottom", "offset": 6, "symbolOpacity": 1, "columns": columns, "labelLimit": room}

@@ -11,7 +11,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 
-from lengthwise.figures.lazy import vl_convert
+from lengthwise.figures.style import vl_convert
 
 
 def policy(style: str, scripts: Sequence[str]) -> str:

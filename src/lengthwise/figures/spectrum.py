@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lengthwise.figures.curves import PALETTE
-from lengthwise.figures.layout import whole_axis, wrapping_legend
-from lengthwise.figures.lazy import alt
+from lengthwise.figures.style import PALETTE, alt, hover, whole_axis, wrapping_legend
 
 _MOST = 200  # values that are drawn
 
@@ -28,7 +26,7 @@ def spectrum_chart(squares: Sequence[float], fitted: Sequence[float] = ()) -> An
             scale=alt.Scale(domain=list(names), range=list(PALETTE[:2])),
             legend=wrapping_legend(names) if fitted else None,
         ),
-        tooltip=[alt.Tooltip("number:Q"), alt.Tooltip("square:Q", format=".4f"), alt.Tooltip("what:N")],
+        tooltip=hover("number:Q", ("square:Q", "", ".4f"), "what:N"),
     )
     points = base.transform_filter("datum.what == 'as found'").mark_point(filled=True, size=36)
     line = base.transform_filter("datum.what == 'exponential fit'").mark_line()

@@ -7,7 +7,7 @@ with record_clusters(model, ["encoder.layers.0"]) as seen:   # how far the token
 seen.rows()
 """
 
-from lengthwise.geometry.clusters.recording import ClusterRecord, record_clusters
+from lengthwise.geometry.clusters import ClusterRecord, record_clusters
 from lengthwise.geometry.sinkhorn import Coupling, sinkhorn_attention
 
 __all__ = ["ClusterRecord", "Coupling", "record_clusters", "sinkhorn_attention"]

@@ -57,13 +57,12 @@ class AttentionReport:
         evidence = {"queries": queries, "keys": self.share.size, "hub_above": self.times}
         note = (Assumption("attention.these_weights"),)
         to_hubs = float((self.received * self.hubs).sum() / queries)
-        largest, entropy = float(self.ratio.max()), float(self.entropy.mean())
-        share = "times the share of a key"
-        return [
-            Claim("attention.most_received", largest, share, "measured", assumptions=note, evidence=evidence),
-            Claim("attention.to_hubs", to_hubs, "of 1", "measured", assumptions=note, evidence=evidence),
-            Claim("attention.entropy", entropy, "nats", "measured", assumptions=note, evidence=evidence),
+        rows = [
+            ("attention.most_received", float(self.ratio.max()), "times the share of a key"),
+            ("attention.to_hubs", to_hubs, "of 1"),
+            ("attention.entropy", float(self.entropy.mean()), "nats"),
         ]
+        return [Claim(*row, "measured", assumptions=note, evidence=evidence) for row in rows]
 
 
 def attention_report(weights: Any, visible: Any = None, times: float = 3.0) -> AttentionReport:

@@ -95,10 +95,7 @@ def sinkhorn(
     if scores.dim() == 1:
         one = sinkhorn(scores[None], epsilon, tau, tolerance, most)
         return Coupling(one.weights[0], one.iterations, one.error, one.converged)
-    _check(scores, epsilon, tau, tolerance, most)
-    if tau == math.inf:
-        _check_balanced(scores)
-    return _solved(scores, epsilon, tau, tolerance, most, scores.new_ones(1, scores.shape[-2]).double())
+    return _solved(scores, epsilon, tau, tolerance, most, scores.new_ones(1, scores.shape[-2]))
 
 
 def sinkhorn_prefixes(
@@ -115,19 +112,13 @@ def sinkhorn_prefixes(
         raise UsageError(f"prefixes need scores [..., n, n], one row per query, not {tuple(scores.shape)}")
     if tau == math.inf and scores.shape[-1] > 1:
         raise UsageError(CAUSAL_AND_BALANCED)
-    square = scores.new_ones(scores.shape[-2:]).bool()
-    scores = scores.masked_fill(square.triu(1), -math.inf)
-    _check(scores, epsilon, tau, tolerance, most)
-    return _solved(scores, epsilon, tau, tolerance, most, square.tril().double())
+    seen = scores.new_ones(scores.shape[-2:]).tril()
+    return _solved(scores.masked_fill(seen == 0, -math.inf), epsilon, tau, tolerance, most, seen)
 
 
 def _solved(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int, active: Tensor) -> Coupling:
     from lengthwise.geometry.sinkhorn_plans import coupling  # which imports torch
 
-    return coupling(scores, epsilon, tau, tolerance, most, active)
-
-
-def _check(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: int) -> None:
     if not 0 < epsilon < math.inf:
         raise UsageError(f"the temperature epsilon is above 0 and finite, not {epsilon}")
     if not 0 <= tau <= math.inf:
@@ -138,6 +129,9 @@ def _check(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: i
         raise UsageError(f"scores are real numbers in floating point, not {scores.dtype}")
     if scores.numel() and bool((scores == -math.inf).all(dim=-1).any()):
         raise UsageError("a query that sees no key has nothing to attend to; every row needs a score above -inf")
+    if tau == math.inf:
+        _check_balanced(scores)
+    return coupling(scores, epsilon, tau, tolerance, most, active.double())
 
 
 def _check_balanced(scores: Tensor) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -17,10 +16,7 @@ from lengthwise.errors import UsageError
 from lengthwise.models.attention import attentions
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart, NormPart, TablePart
 from lengthwise.models.transformer import Block, Transformer
-from lengthwise.positions import Position, Shape
-from lengthwise.positions.networks.encoder import Encoder
-from lengthwise.positions.networks.rope import RopeEncoder
-from lengthwise.positions.networks.tables import LearnedEncoder, SinusoidalEncoder
+from lengthwise.positions.networks.encoders import Encoder, LearnedEncoder, RopeEncoder, SinusoidalEncoder
 
 Scores = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor | None]
 
@@ -42,9 +38,8 @@ def anatomy_of(model: Transformer, name: str = "the model") -> Anatomy:
         blocks=tuple(_block(block, model) for block in model.blocks if isinstance(block, Block)),
         norm_final=norm_part(model.norm),
         head=model.output.weight,
-        head_bias=None,
         parameters=sum(parameter.numel() for parameter in model.parameters()),
-        places=_TestPositions(position, shape),
+        places=lambda length: position.indices(length, 1, shape, None, training=False),
     )
     check_finite(anatomy)
     return anatomy
@@ -59,17 +54,6 @@ def check_finite(anatomy: Anatomy) -> None:
                 f"{anatomy.name}: {bad} of the {tensor.numel()} weights of {name} are NaN or infinite; "
                 "only a model with finite weights can be inspected"
             )
-
-
-@dataclass(frozen=True)
-class _TestPositions:
-    """The positions that testing gives to a sequence."""
-
-    position: Position
-    shape: Shape
-
-    def __call__(self, length: int) -> Tensor:
-        return self.position.indices(length, 1, self.shape, None, training=False)
 
 
 def _table(encoder: Encoder) -> TablePart | None:

@@ -8,7 +8,7 @@ from lengthwise.errors import UsageError
 from lengthwise.models.attention import Attention, attentions
 from lengthwise.models.attention.softmax import Softmax
 from lengthwise.positions import Position, positions
-from lengthwise.positions.tables import NoPosition
+from lengthwise.positions.encodings import NoPosition
 from lengthwise.registry import setting
 
 

@@ -73,7 +73,7 @@ class LowRank(Form):
         _check_rank(self.rank)
 
     def map_for(self, initial: Mapping[str, Tensor], seeds: Seeds) -> Map:
-        from lengthwise.models.form_maps import LowRankMap
+        from lengthwise.models.formed import LowRankMap
 
         return LowRankMap(initial, self.rank, seeds)
 
@@ -94,7 +94,7 @@ class Subspace(Form):
         _check_dimensions(self.dimensions)
 
     def map_for(self, initial: Mapping[str, Tensor], seeds: Seeds) -> Map:
-        from lengthwise.models.form_maps import Moved, SubspaceMap
+        from lengthwise.models.formed import Moved, SubspaceMap
 
         return SubspaceMap(Moved(initial), self.dimensions, seeds)
 
@@ -112,7 +112,7 @@ class LowRankSubspace(Form):
         _check_dimensions(self.dimensions)
 
     def map_for(self, initial: Mapping[str, Tensor], seeds: Seeds) -> Map:
-        from lengthwise.models.form_maps import LowRankMap, SubspaceMap
+        from lengthwise.models.formed import LowRankMap, SubspaceMap
 
         return SubspaceMap(LowRankMap(initial, self.rank, seeds), self.dimensions, seeds)
 

@@ -82,10 +82,7 @@ def run_from(anatomy: Anatomy, x: Tensor, at: Tensor) -> Trace:
         blocks.append(apply_block(block, x, at))
         x = blocks[-1].after_mlp
     final = x if anatomy.norm_final is None else apply_norm(anatomy.norm_final, x)
-    logits = None
-    if anatomy.head is not None:
-        logits = final @ anatomy.head.T
-        logits = logits if anatomy.head_bias is None else logits + anatomy.head_bias
+    logits = None if anatomy.head is None else final @ anatomy.head.T
     return Trace(embedded, tuple(blocks), final, logits)
 
 

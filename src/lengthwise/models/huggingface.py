@@ -21,10 +21,7 @@ from lengthwise.errors import UsageError
 from lengthwise.interrupts import held_back
 from lengthwise.models.anatomy import check_finite
 from lengthwise.models.hub_folder import checked_config, staged, staged_folder
-from lengthwise.models.layouts.bert import anatomy_of_bert
-from lengthwise.models.layouts.gpt2 import anatomy_of_gpt2
-from lengthwise.models.layouts.llama import anatomy_of_llama
-from lengthwise.models.layouts.weights import Weights
+from lengthwise.models.layouts import Weights, anatomy_of_bert, anatomy_of_gpt2, anatomy_of_llama
 from lengthwise.models.parts import Anatomy
 
 DECODERS = ("gpt2", "llama", "mistral", "qwen2")

@@ -132,7 +132,6 @@ class Anatomy:
     blocks: tuple[BlockPart, ...]
     norm_final: NormPart | None
     head: Tensor | None  # [outputs, W]
-    head_bias: Tensor | None  # [outputs]
     skipped: tuple[tuple[str, str], ...] = ()
     parameters: int = 0
     places: Callable[[int], Tensor] = _counted

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from lengthwise.errors import UsageError
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.positions import Shape
-from lengthwise.positions.networks.encoder import Encoder
+from lengthwise.positions.networks.encoders import Encoder
 from lengthwise.seeds import Seeds
 
 

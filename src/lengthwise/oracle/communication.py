@@ -21,17 +21,10 @@ from lengthwise.messages import explain, sentence
 from lengthwise.oracle.cuts import CROSSED, DRAWN, Cut, CutWitness, all_prompts, alphabets, best_cut, drawn_prompts
 from lengthwise.oracle.programs.prompts import largest_size
 from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.tasks.algorithmic.addition import Addition
-from lengthwise.tasks.algorithmic.copy_repeat import CopyRepeat
-from lengthwise.tasks.chomsky.binary_addition import BinaryAddition
-from lengthwise.tasks.chomsky.binary_multiplication import BinaryMultiplication
-from lengthwise.tasks.chomsky.compute_sqrt import ComputeSqrt
-from lengthwise.tasks.chomsky.duplicate_string import DuplicateString
-from lengthwise.tasks.chomsky.odds_first import OddsFirst
-from lengthwise.tasks.chomsky.reverse_string import ReverseString
-from lengthwise.tasks.chomsky.stack_manipulation import StackManipulation
-from lengthwise.tasks.languages.membership import RegularMembership
-from lengthwise.tasks.languages.regular import RegularLanguage
+from lengthwise.tasks.algorithmic import Addition, CopyRepeat
+from lengthwise.tasks.chomsky.binary import BinaryAddition, BinaryMultiplication, ComputeSqrt
+from lengthwise.tasks.chomsky.strings import DuplicateString, OddsFirst, ReverseString, StackManipulation
+from lengthwise.tasks.languages.regular import RegularLanguage, RegularMembership
 from lengthwise.tasks.task import Task
 
 HUANG = Reference("huang2025", "Theorem 12: an O(log N)-bit protocol across every cut")

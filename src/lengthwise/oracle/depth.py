@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Check, Claim, Kind, Reference
-from lengthwise.tasks.languages.dyck_k import DyckK
-from lengthwise.tasks.languages.nested import NestedBrackets
+from lengthwise.tasks.languages.counters import DyckK
+from lengthwise.tasks.languages.named import NestedBrackets
 from lengthwise.tasks.task import Task
 
 YAO = "yao2021"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.positions.networks.encoders import Encoder
     from lengthwise.seeds import Ints, Seeds
 
 

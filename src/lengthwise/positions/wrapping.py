@@ -10,22 +10,17 @@ import numpy as np
 
 from lengthwise.errors import OutOfPositions, UsageError
 from lengthwise.positions import wrappers
+from lengthwise.positions.encodings import NoPosition
 from lengthwise.positions.position import Position, Shape
-from lengthwise.positions.tables import NoPosition
 
 if TYPE_CHECKING:
-    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.positions.networks.encoders import Encoder
     from lengthwise.seeds import Ints, Seeds
 
 
-@wrappers.register("offset")
 @dataclass(frozen=True)
-class Offset(Position):
-    """In training every item starts at a random position; in testing at position 0 (Huang et al. 2025).
-
-    The offset is uniform over all that keep the item inside the `rows` the model is meant for. (As published it goes up
-    to the longest test, from a table that goes on beyond that; what this changes is in docs/log.md.)
-    """
+class _Wrapper(Position):
+    """Another encoding, given other positions."""
 
     base: Position = NoPosition()
 
@@ -33,15 +28,25 @@ class Offset(Position):
     def shift_invariant(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.base.shift_invariant
 
-    @property
-    def beyond_training(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.base.beyond_training
-
     def check(self, shape: Shape) -> None:
         self.base.check(shape)
 
     def build(self, shape: Shape) -> Encoder:
         return self.base.build(shape)
+
+
+@wrappers.register("offset")
+@dataclass(frozen=True)
+class Offset(_Wrapper):
+    """In training every item starts at a random position; in testing at position 0 (Huang et al. 2025).
+
+    The offset is uniform over all that keep the item inside the `rows` the model is meant for. (As published it goes up
+    to the longest test, from a table that goes on beyond that; what this changes is in docs/log.md.)
+    """
+
+    @property
+    def beyond_training(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.base.beyond_training
 
     def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:
         at = self.base.choose(length, items, shape, seeds, training)
@@ -53,7 +58,7 @@ class Offset(Position):
 
 @wrappers.register("randomized")
 @dataclass(frozen=True)
-class Randomized(Position):
+class Randomized(_Wrapper):
     """A sequence takes a random increasing choice of `limit` positions, also in testing (Ruoss et al. 2023).
 
     The choice is one a batch and not one an item, since a bias would otherwise be as many times larger as there are
@@ -63,7 +68,6 @@ class Randomized(Position):
     a longer sequence is refused.
     """
 
-    base: Position = NoPosition()
     limit: int = 2048
     beyond_training = False
 
@@ -71,16 +75,12 @@ class Randomized(Position):
         if self.limit < 1:
             raise UsageError(f"randomized needs a limit of 1 or more, not {self.limit}")
 
-    @property
-    def shift_invariant(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.base.shift_invariant
-
     def check(self, shape: Shape) -> None:
         self._check_length(shape.rows)
-        self.base.check(self._inner(shape))
+        super().check(self._inner(shape))
 
     def build(self, shape: Shape) -> Encoder:
-        return self.base.build(self._inner(shape))
+        return super().build(self._inner(shape))
 
     def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:
         self._check_length(length)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lengthwise.errors import UsageError
-from lengthwise.figures.lazy import vl_convert
-from lengthwise.figures.style import paper_spec
+from lengthwise.figures.style import paper_spec, vl_convert
 from lengthwise.outputs import replace_output
 from lengthwise.records import Figure, Record
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lengthwise.bounds.tokens.problem import TokenBound
-from lengthwise.figures.lazy import alt
+from lengthwise.figures.style import alt
 from lengthwise.figures.waterfall import waterfall_chart
 
 

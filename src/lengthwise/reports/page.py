@@ -9,22 +9,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, Literal
 
 from lengthwise.analyses.analysis import analyse
 from lengthwise.analyses.content import StudyContent, read_content
 from lengthwise.analyses.layout import PageLayout, in_short
 from lengthwise.analyses.words import counted, duration, listed
-from lengthwise.figures.policy import bundle, policy
+from lengthwise.figures.policy import bundle
 from lengthwise.records import Claim, Record
-from lengthwise.reports.page_file import write_page_file
-from lengthwise.reports.page_tables import claim_table, run_table
-from lengthwise.reports.record_section import asset, figure_data, marked, record_environment, script_safe
+from lengthwise.reports.cells import shown
+from lengthwise.reports.record_section import asset, claim_row, figure_data, rendered, write_page_file
+from lengthwise.studies.record import RunRecord
 
 REPORT = "report.html"
 _WIDGETS = "widgets"
 _MOST_REASONS = 20
+_LONGEST_REASON = 300
+
+Look = Literal["text", "number", "share", "kind", "state", "list"]
 
 
 def write_report(folder: Path, output: Path | None = None) -> Path:
@@ -44,24 +49,10 @@ def render(study: StudyContent, records: Sequence[Record]) -> str:
     widgets = widgets_of(records)
     style = "".join(asset(name) for name in ("page.css", *(f"{_WIDGETS}/{name}.css" for name in widgets)))
     scripts = (bundle(), asset("page.js"), *(asset(f"{_WIDGETS}/{name}.js") for name in widgets))
-    text = (
-        record_environment(drawn)
-        .get_template("page.html.jinja")
-        .render(
-            study=study,
-            records=records,
-            counts=_counts(study),
-            failures=_failures(study),
-            facts=_facts(study),
-            has_runs=bool(study.runs),
-            data=marked(script_safe({**figure_data(drawn), "tables": plain})),
-            style=marked(style),
-            scripts=[marked(script) for script in scripts],
-            policy=policy(style, scripts),
-        )
-    )
-    # A lone surrogate, which a file's name may hold, cannot be written as UTF-8.
-    return text.encode("utf-8", "replace").decode("utf-8")
+    values = {"study": study, "records": records, "has_runs": bool(study.runs)}
+    values |= {"counts": _counts(study), "failures": _failures(study), "facts": _facts(study)}
+    data = {**figure_data(drawn), "tables": plain}
+    return rendered("page.html.jinja", values, data, style, scripts, drawn)
 
 
 def widgets_of(records: Iterable[Record]) -> list[str]:
@@ -135,3 +126,66 @@ def _text(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_text, value))
     return str(value)
+
+
+@dataclass(frozen=True)
+class PageColumn:
+    """A column of a table in the page: its heading, how it looks, and its values from the first row to the last."""
+
+    title: str
+    look: Look
+    values: list[Any]
+    bounds: list[bool] | None = None  # which of the numbers are lower bounds
+
+    def plain(self) -> dict[str, Any]:
+        """Texts that repeat are kept once."""
+        start = {"title": self.title, "look": self.look}
+        if self.look in ("number", "share"):
+            bounds = {} if self.bounds is None else {"bounds": [int(bound) for bound in self.bounds]}
+            values = [round(value, 4) if isinstance(value, float) else value for value in self.values]
+            return {**start, "values": values, **bounds}
+        every = [text for row in self.values for text in row] if self.look == "list" else self.values
+        texts = {text: place for place, text in enumerate(dict.fromkeys(every))}
+        places = [[texts[text] for text in value] if self.look == "list" else texts[value] for value in self.values]
+        return {**start, "texts": list(texts), "places": places}
+
+
+def run_table(study: StudyContent) -> list[PageColumn]:
+    """One row per run, in the order of the grid; a column that says nothing is left out."""
+    runs = study.runs
+    lower_bounds = [bool(_of(run, "censored")) for run in runs]
+    columns = [
+        PageColumn("task", "text", [run.task for run in runs]),
+        PageColumn("encoding", "text", [run.position for run in runs]),
+        PageColumn("variant", "text", [run.variant for run in runs]),
+        PageColumn("seed", "number", [run.seed for run in runs]),
+        PageColumn("trained to", "number", [run.train_size for run in runs]),
+        PageColumn("reach", "number", [_of(run, "reach") for run in runs], lower_bounds),
+        PageColumn("in range", "share", [_of(run, "in_range") for run in runs]),
+        PageColumn("2×", "share", [_of(run, "twice") for run in runs]),
+        PageColumn("3×", "share", [_of(run, "thrice") for run in runs]),
+        PageColumn("seconds", "number", [run.seconds for run in runs]),
+        PageColumn("state", "state", [run.state for run in runs]),
+        PageColumn("kept", "text", ["" if run.summary is None else shown(run.key in study.kept) for run in runs]),
+        PageColumn("reason", "text", [run.reason[:_LONGEST_REASON] for run in runs]),
+    ]
+    return [column for column in columns if any(value not in ("", None) for value in column.values)]
+
+
+def claim_table(claims: Sequence[Claim]) -> list[PageColumn]:
+    """One row per claim."""
+    rows = [claim_row(claim) for claim in claims]
+    return [
+        PageColumn("kind", "kind", [row["kind"] for row in rows]),
+        PageColumn("claim", "text", [row["title"] for row in rows]),
+        PageColumn("value", "text", [row["value"] + (f" ({row['status']})" if row["status"] else "") for row in rows]),
+        PageColumn("interval", "text", [row["interval"] for row in rows]),
+        PageColumn("n", "number", [row["n"] for row in rows]),
+        PageColumn("assumptions", "list", [[f"{check}: {text}" for check, text in row["assumptions"]] for row in rows]),
+        PageColumn("evidence", "text", [row["evidence"] for row in rows]),
+        PageColumn("reference", "text", [row["reference"] for row in rows]),
+    ]
+
+
+def _of(run: RunRecord, measure: str) -> Any:
+    return getattr(run.summary, measure, None)

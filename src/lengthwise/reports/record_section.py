@@ -2,7 +2,7 @@
 
 Text reaches a page in two ways only: through Jinja, every character escaped, and as JSON in a block that is not a
 script, which page.js reads and draws as data of figures. A page that shows records holds the block that
-`figure_data` gives, and imports the macros of records.html.jinja with an environment from `record_environment`.
+`figure_data` gives, imports the macros of records.html.jinja, and is made by `rendered`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ import markupsafe
 
 from lengthwise.analyses.layout import PageLayout
 from lengthwise.analyses.words import short
+from lengthwise.errors import UsageError
 from lengthwise.figures.policy import bundle, policy
 from lengthwise.figures.style import PAGE_INK, PAPER_INK, config, packed
 from lengthwise.messages import explain, is_explained, sentence
+from lengthwise.outputs import check_output, write_output
 from lengthwise.records import Claim, Figure, Record
 from lengthwise.reports.cells import is_number, shown, title_of
-from lengthwise.reports.page_file import write_page_file
 
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _LISTED = 6
@@ -61,24 +62,34 @@ def write_record_page(page: RecordPage, path: Path) -> Path:
 
 def render_record_page(page: RecordPage) -> str:
     style = asset("page.css") + asset("records.css")
-    scripts = (bundle(), asset("page.js")) if any(record.figures for record in page.records) else ()
     drawn = [figure for record in page.records for figure in record.figures]
-    text = (
-        record_environment(drawn)
-        .get_template("record_page.html.jinja")
-        .render(
-            page=page,
-            data=marked(script_safe({**figure_data(drawn), "tables": {}})),
-            style=marked(style),
-            scripts=[marked(script) for script in scripts],
-            policy=policy(style, scripts),
-        )
-    )
-    return text.encode("utf-8", "replace").decode("utf-8")  # a file's name may hold what UTF-8 cannot
+    scripts = (bundle(), asset("page.js")) if drawn else ()
+    data = {**figure_data(drawn), "tables": {}}
+    return rendered("record_page.html.jinja", {"page": page}, data, style, scripts, drawn)
 
 
-def record_environment(figures: Sequence[Figure]) -> jinja2.Environment:
-    """Jinja with what the macros of records.html.jinja need; `figures` are all those of the page, in order."""
+def write_page_file(path: Path, text: str, noun: str = "page") -> Path:
+    """Write a page, whole or not at all; the path it was written to. A user knows it as `noun`."""
+    check_output(path)
+    try:
+        write_output(path, text)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the {noun} {path}: {error.strerror or error}; give it a file in a folder that exists"
+        ) from error
+    return path
+
+
+def rendered(
+    template: str,
+    values: Mapping[str, Any],
+    data: Mapping[str, Any],
+    style: str,
+    scripts: Sequence[str],
+    figures: Sequence[Figure] = (),
+) -> str:
+    """A template as the text of a page, with its data as JSON and the style and scripts that its policy allows. Jinja
+    has what the macros of records.html.jinja need; `figures` are all those of the page, in order."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
@@ -93,7 +104,15 @@ def record_environment(figures: Sequence[Figure]) -> jinja2.Environment:
         script_safe=lambda data: marked(script_safe(data)),
         place=lambda figure: places[id(figure)],
     )
-    return environment
+    text = environment.get_template(template).render(
+        **values,
+        data=marked(script_safe(data)),
+        style=marked(style),
+        scripts=[marked(script) for script in scripts],
+        policy=policy(style, scripts),
+    )
+    # A lone surrogate, which a file's name may hold, cannot be written as UTF-8.
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def figure_data(figures: Sequence[Figure]) -> dict[str, Any]:

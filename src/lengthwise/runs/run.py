@@ -16,7 +16,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Unpack, overload
+
+import numpy as np
+import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, sha256, write_json, writing
@@ -24,18 +27,21 @@ from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, dig
 from lengthwise.models.folder import load_model, save_model, write_card
 from lengthwise.models.formed import Formed, in_form, save_coordinates
 from lengthwise.models.transformer import Transformer, fresh_model
+from lengthwise.positions import Position
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.curve.curve import Curve
-from lengthwise.probes.probe import Context, Probe, ask, called, named, slug_of
+from lengthwise.probes.curve.spread import Spread, over_seeds
+from lengthwise.probes.probe import Context, Probe, ask, called, make_probes, named, slug_of
 from lengthwise.progress import Progress, shown, silent
 from lengthwise.records import Record
-from lengthwise.runs.asking import Failure, answer_of, failures_of
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
-from lengthwise.runs.plan import SCHEMA, Plan, default_folder
+from lengthwise.runs.plan import SCHEMA, Plan, Settings, default_folder, folder_of_seed, plan_for
 from lengthwise.runs.stored import read_records, write_record
-from lengthwise.subjects.run import OwnSubject, StoredRun
+from lengthwise.seeds import Seeds
+from lengthwise.subjects.run import OwnSubject, StoredRun, TransformerAnswers
 from lengthwise.tasks import tasks
+from lengthwise.tasks.batch import BOS, EOS, NOTHING, SEP, SPECIALS
 from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.sizes import check_reaches, name_of
 from lengthwise.tasks.task import Task
@@ -44,6 +50,16 @@ from lengthwise.trust import trusting
 
 PLAN, CHECKPOINT = "plan.json", "checkpoint.safetensors"
 _OF_A_WORKER = ("beat.json", "error.txt")  # what may lie in a folder before its plan does, apart from hidden files
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A test item that was answered wrongly: its number at this size, and symbols with spaces between."""
+
+    number: int
+    prompt: str
+    truth: str
+    answer: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,6 +133,88 @@ def carry_out(plan: Plan, folder: str | Path | None = None, progress: Progress =
     with threads(thread_count):
         record = _measured(plan, folder, _trained(plan, folder, progress), progress)
     return Run(folder, plan, History(**record["history"]), read_records(folder, record), record["environment"])
+
+
+@overload
+def train(
+    task: str | Task,
+    position: str | Position = "none",
+    *,
+    train_size: int | None = None,
+    test_size: int | None = None,
+    items: int = 200,
+    seeds: Literal[1] = 1,
+    folder: str | Path | None = None,
+    probes: Sequence[str | Probe] = (),
+    progress: Progress | None = None,
+    **settings: Unpack[Settings],
+) -> Run: ...
+
+
+@overload
+def train(
+    task: str | Task,
+    position: str | Position = "none",
+    *,
+    train_size: int | None = None,
+    test_size: int | None = None,
+    items: int = 200,
+    seeds: int | Sequence[int],
+    folder: str | Path | None = None,
+    probes: Sequence[str | Probe] = (),
+    progress: Progress | None = None,
+    **settings: Unpack[Settings],
+) -> Run | Spread: ...
+
+
+def train(
+    task: str | Task,
+    position: str | Position = "none",
+    *,
+    train_size: int | None = None,
+    test_size: int | None = None,
+    items: int = 200,
+    seeds: int | Sequence[int] = 1,
+    folder: str | Path | None = None,
+    probes: Sequence[str | Probe] = (),
+    progress: Progress | None = None,
+    **settings: Unpack[Settings],
+) -> Run | Spread:
+    """Train a model on sizes up to `train_size` (by default 20, or less for a task that ends before 60) and measure it
+    at every size up to `test_size` (by default three times the training size), on `items` items per size. The run is
+    kept in `folder`. If a finished run with the same plan is there, it is returned; an interrupted one is resumed.
+
+    `seeds` is a number of seeds, from 0 on, or a list of them. One seed gives a `Run`; several give a `Spread` of their
+    curves, and each run has a folder of its own inside `folder`. `probes` are put to the trained model in addition to
+    the curve, as in probes=["ladder:items=200"]. `progress` is called with what is being done; by default a terminal
+    and a notebook show a bar.
+
+    All other arguments are settings of the model and of training, the fields of `Architecture` and of `Recipe`. They
+    replace those of the task's preset, exactly as the options of the same names do on the command line: a setting that
+    you do not give keeps the preset's value. The names and types are those of `lengthwise.runs.plan.Settings`, which
+    editors and type checkers know.
+
+    >>> run = lw.train("sort", "learned+offset", train_size=20, test_size=60)    # doctest: +SKIP
+    >>> run.reach, run.curve.bins()[-1].exact                                     # doctest: +SKIP
+    >>> lw.train("sort", "rope", depth=4, steps=200, seeds=3)                     # doctest: +SKIP
+    """
+    given = {"train_size": train_size, "test_size": test_size, "items": items, "probes": make_probes(probes)}
+    plans = [plan_for(task, position, settings, seed=seed, **given) for seed in seeds_of(seeds)]
+    with shown(progress) as told:
+        if len(plans) == 1:
+            return carry_out(plans[0], folder, told)
+        runs = [carry_out(plan, folder and folder_of_seed(folder, plan), told) for plan in plans]
+    return over_seeds([run.curve for run in runs])
+
+
+def seeds_of(given: int | Sequence[int]) -> tuple[int, ...]:
+    """`3` is the seeds 0, 1 and 2; a list names them."""
+    if type(given) is int and given >= 1:
+        return tuple(range(given))
+    named = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
+    if not named or any(type(seed) is not int for seed in named) or len(set(named)) < len(named):
+        raise UsageError(f"seeds is a number of seeds, 1 or more, or a list of different seeds, not {given!r}")
+    return named
 
 
 def measure(
@@ -296,3 +394,41 @@ def _load_for(folder: str | Path, task: Task | None) -> Run:
         if task is None:
             raise
         return load_run(folder, task)
+
+
+@torch.no_grad()
+def answer_of(model: Transformer, task: Task, prompt: Sequence[str], seed: int) -> tuple[str, ...]:
+    """The answer to a prompt, written greedily; for tags one label per symbol, for numbers the numbers."""
+    symbols = {symbol: number + len(SPECIALS) for number, symbol in enumerate(task.symbols)}
+    if unknown := [symbol for symbol in prompt if symbol not in symbols]:
+        some = " ".join(task.symbols[:12]) + (" …" if len(task.symbols) > 12 else "")
+        raise UsageError(f"the task {name_of(task)} has no symbol {unknown[0]!r}; it has {some}")
+    tokens = [BOS, *(symbols[symbol] for symbol in prompt), *([] if task.readout == "tags" else [SEP])]
+    inputs = torch.tensor([tokens])
+    position, shape = model.architecture.position, model.shape
+    if task.readout == "answer":
+        most = 4 * len(prompt) + 64
+        if not position.beyond_training:
+            most = max(1, min(most, shape.rows - len(tokens) + 1))
+        at = position.indices(len(tokens) + most - 1, 1, shape, Seeds(seed), False)
+        written = model.generate(inputs, most, at)[0].tolist()
+        ended = written.index(EOS) if EOS in written else len(written)
+        return tuple(task.vocabulary[token] for token in written[:ended])
+    output = model(inputs, at=position.indices(len(tokens), 1, shape, Seeds(seed), False))[0]
+    if task.readout == "numbers":
+        return tuple(f"{number:.4g}" for number in output[-1].tolist())
+    labels = tuple(task.vocabulary[token] for token in output.argmax(dim=-1).tolist())
+    return labels[-len(task.solve(prompt)) :]
+
+
+def failures_of(model: Transformer, task: Task, size: int, count: int, items: int, seed: int) -> list[Failure]:
+    """The first wrong items among the first `items` test items of a size."""
+    task = task.part("test")
+    wrong = np.flatnonzero(~TransformerAnswers(model).mark(task, size, range(items), seed).items)[:count]
+    drawn, found = task.draw(size, seed, wrong, role="test"), []
+    for number, prompt, truth in zip(wrong.tolist(), drawn.prompts, drawn.answers, strict=True):
+        asked = task.spelled(prompt)
+        right = [f"{x:.4g}" for x in truth] if task.readout == "numbers" else task.spelled(truth[truth != NOTHING])
+        answer = answer_of(model, task, asked, seed)
+        found.append(Failure(number, " ".join(asked), " ".join(right), " ".join(answer)))
+    return found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lengthwise.errors import UsageError
 from lengthwise.shift import hidden  # noqa: F401  # registers the metric that needs a model
-from lengthwise.shift.ground import Ground, Points, ground
+from lengthwise.shift.ground import Points, ground
 from lengthwise.shift.noise import RESAMPLES, noise_claims, noise_of
 from lengthwise.shift.result import Shift, Side, extremes, numbers, pairs, shares
 from lengthwise.shift.samples import read_samples
@@ -44,7 +44,7 @@ def measure_shift(
     placed = ground(made, made.fit(fit_on or one), one, two)
     found = solve(placed.problem, method=method)
     noise = noise_of(placed, seed, resamples)
-    largest = max(noise.largest if noise else 0.0, _largest(placed))
+    largest = max(noise.largest if noise else 0.0, placed.cost.largest())
     return Shift(
         first=_side(placed.first),
         second=_side(placed.second),
@@ -82,13 +82,6 @@ def _samples(first: str | Path | Sample, second: str | Path | Sample) -> tuple[S
 def _side(points: Points) -> Side:
     sample = points.sample
     return Side(sample.name, len(sample), len(sample.trajectories), len(points.shown), sample.weighted)
-
-
-def _largest(placed: Ground) -> float:
-    """The largest distance between the samples, a block of rows at a time."""
-    n, m = placed.cost.shape
-    step = max(1, 1_000_000 // m)
-    return max(float(placed.cost.block(slice(at, at + step), slice(None)).max()) for at in range(0, n, step))
 
 
 def _unseen(first: Sample, second: Sample) -> float:

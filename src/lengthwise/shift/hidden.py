@@ -49,16 +49,14 @@ class Hidden(Metric):
         from lengthwise.subjects.open import open_subject  # torch
 
         folder = _folder(self.model)
-        subject = open_subject(folder)
-        files = subject.files()
+        files = open_subject(folder).files()
         weights = [digest for name, digest in files.items() if name.endswith(".safetensors")]
+        digest = weights[0] if len(weights) == 1 else hashlib.sha256("\n".join(weights).encode()).hexdigest()
         facts = {
             "standardised_on": "nothing",
             "model": self.model,
             "model_type": read_json(folder / CONFIG)["model_type"],
-            "weights_sha256": weights[0]
-            if len(weights) == 1
-            else hashlib.sha256("\n".join(weights).encode()).hexdigest(),
+            "weights_sha256": digest,
             "layer": "last",
             "pooling": "mean over tokens",
         }
@@ -143,8 +141,3 @@ def _ids_of_run(folder: str, task: Task) -> Callable[[Sample, int], list[int]]:
         return [BOS, *found] if asked is None else [BOS, *found[:asked], SEP, *found[asked:]]
 
     return ids
-
-
-def _digest(digests: list[str]) -> str:
-    """The SHA-256 of those of several files."""
-    return hashlib.sha256("\n".join(digests).encode()).hexdigest()

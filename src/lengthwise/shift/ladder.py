@@ -5,7 +5,7 @@ Everything is drawn from the task, so nothing has to be split. In each metric th
     fit         a sample of training, on which the metric is standardised, once for all levels
     W1          between one sample of training, the same for all levels, and one sample of the level; certified
     null        the mean W1 of NULLS pairs of samples of training, all fresh: what W1 is where nothing has shifted
-    interval    of the distance of the distributions, by further samples of both (see `held_out.py`)
+    interval    of the distance of the distributions, by further samples of both (`held_out_interval`)
 
 The W1 of samples is too large on average, so it is compared with the null, which is too large for the same reason. The
 levels share the sample of training, and levels of one axis share random numbers; their distances are not independent.
@@ -69,13 +69,10 @@ class LadderShift:
         """The levels of one axis in one metric, from near to far."""
         return [level for level in self.levels if (level.metric, level.axis) == (metric, axis)]
 
-    @property
-    def axes(self) -> list[str]:
-        return list(dict.fromkeys(level.axis for level in self.levels if level.axis != TRAINING))
-
     def claims(self) -> list[Claim]:
         """W1 of the samples of every level (certified), nulls and intervals (measured), and how far each axis goes."""
-        reach = [self._farthest(metric, axis) for metric in self.nulls for axis in self.axes]
+        axes = dict.fromkeys(level.axis for level in self.levels if level.axis != TRAINING)
+        reach = [self._farthest(metric, axis) for metric in self.nulls for axis in axes]
         return [*self.distances, *self.intervals, *map(self._null, self.nulls), *reach]
 
     def plain(self) -> list[dict[str, Any]]:
@@ -84,13 +81,8 @@ class LadderShift:
 
     def _null(self, metric: str) -> Claim:
         unit = next(level.unit for level in self.levels if level.metric == metric)
-        draws = self.nulls[metric]
-        evidence = {
-            "metric": metric,
-            "pairs": len(draws),
-            "sd": float(draws.std(ddof=1)),
-            "items": self.levels[0].items,
-        }
+        draws, items = self.nulls[metric], self.levels[0].items
+        evidence = {"metric": metric, "pairs": len(draws), "sd": float(draws.std(ddof=1)), "items": items}
         mean, given = float(draws.mean()), (_INDEPENDENT,)
         return Claim("shift.level_null", mean, unit, "measured", assumptions=given, evidence=evidence)
 
@@ -156,15 +148,14 @@ class _LevelSamples:
     """What is drawn, once for all metrics: everything is independent of everything else but level of level."""
 
     def __init__(self, levels: Sequence[Level], items: int, seed: int) -> None:
-        def drawn(level: Level, role: str) -> Sample:
+        def drawn(role: str, level: Level = levels[0]) -> Sample:
             return level_sample(level, items, seed, role)
 
-        training = levels[0]
         self.items = items
-        self.fit, self.first, self.first_again = (drawn(training, role) for role in ("fit", "first", "first again"))
-        self.pairs = [(drawn(training, f"null {k}"), drawn(training, f"null {k} again")) for k in range(NULLS)]
-        self.second = [drawn(level, "second") for level in levels]
-        self.second_again = [drawn(level, "second again") for level in levels]
+        self.fit, self.first, self.first_again = map(drawn, ("fit", "first", "first again"))
+        self.pairs = [(drawn(f"null {k}"), drawn(f"null {k} again")) for k in range(NULLS)]
+        self.second = [drawn("second", level) for level in levels]
+        self.second_again = [drawn("second again", level) for level in levels]
 
 
 def _in_metric(
@@ -181,8 +172,9 @@ def _in_metric(
         unit, items = fitted.unit, samples.items
         row = LevelShift(task, level.axis, level.value, placed.spec, unit, items, w1, mean, interval.low, interval.high)
         rows.append(row)
-        distances.append(found.claim("shift.level", unit, {"level": level.name, "metric": placed.spec}))
-        intervals.append(_interval_claim(row, interval))
+        about = {"level": level.name, "metric": placed.spec}
+        distances.append(found.claim("shift.level", unit, about))
+        intervals.append(_interval_claim(row, interval, about))
         measured(level)
     return LadderShift(tuple(rows), {rows[0].metric: null}, tuple(distances), tuple(intervals))
 
@@ -195,7 +187,7 @@ def _solved(metric: Metric, fitted: Fitted, first: Sample, second: Sample) -> tu
     return placed, found
 
 
-def _interval_claim(row: LevelShift, interval: Interval) -> Claim:
+def _interval_claim(row: LevelShift, interval: Interval, about: dict[str, str]) -> Claim:
     """What the samples say about the distributions."""
     return Claim(
         "shift.level_distribution",
@@ -205,7 +197,7 @@ def _interval_claim(row: LevelShift, interval: Interval) -> Claim:
         interval=interval,
         assumptions=(_INDEPENDENT, Assumption("shift.metric_fixed", "checked"), Assumption("shift.normal")),
         reference=Reference("boucheron2013", "theorem 3.1"),
-        evidence={"level": row.name, "metric": row.metric, "items": row.items, "held_out": row.items},
+        evidence={**about, "items": row.items, "held_out": row.items},
     )
 
 

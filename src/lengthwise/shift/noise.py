@@ -16,7 +16,6 @@ whatever the metric.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +26,6 @@ from lengthwise.seeds import Floats, Ints, Seeds
 from lengthwise.shift.ground import Ground, pooled_distances
 from lengthwise.transport.problem import MatrixCost, TransportProblem
 from lengthwise.transport.solving import solve
-from lengthwise.transport.trajectories import Sample
 
 RESAMPLES = 100
 
@@ -64,14 +62,15 @@ def noise_of(ground: Ground, seed: int, resamples: int = RESAMPLES) -> Noise | N
     if size < 2:
         return None
     rng = np.random.default_rng(Seeds(seed).key("noise"))
-    first, second = (_some(sample, 2 * size, rng) for sample in (one, two))
-    distances, place, other = pooled_distances(ground.fitted, first, second)
+    first, second = (sample.part(rng.permutation(len(sample))[: 2 * size]) for sample in (one, two))
+    distances, *places = pooled_distances(ground.fitted, first, second)
     weigh = (first.item_weights * len(first), second.item_weights * len(second))
-    parts = _Parts(distances, np.concatenate([place, other]), np.concatenate(weigh))
+    parts = _Parts(distances, np.concatenate(places), np.concatenate(weigh))
     null, shifted = [], []
-    for a, b, c in _splits(len(first), len(second), size, resamples, rng):
-        null.append(parts.distance(a, b))
-        shifted.append(parts.distance(a, len(first) + c))
+    for _ in range(resamples):
+        order, other = rng.permutation(len(first)), rng.permutation(len(second))
+        null.append(parts.distance(order[:size], order[size : 2 * size]))
+        shifted.append(parts.distance(order[:size], len(first) + other[:size]))
     a, c = np.arange(len(first))[:size], len(first) + np.arange(len(second))[:size]
     observed, pool = parts.distance(a, c), np.concatenate([a, c])
     permuted = []
@@ -92,7 +91,9 @@ def noise_claims(noise: Noise | None, unit: str) -> list[Claim]:
     evidence = {"items": noise.size, "splits": len(noise.null), "refused": noise.refused}
 
     def claim(key: str, values: Floats, more: str) -> Claim:
-        found = {**evidence, "of": more, "sd": float(values.std(ddof=1)), **_quantiles(values)}
+        quantiles = np.quantile(values, [0.025, 0.5, 0.975]).tolist()
+        told = dict(zip(("low", "median", "high"), quantiles, strict=True))
+        found = {**evidence, "of": more, "sd": float(values.std(ddof=1)), **told}
         return Claim(key, float(values.mean()), unit, "measured", assumptions=exchangeable, evidence=found)
 
     reached = int((noise.permuted >= noise.observed * (1 - 1e-9)).sum())
@@ -127,21 +128,3 @@ class _Parts:
         found = solve(TransportProblem(MatrixCost(costs), a, b))
         self.refused += found.certificate.status == "refused"
         return found.certificate.primal
-
-
-def _some(sample: Sample, most: int, rng: np.random.Generator) -> Sample:
-    """The whole sample in a random order, or as many of its items."""
-    return sample.part(rng.permutation(len(sample))[:most])
-
-
-def _splits(
-    first: int, second: int, size: int, count: int, rng: np.random.Generator
-) -> Iterator[tuple[Ints, Ints, Ints]]:
-    for _ in range(count):
-        order = rng.permutation(first)
-        yield order[:size], order[size : 2 * size], rng.permutation(second)[:size]
-
-
-def _quantiles(values: Floats) -> dict[str, float]:
-    low, middle, high = np.quantile(values, [0.025, 0.5, 0.975])
-    return {"low": float(low), "median": float(middle), "high": float(high)}

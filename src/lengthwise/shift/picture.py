@@ -1,7 +1,4 @@
-"""A shift as a picture: what the plan pairs with what, and the potential along the number that moved most.
-
-Altair is imported when a picture is drawn, not before.
-"""
+"""A shift as a picture: what the plan pairs with what, and the potential along the number that moved most."""
 
 from __future__ import annotations
 
@@ -12,8 +9,7 @@ import altair as alt
 import numpy as np
 
 from lengthwise.figures.chart_files import save_chart
-from lengthwise.figures.curves import PALETTE
-from lengthwise.figures.layout import whole_axis
+from lengthwise.figures.style import PALETTE, whole_axis
 from lengthwise.seeds import Floats
 from lengthwise.shift.ground import Points
 from lengthwise.shift.result import Shift, potentials
@@ -32,6 +28,7 @@ _WORDS = (
     "Left: every mark is a place where trajectories lie, its area how much they weigh; lines join what the optimal "
     "plan pairs. Right: the potential falls along every pair by as much as the pair is apart."
 )
+_SCALE = alt.Scale(zero=False, nice=False, padding=14)
 _COLOURS, _SHAPES = PALETTE[:2], ["circle", "triangle-up"]
 
 
@@ -70,12 +67,10 @@ def _title(shift: Shift) -> str:
 
 def _rows(shift: Shift, axes: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The points of both samples, those in one place together, and the pairs of the plan that move most mass."""
-    placed = [_values(points, axes) for points in (shift.ground.first, shift.ground.second)]
-    heights = potentials(shift.ground, shift.transported)
+    sides = (shift.ground.first, shift.ground.second)
+    placed, heights = [_values(points, axes) for points in sides], potentials(shift.ground, shift.transported)
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for which, points, values, height in zip(
-        ("first", "second"), (shift.ground.first, shift.ground.second), placed, heights, strict=True
-    ):
+    for which, points, values, height in zip(("first", "second"), sides, placed, heights, strict=True):
         for point, weight in enumerate(points.weights):
             at = {axis: float(value) for axis, value in zip(axes, values[point], strict=True)}
             key = (which, *at.values(), round(float(height[point]), 9))
@@ -96,61 +91,53 @@ def _values(points: Points, axes: list[str]) -> Floats:
     return values[points.shown][:, [known.index(name) for name in axes]]
 
 
-def _encodings() -> dict[str, Any]:
-    legend = alt.Legend(title="sample", orient="bottom", symbolOpacity=1, symbolSize=80, direction="horizontal")
-    names = ["first", "second"]
-    return {
-        "color": alt.Color("sample:N", scale=alt.Scale(domain=names, range=_COLOURS), legend=legend),
-        "shape": alt.Shape("sample:N", scale=alt.Scale(domain=names, range=_SHAPES), legend=legend),
-        "size": alt.Size("weight:Q", scale=alt.Scale(range=[25, 260], domainMin=0), legend=None),
-    }
-
-
 def _coupling(points: list[dict[str, Any]], lines: list[dict[str, Any]], x: str, y: str) -> Any:
-    scale = alt.Scale(zero=False, nice=False, padding=14)
-    across = alt.X("x:Q", title=_label(x), scale=scale, axis=_axis(points, x))
-    up = alt.Y("y:Q", title=_label(y), scale=scale, axis=_axis(points, y))
-    moved = (
-        alt.Chart(alt.Data(values=lines))
-        .mark_rule(color="#888", opacity=0.35)
-        .encode(x=across, y=up, x2="x2:Q", y2="y2:Q")
-    )
-    shown = [{**row, "x": row[x], "y": row[y]} for row in points]
-    marks = (
-        alt.Chart(alt.Data(values=shown))
-        .mark_point(filled=True, opacity=0.75)
-        .encode(x=across, y=up, tooltip=_tooltip(), **_encodings())
-    )
-    title = alt.TitleParams("what the plan pairs with what", frame="group")
-    return alt.layer(moved, marks).properties(width=_WIDE, height=_TALL, title=title)
+    across, up = (_over(points, channel, name) for channel, name in ((alt.X, x), (alt.Y, y)))
+    rule = alt.Chart(alt.Data(values=lines)).mark_rule(color="#888", opacity=0.35)
+    moved = rule.encode(x=across, y=up, x2="x2:Q", y2="y2:Q")
+    marks = _marks([{**row, "x": row[x], "y": row[y]} for row in points], across, up)
+    return _panel(alt.layer(moved, marks), "what the plan pairs with what")
 
 
 def _potential(points: list[dict[str, Any]], x: str | None) -> Any:
     """The potential over a number; over the samples themselves where no number differs."""
-    shown = [{**row, "x": row["sample"] if x is None else row[x]} for row in points]
-    across = (
-        alt.X("x:N", title="sample", axis=alt.Axis(labelAngle=0))
-        if x is None
-        else alt.X("x:Q", title=_label(x), scale=alt.Scale(zero=False, nice=False, padding=14), axis=_axis(points, x))
-    )
-    up = alt.Y("potential:Q", title="potential, in the unit of W1", scale=alt.Scale(zero=False, nice=False, padding=14))
-    marks = (
-        alt.Chart(alt.Data(values=shown))
+    across = alt.X("x:N", title="sample", axis=alt.Axis(labelAngle=0)) if x is None else _over(points, alt.X, x)
+    up = alt.Y("potential:Q", title="potential, in the unit of W1", scale=_SCALE)
+    marks = _marks([{**row, "x": row[x or "sample"]} for row in points], across, up)
+    return _panel(marks, "potential" if x is None else f"potential along {_label(x)}")
+
+
+def _over(points: list[dict[str, Any]], channel: Any, name: str) -> Any:
+    """An axis of a number, of whole numbers where all values are whole."""
+    whole = all(float(row[name]).is_integer() for row in points)
+    place = "x:Q" if channel is alt.X else "y:Q"
+    return channel(place, title=_label(name), scale=_SCALE, axis=whole_axis() if whole else alt.Axis())
+
+
+def _marks(rows: list[dict[str, Any]], across: Any, up: Any) -> Any:
+    legend = alt.Legend(title="sample", orient="bottom", symbolOpacity=1, symbolSize=80, direction="horizontal")
+    names = ["first", "second"]
+    return (
+        alt.Chart(alt.Data(values=rows))
         .mark_point(filled=True, opacity=0.75)
-        .encode(x=across, y=up, tooltip=_tooltip(), **_encodings())
+        .encode(
+            x=across,
+            y=up,
+            color=alt.Color("sample:N", scale=alt.Scale(domain=names, range=_COLOURS), legend=legend),
+            shape=alt.Shape("sample:N", scale=alt.Scale(domain=names, range=_SHAPES), legend=legend),
+            size=alt.Size("weight:Q", scale=alt.Scale(range=[25, 260], domainMin=0), legend=None),
+            tooltip=[
+                alt.Tooltip("sample:N"),
+                alt.Tooltip("potential:Q", format=".4g"),
+                alt.Tooltip("weight:Q", format=".3g"),
+                alt.Tooltip("text:N", title="such as"),
+            ],
+        )
     )
-    title = alt.TitleParams("potential" if x is None else f"potential along {_label(x)}", frame="group")
-    return marks.properties(width=_WIDE, height=_TALL, title=title)
 
 
-def _axis(points: list[dict[str, Any]], name: str) -> Any:
-    """An axis of whole numbers where all values are whole."""
-    return whole_axis() if all(float(row[name]).is_integer() for row in points) else alt.Axis()
-
-
-def _tooltip() -> list[Any]:
-    shown = [alt.Tooltip("sample:N"), alt.Tooltip("potential:Q", format=".4g"), alt.Tooltip("weight:Q", format=".3g")]
-    return [*shown, alt.Tooltip("text:N", title="such as")]
+def _panel(chart: Any, title: str) -> Any:
+    return chart.properties(width=_WIDE, height=_TALL, title=alt.TitleParams(title, frame="group"))
 
 
 def _label(name: str) -> str:

@@ -23,12 +23,12 @@ from lengthwise.transport.problem import TransportProblem, VectorCost
 from lengthwise.transport.solving import Transported, solve
 
 _NOTHING = 1e-12
+_AT_ONCE = 4096  # pairs of the plan
+_TESTABLE = 4  # items per side: three can be split in 10 ways, and a chance of 1 in 10 is no evidence
+_SHARES, _PAIRS, _EXTREMES = 8, 3, 2  # how many are told
 
 explain(
-    {
-        "shift.share": "share of {name}",
-        "shift.this_plan": "another optimal plan may distribute the cost differently",
-    }
+    {"shift.share": "share of {name}", "shift.this_plan": "another optimal plan may distribute the cost differently"}
 )
 
 
@@ -85,7 +85,14 @@ def numbers(ground: Ground) -> list[Number]:
             found.append(
                 Number(name, STATISTICS.get(name, ""), *means, distance, distance / spread if varied else None)
             )
-    return sorted(found, key=lambda n: (-_rank(n), known.index(n.name)))
+
+    def rank(number: Number) -> float:
+        """Shift in spreads; in multiples of the value, far above any spread, where there is no spread."""
+        if number.spreads is not None:
+            return number.spreads
+        return 1e6 * number.distance / (abs(number.first) or 1.0) if number.distance else 0.0
+
+    return sorted(found, key=lambda n: (-rank(n), known.index(n.name)))
 
 
 def _on_line(x: Floats, y: Floats, a: Floats, b: Floats) -> float:
@@ -93,13 +100,6 @@ def _on_line(x: Floats, y: Floats, a: Floats, b: Floats) -> float:
     one, two = (np.unique(values, return_inverse=True) for values in (x, y))
     weights = (np.bincount(place, mass) for (_, place), mass in ((one, a), (two, b)))
     return solve(TransportProblem(VectorCost(one[0], two[0]), *weights)).certificate.primal
-
-
-def _rank(number: Number) -> float:
-    """Shift in spreads; in multiples of the value, far above any spread, where there is no spread."""
-    if number.spreads is not None:
-        return number.spreads
-    return 1e6 * number.distance / (abs(number.first) or 1.0) if number.distance else 0.0
 
 
 def shares(ground: Ground, found: Transported) -> dict[str, float]:
@@ -117,13 +117,13 @@ def shares(ground: Ground, found: Transported) -> dict[str, float]:
     return {name: part / whole for name, part in ordered if part > _NOTHING * whole}
 
 
-def _parts(ground: Ground, rows: np.ndarray, columns: np.ndarray, mass: Floats, at_once: int = 4096) -> Floats:
+def _parts(ground: Ground, rows: np.ndarray, columns: np.ndarray, mass: Floats) -> Floats:
     """The cost that each coordinate carries, [coordinates]."""
     vectors = ground.vectors
     assert vectors is not None
     parts = np.zeros(vectors.first.shape[1])
-    for start in range(0, len(rows), at_once):
-        some = slice(start, start + at_once)
+    for start in range(0, len(rows), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
         gaps = np.abs(vectors.first[rows[some]] - vectors.second[columns[some]])
         if vectors.norm == "euclidean":
             lengths = np.linalg.norm(gaps, axis=1, keepdims=True)
@@ -132,16 +132,16 @@ def _parts(ground: Ground, rows: np.ndarray, columns: np.ndarray, mass: Floats, 
     return parts
 
 
-def share_claims(found: dict[str, float], most: int = 8) -> list[Claim]:
+def share_claims(found: Mapping[str, float]) -> list[Claim]:
     """The largest shares as claims."""
     plan, told = (Assumption("shift.this_plan"),), {"coordinates": len(found)}
     return [
         Claim("shift.share", value, "of W1", "measured", assumptions=plan, evidence={"name": name, **told})
-        for name, value in list(found.items())[:most]
+        for name, value in list(found.items())[:_SHARES]
     ]
 
 
-def pairs(ground: Ground, found: Transported, most: int = 3) -> list[Pair]:
+def pairs(ground: Ground, found: Transported) -> list[Pair]:
     """The pairs of the plan that cost most."""
     plan, cost = found.solution, ground.cost
     distances = cost.pairs(plan.rows, plan.columns)
@@ -155,18 +155,18 @@ def pairs(ground: Ground, found: Transported, most: int = 3) -> list[Pair]:
             float(distances[k]),
             float(costs[k]) / whole,
         )
-        for k in np.argsort(-costs, kind="stable")[:most]
+        for k in np.argsort(-costs, kind="stable")[:_PAIRS]
     ]
 
 
-def extremes(ground: Ground, found: Transported, most: int = 2) -> list[MovedExample]:
+def extremes(ground: Ground, found: Transported) -> list[MovedExample]:
     """The trajectories with the highest potential in the first sample, and those with the lowest in the second.
 
     The potential is f on the first sample, where it is 0 on average, and -g on the second. It falls along every pair of
     the plan by as much as the pair's distance, so it says which way the shift goes.
     """
     first, second = potentials(ground, found)
-    return [*_examples(ground.first, first, "first", most), *_examples(ground.second, second, "second", most)]
+    return [*_examples(ground.first, first, "first"), *_examples(ground.second, second, "second")]
 
 
 def potentials(ground: Ground, found: Transported) -> tuple[Floats, Floats]:
@@ -175,16 +175,13 @@ def potentials(ground: Ground, found: Transported) -> tuple[Floats, Floats]:
     return found.solution.f - middle + 0.0, -found.solution.g - middle + 0.0  # no -0
 
 
-def _examples(points: Points, potential: Floats, which: str, most: int) -> list[MovedExample]:
-    order = np.argsort(-potential if which == "first" else potential, kind="stable")[:most]
+def _examples(points: Points, potential: Floats, which: str) -> list[MovedExample]:
+    order = np.argsort(-potential if which == "first" else potential, kind="stable")[:_EXTREMES]
     return [MovedExample(_text(points, int(p)), which, float(potential[p]), float(points.weights[p])) for p in order]
 
 
 def _text(points: Points, point: int) -> str:
     return points.sample.text(int(points.shown[point]))
-
-
-_TESTABLE = 4  # items per side: three can be split in 10 ways, and a chance of 1 in 10 is no evidence
 
 
 @dataclass(frozen=True)
@@ -222,7 +219,7 @@ class Shift:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """All conclusions; the shares of the distance come last."""
-        return (self.distance, *self.noise, self.expected, self.distributions, *share_claims(dict(self.shares)))
+        return (self.distance, *self.noise, self.expected, self.distributions, *share_claims(self.shares))
 
     def verdict(self) -> str:
         """One sentence: how far, compared with the noise."""
@@ -248,9 +245,7 @@ class Shift:
             "verdict": self.verdict(),
             "claims": [claim.plain() for claim in self.claims],
             "shares": dict(self.shares),
-            "numbers": [asdict(number) for number in self.numbers],
-            "pairs": [asdict(pair) for pair in self.pairs],
-            "extremes": [asdict(example) for example in self.extremes],
+            **{name: [asdict(row) for row in vars(self)[name]] for name in ("numbers", "pairs", "extremes")},
             "unseen_tokens": self.unseen,
         }
 

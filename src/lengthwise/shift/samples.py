@@ -14,7 +14,7 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.contract import check_own
-from lengthwise.tasks.jsonl_reader import Split, object_of, read_alike, tokens_of
+from lengthwise.tasks.jsonl import Split, object_of, read_alike, tokens_of
 from lengthwise.tasks.ladder import Level
 from lengthwise.tasks.search.search_task import SearchTask
 from lengthwise.tasks.sizes import name_of

@@ -6,8 +6,7 @@ Write P, Q for the distributions, P_n, Q_m for samples of n and m items, D for t
 sum of the means of f and g then varies as W1(P_n, Q_m) does. (delbarrio2021 prove that, for the p-th power of the
 distance with p > 1, the cost is asymptotically normal around its mean with the variance of the potentials; for p = 1
 it is measured here.) The interval is for the mean of W1(P_n, Q_m), which is above W1(P, Q), the more so in many
-dimensions. No bootstrap is an
-interval of W1(P, Q): docs/shift.md has the simulations.
+dimensions. No bootstrap is an interval of W1(P, Q): docs/shift.md has the simulations.
 
 *Bounds on W1(P, Q), whatever the dimension.* Exchanging one item of P_n moves W1(P_n, Q_m) by at most D/n, so with
 probability 1 - delta it is at least its mean less t = D sqrt((1/n + 1/m) log(1/delta) / 2) (mcdiarmid1989, lemma 1.2).
@@ -39,8 +38,8 @@ How often it covers W1(P, Q) in simulations: docs/shift.md.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -67,33 +66,31 @@ explain(
         "shift.metric_fixed": "the metric does not depend on these samples",
     }
 )
+LEVEL = 0.95
 _REDRAWN = 2000
 _AT_ONCE = 2_000_000
 _SEEN = 400  # items of either sample on which the potential of the lower bound is found, at most half of them
 
 
-def expected_distance(ground: Ground, found: Transported, seed: int, level: float = 0.95) -> Claim:
+def expected_distance(ground: Ground, found: Transported, seed: int) -> Claim:
     """The distance with the interval of its mean over samples of this size."""
     reference = Reference("delbarrio2024", "theorem 1.1")
     key, unit = "shift.expected", ground.fitted.unit
     sizes = [len(ground.first.sample), len(ground.second.sample)]
-    evidence = {"items": sizes, "redrawn": _REDRAWN, "level": level, "gap": found.certificate.gap}
-    if min(sizes) < 2:
-        why = (Assumption("shift.spread", "violated"),)
-        return Claim(key, None, unit, "measured", "unknown", None, why, reference, evidence)
-    if found.certificate.status == "refused":
-        why = (Assumption("shift.optimal", "violated"),)
-        return Claim(key, None, unit, "measured", "refused", None, why, reference, evidence)
+    evidence = {"items": sizes, "redrawn": _REDRAWN, "level": LEVEL, "gap": found.certificate.gap}
+    if min(sizes) < 2 or found.certificate.status == "refused":
+        status, why = ("unknown", "shift.spread") if min(sizes) < 2 else ("refused", "shift.optimal")
+        violated = (Assumption(why, "violated"),)
+        return Claim(key, None, unit, "measured", status, None, violated, reference, evidence)
     rng = np.random.default_rng(Seeds(seed).key("redrawn"))
     value = found.certificate.primal
     moves = sum(
         _redrawn_means(potential[points.of_item], points.sample.item_weights, rng)
         for potential, points in ((found.solution.f, ground.first), (found.solution.g, ground.second))
     )
-    tail = (1 - level) / 2
-    low, high = np.quantile(moves, [tail, 1 - tail])
+    low, high = np.quantile(moves, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     method = f"bootstrap of the potentials, {_REDRAWN} resamples"
-    interval = Interval(max(0.0, value + float(low)), max(0.0, value + float(high), value), level, method)
+    interval = Interval(max(0.0, value + float(low)), max(0.0, value + float(high), value), LEVEL, method)
     assumptions = (Assumption("shift.independent"), Assumption("shift.potentials"))
     return Claim(key, value, unit, "measured", "holds", interval, assumptions, reference, evidence)
 
@@ -109,16 +106,7 @@ def _redrawn_means(values: Floats, weights: Floats, rng: np.random.Generator) ->
     return np.concatenate(means)
 
 
-@dataclass(frozen=True)
-class _Bounds:
-    low: float
-    high: float
-    evidence: dict[str, float | int | str]
-
-
-def distribution_distance(
-    ground: Ground, found: Transported, seed: int, largest: float, independent: bool, level: float = 0.95
-) -> Claim:
+def distribution_distance(ground: Ground, found: Transported, seed: int, largest: float, independent: bool) -> Claim:
     """Bounds on the distance of the two distributions. `largest` is the largest distance seen, which stands in for the
     diameter where the metric has none; `independent` says that the metric was fitted on other items."""
     key, unit = "shift.distributions", ground.fitted.unit
@@ -131,10 +119,10 @@ def distribution_distance(
     ]
     missing = tuple(Assumption(need, "violated") for need, met in needs if not met)
     if missing:
-        return Claim(key, None, unit, "proved", "unknown", None, missing, reference, {"level": level})
+        return Claim(key, None, unit, "proved", "unknown", None, missing, reference, {"level": LEVEL})
     bounded = ground.metric.diameter is not None
     diameter = ground.metric.diameter if ground.metric.diameter is not None else largest
-    bounds = _bounds(ground, found, seed, float(diameter), level)
+    low, high, evidence = _bounds(ground, found, seed, float(diameter))
     fitted_apart = ground.metric.fixed or independent
     assumptions = (
         Assumption("shift.independent"),
@@ -142,8 +130,8 @@ def distribution_distance(
         Assumption("shift.metric_fixed", "checked" if fitted_apart else "violated"),
     )
     proved = bounded and fitted_apart
-    vacuous = bounds.low <= 0 and bounds.high >= diameter
-    interval = Interval(bounds.low, min(bounds.high, max(diameter, bounds.low)), level, "McDiarmid, held-out witness")
+    vacuous = low <= 0 and high >= diameter
+    interval = Interval(low, min(high, max(diameter, low)), LEVEL, "McDiarmid, held-out witness")
     return Claim(
         key,
         None if vacuous else found.certificate.primal,
@@ -153,13 +141,12 @@ def distribution_distance(
         interval,
         assumptions,
         reference,
-        {**bounds.evidence, "level": level, "diameter": diameter, "diameter_is": "proved" if bounded else "observed"},
+        {**evidence, "level": LEVEL, "diameter": diameter, "diameter_is": "proved" if bounded else "observed"},
     )
 
 
-def _bounds(ground: Ground, found: Transported, seed: int, diameter: float, level: float) -> _Bounds:
-    one, two = ground.first.sample, ground.second.sample
-    delta = (1 - level) / 2
+def _bounds(ground: Ground, found: Transported, seed: int, diameter: float) -> tuple[float, float, dict[str, Any]]:
+    one, two, delta = ground.first.sample, ground.second.sample, (1 - LEVEL) / 2
     above = deviation(len(one), len(two), diameter, delta)
     rng = np.random.default_rng(Seeds(seed).key("witness"))
     seen, held = [], []
@@ -168,10 +155,10 @@ def _bounds(ground: Ground, found: Transported, seed: int, diameter: float, leve
         cut = min(_SEEN, len(sample) // 2)
         seen.append(sample.part(order[:cut]))
         held.append(sample.part(order[cut:]))
-    witnessed = held_out_difference(ground, seen[0], seen[1], held[0], held[1])
+    witnessed = held_out_difference(ground, *seen, *held)
     below = deviation(len(held[0]), len(held[1]), diameter, delta)
     evidence = {"added_above": above, "witnessed": witnessed, "taken_off_below": below, "held_out": len(held[0])}
-    return _Bounds(max(0.0, witnessed - below), found.certificate.upper + above, evidence)
+    return max(0.0, witnessed - below), found.certificate.upper + above, evidence
 
 
 def deviation(n: int, m: int, diameter: float, delta: float) -> float:
@@ -184,20 +171,17 @@ def held_out_difference(ground: Ground, one: Sample, two: Sample, held_one: Samp
     """The difference of the means, over held-out items, of the potential found on `one` and `two`."""
     fitted = ground.fitted
     solution = solve(TransportProblem(fitted.cost(one, two), one.weights, two.weights)).solution
-    means = []
-    for sample in (held_one, held_two):
-        potential = (fitted.distances(sample, two) - solution.g).min(axis=1)
-        means.append(float(potential @ sample.weights))
-    return means[0] - means[1]
+    first, second = (
+        float(_extended(fitted.distances(sample, two), solution.g) @ sample.weights) for sample in (held_one, held_two)
+    )
+    return first - second
 
 
-def held_out_interval(
-    ground: Ground, found: Transported, first: Sample, second: Sample, level: float = 0.95
-) -> Interval:
+def held_out_interval(ground: Ground, found: Transported, first: Sample, second: Sample) -> Interval:
     """The interval of W1(P, Q) from the samples of `ground`, the plan `found` between them, and further items of P
     (`first`) and of Q (`second`). It always holds the distance of the samples. O(n m) distances, four times."""
     one, two, fitted = ground.first, ground.second, ground.fitted
-    spread = NormalDist().inv_cdf((1 + level) / 2)
+    spread = NormalDist().inv_cdf((1 + LEVEL) / 2)
     distance = found.certificate.primal
     phi_first = _extended(fitted.distances(first, two.sample)[:, two.shown], found.solution.g)
     phi_second = _extended(fitted.distances(second, two.sample)[:, two.shown], found.solution.g)
@@ -206,7 +190,7 @@ def held_out_interval(
     moved = _exchanged(found.solution.f, one.weights, phi_first, first.weights) / len(one.sample)
     moved += _exchanged(found.solution.g, two.weights, psi, second.weights) / len(two.sample)
     low = min(max(0.0, gained - spread * error), distance)
-    return Interval(low, distance + spread * math.sqrt(moved), level, "held-out potential, Efron-Stein")
+    return Interval(low, distance + spread * math.sqrt(moved), LEVEL, "held-out potential, Efron-Stein")
 
 
 def _extended(distances: Floats, potential: Floats) -> Floats:

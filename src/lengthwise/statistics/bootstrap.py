@@ -32,6 +32,7 @@ from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Seeds
 
+LEVEL = 0.95  # of every interval
 RESAMPLES = 5000
 EXACT_UP_TO = 6
 REFERENCE = Reference("efron1993", "chapter 13")
@@ -49,7 +50,6 @@ explain(
         "statistics.exchangeable_seeds": "seeds are exchangeable",
         "statistics.lower_bounds": "{count} of {of} values are lower bounds, and so is the mean",
         "statistics.selected": "the mean is over seeds selected by the rule: {rule}",
-        "statistics.covers_less": "an interval from {n} {noun}s covers less than {percent:g}%",
         "statistics.covers_about": "an interval from {n} {noun}s covers about {share:.0%}",
         "statistics.one": "one {noun} shows no spread",
         "statistics.equal": "{n} equal {noun}s show no spread",
@@ -86,7 +86,7 @@ def resampling(n: int) -> Resampling:
     return Resampling(np.array(rows, dtype=np.float64), np.array(ways) / n**n, exact=True)
 
 
-def percentile_ends(values: Floats, probabilities: Floats, level: float) -> tuple[float, float]:
+def percentile_ends(values: Floats, probabilities: Floats, level: float = LEVEL) -> tuple[float, float]:
     """The ends of the middle `level` of a discrete distribution, the wider choice where an end falls between values.
 
     Both ends are found by the same rule from their own side, so negating the values mirrors the interval.
@@ -99,7 +99,7 @@ def percentile_ends(values: Floats, probabilities: Floats, level: float) -> tupl
     return float(ordered[low]), float(ordered[len(values) - 1 - high])
 
 
-def mean_interval(values: Floats, level: float) -> Interval | None:
+def mean_interval(values: Floats) -> Interval | None:
     """The percentile bootstrap interval of the mean; None for fewer than two values.
 
     The values are sorted first, so their order does not matter even where resamples are random.
@@ -110,11 +110,10 @@ def mean_interval(values: Floats, level: float) -> Interval | None:
     drawn = resampling(n)
     method = f"percentile bootstrap, {drawn}"
     ordered = np.sort(values)
-    if drawn.exact and n**-n > (1 - level) / 2:  # drawing the least value n times is likelier than the tail
-        return Interval(float(ordered[0]), float(ordered[-1]), level, method)
+    if drawn.exact and n**-n > (1 - LEVEL) / 2:  # drawing the least value n times is likelier than the tail
+        return Interval(float(ordered[0]), float(ordered[-1]), LEVEL, method)
     means = np.clip(drawn.counts @ ordered / n, ordered[0], ordered[-1])  # a mean rounded past the values is not one
-    low, high = percentile_ends(means, drawn.probabilities, level)
-    return Interval(low, high, level, method)
+    return Interval(*percentile_ends(means, drawn.probabilities), LEVEL, method)
 
 
 def mean_over_seeds(
@@ -125,7 +124,6 @@ def mean_over_seeds(
     discarded: Mapping[int, float] | None = None,
     rule: str = "",
     unit: str = "",
-    level: float = 0.95,
     lower_bounds: int = 0,
 ) -> Claim:
     """The mean of one number per seed, with the percentile bootstrap interval.
@@ -136,26 +134,27 @@ def mean_over_seeds(
     interval is open above.
     """
     discarded = discarded or {}
-    check_level(level)
     seeds = whole_seeds(values)
     numbers = finite([values[seed] for seed in seeds], "values")
     if not 0 <= lower_bounds <= len(numbers):
         raise UsageError(f"{lower_bounds} of {len(numbers)} values cannot be lower bounds; give 0 to {len(numbers)}")
-    evidence = {**about, **seed_evidence(seeds, discarded, rule), "level": level, "lower_bounds": lower_bounds}
+    evidence = {**about, **seed_evidence(seeds, discarded, rule), "level": LEVEL, "lower_bounds": lower_bounds}
     if discarded:
-        evidence["discarded_values"] = [_number_or_none(discarded[seed]) for seed in evidence["discarded"]]
+        left = (float(discarded[seed]) for seed in evidence["discarded"])
+        # a discarded value may be what it was discarded for; JSON has no NaN
+        evidence["discarded_values"] = [value if math.isfinite(value) else None for value in left]
     if not len(numbers):
         assumption = Assumption("statistics.no_seed", "violated")
         return Claim(key, None, unit, "measured", "unknown", None, (assumption,), REFERENCE, evidence)
     mean = mean_of(numbers)
-    evidence.update(spread_evidence(numbers, level))
-    assumptions = [Assumption("statistics.exchangeable_seeds"), *spread_assumptions(numbers, level, "seed")]
+    evidence.update(spread_evidence(numbers))
+    assumptions = [Assumption("statistics.exchangeable_seeds"), *spread_assumptions(numbers, "seed")]
     if lower_bounds:
-        values_of = {"count": lower_bounds, "of": len(numbers)}
-        assumptions.append(Assumption("statistics.lower_bounds", "violated", values_of))
+        known = {"count": lower_bounds, "of": len(numbers)}
+        assumptions.append(Assumption("statistics.lower_bounds", "violated", known))
     if discarded:
         assumptions.append(Assumption("statistics.selected", "checked", {"rule": rule}))
-    interval = mean_interval(numbers, level)
+    interval = mean_interval(numbers)
     if interval is not None and lower_bounds:
         interval = replace(interval, high=math.inf)
     return Claim(key, mean, unit, "measured", "holds", interval, tuple(assumptions), REFERENCE, evidence)
@@ -166,7 +165,7 @@ def mean_of(values: Floats) -> float:
     return min(max(math.fsum(values) / len(values), float(values.min())), float(values.max()))
 
 
-def spread_evidence(values: Floats, level: float) -> dict[str, Any]:
+def spread_evidence(values: Floats) -> dict[str, Any]:
     """The evidence for a mean: all values, their standard deviation, and how they were resampled."""
     n = len(values)
     evidence: dict[str, Any] = {"n": n, "values": values.tolist()}
@@ -176,34 +175,24 @@ def spread_evidence(values: Floats, level: float) -> dict[str, Any]:
         evidence["method"] = "percentile bootstrap of the mean"
         evidence["resamples"] = n**n if drawn.exact else RESAMPLES
         evidence["exact"] = drawn.exact
-        if (covers := coverage(n, level)) is not None:
-            evidence["coverage"] = covers
+        evidence["coverage"] = coverage(n)
     return evidence
 
 
-def coverage(n: int, level: float) -> float | None:
-    """How often an interval from n normal values covers their mean; known (by simulation) at 95 % for n >= 2."""
-    if level != 0.95 or n < 2:
-        return None
+def coverage(n: int) -> float:
+    """How often an interval from n >= 2 normal values covers their mean, by simulation."""
     return COVERAGE[max(known for known in COVERAGE if known <= n)]
 
 
-@functools.lru_cache(maxsize=256)
-def _few(n: int, level: float, noun: str) -> Assumption:
-    covers = coverage(n, level)
-    if covers is None:
-        return Assumption("statistics.covers_less", "violated", {"n": n, "noun": noun, "percent": 100 * level})
-    return Assumption("statistics.covers_about", "violated", {"n": n, "noun": noun, "share": covers})
-
-
-def spread_assumptions(values: Floats, level: float, noun: str) -> list[Assumption]:
+def spread_assumptions(values: Floats, noun: str) -> list[Assumption]:
     """Why the interval of a mean may cover less than its level says."""
     n = len(values)
     if n == 1:
         return [Assumption("statistics.one", "violated", {"noun": noun})]
     if values.min() == values.max():
         return [Assumption("statistics.equal", "violated", {"n": n, "noun": "value"})]
-    return [_few(n, level, noun)] if n < FEW else []
+    about = Assumption("statistics.covers_about", "violated", {"n": n, "noun": noun, "share": coverage(n)})
+    return [about] if n < FEW else []
 
 
 def seed_evidence(seeds: Iterable[int], discarded: Iterable[int], rule: str) -> dict[str, Any]:
@@ -237,13 +226,3 @@ def finite(values: Iterable[float], what: str) -> Floats:
     if bad.any():
         raise UsageError(f"{what} are finite numbers below {_LARGEST:g}, not {numbers[bad][0]}; leave that one out")
     return numbers
-
-
-def check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise UsageError(f"the level of an interval lies between 0 and 1, such as 0.95, not {level}")
-
-
-def _number_or_none(value: float) -> float | None:
-    """A discarded value may be what it was discarded for; JSON has no NaN."""
-    return float(value) if math.isfinite(value) else None

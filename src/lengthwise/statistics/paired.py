@@ -18,7 +18,7 @@ from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Floats, Seeds
 from lengthwise.statistics.bootstrap import (
-    check_level,
+    LEVEL,
     finite,
     mean_interval,
     mean_of,
@@ -54,7 +54,6 @@ def paired_difference(
     discarded: Sequence[int] = (),
     rule: str = "",
     unit: str = "",
-    level: float = 0.95,
 ) -> Claim:
     """The mean of first - second over the seeds that both have.
 
@@ -63,7 +62,7 @@ def paired_difference(
     """
     pairs = sorted(set(whole_seeds(first)) & set(whole_seeds(second)))
     evidence = {**about, **seed_evidence(pairs, discarded, rule)}
-    return _paired(key, first, second, pairs, "seed", evidence, unit, level)
+    return _paired(key, first, second, pairs, "seed", evidence, unit)
 
 
 def paired_over_tasks(
@@ -72,30 +71,17 @@ def paired_over_tasks(
     second: Mapping[str, float],
     *,
     about: Mapping[str, Any] = {},
-    seeds: Mapping[str, Sequence[int]] | None = None,
-    discarded: Mapping[str, Sequence[int]] | None = None,
     rule: str = "",
     unit: str = "",
-    level: float = 0.95,
 ) -> Claim:
-    """The mean of first - second over the tasks that both have; a value is one number per task, say a mean over seeds.
-
-    `seeds` and `discarded` say for every task which seeds its number is made of and which were left out by `rule`.
-    """
+    """The mean of first - second over the tasks that both have; a value is one number per task, say a mean over the
+    seeds that were kept by `rule`."""
     for task in (*first, *second):
         if not isinstance(task, str):
             raise UsageError(f"tasks are compared by name, not {task!r}; use paired_difference for seeds")
     pairs = sorted(set(first) & set(second))
-    used, left = seeds or {}, discarded or {}
-    by_task = {task: seed_evidence(used.get(task, ()), left.get(task, ()), rule) for task in sorted({*used, *left})}
-    evidence = {
-        **about,
-        "tasks": pairs,
-        "seeds": {task: row["seeds"] for task, row in by_task.items()},
-        "discarded": {task: row["discarded"] for task, row in by_task.items() if row["discarded"]},
-        "rule": rule or "all seeds are kept",
-    }
-    return _paired(key, first, second, pairs, "task", evidence, unit, level)
+    kept = {"seeds": {}, "discarded": {}, "rule": rule or "all seeds are kept"}
+    return _paired(key, first, second, pairs, "task", {**about, "tasks": pairs, **kept}, unit)
 
 
 def sign_flip_p(differences: Floats) -> tuple[float, int]:
@@ -130,14 +116,12 @@ def _paired(
     noun: str,
     evidence: dict[str, Any],
     unit: str,
-    level: float,
 ) -> Claim:
     """The claim for either kind of pair."""
-    check_level(level)
     ones = finite([first[pair] for pair in pairs], "values")
     others = finite([second[pair] for pair in pairs], "values")
     alone = {"only_first": sorted(set(first) - set(pairs)), "only_second": sorted(set(second) - set(pairs))}
-    evidence = {**evidence, **alone, "n": len(pairs), "level": level}
+    evidence = {**evidence, **alone, "n": len(pairs), "level": LEVEL}
     assumptions = [Assumption("paired.exchangeable", values={"noun": noun})]
     if unpaired := [*alone["only_first"], *alone["only_second"]]:
         names = ", ".join(map(str, sorted(set(unpaired))))
@@ -148,7 +132,7 @@ def _paired(
     differences = ones - others
     p_value, patterns = sign_flip_p(differences)
     smallest = 2 / 2 ** len(pairs)
-    evidence |= spread_evidence(differences, level)
+    evidence |= spread_evidence(differences)
     evidence |= {
         "p_value": p_value,
         "smallest_p": smallest,
@@ -158,10 +142,9 @@ def _paired(
         "mean_second": mean_of(others),
         "interval_reference": "efron1993, chapter 13",
     }
-    assumptions += spread_assumptions(differences, level, noun)
-    if smallest > 1 - level + _ROUNDING:
+    assumptions += spread_assumptions(differences, noun)
+    if smallest > 1 - LEVEL + _ROUNDING:
         values = {"n": len(pairs), "noun": noun, "smallest": smallest}
         assumptions.append(Assumption("paired.insignificant", "violated", values))
-    interval = mean_interval(differences, level)
-    value = mean_of(differences)
+    interval, value = mean_interval(differences), mean_of(differences)
     return Claim(key, value, unit, "measured", "holds", interval, tuple(assumptions), REFERENCE, evidence)

@@ -24,7 +24,7 @@ from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats
-from lengthwise.statistics.bootstrap import check_level, finite, seed_evidence
+from lengthwise.statistics.bootstrap import LEVEL, finite, seed_evidence
 
 REFERENCE = Reference("izzo2026", "experiments")
 FEWEST = 6
@@ -80,7 +80,6 @@ def plateau(
     *,
     key: str = "plateau.loss",
     unit: str = "",
-    level: float = 0.95,
     seeds: Sequence[int] = (),
     discarded: Sequence[int] = (),
     rule: str = "",
@@ -95,9 +94,8 @@ def plateau(
     - the fitted exponential is, at the largest size, still further than 5 % of P from its plateau.
     Where P is below 1 % of the largest loss, that 1 % takes its place in these rules.
     """
-    check_level(level)
     distances, values = _beyond(sizes, losses, train_size)
-    evidence: dict[str, Any] = {**seed_evidence(seeds, discarded, rule), "n": len(values), "level": level}
+    evidence: dict[str, Any] = {**seed_evidence(seeds, discarded, rule), "n": len(values), "level": LEVEL}
     evidence |= {"train_size": float(train_size), "method": "least squares, interval from the Jacobian"}
     if len(values) < FEWEST:
         few = Assumption("plateau.few_sizes", "violated", {"sizes": len(values), "needed": FEWEST})
@@ -106,13 +104,23 @@ def plateau(
     scale = max(fit.level, _LEAST_SHARE * float(values.max()))
     third = max(3, math.ceil(len(values) / 3))
     drift, error = _drift(distances[-third:], values[-third:], fit.noise)
-    evidence |= _fit_evidence(fit, values, third)
-    evidence |= {"drift": drift, "drift_error": error, "drift_limit": DRIFT * scale}
+    evidence |= {
+        "model": "constant" if fit.tau is None else "exponential",
+        "limit": fit.level,
+        "amplitude": fit.amplitude,
+        "tau": fit.tau,
+        "residual": fit.noise,
+        "mean_of_last_third": float(values[-third:].mean()),
+        "sizes_in_last_third": third,
+        "drift": drift,
+        "drift_error": error,
+        "drift_limit": DRIFT * scale,
+    }
     reasons = _reasons(distances, values, fit, scale, (drift, error))
     if reasons:
         return Claim(key, None, unit, "heuristic", "unknown", None, tuple(reasons), REFERENCE, evidence)
-    half = _student(level, fit.freedom) * fit.error
-    interval = Interval(max(0.0, fit.level - half), fit.level + half, level, "Jacobian of the fit, Student's t")
+    half = _student(LEVEL, fit.freedom) * fit.error
+    interval = Interval(max(0.0, fit.level - half), fit.level + half, LEVEL, "Jacobian of the fit, Student's t")
     seen = abs(drift) + _student(1 - _ALPHA, fit.freedom) * error <= DRIFT * scale
     assumptions = (
         Assumption("plateau.settled", "checked" if seen else "assumed", {"share": DRIFT}),
@@ -241,18 +249,6 @@ def _reasons(
     if fit.left(float(distances[-1])) > DRIFT * scale:
         reasons.append(Assumption("plateau.far", "violated", {"share": DRIFT}))
     return reasons
-
-
-def _fit_evidence(fit: PlateauFit, values: Floats, third: int) -> dict[str, Any]:
-    return {
-        "model": "constant" if fit.tau is None else "exponential",
-        "limit": fit.level,
-        "amplitude": fit.amplitude,
-        "tau": fit.tau,
-        "residual": fit.noise,
-        "mean_of_last_third": float(values[-third:].mean()),
-        "sizes_in_last_third": third,
-    }
 
 
 def _student(level: float, freedom: int) -> float:

@@ -21,7 +21,7 @@ from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Seeds
 from lengthwise.statistics.bootstrap import (
-    check_level,
+    LEVEL,
     finite,
     mean_interval,
     mean_of,
@@ -64,10 +64,6 @@ def spearman_trend(
     y: Sequence[float],
     *,
     about: Mapping[str, Any] = {},
-    seeds: Sequence[int] = (),
-    discarded: Sequence[int] = (),
-    rule: str = "",
-    level: float = 0.95,
 ) -> Claim:
     """Spearman's rank correlation of y with x, with a two-sided permutation p.
 
@@ -75,12 +71,11 @@ def spearman_trend(
     no trend either way: unknown. The interval resamples points (percentile bootstrap); it shrinks to one value where
     the order is perfect, so read it together with the p.
     """
-    check_level(level)
     first, second = finite(x, "x"), finite(y, "y")
     n = len(first)
     if len(second) != n:
         raise UsageError(f"x and y have one value per point each, not {n} and {len(second)}")
-    evidence: dict[str, Any] = {**about, **seed_evidence(seeds, discarded, rule), "n": n, "level": level}
+    evidence: dict[str, Any] = {**about, **seed_evidence((), (), ""), "n": n, "level": LEVEL}
     reasons = [Assumption("trend.few_points", "violated")] if n < 3 else []
     for row, what in ((first, "x"), (second, "y")):
         if n >= 3 and row.min() == row.max():
@@ -99,8 +94,8 @@ def spearman_trend(
         "ties_y": n - len(np.unique(second)),
     }
     assumptions = [Assumption("trend.exchangeable_points")]
-    interval, evidence["resamples"] = _rho_interval(first, second, rho, level)
-    if evidence["smallest_p"] > 1 - level:
+    interval, evidence["resamples"] = _rho_interval(first, second, rho)
+    if evidence["smallest_p"] > 1 - LEVEL:
         assumptions.append(Assumption("trend.insignificant", "violated", {"n": n}))
     return Claim(key, rho, "", "measured", "holds", interval, tuple(assumptions), SPEARMAN, evidence)
 
@@ -112,9 +107,6 @@ def page_trend(
     about: Mapping[str, Any] = {},
     conditions: Sequence[str] = (),
     blocks: Sequence[int] | Sequence[str] = (),
-    discarded: Sequence[int] = (),
-    rule: str = "",
-    level: float = 0.95,
 ) -> Claim:
     """Page's test that values rise along the columns of a table: each row is a block (a seed or a task), the columns
     are conditions in the order in which the values are expected to rise.
@@ -122,14 +114,13 @@ def page_trend(
     With R_bj the rank of column j within block b, Page's statistic is L = sum_j j sum_b R_bj. The value given is the
     mean over the m blocks of the rank correlation with the order, 12 L / (m k (k^2 - 1)) - 3 (k + 1) / (k - 1), from
     -1 to 1 for k columns. The p is one-sided (L as large or larger), exact for k <= 8 with or without ties, and the
-    interval is the bootstrap over blocks. Seeds as blocks are `blocks=[0, 1, 2]`; `discarded` are those left out.
+    interval is the bootstrap over blocks. Seeds as blocks are `blocks=[0, 1, 2]`.
     """
-    check_level(level)
     rows = _checked_table(table, conditions, blocks)
     m, k = rows.shape
     names = list(blocks) or list(range(m))
     seeds: list[int] = [int(block) for block in blocks if not isinstance(block, str)]
-    evidence: dict[str, Any] = {**about, **seed_evidence(seeds, discarded, rule), "n": m, "level": level}
+    evidence: dict[str, Any] = {**about, **seed_evidence(seeds, (), ""), "n": m, "level": LEVEL}
     evidence |= {"blocks": names, "conditions": list(conditions) or k}
     if (rows.min(axis=1) == rows.max(axis=1)).all():
         violated = (Assumption("trend.constant_blocks", "violated"),)
@@ -138,15 +129,15 @@ def page_trend(
     each = ranked @ np.arange(1, k + 1)
     correlations = 12 * each / (k * (k**2 - 1)) - 3 * (k + 1) / (k - 1)
     p_value, method = _page_p(ranked, float(each.sum()))
-    evidence |= spread_evidence(correlations, level)
+    evidence |= spread_evidence(correlations)
     evidence |= {"page_l": float(each.sum()), "p_value": p_value, "p_method": f"{method}, one-sided"}
     evidence |= {"smallest_p": math.factorial(k) ** -float(m), "interval_reference": "efron1993, chapter 13"}
     assumptions = (
         Assumption("trend.independent_blocks"),
         Assumption("trend.exchangeable_conditions"),
-        *spread_assumptions(correlations, level, "block"),
+        *spread_assumptions(correlations, "block"),
     )
-    interval = mean_interval(correlations, level)
+    interval = mean_interval(correlations)
     return Claim(key, mean_of(correlations), "", "measured", "holds", interval, assumptions, PAGE, evidence)
 
 
@@ -175,7 +166,7 @@ def _permutation_p(one: Floats, two: Floats) -> tuple[float, int]:
     return (beyond + 1) / (ORDERS + 1), ORDERS
 
 
-def _rho_interval(first: Floats, second: Floats, rho: float, level: float) -> tuple[Interval | None, int]:
+def _rho_interval(first: Floats, second: Floats, rho: float) -> tuple[Interval | None, int]:
     """The percentile bootstrap of rho over points, and the number of resamples.
 
     The rank of value i in a resample with counts c is sum_j c_j [x_j < x_i] + (sum_j c_j [x_j = x_i] + 1) / 2, so all
@@ -194,9 +185,9 @@ def _rho_interval(first: Floats, second: Floats, rho: float, level: float) -> tu
     known = scale > _ROUNDING
     rhos = np.clip((drawn.counts * one * two).sum(axis=1)[known] / scale[known], -1, 1)
     mass = drawn.probabilities[known] / drawn.probabilities[known].sum()
-    low, high = percentile_ends(rhos, mass, level)
+    low, high = percentile_ends(rhos, mass)
     method = f"percentile bootstrap over points, {drawn}"
-    return Interval(min(low, rho), max(high, rho), level, method), int(known.sum())
+    return Interval(min(low, rho), max(high, rho), LEVEL, method), int(known.sum())
 
 
 def _checked_table(table: Sequence[Sequence[float]], conditions: Sequence[str], blocks: Sequence[Any]) -> Floats:

@@ -23,11 +23,9 @@ from lengthwise.integrity import MODEL, RUN, check_files, damage, read_record
 from lengthwise.interrupts import Stop
 from lengthwise.outputs import is_ours, write_output
 from lengthwise.runs.plan import Plan
-from lengthwise.studies.beat import BEAT
-from lengthwise.studies.estimate import relative_cost
-from lengthwise.studies.grid import plans
-from lengthwise.studies.lock import locked
-from lengthwise.studies.planned import planned_records, run_key, study_facts
+from lengthwise.studies.costs import relative_cost
+from lengthwise.studies.grid import planned_records, plans, run_key, study_facts
+from lengthwise.studies.lock import BEAT, locked
 from lengthwise.studies.record import RunRecord, read_finished
 from lengthwise.studies.shifts import measure_on, missing_shifts
 from lengthwise.studies.spec import Study

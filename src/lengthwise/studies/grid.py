@@ -1,4 +1,5 @@
-"""From a study to its runs: axes multiply, overrides replace some of them, exclusions take runs out.
+"""From a study to its runs: axes multiply, overrides replace some of them, exclusions take runs out. Then to the
+records of runs that wait, and what the report needs to know of their tasks.
 
 The order is fixed: tasks outermost, then encodings, training sizes, model axes, training axes, and seeds innermost.
 Specs are compared as the registries write them, so that `(aa)*` and `aa_star` are one task.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import itertools
 import json
 import math
@@ -15,13 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.errors import UsageError
+from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.positions import Position, Shape, positions
 from lengthwise.probes.probe import Probe, probes
 from lengthwise.registry import nearest, plain_settings
-from lengthwise.runs.plan import SETTINGS, Plan, plan_for, preset
-from lengthwise.studies.axes import MODEL, TRAINING, Scalar, Values
-from lengthwise.studies.form import TestSize, paired_test_sizes
+from lengthwise.runs.plan import SETTINGS, Plan, default_folder, plan_for, preset
+from lengthwise.studies.form import MODEL, TRAINING, Scalar, TestSize, Values, paired_test_sizes
+from lengthwise.studies.record import RunRecord, named_variants, planned_run
 from lengthwise.studies.spec import Study
 from lengthwise.tasks import tasks
 from lengthwise.tasks.sizes import default_test_size, name_of
@@ -221,3 +223,39 @@ def _check_parts(plan: Plan) -> None:
         return
     shape = plan.architecture
     shape.position.check(Shape(shape.width, shape.heads, interface.rows, interface.trained, shape.causal))
+
+
+def run_key(plan: Plan) -> str:
+    """The name of a run's folder: task, encoding, seed and the hash of its plan."""
+    try:
+        return default_folder(plan).name
+    except LengthwiseError:
+        raise
+    except Exception:  # a user's task that breaks as soon as it is asked anything; its run will say how
+        content = hashlib.blake2b(repr(plan.plain()).encode(), digest_size=4).hexdigest()
+        return f"broken-s{plan.seed}-{content}"
+
+
+def planned_records(plans: Sequence[Plan]) -> list[RunRecord]:
+    """A waiting run for each plan. Its variant names the settings that differ between runs of its task and encoding."""
+    return named_variants(
+        planned_run(run_key(plan), plan.task_name, plan.position_name, plan.plain(), plan.asked()) for plan in plans
+    )
+
+
+def study_facts(plans: Sequence[Plan]) -> dict[str, Any]:
+    """What is to be noted beside the runs, so that a report can be made from stored records alone."""
+    from lengthwise.runs.environment import environment  # torch: plans are made without it
+
+    tasks = {}
+    for plan in plans:
+        facts = plan.task.facts
+        tasks[plan.task_name] = {
+            "axis": plan.task.axes[0].name,
+            "readout": plan.task.readout,
+            "circuit_class": facts.circuit_class,
+            "published": [{**vars(curve), "reference": str(curve.reference)} for curve in facts.published],
+        }
+    asking = [plan for plan in plans if any(probe.measures_shifts for probe in plan.probes)]
+    shifts = list(dict.fromkeys((plan.task_name, plan.train_size) for plan in asking))
+    return {"tasks": tasks, "environment": environment(), "shifts": shifts}

@@ -1,20 +1,24 @@
-"""One at a time: a lock that the operating system lets go of when its holder dies, however it dies."""
+"""Who works in a folder: a lock that the operating system lets go of when its holder dies, however it dies, and a
+sign of life."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import fcntl
+import json
 import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from lengthwise.errors import UsageError
+from lengthwise.files import write_text, writing
 
-LOCK = ".lock"
+LOCK, BEAT = ".lock", "beat.json"
+_PAUSE = 0.5  # seconds between two beats at least
 _MOMENT = 0.5  # seconds within which somebody who only looks at the lock (see `holder`) has let go of it again
 
 
@@ -69,3 +73,17 @@ def _opened(path: Path) -> Iterator[IO[str]]:
     file = os.fdopen(number, "r+", encoding="utf-8", errors="replace")
     with file:
         yield file
+
+
+class Beat:
+    """The sign of life of a run: a small file with how far it is, changed as the work gets on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._last = path, 0.0
+
+    def __call__(self, content: Mapping[str, Any]) -> None:
+        if time.monotonic() - self._last < _PAUSE:
+            return
+        with writing(self._path.parent):
+            write_text(self._path, json.dumps(content))
+        self._last = time.monotonic()

@@ -99,8 +99,7 @@ def _planned(folder: Path) -> tuple[dict[str, Any], list[RunRecord], list[str]]:
     if not path.is_file():
         return {}, [], [f"there is no {path}; only finished runs are taken in"]
     try:
-        from lengthwise.studies.grid import plans
-        from lengthwise.studies.planned import planned_records, study_facts
+        from lengthwise.studies.grid import planned_records, plans, study_facts
         from lengthwise.studies.spec import Study
 
         study = Study.read(path)

@@ -42,7 +42,7 @@ class Summary:
         """The summary of a curve that was to be measured up to `test_size`."""
         reach, stands = curve.reach(), curve.standing(test_size)
         n = curve.train_size
-        stretches = [_exact_within(curve, k * n + 1, (k + 1) * n) for k in range(3)]
+        stretches = [exact_within(curve, k * n + 1, (k + 1) * n) for k in range(3)]
         return cls(
             reach=int(reach.value or 0),
             censored=bool(reach.evidence["censored"]),
@@ -113,6 +113,12 @@ class RunRecord:
         return [(step, share) for step, share in self.detail.get("checks", [])]
 
 
+def planned_run(key: str, task: str, position: str, plan: Mapping[str, Any], asked: Mapping[str, Any]) -> RunRecord:
+    """A run that waits, of a plan as `Plan.plain` gives it; `named_variants` names its variant."""
+    sizes = {name: plan[name] for name in ("seed", "train_size", "test_size", "items")}
+    return RunRecord(key, task, position, "", **sizes, settings=settings_of(plan), asked=asked)
+
+
 def settings_of(plan: Mapping[str, Any]) -> dict[str, Any]:
     """The model and the recipe of a plan (as `Plan.plain` gives it), side by side; the encoding has its own column."""
     both = {**plan["model"], **plan["recipe"]}
@@ -150,17 +156,8 @@ def read_finished(folder: Path) -> RunRecord:
         measured = Curve.from_record(records["curve"])
         if (measured.seed, measured.train_size) != (plan["seed"], plan["train_size"]):
             raise ValueError("its curve belongs to another run")
-        found = RunRecord(
-            key=folder.name,
-            task=measured.task,
-            position=measured.position,
-            variant="",
-            seed=plan["seed"],
-            train_size=plan["train_size"],
-            test_size=plan["test_size"],
-            items=plan["items"],
-            settings=settings_of(plan),
-            asked=record["records"],
+        found = replace(
+            planned_run(folder.name, measured.task, measured.position, plan, record["records"]),
             state="done",
             seconds=float(history["seconds"]),
             ended=history["ended"],
@@ -184,10 +181,15 @@ def read_finished(folder: Path) -> RunRecord:
         ) from error
 
 
+def identified(run: RunRecord) -> dict[str, Any]:
+    """What says which run it is, and how often it was tried, as JSON-ready data."""
+    names = ("key", "task", "position", "variant", "train_size", "seed", "attempts")
+    return {name: getattr(run, name) for name in names}
+
+
 def plain_failure(run: RunRecord) -> dict[str, Any]:
     """A failed run as JSON-ready data."""
-    names = ("key", "task", "position", "variant", "train_size", "seed", "attempts", "reason")
-    return {name: getattr(run, name) for name in names}
+    return {**identified(run), "reason": run.reason}
 
 
 def run_title(run: RunRecord) -> str:
@@ -206,6 +208,7 @@ def packed(records: Mapping[str, Record]) -> dict[str, str]:
     return {slug: json.dumps(one.plain(), ensure_ascii=False, allow_nan=False) for slug, one in records.items()}
 
 
-def _exact_within(curve: Curve, first: int, last: int) -> float | None:
+def exact_within(curve: Curve, first: int, last: int) -> float | None:
+    """Exact match over these sizes together; None where none was measured."""
     inside = [point for point in curve.points if first <= point.size <= last]
     return sum(p.right for p in inside) / sum(p.items for p in inside) if inside else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,11 +10,10 @@ from typing import Any
 from lengthwise.errors import UsageError
 from lengthwise.probes.curve.spread import Keep
 from lengthwise.progress import Progress, shown
-from lengthwise.records import Claim, Record
+from lengthwise.records import Claim, Column, Record, Table
 from lengthwise.studies.cells import Cell, Measure, cells
-from lengthwise.studies.folders import study_folder
 from lengthwise.studies.record import RunRecord
-from lengthwise.studies.store import Store
+from lengthwise.studies.store import Store, study_folder
 from lengthwise.trust import trusting
 
 
@@ -55,19 +53,14 @@ class StudyResults:
     def _repr_html_(self) -> str:
         """A table of the reach, for a notebook."""
         positions = list(dict.fromkeys(cell.position for cell in self.cells))
-        rows: dict[tuple[str, int], dict[str, Cell]] = {}
+        rows: dict[tuple[str, int], dict[str, str]] = {}
         for cell in self.cells:
             if cell.done:
-                rows.setdefault((cell.row, cell.train_size), {})[cell.position] = cell
-        head = "".join(f"<th>{html.escape(position)}</th>" for position in positions)
-        body = "".join(
-            f"<tr><th>{html.escape(row)}</th><td>{size}</td>"
-            + "".join(f"<td>{_number(found.get(position))}</td>" for position in positions)
-            + "</tr>"
-            for (row, size), found in rows.items()
-        )
+                rows.setdefault((cell.row, cell.train_size), {})[cell.position] = _number(cell)
+        columns = [Column("", "text"), Column("trained to", "whole"), *(Column(name, "text") for name in positions)]
+        content = [(*key, *(found.get(position) for position in positions)) for key, found in rows.items()]
         caption = "reach, mean over the seeds that learned; ×: not learned (measured)"
-        return f"<table><caption>{caption}</caption><tr><th></th><th>trained to</th>{head}</tr>{body}</table>"
+        return Table("study.reach", tuple(columns), tuple(content), caption)._repr_html_()
 
 
 def run_study(
@@ -102,9 +95,7 @@ def open_study(name: str | Path) -> StudyResults:
     return StudyResults(study_folder(str(name)))
 
 
-def _number(cell: Cell | None) -> str:
-    claim = None if cell is None else cell.claim("reach")
-    if cell is None or claim is None or claim.value is None:
-        return "–"
+def _number(cell: Cell) -> str:
+    value = cell.claim("reach").value
     marks = ("× " if cell.learned is False else "") + ("≥ " if cell.censored else "")
-    return f"{marks}{claim.value:.0f}"
+    return f"{marks}{value:.0f}" if isinstance(value, int | float) else "–"

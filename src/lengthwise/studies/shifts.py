@@ -18,7 +18,7 @@ from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.executors.executor import Executor, Job
 from lengthwise.files import read_json, write_text, writing
 from lengthwise.progress import Progress, silent
-from lengthwise.studies.beat import Beat
+from lengthwise.studies.lock import Beat
 from lengthwise.studies.store import Store
 from lengthwise.trust import trusting
 

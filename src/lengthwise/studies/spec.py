@@ -36,11 +36,15 @@ from typing import Any
 
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.registry import nearest
-from lengthwise.studies.axes import Values, one_or_list, only_known, table
-from lengthwise.studies.form import Budget, TestSize, in_one_form, plain_override, plain_test_size
-from lengthwise.studies.paths import anchored_study
-from lengthwise.studies.presets import preset_names, with_preset
-from lengthwise.studies.toml import read_toml, read_toml_file, write_toml
+from lengthwise.studies.form import Budget, TestSize, Values, in_one_form, only_known, plain_field, table
+from lengthwise.studies.study_file import (
+    anchored_study,
+    preset_names,
+    read_toml,
+    read_toml_file,
+    with_preset,
+    write_toml,
+)
 
 __all__ = ["Budget", "Study", "builtin_names", "builtin_presets", "builtin_questions"]
 
@@ -53,11 +57,10 @@ class Study:
     """What is asked of which tasks with which encodings: axes that multiply, and where they do not.
 
     Every argument takes what TOML takes: a value alone or a list of values for an axis, a number of seeds or a list of
-    them, one test size for all or one a training size. The fields are the same in one form, so that a study written in
-    Python equals the one written in TOML. `keep` is the share of in-range items a seed must have right to be kept in
-    summaries, `plateau` asks the report for the plateau of the test loss, `threads` is the torch threads of each run.
-    `probes` are put to every trained model, in addition to the curve; `analyses` are made of the results, those that
-    suit every study where none is named.
+    them, one test size for all or one per training size. The fields are the same in one form. `keep` is
+    the share of in-range items a seed must have right to be kept in summaries, `threads` is the torch threads of each
+    run. `probes` are put to every trained model, in addition to the curve; `analyses` are made of the results, those
+    that suit every study where none is named.
     """
 
     name: str
@@ -69,7 +72,6 @@ class Study:
     items: int
     seeds: tuple[int, ...]
     keep: float
-    plateau: bool
     threads: int
     budget: Budget
     probes: tuple[str, ...]
@@ -91,7 +93,6 @@ class Study:
         items: int = 200,
         seeds: int | Sequence[int] = 1,
         keep: float = 0.0,
-        plateau: bool = False,
         threads: int = 1,
         budget: Budget | Mapping[str, Any] = _NO_LIMIT,
         probes: str | Sequence[str] = ("curve",),
@@ -133,15 +134,7 @@ class Study:
 
     def plain(self) -> dict[str, Any]:
         """The study as data for JSON or TOML; `from_plain` reads it back."""
-        content = {f.name: getattr(self, f.name) for f in fields(self)}
-        for key in ("tasks", "positions", "train_size", "seeds", "probes", "analyses"):
-            content[key] = list(content[key])
-        content["test_size"] = plain_test_size(self.test_size)
-        content["budget"] = self.budget.plain()
-        for key in ("model", "training"):
-            content[key] = {name: one_or_list(entries) for name, entries in content[key].items()}
-        content["exclude"] = [{key: one_or_list(entries) for key, entries in one.items()} for one in self.exclude]
-        content["override"] = [plain_override(one) for one in self.override]
+        content = {f.name: plain_field(f.name, getattr(self, f.name)) for f in fields(self)}
         return {key: value for key, value in content.items() if value not in (None, {}, [])}
 
     def with_seeds_from(self, first: int) -> Study:

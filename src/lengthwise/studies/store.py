@@ -17,9 +17,11 @@ from typing import Any, Self
 
 from lengthwise.errors import UsageError
 from lengthwise.probes.probe import called
+from lengthwise.registry import nearest
 from lengthwise.studies.record import RunRecord, State, Summary
 
 INDEX, RUNS = "index.sqlite", "runs"
+HOME = Path("runs")
 SCHEMA = 3
 _SUMMARY = tuple(f.name for f in dataclasses.fields(Summary))
 _TRUTHS = ("censored", "learned", "holds", "certain")  # SQLite has numbers for them
@@ -259,3 +261,34 @@ def _explained(path: Path) -> Iterator[None]:
             raise UsageError(f"cannot use {path}: {text}") from error
         again = f"`lengthwise study rebuild {path.parent}` rebuilds it from the runs"
         raise UsageError(f"the index {path} is damaged ({text}); {again}") from error
+
+
+def study_folder(name: str | Path, home: Path = HOME) -> Path:
+    """The folder of a study: `name` itself where it is a study's folder, else `runs/NAME`. One that lost its index is
+    found by its runs, to have it rebuilt."""
+    if not str(name).strip():
+        raise UsageError(f"the name of the study is empty; give a study's folder or its name below {home}/")
+    for part in (INDEX, RUNS):
+        for folder in (Path(name), home / name):
+            if _has(folder, part):
+                return folder
+    known = study_names(home)
+    listed = f"{home}/ holds {', '.join(known)}" if known else f"{home}/ holds none yet"
+    raise UsageError(
+        f"there is no study {str(name)!r}; {nearest(str(name), known)}{listed}; `lengthwise study --list` names more"
+    )
+
+
+def study_names(home: Path = HOME) -> list[str]:
+    """The studies below a folder, by name."""
+    try:
+        return sorted(folder.name for folder in home.iterdir() if _has(folder, INDEX) or _has(folder, RUNS))
+    except OSError:
+        return []
+
+
+def _has(folder: Path, part: str) -> bool:
+    try:
+        return (folder / part).is_file() if part == INDEX else (folder / part).is_dir()
+    except (OSError, ValueError):  # a name too long, or with a zero byte in it, names no folder
+        return False

@@ -19,23 +19,24 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UnknownName, UsageError
+from lengthwise.executors.call import variables
 from lengthwise.registry import nearest
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
 
-TRACKERS = ("mlflow", "trackio", "tensorboard")
 _KEY = "lengthwise.key"
 
 
 class Tracker(ABC):
-    """Where finished runs are mirrored to. `mirror` takes one run, and replaces what the tracker has of it; `close`
-    ends the work."""
+    """Where finished runs are mirrored to."""
 
     @abstractmethod
-    def mirror(self, record: RunRecord) -> None: ...
+    def __init__(self, study_name: str, folder: Path) -> None:
+        """What it stores for itself goes below the folder."""
 
-    def close(self) -> None:
-        return None
+    @abstractmethod
+    def mirror(self, record: RunRecord) -> None:
+        """Take one run, in the place of what the tracker has of it."""
 
 
 def check_tracker(name: str) -> None:
@@ -50,13 +51,6 @@ def check_tracker(name: str) -> None:
         raise UsageError(f"the tracker {name} is not installed: pip install 'lengthwise[track]'")
 
 
-def make_tracker(name: str, study_name: str, folder: Path) -> Tracker:
-    """A tracker by name; what it stores for itself goes below the folder."""
-    check_tracker(name)
-    makers = {"mlflow": MLflow, "trackio": Trackio, "tensorboard": TensorBoard}
-    return makers[name](study_name, folder.absolute())
-
-
 def mirror_all(folder: str | Path, name: str) -> int:
     """Mirror the finished runs of a study that the tracker does not have yet; returns how many there were."""
     folder = Path(folder)
@@ -66,10 +60,10 @@ def mirror_all(folder: str | Path, name: str) -> int:
         if not waiting:
             return 0
         study = (store.fact("study") or {}).get("name") or folder.absolute().name
-        with contextlib.closing(make_tracker(name, study, folder)) as tracker:
-            for record in waiting:
-                tracker.mirror(record)
-                store.mark_tracked(record.key, name)
+        tracker = TRACKERS[name](study, folder.absolute())
+        for record in waiting:
+            tracker.mirror(record)
+            store.mark_tracked(record.key, name)
     return len(waiting)
 
 
@@ -111,7 +105,8 @@ class MLflow(Tracker):
     def mirror(self, record: RunRecord) -> None:
         from mlflow.entities import Metric, Param
 
-        for old in self._client.search_runs([self._experiment], f"tags.`{_KEY}` = '{_quoted(record.key)}'"):
+        quoted = record.key.replace("'", "")  # a filter has no escape for its quotes; keys of run folders hold none
+        for old in self._client.search_runs([self._experiment], f"tags.`{_KEY}` = '{quoted}'"):
             self._client.delete_run(old.info.run_id)
         run = self._client.create_run(self._experiment, run_name=record.key, tags={_KEY: record.key}).info.run_id
         now = int(1000 * time.time())
@@ -129,7 +124,7 @@ class Trackio(Tracker):
 
     def __init__(self, study_name: str, folder: Path) -> None:
         wanted = os.environ.get("TRACKIO_DIR") or str(folder / "trackio")
-        with _variable("TRACKIO_DIR", wanted):  # the package reads its place once, when it is imported
+        with variables({"TRACKIO_DIR": wanted}):  # the package reads its place once, when it is imported
             import trackio
             import trackio.utils
         if (place := Path(trackio.utils.TRACKIO_DIR)) != Path(wanted):
@@ -189,19 +184,4 @@ class TensorBoard(Tracker):
         writer.close()
 
 
-@contextlib.contextmanager
-def _variable(name: str, value: str) -> Iterator[None]:
-    """An environment variable inside the block."""
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        del os.environ[name]
-        if before is not None:
-            os.environ[name] = before
-
-
-def _quoted(text: str) -> str:
-    """A key inside a filter of MLflow, which has no escape for its quotes; keys of run folders hold none."""
-    return text.replace("'", "")
+TRACKERS: dict[str, type[Tracker]] = {"mlflow": MLflow, "trackio": Trackio, "tensorboard": TensorBoard}

@@ -9,8 +9,7 @@ from typing import Any
 from lengthwise.files import remove_parts, writing
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import carry_out
-from lengthwise.studies.beat import BEAT, Beat
-from lengthwise.studies.lock import LOCK, locked
+from lengthwise.studies.lock import BEAT, LOCK, Beat, locked
 from lengthwise.trust import trusting
 
 _PATIENCE = 30.0  # a worker whose coordinator was killed is gone after a second; on another node it may take longer

@@ -133,7 +133,7 @@ class EndpointCompletions:
         if stop and not reasoning:  # a server would look for them inside the reasoning, too
             settings["stop"] = [*stop[:_MOST_STOPS]]
         given, in_vain, ended = 0, 0, None
-        with _Line(self.endpoint, chat) as line:
+        with _Connection(self.endpoint, chat) as line:
 
             def work() -> None:
                 try:
@@ -170,7 +170,7 @@ class EndpointCompletions:
         if ended is not None:
             raise ended
 
-    def _ask(self, line: _Line, prompt: Prompt, settings: Mapping[str, Any], stop: Sequence[str]) -> Completion:
+    def _ask(self, line: _Connection, prompt: Prompt, settings: Mapping[str, Any], stop: Sequence[str]) -> Completion:
         """The answer to one prompt, after as many tries as it takes and as there are."""
         said, tried = "", 0
         asked = {"messages": prompt.messages()} if line.chat else {"prompt": prompt.text()}
@@ -213,7 +213,7 @@ class _Dropped(Exception):
     """The line was closed while a prompt waited for its next try."""
 
 
-class _Line:
+class _Connection:
     """The connection of one call of `complete`: the client with the key, when the server wants to be asked again, and
     whether it is asked at all."""
 

@@ -34,7 +34,7 @@ _OTHER_SCORES = ("softcap", "s_aux", "position_bias")
 
 
 @dataclass(eq=False)
-class _Row:
+class _PromptRow:
     """One prompt while it is completed: its tokens, whether they end inside reasoning, and the tokens written."""
 
     place: int
@@ -92,11 +92,11 @@ class LocalCompletions:
     ) -> Iterator[tuple[int, Completion]]:
         """Greedy answers, short prompts first. A prompt that does not fit into the context with its budget is not
         run."""
-        groups: dict[Any, list[_Row]] = {}
+        groups: dict[Any, list[_PromptRow]] = {}
         ends, limit = self.ends, budget + reasoning
         for place, prompt in enumerate(prompts):
             text = self._rendered(prompt, chat)
-            row = _Row(place, self._tokens(text, chat), chat and opens_reasoning(text))
+            row = _PromptRow(place, self._tokens(text, chat), chat and opens_reasoning(text))
             groups.setdefault((prompt.system, prompt.shots), []).append(row)
         if chat and prompts:
             ends |= self._turn_ends(prompts[0])
@@ -140,12 +140,12 @@ class LocalCompletions:
         after = self._rendered(prompt, True, answer := "=|=").rpartition(answer)[2]
         return frozenset(self._tokens(after.lstrip(), chat=True)[:1]) & self.tokenizer.added_tokens_decoder.keys()
 
-    def _text(self, row: _Row, ends: frozenset[int]) -> tuple[str, str]:
+    def _text(self, row: _PromptRow, ends: frozenset[int]) -> tuple[str, str]:
         """What a row says, and its reasoning."""
         written = row.written[:-1] if row.written and row.written[-1] in ends else row.written
         return without_reasoning(self.tokenizer.decode(written, skip_special_tokens=True), row.opened)
 
-    def _completion(self, row: _Row, ending: Ending, ends: frozenset[int], stop: Sequence[str]) -> Completion:
+    def _completion(self, row: _PromptRow, ending: Ending, ends: frozenset[int], stop: Sequence[str]) -> Completion:
         text, thought = self._text(row, ends)
         text = stopped(text, stop)[0]
         return Completion(text, ending, len(row.tokens), len(row.written), thought, seconds=row.seconds)
@@ -153,8 +153,8 @@ class LocalCompletions:
     # --- batches ----------------------------------------------------------------------------------------------------
 
     def _group(
-        self, rows: list[_Row], limit: int, ends: frozenset[int], stop: Sequence[str]
-    ) -> Iterator[tuple[_Row, Ending]]:
+        self, rows: list[_PromptRow], limit: int, ends: frozenset[int], stop: Sequence[str]
+    ) -> Iterator[tuple[_PromptRow, Ending]]:
         """The rows, of one instruction and by length, each when it ends."""
         fitting = [row for row in rows if self.context is None or len(row.tokens) + limit <= self.context]
         for row in rows[len(fitting) :]:
@@ -162,7 +162,7 @@ class LocalCompletions:
         if not fitting:
             return
 
-        def ending(row: _Row) -> Ending | None:
+        def ending(row: _PromptRow) -> Ending | None:
             if row.written[-1] in ends or (stop and stopped(self._text(row, ends)[0], stop)[1]):
                 return "stop"
             return "length" if len(row.written) == limit else None
@@ -181,9 +181,9 @@ class LocalCompletions:
         for batch in self._batches(fitting, limit):
             yield from self._write(batch, cache, len(same), limit, ending)
 
-    def _batches(self, rows: Sequence[_Row], limit: int) -> Iterator[list[_Row]]:
+    def _batches(self, rows: Sequence[_PromptRow], limit: int) -> Iterator[list[_PromptRow]]:
         """Rows by length in batches that fit into memory."""
-        batch: list[_Row] = []
+        batch: list[_PromptRow] = []
         for row in rows:
             tokens = len(row.tokens) + limit
             full = len(batch) == _ROWS or (len(batch) + 1) * tokens * self._cells > _CELLS
@@ -196,11 +196,16 @@ class LocalCompletions:
     # --- computation ------------------------------------------------------------------------------------------------
 
     def _write(
-        self, batch: list[_Row], shared: Any, length: int, limit: int, ending: Callable[[_Row], Ending | None]
-    ) -> Iterator[tuple[_Row, Ending]]:
+        self,
+        batch: list[_PromptRow],
+        shared: Any,
+        length: int,
+        limit: int,
+        ending: Callable[[_PromptRow], Ending | None],
+    ) -> Iterator[tuple[_PromptRow, Ending]]:
         """Greedy tokens for every row until it ends, after `shared`, the keys and values of the `length` tokens that
         all rows begin with. Rows that have ended are taken out when they are half of the batch."""
-        live: list[_Row | None] = [*batch]
+        live: list[_PromptRow | None] = [*batch]
         tokens, at, mask, cache = self._laid_out([row.tokens[length:] for row in batch], shared, length, limit)
         while True:
             began = time.perf_counter()
@@ -287,7 +292,7 @@ class LocalCompletions:
         return bool((found - wanted).abs().max() <= close * wanted.std())
 
     @torch.inference_mode()
-    def _generate(self, batch: list[_Row], limit: int, ends: frozenset[int]) -> None:
+    def _generate(self, batch: list[_PromptRow], limit: int, ends: frozenset[int]) -> None:
         """The same by transformers' own generation, for models whose keys and values cannot be shared."""
         began = time.perf_counter()
         settings = GenerationConfig(

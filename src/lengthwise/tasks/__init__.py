@@ -1,4 +1,4 @@
-"""What is asked: one task per file, each with its exact solver and what is known about it."""
+"""What is asked: one family of tasks per file, each task with its exact solver and what is known about it."""
 
 from collections.abc import Mapping
 from typing import Any

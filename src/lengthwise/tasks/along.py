@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from lengthwise.errors import UsageError
 from lengthwise.registry import format_spec, nearest, with_commas
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
-from lengthwise.tasks.batch import Readout, Samples
+from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.chance import Chance
-from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.task import Axis, Task
-
-# Each pyright exception below is a class attribute of the contract that here is read from the base task.
+from lengthwise.tasks.task import Task
 
 
 @tasks.register("along")
@@ -43,6 +40,11 @@ class Along(Task):
             raise UsageError(f"the task {self.task!r} has no axis {self.axis!r} after its first; {near}{known}")
         if not dataclasses.is_dataclass(self.base) or self.axis not in {f.name for f in dataclasses.fields(self.base)}:
             raise UsageError(f"the axis {self.axis!r} of the task {self.task!r} cannot grow, as it is not a setting")
+        known = {name: getattr(self.base, name) for name in ("readout", "tolerance", "preset")}
+        known["axes"] = tuple(axis for axis in self.base.axes[1:] if axis.name == self.axis)
+        known["facts"] = dataclasses.replace(self.base.facts, published=())  # these curves run along its first axis
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
         for size in range(self.axes[0].smallest, self.axes[0].smallest + 2):  # a fault is best told before the work
             if self.has(size):
                 self.grown(size)
@@ -50,27 +52,6 @@ class Along(Task):
     @functools.cached_property
     def base(self) -> Task:
         return tasks.restore(with_commas(self.task))
-
-    @property
-    def axes(self) -> tuple[Axis, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return tuple(axis for axis in self.base.axes[1:] if axis.name == self.axis)
-
-    @property
-    def readout(self) -> Readout:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.base.readout
-
-    @property
-    def tolerance(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.base.tolerance
-
-    @property
-    def preset(self) -> Mapping[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.base.preset
-
-    @property
-    def facts(self) -> Facts:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Those of the base but for the published curves, which run along its first axis."""
-        return dataclasses.replace(self.base.facts, published=())
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -108,9 +89,9 @@ class Along(Task):
         """The base task with the axis at this size."""
         grown = self._replaced(size)
         if grown.symbols != self.base.symbols or grown.outputs != self.base.outputs:
-            what = f"the task {self.task!r} cannot grow along {self.axis!r}"
             raise UsageError(
-                f"{what}, as its symbols at {size} are not those it starts with; a model has one vocabulary"
+                f"the task {self.task!r} cannot grow along {self.axis!r}, as its symbols at {size} are not those it "
+                "starts with; a model has one vocabulary"
             )
         return grown
 

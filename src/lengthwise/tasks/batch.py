@@ -57,12 +57,9 @@ def pack(samples: Samples, readout: Readout, causal: bool = True) -> Batch:
     """
     items, width = samples.prompts.shape
     if readout == "tags":
-        inputs = np.concatenate([np.full((items, 1), BOS), _tokens(samples.prompts)], axis=1)
-        scored = np.zeros(inputs.shape, dtype=bool)
-        scored[:, inputs.shape[1] - samples.answers.shape[1] :] = samples.answers != NOTHING
-        targets = np.full(inputs.shape, PAD)
-        targets[:, inputs.shape[1] - samples.answers.shape[1] :] = _tokens(samples.answers)
-        return Batch(inputs, targets, scored)
+        inputs = _row_tokens(items, BOS, samples.prompts)
+        before = ((0, 0), (inputs.shape[1] - samples.answers.shape[1], 0))  # PAD is 0
+        return Batch(inputs, np.pad(_tokens(samples.answers), before), np.pad(samples.answers != NOTHING, before))
     if readout == "numbers":
         inputs = _row_tokens(items, BOS, samples.prompts, SEP)
         if (samples.prompts == NOTHING).any():
@@ -102,14 +99,11 @@ def stacked(parts: Sequence[Batch]) -> Batch:
     """Batches of different widths as one, filled up at the right; not for the readout "numbers"."""
     width = max(part.inputs.shape[1] for part in parts)
 
-    def widened(rows: NDArray, fill: int | bool) -> NDArray:
-        return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=fill)
+    def joined(name: str) -> NDArray:
+        rows = [getattr(part, name) for part in parts]
+        return np.concatenate([np.pad(some, ((0, 0), (0, width - some.shape[1]))) for some in rows])  # PAD is 0
 
-    return Batch(
-        np.concatenate([widened(part.inputs, PAD) for part in parts]),
-        np.concatenate([widened(part.targets, PAD) for part in parts]),
-        np.concatenate([widened(part.scored, False) for part in parts]),
-    )
+    return Batch(joined("inputs"), joined("targets"), joined("scored"))
 
 
 def _tokens(symbols: NDArray) -> Ints:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lengthwise.seeds import Floats, Ints
 from lengthwise.tasks.batch import NOTHING, Readout
@@ -34,6 +35,15 @@ class Chance:
     def knowing(self, exact: float) -> Chance:
         """With the share of whole answers known and not estimated."""
         return replace(self, exact=exact, exact_error=0.0)
+
+
+def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
+    """ln C(n, k), finite at every size, for whole numbers that broadcast; minus infinity where there is no choice."""
+    n, k = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(k, dtype=np.int64))
+    inside = (k >= 0) & (k <= n)
+    n, k = np.where(inside, n, 0), np.where(inside, k, 0)
+    logs = np.append(0.0, np.log(np.arange(1, n.max(initial=0) + 1)).cumsum())  # ln of the factorials
+    return np.where(inside, logs[n] - logs[k] - logs[n - k], -np.inf)
 
 
 class _Score(NamedTuple):

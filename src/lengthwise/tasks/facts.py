@@ -32,15 +32,15 @@ class Facts:
 
 
 HUANG = Reference("huang2025", "Figure 1 and its result files")
-HUANG_BINS = ((1, 50), (51, 100), (101, 150))
+Bins = tuple[float, float, float]
 
 
 def huang(
-    *,
     circuit_class: str,
-    offset: tuple[float, float, float],
-    none: tuple[float, float, float],
-    regularised: tuple[float, float, float],
+    offset: Bins,
+    none: Bins,
+    regularised: Bins | None = None,
+    *,
     crasp: tuple[bool, bool],
     chance: float | None = None,
     references: tuple[Reference, ...] = (),
@@ -48,14 +48,14 @@ def huang(
     step: int = 50,
 ) -> Facts:
     """The facts of a task of Huang et al. 2025: exact match in their three bins for learned positions with random
-    offsets, for no encoding, and for offsets with the regulariser 1e-4; and whether a C-RASP program exists with random
-    offsets and without positions (`crasp`). They
-    trained to length `trained` and tested on two further bins of `step` lengths, which differ by language."""
+    offsets, for no encoding, and for offsets with the regulariser 1e-4, where they give it; and whether a C-RASP
+    program exists with random offsets and without positions (`crasp`). They trained to length `trained` and tested on
+    two further bins of `step` lengths, which differ by language."""
     bins = ((1, trained), (trained + 1, trained + step), (trained + step + 1, trained + 2 * step))
     rows = (("learned+offset", offset), ("none", none), ("learned+offset, regularised 1e-4", regularised))
     return Facts(
         circuit_class=circuit_class,
         crasp=dict(zip(("learned+offset", "none"), crasp, strict=True)),
         references=(HUANG, *references),
-        published=tuple(Published(encoding, bins, values, HUANG, chance) for encoding, values in rows),
+        published=tuple(Published(encoding, bins, values, HUANG, chance) for encoding, values in rows if values),
     )

@@ -7,8 +7,7 @@ check takes a quarter of a minute and kills processes: call `check_executor` fro
 from lengthwise.testing.executors import check_executor
 from lengthwise.testing.metrics import check_metric
 from lengthwise.testing.positions import check_position
-from lengthwise.testing.probes import check_probe, check_record
-from lengthwise.testing.rules import check_attention, check_form, check_schedule
+from lengthwise.testing.rules import check_attention, check_form, check_probe, check_record, check_schedule
 from lengthwise.testing.tasks import check_task
 
 __all__ = [

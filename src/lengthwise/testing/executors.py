@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import Interrupted, UsageError
-from lengthwise.executors.executor import Executor
-from lengthwise.executors.job import Job, Outcome
+from lengthwise.executors.executor import Executor, Job, Outcome
 
 _SILENCE, _GRACE, _PATIENCE = 3.0, 2.0, 120.0  # seconds; the last is for a whole batch of jobs on a busy machine
 _VALUE = {"text": "Größe ≤ 10 \u2028\n\U0001f600\x00", "numbers": [0.1, -1e300, 2**60], "none": None, "deep": [[{}]]}

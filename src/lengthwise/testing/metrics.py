@@ -27,9 +27,7 @@ def check_metric(metric: Any, sample: Sample | None = None, seed: int = 0) -> No
     words of up to four of two brackets and a letter, and random words with changed copies of them, where triangles are
     tight.
     """
-    check_settings(metric, "a metric")
-    for name in ("identity", "tokens", "fixed"):
-        assert isinstance(getattr(metric, name, None), bool), f"{name} is declared, True or False"
+    check_settings(metric, "a metric", "identity", "tokens", "fixed")
     words = sample if sample is not None else Sample.of(_words(seed), name="words")
     fitted = metric.fit(words)
     assert fitted.unit, "a fitted metric says what a distance of 1 is"

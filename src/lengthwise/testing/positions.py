@@ -31,11 +31,9 @@ def check_position(position: Any, heads: int = 4, width: int = 32) -> None:
     """
     import torch
 
-    from lengthwise.positions.networks.encoder import Encoder
+    from lengthwise.positions.networks.encoders import Encoder
 
-    check_settings(position, "a position encoding")
-    for name in ("shift_invariant", "beyond_training"):
-        assert isinstance(getattr(position, name, None), bool), f"{name} is declared, True or False"
+    check_settings(position, "a position encoding", "shift_invariant", "beyond_training")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)
         for causal in (True, False):

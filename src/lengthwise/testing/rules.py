@@ -1,11 +1,13 @@
-"""The contracts of attention rules, forms and size schedules, as tests."""
+"""The contracts of attention rules, forms, size schedules and probes, as tests."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lengthwise.errors import UsageError
+from lengthwise.records import Record
 from lengthwise.seeds import Seeds
 
 if TYPE_CHECKING:
@@ -15,12 +17,15 @@ _QUERIES = 12
 _SLACK = 1e-6
 
 
-def check_settings(thing: Any, what: str) -> None:
-    """What all registered things share: a docstring that describes them, and settings that do not change."""
+def check_settings(thing: Any, what: str, *declared: str) -> None:
+    """What all registered things share: a docstring that describes them, settings that do not change, and declarations
+    that are True or False."""
     doc = (type(thing).__doc__ or "").strip()
     assert doc and len(doc.splitlines()[0]) <= 120, f"the first line of the docstring describes {what}"
     params = getattr(type(thing), "__dataclass_params__", None)
     assert params is not None and params.frozen, f"{what} is a frozen dataclass of its settings"
+    for name in declared:
+        assert isinstance(getattr(thing, name, None), bool), f"{name} is declared, True or False"
 
 
 def check_attention(rule: Any) -> None:
@@ -31,9 +36,7 @@ def check_attention(rule: Any) -> None:
     gradients; in a decoder no weight depends on a later token; a rule that is not `joint` weighs each query by itself;
     one that is `fused` is the softmax of the logits.
     """
-    check_settings(rule, "an attention rule")
-    for name in ("fused", "joint"):
-        assert isinstance(getattr(rule, name, None), bool), f"{name} is True or False"
+    check_settings(rule, "an attention rule", "fused", "joint")
     window = rule.window()
     assert window is None or (isinstance(window, int) and window >= 1), f"`window` gives None or 1 or more: {window!r}"
     served = [causal for causal in (True, False) if _serves(rule, causal)]
@@ -84,9 +87,7 @@ def _check_weights(rule: Any, causal: bool, window: int | None) -> None:
         assert float(gap) < _SLACK, f"a weight in a decoder changes by {float(gap):.1e} when later tokens are read"
     if not rule.joint:
         gap = (weigh(logits[..., some : some + 1, :]) - whole[..., some : some + 1, :]).abs().max()
-        assert float(gap) < _SLACK, (
-            "the weights of a query depend on other queries, which is declared with joint = True"
-        )
+        assert float(gap) < _SLACK, "the weights of a query depend on other queries, which joint = True declares"
     if rule.fused:
         gap = (logits.softmax(dim=-1) - whole).abs().max()
         assert float(gap) < _SLACK, "weights that are not the softmax of the logits are declared with fused = False"
@@ -129,9 +130,8 @@ def check_form(form: Any, initial: Mapping[str, Tensor] | None = None, seed: int
     at_zero = made.weights({name: torch.zeros(shape) for name, shape in made.shapes.items()})
     assert list(at_zero) == list(kept), "a weight was left out, was added or is out of order"
     for name, weight in at_zero.items():
-        assert weight.dtype == kept[name].dtype and torch.equal(weight, kept[name]), (
-            f"{name} is not the initial one at 0"
-        )
+        same = weight.dtype == kept[name].dtype and torch.equal(weight, kept[name])
+        assert same, f"{name} is not the initial one at 0"
     generator = torch.Generator().manual_seed(seed)
     point = {name: torch.randn(shape, generator=generator) for name, shape in made.shapes.items()}
     for value in point.values():
@@ -144,3 +144,32 @@ def check_form(form: Any, initial: Mapping[str, Tensor] | None = None, seed: int
     again = form.map_for(initial, Seeds(seed)).weights(point)
     assert all(torch.equal(again[name], weights[name]) for name in kept), "the same seed gives another map"
     assert all(torch.equal(initial[name], kept[name]) for name in kept), "the initial weights were changed"
+
+
+def check_probe(probe: Any, subject: Any = None, context: Any = None) -> None:
+    """Raise AssertionError unless `probe` keeps the contract of `lengthwise.probes.Probe`.
+
+    Checked: it is a frozen dataclass of settings, and `needs` names capabilities. With a subject and a context also
+    what `measure` gives: a `Record` that reads back from its JSON, and is equal when measured again.
+    """
+    check_settings(probe, "a probe")
+    needs = getattr(probe, "needs", None)
+    assert isinstance(needs, tuple) and all(isinstance(name, str) for name in needs), (
+        f"`needs` is a tuple of names of capabilities, such as ('answers',), not {needs!r}"
+    )
+    if subject is None:
+        return
+    record = probe.measure(subject, context)
+    check_record(record)
+    assert probe.measure(subject, context).plain() == record.plain(), "the same question has the same answer again"
+
+
+def check_record(record: Any) -> None:
+    """Raise AssertionError unless this is a `Record` that reads back from its JSON."""
+    assert isinstance(record, Record), f"`measure` gives a lengthwise.records.Record, not a {type(record).__name__}"
+    assert record.source, "a record names its source"
+    try:
+        text = json.dumps(record.plain(), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise AssertionError(f"a record holds plain data that JSON can hold: {error}") from error
+    assert Record.from_plain(json.loads(text)).plain() == json.loads(text), "a record reads back from its JSON"

@@ -25,9 +25,7 @@ def check_task(task: Any, sizes: Sequence[int], items: int = _ITEMS) -> None:
     gives the likeliest.
     """
     doc = (type(task).__doc__ or "").strip()
-    assert doc and len(doc.splitlines()[0]) <= 100, (
-        "the first line of the docstring describes the task, in 100 characters"
-    )
+    assert doc and len(doc.splitlines()[0]) <= 100, "the first line of the docstring describes it, in 100 characters"
     _assert_none(symbol_faults(task), "")
     assert task.axes and task.axes[0].meaning, "the first axis says what one unit of size is"
     for size in sizes:
@@ -92,19 +90,11 @@ def _check_frequencies(task: Any, size: int) -> None:
     symbols = len(task.symbols)
     for back in range(min(_FURTHEST, size - 1) + 1):  # 0: whatever stands before
         past = np.zeros_like(answers) if back == 0 else answers[:, :-back]
-        now, expected = answers[:, back:].ravel(), stated[:, back:].reshape(-1, symbols)
-        group = past.ravel()
-        seen = np.bincount(group * symbols + now, minlength=symbols**2)
-        among = np.stack([np.bincount(group, expected[:, one], minlength=symbols) for one in range(symbols)], axis=1)
-        spread = np.stack(
-            [
-                np.bincount(group, expected[:, one] * (1 - expected[:, one]), minlength=symbols)
-                for one in range(symbols)
-            ],
-            axis=1,
-        )
+        now, expected = np.eye(symbols)[answers[:, back:].ravel()], stated[:, back:].reshape(-1, symbols)
+        group = np.eye(symbols)[past.ravel()]
+        seen, among, spread = (group.T @ part for part in (now, expected, expected * (1 - expected)))
         allowed = _LOG / 3 + np.sqrt(_LOG**2 / 9 + 2 * spread * _LOG)
-        excess = np.abs(seen.reshape(symbols, symbols) - among) / allowed
+        excess = np.abs(seen - among) / allowed
         where = "" if back == 0 else f" after what stands {back} before"
         assert excess.max() <= 1, (
             f"answers{where} are not drawn with the stated probabilities at size {size}: a count is "

@@ -2,22 +2,28 @@
 
 Everything random at step t is a function of (seed, t), so the state of training is the weights, the two moments of
 AdamW and t: a run that was interrupted ends with the weights it would have had. Of a model in a form the coordinates
-take the place of the weights.
+take the place of the weights. A checkpoint holds weights, moments and history in one safetensors file.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 
 from lengthwise.errors import Interrupted, LengthwiseError, UsageError
-from lengthwise.interrupts import Stop
-from lengthwise.models.attention.settling import unsettled
+from lengthwise.files import replace_file, writing
+from lengthwise.interrupts import Stop, held_back
+from lengthwise.models.attention import unsettled
 from lengthwise.models.batches import logits_of, loss_of, right_on
 from lengthwise.models.forms import Full
 from lengthwise.models.transformer import Transformer
@@ -25,7 +31,6 @@ from lengthwise.progress import Progress, silent
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.task import Task
 from lengthwise.training.batches import Batches
-from lengthwise.training.checkpoint import load_checkpoint, save_checkpoint
 from lengthwise.training.recipe import Recipe
 
 CHECKPOINT_SECONDS = 30.0
@@ -84,10 +89,10 @@ def train_model(
     began = saved - history.seconds
     with Stop() as stop:
         while history.step < recipe.steps and not history.ended:
-            _step(model, optimiser, task, recipe, batches, history)
+            _step(model, optimiser, batches, history)
             history.seconds = time.monotonic() - began
             if history.step % recipe.check_every == 0 or history.step == recipe.steps:
-                _check(model, task, recipe, sizes, seed, history)
+                _check(model, batches, history)
                 progress(_state(history), history.step, recipe.steps)
             if checkpoint is not None and (stop.asked or time.monotonic() - saved > CHECKPOINT_SECONDS):
                 save_checkpoint(checkpoint, model, optimiser, vars(history))
@@ -95,7 +100,12 @@ def train_model(
             if stop.asked:
                 kept = "run the same command again to resume" if checkpoint else "nothing was kept, as it has no folder"
                 raise Interrupted(f"stopped at step {history.step} of {recipe.steps}; {kept}")
-    history.ended = (history.ended or "all steps done") + _about_unsettled(history)
+    history.ended = history.ended or "all steps done"
+    if history.unsettled:
+        history.ended += (
+            f"; attention had not settled at its limit of iterations in {history.unsettled} of {history.step} steps "
+            f"(at worst {history.unsettled_error:.2g} of it in the wrong place)"
+        )
     model.eval()
     return history
 
@@ -107,34 +117,17 @@ def _state(history: History) -> str:
     return f"training: loss {history.losses[-1][1]:.4f}{share}, {speed:.0f}k tokens/s"
 
 
-def _about_unsettled(history: History) -> str:
-    """What is to be added to how training ended, wherever that is shown, if attention did not always settle."""
-    if not history.unsettled:
-        return ""
-    return (
-        f"; attention had not settled at its limit of iterations in {history.unsettled} of {history.step} steps "
-        f"(at worst {history.unsettled_error:.2g} of it in the wrong place)"
-    )
-
-
-def _step(
-    model: Transformer,
-    optimiser: torch.optim.Optimizer,
-    task: Task,
-    recipe: Recipe,
-    batches: Batches,
-    history: History,
-) -> None:
-    step, seeds = history.step, Seeds(batches.seed)
+def _step(model: Transformer, optimiser: torch.optim.Optimizer, batches: Batches, history: History) -> None:
+    step = history.step
     batch = batches.at(step)
     for group in optimiser.param_groups:
-        group["lr"] = recipe.rate_at(step)
+        group["lr"] = batches.recipe.rate_at(step)
     with unsettled() as errors:
-        logits = logits_of(model, batch, Seeds(seeds.key("positions", step)), training=True)
-    loss = loss_of(task, logits, batch)
+        logits = logits_of(model, batch, Seeds(Seeds(batches.seed).key("positions", step)), training=True)
+    loss = loss_of(batches.task, logits, batch)
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
-    norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip))
+    norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), batches.recipe.clip))
     value = float(loss.detach())
     if not (math.isfinite(value) and math.isfinite(norm)):
         raise LengthwiseError(
@@ -148,17 +141,16 @@ def _step(
     history.unsettled_error = max([history.unsettled_error, *errors])
 
 
-def _check(
-    model: Transformer, task: Task, recipe: Recipe, sizes: list[int], seed: int, history: History, items: int = 32
-) -> None:
-    """Note the mean loss, and how many in-range items the model has right: `items` at each of up to four sizes."""
+def _check(model: Transformer, batches: Batches, history: History) -> None:
+    """Note the mean loss, and how many in-range items the model has right: of 32 at each of up to four sizes."""
+    task, recipe, sizes, seed = batches.task, batches.recipe, batches.sizes, batches.seed
     history.losses.append((history.step, float(np.mean(history.recent))))
     history.recent.clear()
     model.eval()
     chosen = sorted({sizes[round(share * (len(sizes) - 1))] for share in (0.25, 0.5, 0.75, 1.0)})
     right = []
     for size in chosen:
-        batch = task.batch(size, seed, range(items), role="check", causal=model.architecture.causal)
+        batch = task.batch(size, seed, range(32), role="check", causal=model.architecture.causal)
         right.append(right_on(model, task, batch, Seeds(Seeds(seed).key("check", size))).items)
     share = float(torch.cat(right).float().mean())
     history.checks.append((history.step, share))
@@ -177,3 +169,47 @@ def _optimiser(model: Transformer, recipe: Recipe) -> torch.optim.Optimizer:
     vectors = [p for p in model.parameters() if p.dim() <= 1]
     groups = [{"params": matrices, "weight_decay": recipe.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, lr=recipe.rate, fused=True)
+
+
+def save_checkpoint(
+    path: Path, model: torch.nn.Module, optimiser: torch.optim.Optimizer, history: dict[str, Any]
+) -> None:
+    """Write the checkpoint beside the old one and put it in its place in one move."""
+    tensors = {f"model.{name}": value.contiguous() for name, value in model.state_dict().items()}
+    for index, parameter in enumerate(_parameters(optimiser)):
+        for name, value in optimiser.state.get(parameter, {}).items():
+            tensors[f"optimiser.{index}.{name}"] = value.contiguous()
+    with writing(path.parent), replace_file(path) as part:
+        save_file(tensors, part, metadata={"history": json.dumps(history), "digest": _digest(tensors)})
+
+
+def load_checkpoint(path: Path, model: torch.nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
+    """Put the saved state into model and optimiser; returns the history."""
+    try:
+        with held_back(), safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            history = json.loads(metadata["history"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+        if metadata["digest"] != _digest(tensors):
+            raise ValueError("its content was changed")
+        model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
+        for index, parameter in enumerate(_parameters(optimiser)):
+            start = f"optimiser.{index}."
+            optimiser.state[parameter] = {k.removeprefix(start): v for k, v in tensors.items() if k.startswith(start)}
+    except (SafetensorError, KeyError, ValueError, RuntimeError, OSError) as error:
+        raise UsageError(
+            f"the checkpoint {path} cannot be read ({str(error).splitlines()[0]}); delete it to train from the start"
+        ) from error
+    return history
+
+
+def _digest(tensors: dict[str, torch.Tensor]) -> str:
+    hashed = hashlib.blake2b(digest_size=16)
+    for name in sorted(tensors):
+        hashed.update(name.encode())
+        hashed.update(tensors[name].numpy().tobytes())
+    return hashed.hexdigest()
+
+
+def _parameters(optimiser: torch.optim.Optimizer) -> list[torch.nn.Parameter]:
+    return [parameter for group in optimiser.param_groups for parameter in group["params"]]

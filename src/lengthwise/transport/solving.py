@@ -49,14 +49,7 @@ class Transported:
         refused = not certified and self.solution.exact
         evidence = {
             **about,
-            "primal": found.primal,
-            "dual": found.dual,
-            "gap": found.gap,
-            "relative_gap": found.relative_gap,
-            "marginal_error": found.marginal_error,
-            "dual_violation": found.dual_violation,
-            "lower": found.lower,
-            "upper": found.upper,
+            **{name: value for name, value in vars(found).items() if name not in ("status", "why")},
             "method": self.method,
             "chosen_because": self.chosen_because,
             "why_refused": found.why,

@@ -14,10 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from lengthwise.bounds.compression import decode, encode, make_quantiser, message, symbols, tensor_codes
-from lengthwise.bounds.compression.message import unframed
+from lengthwise.bounds.compression import decode, encode, make_quantiser, message, symbols
 from lengthwise.bounds.compression.quantisers import KMeans, UniformQuantiser
-from lengthwise.bounds.compression.symbols import TABLE_WIDTHS, entropy_bits
+from lengthwise.bounds.compression.symbols import TABLE_WIDTHS, entropy_bits, read_prefix
 from lengthwise.errors import LengthwiseError, UsageError
 
 DRAWS = {
@@ -52,13 +51,13 @@ def stated_overhead(quantised):
 
 def written_and_sent(tensors, header, quantiser, monkeypatch):
     """The message, and for every tensor in its order what was written and on which levels."""
-    sent, write = [], tensor_codes.TensorWriter.write
+    sent, write = [], message.TensorWriter.write
 
     def noting(self, numbers, quantised, scale=None):
         sent.append((write(self, numbers, quantised, scale), quantised))
         return sent[-1][0]
 
-    monkeypatch.setattr(tensor_codes.TensorWriter, "write", noting)
+    monkeypatch.setattr(message.TensorWriter, "write", noting)
     return encode(tensors, header, quantiser), sent
 
 
@@ -178,7 +177,8 @@ def test_framed_messages_say_where_they_end():
     messages = [small(seed, spec) for seed in range(8) for spec in SPECS] + [encode({}, {}, UniformQuantiser())]
     stream = b"".join(m.framed() for m in messages) + b"\xff\x00rubbish"
     for written in messages:
-        data, stream = unframed(stream)
+        length, start = read_prefix(stream)
+        data, stream = stream[start : start + length], stream[start + length :]
         assert data == written.data
     assert stream == b"\xff\x00rubbish"
     frames = sorted({m.framed() for m in messages})
@@ -229,11 +229,11 @@ MUTATIONS = {
     ),
     "one symbol is off": (symbols.SymbolReader, "read", lambda f: lambda s, n, w: np.roll(f(s, n, w), 1)),
     "levels are off by a rounding": (
-        tensor_codes,
-        "scaled",
-        lambda f: lambda levels, scale: np.nextafter(f(levels, scale), np.float32(9)),
+        message.TensorReader,
+        "_levels",
+        lambda f: lambda s: np.nextafter(f(s), np.float32(9)),
     ),
-    "the last frequency is wrong": (tensor_codes, "_read_table", lambda f: lambda t, c, w: f(t, c, w)[::-1]),
+    "the last frequency is wrong": (message, "_read_table", lambda f: lambda t, c, w: f(t, c, w)[::-1]),
     "half of the symbols are dropped": (symbols.SymbolWriter, "write", lambda f: lambda s, x, w: f(s, x[::2], w)),
     "a tensor is lost": (message, "listed", lambda f: lambda groups, limit: dict(list(f(groups, limit).items())[1:])),
 }

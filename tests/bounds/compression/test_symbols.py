@@ -7,16 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengthwise.bounds.compression.bit_strings import BitReader, BitWriter, delta_code, length_prefix, read_prefix
 from lengthwise.bounds.compression.symbols import (
     TOTAL,
+    BitReader,
+    BitWriter,
+    Pools,
     SymbolReader,
     SymbolWriter,
     adaptive_bits,
     best_table,
     code_bits,
+    delta_code,
     entropy_bits,
-    prior_counts,
+    length_prefix,
+    read_prefix,
     spread,
 )
 from lengthwise.errors import UsageError
@@ -51,7 +55,9 @@ def test_the_coder_uses_exactly_these_frequencies(weights):
 def test_symbols_come_back(seed, kinds, count):
     rng = np.random.default_rng(seed)
     first, second = rng.integers(0, kinds, count), (rng.integers(0, kinds, count) * rng.random(count)).astype(int)
-    known, frequencies = prior_counts(rng.integers(0, 1000, kinds)), spread(np.bincount(first, minlength=kinds))
+    pools = Pools()
+    pools.learn("earlier", rng.integers(0, 1000, kinds))
+    known, frequencies = pools.prior("earlier", kinds), spread(np.bincount(first, minlength=kinds))
     writer = SymbolWriter()
     writer.write_adaptive(second, known)
     writer.write(first, frequencies)

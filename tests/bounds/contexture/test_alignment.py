@@ -32,7 +32,7 @@ def test_nothing_exceeds_it(seed):
     spectrum, features = spectrum_by_svd(table), generator.standard_normal((12, 2))
     last = 0.0
     for _ in range(60):  # powers of the operator raise it as far as it goes
-        features = table.means_over_a(table.means_over_x(table.centred(features)))
+        features = table.transposed().means_over_x(table.means_over_x(table.centred(features)))
         features = np.linalg.qr(features)[0]
         found = alignment(table, features, spectrum)
         assert last - 1e-9 <= found.ratio_trace <= spectrum.most(2) + 1e-9

@@ -11,7 +11,6 @@ from lengthwise.bounds.contexture.alignment import (
     compatibility,
     error_claim,
     linear_encoder_error,
-    optimal_error,
     probe_error,
     worst_error,
 )
@@ -92,6 +91,15 @@ def test_the_angle_form_is_attained(turned, epsilon):
     table, features, _ = four_inputs(0.5, turned)
     gap = alignment(table, features).trace_gap
     assert worst_error(table, features, epsilon) == pytest.approx(any_encoder_error(0.25, gap, epsilon), abs=1e-6)
+
+
+def optimal_error(spectrum, dimensions, epsilon):
+    """Proposition 1: (s_1² - (1-ε)²) / (s_1² - s_(d+1)²), and 1 where 1 - ε <= s_(d+1); 0 where no task is that
+    compatible, and where d dimensions hold every function of x."""
+    first, later = spectrum.square(1), spectrum.square(dimensions + 1)
+    if first < (1 - epsilon) ** 2 or dimensions >= len(spectrum.of_x) - 1:
+        return 0.0
+    return 1.0 if (1 - epsilon) ** 2 <= later else (first - (1 - epsilon) ** 2) / (first - later)
 
 
 def test_the_best_representation_has_the_error_of_the_formula_and_no_other_less():

@@ -10,9 +10,8 @@ from scipy.sparse.csgraph import connected_components
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry import clusters
-from lengthwise.geometry.clusters import measures as points_module
-from lengthwise.geometry.clusters.groups import component_count, labels
-from lengthwise.geometry.clusters.measures import cluster_number_of
+from lengthwise.geometry import clusters as points_module
+from lengthwise.geometry.clusters import cluster_number_of, component_count, labels
 
 
 def orthogonal_clusters(k: int, each: int = 6, d: int = 12) -> np.ndarray:
@@ -133,7 +132,7 @@ def test_slices_do_not_change_a_measure(monkeypatch):
 
     whole = measured()
     monkeypatch.setattr(points_module, "SLICE", 150)
-    monkeypatch.setattr("lengthwise.geometry.clusters.groups.SLICE", 150)
+    monkeypatch.setattr("lengthwise.geometry.clusters.SLICE", 150)
     sliced = measured()
     assert sliced[:2] == whole[:2] and sliced[2:] == pytest.approx(whole[2:], rel=1e-12)
 

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from circle_masses import circle_distance, masses_of, quantile_angles
-from lengthwise.geometry.mean_field.flow import flow
-from lengthwise.geometry.mean_field.mesh import cell_angles, circle
+from lengthwise.geometry.mean_field import cell_angles, circle, flow
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.system import System
 

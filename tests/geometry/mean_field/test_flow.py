@@ -6,9 +6,7 @@ from scipy.integrate import quad
 
 from circle_masses import masses_of
 from lengthwise.errors import UsageError
-from lengthwise.geometry.mean_field.flow import flow
-from lengthwise.geometry.mean_field.mesh import cell_angles, circle, sphere
-from lengthwise.geometry.mean_field.peaks import fastest_degree, growth_rate
+from lengthwise.geometry.mean_field import cell_angles, circle, fastest_degree, flow, growth_rate, sphere
 
 
 def bumpy(cells: int) -> np.ndarray:

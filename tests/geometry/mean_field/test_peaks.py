@@ -5,8 +5,7 @@ import pytest
 
 from circle_masses import masses_of
 from lengthwise.errors import UsageError
-from lengthwise.geometry.mean_field.mesh import cell_angles, circle, sphere
-from lengthwise.geometry.mean_field.peaks import noisy, peaks
+from lengthwise.geometry.mean_field import cell_angles, circle, noisy, peaks, sphere
 
 
 @pytest.mark.parametrize("crests", [1, 2, 5])

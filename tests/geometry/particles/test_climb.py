@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lengthwise.geometry.clusters.measures import cluster_number, energy
+from lengthwise.geometry.clusters import cluster_number, energy
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.starts import uniform
 from lengthwise.geometry.particles.system import System

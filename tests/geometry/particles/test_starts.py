@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.clusters.hemispheres import hemisphere_margin
+from lengthwise.geometry.clusters import hemisphere_margin
 from lengthwise.geometry.particles.starts import caps, hemisphere, orthogonal, uniform
 
 

@@ -13,8 +13,17 @@ from torch import Tensor
 
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.models.folder import load_model
-from lengthwise.models.form_maps import Moved, SubspaceMap, random_groups, random_signs
-from lengthwise.models.formed import COORDINATES, Formed, in_form, load_coordinates, rebuilt
+from lengthwise.models.formed import (
+    COORDINATES,
+    Formed,
+    Moved,
+    SubspaceMap,
+    in_form,
+    load_coordinates,
+    random_groups,
+    random_signs,
+    rebuilt,
+)
 from lengthwise.models.forms import Form, Full, Map, forms
 from lengthwise.models.transformer import Transformer, fresh_model
 from lengthwise.registry import format_spec

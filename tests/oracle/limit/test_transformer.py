@@ -23,9 +23,8 @@ from lengthwise.oracle.limit.examples import (
     wave,
 )
 from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, vector
-from lengthwise.tasks.izzo.modp_task import ModPTask
-from lengthwise.tasks.izzo.simple_task import SimpleTask
-from lengthwise.tasks.retrieval.chain import follower_counts
+from lengthwise.tasks.izzo import ModPTask, SimpleTask
+from lengthwise.tasks.retrieval import follower_counts
 from limit_models import random_limit
 
 

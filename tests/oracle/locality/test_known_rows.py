@@ -13,9 +13,9 @@ from lengthwise.oracle.locality.distance import distance
 from lengthwise.oracle.locality.steps import Steps, decoder_form, formulation_steps, task_steps
 from lengthwise.oracle.locality.windows import windows_of
 from lengthwise.tasks import tasks
-from lengthwise.tasks.formulations.appending import Appending
+from lengthwise.tasks.formulations.digits import MultiplicationMarked
 from lengthwise.tasks.formulations.formulation import Formulation, StepMove
-from lengthwise.tasks.formulations.multiplication import MultiplicationMarked
+from lengthwise.tasks.formulations.layouts import Appending
 
 BLANK = ("_",)
 

@@ -89,15 +89,13 @@ def test_a_refutation_that_rests_on_guessed_labels_is_not_called_one(file: Calla
 
 def test_a_class_is_a_formulation(file: Callable[..., str]) -> None:
     text = (
-        "from dataclasses import dataclass\nfrom lengthwise.tasks.formulations.parity import ParityColumns\n"
+        "from dataclasses import dataclass\nfrom lengthwise.tasks.formulations.strings import ParityColumns\n"
         "@dataclass(frozen=True)\nclass Mine(ParityColumns):\n    '''Mine.'''\n"
     )
     own = load_formulation(file(text))
     assert own.formulation is not None and settle_own(own, range(1, 7))[0].window == (1, 3)
     with pytest.raises(UsageError, match="neither a function step nor"):
-        load_formulation(
-            file("from lengthwise.tasks.algorithmic.sort import Sort\nclass Mine(Sort): pass\n", "task.py")
-        )
+        load_formulation(file("from lengthwise.tasks.algorithmic import Sort\nclass Mine(Sort): pass\n", "task.py"))
 
 
 BAD_FUNCTIONS = [

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.depth import peeling_rounds, read_trace
-from lengthwise.tasks.search.dyck import dyck_view, trace_of
-from lengthwise.tasks.search.problem import Move, Problem, search_trace
-from lengthwise.tasks.search.replay import replay
+from lengthwise.tasks.search.problem import Move, Problem, dyck_view, replay, search_trace, trace_of
 from searches import PROBLEMS, every_setting, items, made
 
 

@@ -22,10 +22,7 @@ class Forest(Board):
 
     def __init__(self, open_: np.ndarray, goals: np.ndarray) -> None:
         self.open, self.goals = open_, goals
-
-    @property
-    def roots(self) -> np.ndarray:
-        return np.zeros((len(self.open), 1), dtype=np.int64)
+        self.roots = np.zeros((len(open_), 1), dtype=np.int64)
 
     def valid(self, rows, levels, states) -> np.ndarray:
         return self.open[rows, states[:, 0]] & (levels < DEPTH)[:, None]

@@ -14,12 +14,10 @@ from typing import Any
 from lengthwise.analyses.agreement.predictions import JUDGED, OUTLOOKS, CellPrediction, Predictions, Score, predict
 from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.analyses.reach.cell_grid import CellGrid
 from lengthwise.analyses.words import cut, listed
-from lengthwise.figures.layout import wrapping_legend
-from lengthwise.figures.lazy import alt
-from lengthwise.figures.style import PAGE_INK
+from lengthwise.figures.style import PAGE_INK, alt, wrapping_legend
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.check import check
 from lengthwise.oracle.opinion import outlook_words
@@ -37,22 +35,6 @@ explain(
         "look.attained": "✓ “can hold”, training got there",
         "look.not_attained": "○ “can hold”, training did not get there",
         "look.undecided": "? not decided",
-    }
-)
-# score → the sign in the cell, the name of its look, the colour of the cell and the ink of its sign (Okabe and Ito)
-LOOKS: dict[Score | None, tuple[str, str, str, str]] = {
-    "contradiction": ("✗", "look.contradiction", "#D55E00", "#000000"),
-    "as_predicted": ("✓", "look.as_predicted", "#56B4E9", "#000000"),
-    "attained": ("✓", "look.attained", "#0072B2", "#ffffff"),
-    "not_attained": ("○", "look.not_attained", "#F0E442", "#000000"),
-    None: ("?", "look.undecided", "#999999", "#000000"),
-}
-_LONGEST_WHY = 320
-_MOST = 20  # cells and reasons that are written out
-_ROWS_OF_MATRIX = 36  # in the height the page gives it
-
-explain(
-    {
         "agreement.title": "What was predicted",
         "agreement.link": "Predicted",
         "agreement.note": "The oracle looks at the task and the encoding alone, never at a run. “Cannot hold” is "
@@ -68,14 +50,27 @@ explain(
         "agreement.not_reached": "Training did not get there: {number}",
         "agreement.undecided": "Why cells were not decided: {number}",
         "agreement.more": "And {number} more.",
-        "agreement.reason": "{why} — {cells}",
+        "agreement.reason": "{cells}: {why}",
+        "agreement.reasons": "{cells}; of the first: {why}",
     }
 )
+# score → the sign in the cell, the name of its look, the colour of the cell and the ink of its sign (Okabe and Ito)
+LOOKS: dict[Score | None, tuple[str, str, str, str]] = {
+    "contradiction": ("✗", "look.contradiction", "#D55E00", "#000000"),
+    "as_predicted": ("✓", "look.as_predicted", "#56B4E9", "#000000"),
+    "attained": ("✓", "look.attained", "#0072B2", "#ffffff"),
+    "not_attained": ("○", "look.not_attained", "#F0E442", "#000000"),
+    None: ("?", "look.undecided", "#999999", "#000000"),
+}
+_LONGEST_WHY = 320
+_MOST = 20  # cells and reasons that are written out
+_ROWS_OF_MATRIX = 36  # in the height the page gives it
 
 
 def agreement_matrix(study: StudyContent, foretold: Predictions) -> Figure:
     """Every cell of a study, coloured by prediction and measurement."""
-    grid = _grid(study)
+    hover = {"row": "task", **{name: name for name in ("encoding", "predicted", "why", "theory", "measured")}}
+    grid = CellGrid(study, "judged", hover, tall=420, shortest=17)
     rows = [_shown(row, grid.roomy) for row in foretold.rows]
     data = {
         "judged": [row for row in rows if row["outcome"] in JUDGED],
@@ -83,7 +78,8 @@ def agreement_matrix(study: StudyContent, foretold: Predictions) -> Figure:
         "others": [row for row in rows if row["outcome"] == "not_measured"],
     }
     words = " ".join([sentence("matrix.words"), *foretold.headline])
-    return Figure("predictions", _template(grid, foretold), data, sentence("matrix.title"), words)
+    template = grid.template(_colour(foretold), alt.Color("ink:N", scale=None, legend=None))
+    return Figure("predictions", template, data, sentence("matrix.title"), words)
 
 
 def _shown(row: CellPrediction, roomy: bool) -> dict[str, Any]:
@@ -106,15 +102,6 @@ def _shown(row: CellPrediction, roomy: bool) -> dict[str, Any]:
         "why": cut(row.verdict.why.replace("`", ""), _LONGEST_WHY),  # the whole is among the claims
         "theory": row.verdict.deciding.theory if row.verdict.deciding else "–",
     }
-
-
-def _grid(study: StudyContent) -> CellGrid:
-    hover = {"row": "task", **{name: name for name in ("encoding", "predicted", "why", "theory", "measured")}}
-    return CellGrid(study, "judged", hover, tall=420, shortest=17)
-
-
-def _template(grid: CellGrid, foretold: Predictions) -> dict[str, Any]:
-    return grid.template(_colour(foretold), alt.Color("ink:N", scale=None, legend=None))
 
 
 def _colour(foretold: Predictions) -> Any:
@@ -140,21 +127,14 @@ class AgreementAnalysis(Analysis):
     def analyse(self, study: StudyContent) -> Record:
         foretold = predict(study, check)
         claims = foretold.claims()
-        layout = PageLayout(
-            sentence("agreement.link"),
-            notes=_notes(study, foretold),
-            claims=len(claims),
-            columns=1,
-            lists=_lists(foretold),
-        )
-        return Record(
+        return arranged(
             "agreement",
-            title=sentence("agreement.title"),
-            text=(*foretold.headline, *foretold.left_out),
-            claims=(*claims, *foretold.cell_claims()),
-            tables=(_counts(foretold),),
-            figures=(agreement_matrix(study, foretold),) if study.pictures else (),
-            data={**foretold.plain(), LAYOUT: layout.plain()},
+            PageLayout(notes=_notes(study, foretold), claims=len(claims), columns=1, lists=_lists(foretold)),
+            (*foretold.headline, *foretold.left_out),
+            (*claims, *foretold.cell_claims()),
+            [_counts(foretold)],
+            [agreement_matrix(study, foretold)] if study.pictures else (),
+            foretold.plain(),
         )
 
     def applies(self, study: StudyContent) -> bool:
@@ -185,18 +165,19 @@ def _notes(study: StudyContent, foretold: Predictions) -> tuple[str, ...]:
 
 def _lists(foretold: Predictions) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Contradictions, where training did not get there, and why the oracle did not decide."""
-    reasons = [
-        sentence("agreement.reason", {"why": why.rstrip("."), "cells": listed([row.where for row in rows], 3)})
-        for why, rows in foretold.undecided.items()
-    ]
     found = {
         "agreement.contradictions": (len(foretold.contradictions), [row.sentence for row in foretold.contradictions]),
         "agreement.not_reached": (len(foretold.not_reached), [row.sentence for row in foretold.not_reached]),
-        "agreement.undecided": (sum(map(len, foretold.undecided.values())), reasons),
+        "agreement.undecided": (sum(map(len, foretold.undecided)), [_reason(rows) for rows in foretold.undecided]),
     }
-    return tuple((sentence(key, {"number": number}), _first(items)) for key, (number, items) in found.items() if items)
+    lists = []
+    for key, (number, items) in found.items():
+        more = [sentence("agreement.more", {"number": len(items) - _MOST})] if len(items) > _MOST else []
+        lists += [(sentence(key, {"number": number}), (*items[:_MOST], *more))] if items else []
+    return tuple(lists)
 
 
-def _first(items: list[str]) -> tuple[str, ...]:
-    left = len(items) - _MOST
-    return (*items[:_MOST], *((sentence("agreement.more", {"number": left}),) if left > 0 else ()))
+def _reason(rows: list[CellPrediction]) -> str:
+    """Why the oracle did not decide these cells. What it says of the first may say more than the reason they share."""
+    values = {"cells": listed([row.where for row in rows], 3), "why": rows[0].verdict.why}
+    return sentence("agreement.reasons" if len(rows) > 1 else "agreement.reason", values)

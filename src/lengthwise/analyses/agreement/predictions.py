@@ -3,31 +3,41 @@
 The oracle is credited or blamed for "cannot hold" alone, on cells that were learned. For "can hold" the share of cells
 in which training got there is reported next to it. Cells that were not learned in the training range, or not measured
 beyond it, are shown and counted separately: they count neither for nor against a prediction.
+
+The oracle writes one card per task and training size, whatever the number of runs. A report must not be lost because a
+task is: a task that cannot be made any more, that breaks when it is looked at, or that is not what was trained on,
+has the verdict "unknown" with the reason.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
-from lengthwise.analyses.agreement.cards import Oracle, place, verdicts
 from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.reach.answer import mean_reach
-from lengthwise.analyses.words import code, counted, listed, percent, times
+from lengthwise.analyses.words import code, counted, cut, listed, percent, times
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.opinion import Outlook, Verdict, outlook_words
-from lengthwise.probes.curve.standard import ADVICE, THRESHOLD, wilson
+from lengthwise.oracle.check import Card
+from lengthwise.oracle.opinion import Opinion, Outlook, Verdict, outlook_words
+from lengthwise.probes.curve.standard import ADVICE, FURTHEST, THRESHOLD, wilson
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.studies.cells import Cell
+from lengthwise.tasks import tasks
+from lengthwise.tasks.task import Task
 
+Place = tuple[str, int, int]
 Outcome = Literal["held", "not_held", "not_learned", "not_measured"]
 Score = Literal["as_predicted", "contradiction", "attained", "not_attained"]
 JUDGED: tuple[Outcome, ...] = ("held", "not_held")
 OUTLOOKS: tuple[Outlook, ...] = get_args(Outlook)
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _CAN, _CANNOT = OUTLOOKS[:2]
+_LONGEST_REASON = 200
 _SCORES: dict[tuple[Outlook, Outcome], Score] = {
     (_CANNOT, "not_held"): "as_predicted",
     (_CANNOT, "held"): "contradiction",
@@ -53,12 +63,6 @@ explain(
         "prediction.same_task": "the task is now what it was when the runs were trained, as guessing is right as "
         "often as then",
         "prediction.settings": "the other settings of the model do not matter",
-    }
-)
-SAME = Assumption("prediction.same_task")
-SETTINGS = Assumption("prediction.settings")
-explain(
-    {
         "agreement.accuracy": "learned cells that did not hold, of those the oracle said cannot hold",
         "agreement.attained": "learned cells that held, of those the oracle said can hold (training got there)",
         "agreement.coverage": "cells that the oracle decided, of those learned and measured beyond the training range",
@@ -75,19 +79,31 @@ explain(
         "agreement.why_not_learned": "not learned in the training range",
         "agreement.why_not_measured": "not finished, or not measured beyond the training range",
         "agreement.advice": "To learn more, {advice}.",
+        "card.gone": "the task cannot be rebuilt here ({error})",
+        "card.numbers": "the answers are real numbers, of which no theory here speaks",
+        "card.broke": "the task broke when the oracle looked at it ({error})",
+        "card.changed": "the task is not the one that was trained on: guessing at size {size} is right in {exact} of "
+        "items and {token} of symbols, and was in {exact_then} and {token_then}",
+        "card.outlook": "the oracle's outlook",
     }
 )
+SAME = Assumption("prediction.same_task")
+SETTINGS = Assumption("prediction.settings")
 
 
 @dataclass(frozen=True)
 class CellPrediction:
-    """One cell: the verdict, what its runs did, and its reach if a run has finished."""
+    """One cell: the verdict, and what its runs did."""
 
     label: str
     cell: Cell
     verdict: Verdict
-    outcome: Outcome
-    measured: Claim | None
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        if self.cell.learned is False:
+            return "not_learned"
+        return "not_measured" if self.cell.holds is None else "held" if self.cell.holds else "not_held"
 
     @property
     def score(self) -> Score | None:
@@ -112,20 +128,16 @@ class CellPrediction:
         if self.outcome == "not_measured":
             return sentence("prediction.unmeasured", {"reach": reach})
         lucky = self.chance >= THRESHOLD
+        holding = sum(bool(run.summary and run.summary.holds) for run in cell.kept)
         values = {
             "reach": reach,
-            "holding": self.holding,
+            "holding": holding,
             "seeds": counted(len(cell.kept), "seed"),
-            "verb": "holds" if self.holding == 1 else "hold",
+            "verb": "holds" if holding == 1 else "hold",
             "times": times(cell.multiple),
             "guessed": sentence("prediction.guessed", {"chance": percent(self.chance)}) if lucky else "",
         }
         return sentence("prediction.found", values)
-
-    @property
-    def holding(self) -> int:
-        """How many of the seeds that learned hold."""
-        return sum(bool(run.summary and run.summary.holds) for run in self.cell.kept)
 
     @property
     def chance(self) -> float:
@@ -135,9 +147,18 @@ class CellPrediction:
     @property
     def sentence(self) -> str:
         """A decided cell: what was predicted, what came, and why it was predicted."""
+        why = " ".join(self.verdict.why.split())
         values = {"where": self.where, "outlook": outlook_words(self.verdict.outlook), "found": self.found}
-        values |= {"outcome": sentence(f"outcome.{self.outcome}"), "why": _ended(self.verdict.why)}
+        values |= {"outcome": sentence(f"outcome.{self.outcome}"), "why": why if why[-1:] in set(".!?…") else f"{why}."}
         return sentence("prediction.sentence", values)
+
+    @property
+    def reason(self) -> tuple[str, str]:
+        """What the reason of the verdict is known by: the theory, and the key of what it rests on."""
+        leading = self.verdict.leading
+        if leading is None:
+            return "", ""
+        return leading.key, leading.claim.evidence.get("reason") or (leading.grounds.key if leading.grounds else "")
 
     def claim(self) -> Claim | None:
         """The prediction as a claim with the theory's assumptions and two of its own; None where there is none."""
@@ -163,38 +184,16 @@ class CellPrediction:
         )
 
     def plain(self) -> dict[str, Any]:
+        own = ("task", "position", "variant", "train_size", "learned", "holds", "multiple")
         return {
-            "task": self.cell.task,
-            "position": self.cell.position,
-            "variant": self.cell.variant,
-            "train_size": self.cell.train_size,
+            **{name: getattr(self.cell, name) for name in own},
             "outlook": self.verdict.outlook,
             "why": self.verdict.why,
-            "learned": self.cell.learned,
-            "holds": self.cell.holds,
-            "multiple": self.cell.multiple,
             "outcome": self.outcome,
             "score": self.score,
-            "measured": None if self.measured is None else self.measured.plain(),
+            "measured": self.cell.claim("reach").plain() if self.cell.done else None,
             "verdict": self.verdict.plain(),
         }
-
-
-def beside(label: str, cell: Cell, verdict: Verdict) -> CellPrediction:
-    """A cell with the verdict on it and the outcome of its runs."""
-    if cell.learned is False:
-        outcome: Outcome = "not_learned"
-    elif cell.holds is None:
-        outcome = "not_measured"
-    else:
-        outcome = "held" if cell.holds else "not_held"
-    return CellPrediction(label, cell, verdict, outcome, cell.claim("reach") if cell.done else None)
-
-
-def _ended(text: str) -> str:
-    """A text that ends with a full stop, or a sign like it."""
-    text = " ".join(text.split())
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 @dataclass(frozen=True)
@@ -229,16 +228,6 @@ class Predictions:
         return [row for row in self.judged if row.score is not None]
 
     @cached_property
-    def excluded(self) -> list[CellPrediction]:
-        """Judged cells of which the oracle said "cannot hold"."""
-        return self.scored("as_predicted", "contradiction")
-
-    @cached_property
-    def possible(self) -> list[CellPrediction]:
-        """Judged cells of which the oracle said "can hold"."""
-        return self.scored("attained", "not_attained")
-
-    @cached_property
     def contradictions(self) -> list[CellPrediction]:
         """Cells that held, at the sizes measured, though the oracle said "cannot hold"."""
         return self.scored("contradiction")
@@ -249,31 +238,25 @@ class Predictions:
         return self.scored("not_attained")
 
     @cached_property
-    def undecided(self) -> dict[str, list[CellPrediction]]:
-        """The cells with the outlook "unknown", by the reason, the most common first."""
-        groups: dict[str, list[CellPrediction]] = {}
+    def undecided(self) -> list[list[CellPrediction]]:
+        """The cells with the outlook "unknown", those with one reason together, the most common reason first."""
+        groups: dict[tuple[str, str], list[CellPrediction]] = {}
         for row in self.rows:
             if row.verdict.outlook == "unknown":
-                groups.setdefault(row.verdict.why, []).append(row)
-        return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+                groups.setdefault(row.reason, []).append(row)
+        return sorted(groups.values(), key=len, reverse=True)
 
     def accuracy(self) -> Claim:
         """The share of "cannot hold" verdicts on learned cells that no cell contradicts."""
-        rows, others = self.excluded, self.contradictions
+        rows = self.scored("as_predicted", "contradiction")
         lucky = "violated" if any(row.chance >= THRESHOLD for row in rows) else "checked"
         guessing = Assumption("agreement.guessing", lucky, {"threshold": percent(THRESHOLD)})
-        return _share(
-            "agreement.accuracy",
-            rows,
-            len(rows) - len(others),
-            (guessing,),
-            {"contradictions": [r.where for r in others]},
-        )
+        return _share("agreement.accuracy", rows, "contradictions", self.contradictions, guessing)
 
     def attained(self) -> Claim:
         """The share of "can hold" verdicts on learned cells in which training got there."""
-        rows, others = self.possible, self.not_reached
-        return _share("agreement.attained", rows, len(rows) - len(others), (), {"others": [r.where for r in others]})
+        rows = self.scored("attained", "not_attained")
+        return _share("agreement.attained", rows, "others", self.not_reached)
 
     def coverage(self) -> Claim:
         """The share of judged cells that the oracle decided."""
@@ -287,8 +270,9 @@ class Predictions:
             evidence={
                 "n": judged,
                 "cells": len(self.rows),
-                "not_learned": [row.where for row in self.apart("not_learned")],
-                "not_measured": [row.where for row in self.apart("not_measured")],
+                **{
+                    outcome: [row.where for row in self.apart(outcome)] for outcome in OUTCOMES if outcome not in JUDGED
+                },
             },
         )
 
@@ -313,12 +297,12 @@ class Predictions:
         if not self.decided:
             return (sentence("agreement.nothing_decided", cells(len(self.judged))),)
         found = []
-        if self.excluded:
+        excluded, attained = len(self.scored("as_predicted", "contradiction")), len(self.scored("attained"))
+        if excluded:
             key = "agreement.contradicted" if self.contradictions else "agreement.uncontradicted"
-            found.append(sentence(key, {"held": len(self.contradictions), **cells(len(self.excluded))}))
-        if self.possible:
-            got = len(self.possible) - len(self.not_reached)
-            found.append(sentence("agreement.got_there", {"held": got, **cells(len(self.possible))}))
+            found.append(sentence(key, {"held": len(self.contradictions), **cells(excluded)}))
+        if possible := attained + len(self.not_reached):
+            found.append(sentence("agreement.got_there", {"held": attained, **cells(possible)}))
         if left := len(self.judged) - len(self.decided):
             found.append(sentence("agreement.left", cells(left)))
         return tuple(found)
@@ -354,10 +338,11 @@ class Predictions:
 
 
 def _share(
-    key: str, rows: list[CellPrediction], number: int, assumptions: tuple[Assumption, ...], evidence: dict[str, Any]
+    key: str, rows: list[CellPrediction], name: str, others: list[CellPrediction], *assumptions: Assumption
 ) -> Claim:
-    """A share of cells with Wilson's interval, which takes cells for independent trials."""
-    repeated = len({row.cell.task for row in rows}) < len(rows)
+    """The share of cells that are not among the `others`, which the evidence has under `name`, with Wilson's interval,
+    which takes cells for independent trials."""
+    repeated, number = len({row.cell.task for row in rows}) < len(rows), len(rows) - len(others)
     apart = Assumption("agreement.independent", "violated" if repeated else "assumed")
     return Claim(
         key=key,
@@ -368,12 +353,85 @@ def _share(
         interval=wilson(number, len(rows)) if rows else None,
         assumptions=(apart, *assumptions, SAME),
         reference=Reference("wilson1927"),
-        evidence={"n": len(rows), "number": number, "threshold": THRESHOLD, **evidence},
+        evidence={"n": len(rows), "number": number, "threshold": THRESHOLD, name: [row.where for row in others]},
     )
 
 
 def predict(study: StudyContent, oracle: Oracle) -> Predictions:
     """What the oracle says about every cell of a study, and what was measured."""
     found = verdicts(study.cells, oracle)
-    rows = [beside(study.label(cell), cell, found[place(cell), cell.position]) for cell in study.cells]
+    rows = (CellPrediction(study.label(cell), cell, found[place(cell), cell.position]) for cell in study.cells)
     return Predictions(study.name, tuple(rows))
+
+
+class Oracle(Protocol):
+    """What `lengthwise.oracle.check.check` is: a task, encodings and sizes in, a card with a verdict for each out."""
+
+    def __call__(
+        self, task: Task, positions: Sequence[str], *, train_size: int, test_size: int, name: str, quick: bool
+    ) -> Card: ...
+
+
+def verdicts(cells: Iterable[Cell], oracle: Oracle) -> dict[tuple[Place, str], Verdict]:
+    """The verdict on every cell, by its place and encoding."""
+    groups: dict[Place, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(place(cell), []).append(cell)
+    found = {}
+    for where, group in groups.items():
+        said = _card(where, group, oracle)
+        for cell in group:
+            found[where, cell.position] = said.get(cell.position) or Verdict(cell.position, ())
+    return found
+
+
+def place(cell: Cell) -> Place:
+    """What a verdict depends on beside the encoding: the task, the training size and the largest size judged."""
+    return cell.task, cell.train_size, min(cell.test_size, int(FURTHEST * cell.train_size))
+
+
+def _card(where: Place, group: Sequence[Cell], oracle: Oracle) -> Mapping[str, Verdict]:
+    name, train_size, test_size = where
+    encodings = tuple(dict.fromkeys(cell.position for cell in group))
+    try:
+        task = tasks.restore(name)
+    except Exception as error:  # any task of a user's may be gone, or be broken by now
+        return _silent(encodings, "card.gone", _said(error))
+    if task.readout == "numbers":
+        return _silent(encodings, "card.numbers", {})
+    try:
+        if changed := _changed(task, group):
+            return _silent(encodings, "card.changed", changed)
+        return oracle(task, encodings, train_size=train_size, test_size=test_size, name=name, quick=True).verdicts
+    except Exception as error:
+        return _silent(encodings, "card.broke", _said(error))
+
+
+def _changed(task: Task, group: Sequence[Cell]) -> dict[str, Any]:
+    """What shows that the task is no longer the one that was trained on; nothing where nothing does.
+
+    How often guessing is right is found on fixed items and stored with every curve: the same for the same task. It is
+    compared at the largest trained size that was measured; a change that leaves it alone is not seen.
+    """
+    curve = next((run.curve for cell in group for run in cell.done if run.stored), None)
+    if curve is None:
+        return {}
+    points = [(point.size, point.chance, point.token_chance) for point in curve.points]
+    size, *then = max((point for point in points if point[0] <= group[0].train_size), default=points[0])
+    guess = task.part("test").chance(size)
+    now = (guess.exact, guess.token)
+    if all(math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-12) for one, other in zip(then, now, strict=True)):
+        return {}
+    shares = dict(zip(("exact", "token", "exact_then", "token_then"), map(percent, (*now, *then)), strict=True))
+    return {"size": size, **shares}
+
+
+def _silent(encodings: tuple[str, ...], reason: str, values: Mapping[str, Any]) -> dict[str, Verdict]:
+    """The verdict where no theory was asked, for a reason that is a key."""
+    why = sentence(reason, values)
+    claim = Claim("card.outlook", None, "", "predicted", "unknown", evidence={"why": why, "reason": reason})
+    return {name: Verdict(name, (Opinion("none", "unknown", why, claim),)) for name in encodings}
+
+
+def _said(error: Exception) -> dict[str, str]:
+    return {"error": cut(f"{type(error).__name__}: {error}", _LONGEST_REASON)}

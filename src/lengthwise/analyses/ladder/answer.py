@@ -9,15 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.analyses.evidence import (
-    BEYOND,
-    FARTHEST,
-    IN_RANGE,
-    LEARNED,
-    Evidence,
-    by_configuration,
-    has_learned,
-)
+from lengthwise.analyses.evidence import BEYOND, FARTHEST, IN_RANGE, LEARNED, Evidence, has_learned
 from lengthwise.analyses.ladder.bound import bound
 from lengthwise.analyses.ladder.encoding import EncodingEffect, Encodings, encodings, trained_at_offsets
 from lengthwise.analyses.ladder.floor_fit import FEWEST_WIDTHS
@@ -197,7 +189,7 @@ def _spread(p_value: float, ends: tuple[float, float] | None) -> str:
 
 
 def _rests_on(evidence: Evidence) -> str:
-    groups = by_configuration(evidence.climbs)
+    groups = evidence.configurations
     if not groups:
         return sentence("answer.no_model")
     seeds = {len(group) for group in groups.values()}

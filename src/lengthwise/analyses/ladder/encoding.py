@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.analyses.analysis import Analysis, analyses
+from lengthwise.analyses.analysis import analyses
 from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.evidence import (
     BEYOND,
@@ -25,16 +25,14 @@ from lengthwise.analyses.evidence import (
     Climb,
     Evidence,
     has_learned,
-    increase_at,
     mean,
     place_text,
-    risk_at,
 )
-from lengthwise.analyses.layout import LAYOUT, PageLayout
-from lengthwise.figures.lazy import alt
-from lengthwise.figures.style import hover, template_of
+from lengthwise.analyses.ladder.section import LadderAnalysis
+from lengthwise.analyses.layout import PageLayout, arranged
+from lengthwise.figures.style import PALETTE, alt, ends_of, hover, rule_at, template_of
 from lengthwise.messages import explain, sentence
-from lengthwise.records import Assumption, Claim, Column, Figure, Record, Table
+from lengthwise.records import Assumption, Claim, Figure, Record, Table, columns
 from lengthwise.statistics.paired import paired_over_tasks
 
 MOST_PAIRS = 15  # pairs of encodings that are drawn
@@ -74,35 +72,25 @@ Pair = tuple[str, int, int, int]  # task, depth, width, seed
 
 @analyses.register("encodings")
 @dataclass(frozen=True)
-class EncodingsAnalysis(Analysis):
+class EncodingsAnalysis(LadderAnalysis):
     """What a shift costs with one encoding, compared with another."""
 
-    def analyse(self, study: StudyContent) -> Record:
-        assert study.evidence is not None
-        result = encodings(study.evidence)
+    def found(self, evidence: Evidence, study: StudyContent) -> Record:
+        result = encodings(evidence)
         figures = encoding_panels(result) if study.pictures else []
         pairs = len({(effect.first, effect.second) for effect in result.effects if effect.difference is not None})
-        names = [name for effect in result.effects for name in (effect.first, effect.second)]
-        offsets = [note.statement for note in trained_at_offsets(dict.fromkeys(names), names)]
+        names = dict.fromkeys(name for effect in result.effects for name in (effect.first, effect.second))
+        offsets = [note.statement for note in trained_at_offsets(names, names)]
         notes = [sentence("encodings.note")]
         if 0 < len(figures) < pairs:
             notes.append(sentence("encodings.first_drawn", {"pairs": pairs, "drawn": len(figures)}))
-        columns = 3 if len(figures) > 2 else 2
-        layout = PageLayout(sentence("encodings.link"), notes=tuple(notes), claims=0, columns=columns)
-        return Record(
-            "encodings",
-            title=sentence("encodings.title"),
-            text=(sentence("encodings.text", LEARNED_VALUES), *offsets),
-            claims=tuple(effect.claim for effect in (*result.effects, *result.by_task)),
-            tables=(_table(result),),
-            figures=tuple(figures),
-            data={LAYOUT: layout.plain()},
-        )
+        layout = PageLayout(notes=tuple(notes), claims=0, columns=3 if len(figures) > 2 else 2)
+        text = (sentence("encodings.text", LEARNED_VALUES), *offsets)
+        claims = (effect.claim for effect in (*result.effects, *result.by_task))
+        return arranged("encodings", layout, text, claims, [_table(result)], figures)
 
-    def applies(self, study: StudyContent) -> bool:
-        if study.evidence is None or len(study.evidence.encodings) < 2:
-            return False
-        return any(effect.difference is not None for effect in encodings(study.evidence).effects)
+    def says(self, evidence: Evidence) -> bool:
+        return any(effect.difference is not None for effect in encodings(evidence).effects)
 
 
 @dataclass(frozen=True)
@@ -131,9 +119,9 @@ class EncodingEffect:
         return float(self.claim.value) if isinstance(self.claim.value, int | float) else None
 
     @property
-    def significant(self) -> bool:
-        """Whether the sign-flip test has p < 0.05."""
-        return self.claim.evidence.get("p_value", 1.0) < 0.05
+    def ends(self) -> tuple[float, float] | None:
+        """The interval of the difference."""
+        return self.claim.interval and (self.claim.interval.low, self.claim.interval.high)
 
 
 @dataclass(frozen=True)
@@ -174,17 +162,26 @@ def _effect(
     task: str = "",
 ) -> EncodingEffect:
     names = (next(iter(ones.values())).position, next(iter(twos.values())).position)
-    measure: Callable[[Climb, str], float | None] = risk_at if place == IN_RANGE else increase_at
+    inside = place == IN_RANGE
     both = [pair for pair in ones if pair in twos]
-    kept = [pair for pair in both if place == IN_RANGE or (has_learned([ones[pair]]) and has_learned([twos[pair]]))]
+    kept = [pair for pair in both if inside or (has_learned([ones[pair]]) and has_learned([twos[pair]]))]
     left = set(both) - set(kept)
-    first, second = (_values(side, left, place, measure) for side in (ones, twos))
-    key = "encodings.risk" if place == IN_RANGE else "encodings.increase"
+    measure = Climb.risk_at if inside else Climb.increase_at
+    first, second = (
+        {
+            "{}, depth {}, width {}, seed {}".format(*pair): value
+            for pair, climb in side.items()
+            if pair not in left and (value := measure(climb, place)) is not None
+        }
+        for side in (ones, twos)
+    )
+    key = "encodings.risk" if inside else "encodings.increase"
     about = {"first": names[0], "second": names[1], "place": place_text(place), "of_task": f" ({task})" if task else ""}
     claim = paired_over_tasks(key, first, second, about=about, unit="risk")
-    own = (SHARED_ITEMS, _SAME_TRAINING, *(() if place == IN_RANGE else (_CHOSEN,)), *assumptions)
-    risk = _mean_difference(ones, twos, both, place, risk_at)
-    increase = None if place == IN_RANGE else _mean_difference(ones, twos, both, place, increase_at)
+    own = (SHARED_ITEMS, _SAME_TRAINING, *(() if inside else (_CHOSEN,)), *assumptions)
+    sides = [(ones[pair], twos[pair]) for pair in both]
+    risk = _mean_difference(sides, place, Climb.risk_at)
+    increase = None if inside else _mean_difference(sides, place, Climb.increase_at)
     evidence = {
         "pairs_measured": len(both),
         "pairs_by_task": dict(Counter(pair[0] for pair in kept)),
@@ -195,27 +192,11 @@ def _effect(
     return EncodingEffect(*names, place, claim.evidence["n"], len(both), claim, risk, increase, task)
 
 
-def _values(
-    side: Mapping[Pair, Climb], left: set[Pair], place: str, measure: Callable[[Climb, str], float | None]
-) -> dict[str, float]:
-    """The label of a pair → its measure, without the pairs that are left out."""
-    found = {
-        "{}, depth {}, width {}, seed {}".format(*pair): measure(climb, place)
-        for pair, climb in side.items()
-        if pair not in left
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
 def _mean_difference(
-    ones: Mapping[Pair, Climb],
-    twos: Mapping[Pair, Climb],
-    pairs: Sequence[Pair],
-    place: str,
-    measure: Callable[[Climb, str], float | None],
+    pairs: Sequence[tuple[Climb, Climb]], place: str, measure: Callable[[Climb, str], float | None]
 ) -> float | None:
-    values = [(measure(ones[pair], place), measure(twos[pair], place)) for pair in pairs]
-    return mean([one - two for one, two in values if one is not None and two is not None])
+    values = [(measure(one, place), measure(two, place)) for one, two in pairs]
+    return mean(one - two for one, two in values if one is not None and two is not None)
 
 
 def trained_at_offsets(names: Iterable[str], studied: Container[str] = ()) -> list[Assumption]:
@@ -250,14 +231,13 @@ def encoding_panels(result: Encodings) -> list[Figure]:
 
 
 def _row(effect: EncodingEffect) -> dict[str, Any]:
-    difference = effect.difference or 0.0
-    interval = effect.claim.interval
-    p_value = effect.claim.evidence.get("p_value")
+    difference, p_value = effect.difference or 0.0, effect.claim.evidence.get("p_value")
+    low, high = effect.ends or (difference, difference)
     return {
         "place": place_text(effect.place),
         "difference": 100 * difference,
-        "low": 100 * (interval.low if interval else difference),
-        "high": 100 * (interval.high if interval else difference),
+        "low": 100 * low,
+        "high": 100 * high,
         "measure": "risk" if effect.place == IN_RANGE else "increase of the risk",
         "pairs": f"{effect.pairs} of {effect.measured}",
         "p": f"{p_value:.3g}" if isinstance(p_value, float) else "–",
@@ -265,51 +245,28 @@ def _row(effect: EncodingEffect) -> dict[str, Any]:
 
 
 def _template(places: int) -> dict[str, Any]:
-    base = alt.Chart(alt.NamedData("effects"))
-    y = alt.Y("place:N", title=None, sort=None)
-    told = hover(
-        "place:N",
-        ("difference:Q", "difference (percentage points)", ".2f"),
-        ("low:Q", "95 % from", ".2f"),
-        ("high:Q", "95 % to", ".2f"),
-        ("measure:N", "compared"),
-        "pairs:N",
-        "p:N",
-    )
     title = "difference (percentage points)"
-    zero = alt.Chart(alt.Data(values=[{"at": 0}])).mark_rule(color="#888888", strokeDash=[4, 4]).encode(x="at:Q")
-    bars = base.mark_rule(strokeWidth=2.5, color="#0072B2").encode(
-        y=y, x=alt.X("low:Q", title=title), x2="high:Q", tooltip=told
-    )
-    points = base.mark_point(filled=True, size=70, color="#0072B2", opacity=1).encode(
-        y=y, x=alt.X("difference:Q", title=title), tooltip=told
-    )
-    return template_of(alt.layer(zero, bars, points).properties(width=330, height=34 * places))
+    numbers = (("difference:Q", title, ".2f"), *ends_of(".2f", "95 % "))
+    told = hover("place:N", *numbers, ("measure:N", "compared"), "pairs:N", "p:N")
+    base = alt.Chart(alt.NamedData("effects")).encode(y=alt.Y("place:N", title=None, sort=None), tooltip=told)
+    bars = base.mark_rule(strokeWidth=2.5, color=PALETTE[0]).encode(x=alt.X("low:Q", title=title), x2="high:Q")
+    points = base.mark_point(filled=True, size=70, color=PALETTE[0], opacity=1)
+    layers = alt.layer(rule_at("x", 0), bars, points.encode(x=alt.X("difference:Q", title=title)))
+    return template_of(layers.properties(width=330, height=34 * places))
 
 
 def _table(result: Encodings) -> Table:
-    columns = (
-        Column("first", "text", "encoding"),
-        Column("second", "text", "minus"),
-        Column("place", "text"),
-        Column("task", "text"),
-        Column("measure", "text", "compared"),
-        Column("pairs", "text"),
-        Column("difference"),
-        Column("low", title="from"),
-        Column("high", title="to"),
-        Column("p_value", title="p"),
-        Column("risk_of_all", title="risk, all pairs"),
-        Column("increase_of_all", title="increase, all pairs"),
+    described = columns(
+        "first:text encoding | second:text minus | place:text | task:text | measure:text compared | pairs:text | "
+        "difference | low from | high to | p_value p | risk_of_all risk, all pairs | "
+        "increase_of_all increase, all pairs"
     )
     rows = []
     for one in (*result.effects, *result.by_task):
-        interval, p_value = one.claim.interval, one.claim.evidence.get("p_value")
-        ends = (interval.low, interval.high) if interval else (None, None)
         start = (one.first, one.second, place_text(one.place), one.task or None)
         compared = "risk" if one.place == IN_RANGE else "increase"
-        pairs = f"{one.pairs} of {one.measured}"
-        numbers = (one.difference, *ends, p_value, one.risk_of_all, one.increase_of_all)
-        rows.append((*start, compared, pairs, *numbers))
+        numbers = (one.difference, *(one.ends or (None, None)), one.claim.evidence.get("p_value"))
+        every = (one.risk_of_all, one.increase_of_all)
+        rows.append((*start, compared, f"{one.pairs} of {one.measured}", *numbers, *every))
     title, note = sentence("encodings.table"), sentence("encodings.table_note")
-    return Table("encodings.pairs", columns, tuple(rows), title, note, detail=True)
+    return Table("encodings.pairs", described, tuple(rows), title, note, detail=True)

@@ -30,6 +30,10 @@ class FloorFit:
     low: float
     high: float
 
+    def risk_at(self, width: float) -> float:
+        """The fitted curve."""
+        return self.floor + self.scale * width**-self.exponent
+
 
 def fit_floor(widths: Sequence[int], risks: Sequence[float]) -> FloorFit:
     """The fit to one risk per width."""
@@ -79,13 +83,8 @@ def fit_lines(x: Floats, rows: Floats) -> tuple[Floats, Floats, Floats]:
         (rows.mean(axis=1), np.zeros(len(rows))),
         (np.zeros(len(rows)), np.maximum(0.0, rows @ x / (x @ x))),
     ]
-    floors, scales, squares = [], [], []
-    for floor, scale in candidates:
-        left = ((rows - floor[:, None] - scale[:, None] * x[None, :]) ** 2).sum(axis=1)
-        allowed = (floor >= 0) & (floor <= 1) & (scale >= 0)
-        floors.append(floor)
-        scales.append(scale)
-        squares.append(np.where(allowed, left, np.inf))
-    best = np.argmin(squares, axis=0)
-    every = np.arange(len(rows))
-    return np.array(floors)[best, every], np.array(scales)[best, every], np.array(squares)[best, every]
+    floors, scales = (np.array(values) for values in zip(*candidates, strict=True))  # [3, n]
+    left = ((rows - floors[:, :, None] - scales[:, :, None] * x) ** 2).sum(axis=2)
+    squares = np.where((floors >= 0) & (floors <= 1) & (scales >= 0), left, np.inf)
+    best = np.argmin(squares, axis=0), np.arange(len(rows))
+    return floors[best], scales[best], squares[best]

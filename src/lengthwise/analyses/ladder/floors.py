@@ -12,9 +12,12 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from lengthwise.analyses.analysis import analyses
+from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.evidence import (
     BEYOND,
     FARTHEST,
@@ -23,14 +26,16 @@ from lengthwise.analyses.evidence import (
     SHARED_ITEMS,
     Climb,
     Evidence,
-    by_configuration,
     has_learned,
+    layers_text,
     place_text,
-    risk_at,
 )
-from lengthwise.analyses.ladder.floor_fit import FEWEST_WIDTHS, fit_floor, floor_interval
-from lengthwise.messages import explain
-from lengthwise.records import Assumption, Claim, Interval, Reference, Status
+from lengthwise.analyses.ladder.floor_fit import FEWEST_WIDTHS, FloorFit, fit_floor, floor_interval
+from lengthwise.analyses.ladder.section import LadderAnalysis, encoding_colour, layers_dash, task_panels
+from lengthwise.analyses.layout import PageLayout, arranged, menu_of
+from lengthwise.figures.style import alt, ends_of, hover, template_of
+from lengthwise.messages import explain, sentence
+from lengthwise.records import Assumption, Claim, Figure, Interval, Record, Reference, Status, Table, columns
 from lengthwise.statistics.paired import paired_over_tasks
 from lengthwise.statistics.trends import page_trend
 
@@ -40,6 +45,7 @@ FEWEST_BLOCKS = 2  # one block of three depths has no order rarer than 1 in 6
 RULE = Assumption("floors.rule", "checked")
 ONLY_LEARNED = Assumption("floors.only_learned", "checked", LEARNED_VALUES)
 SHAPE = Assumption("floors.shape")
+_STEPS = 12
 
 explain(
     {
@@ -55,17 +61,56 @@ explain(
         "floors.falls": "the floor falls with depth ({place})",
         "floors.page": "mean rank correlation of the floor with fewer layers ({place})",
         "floors.difference": "floor of the shallowest minus floor of the deepest ({place})",
+        "floors.title": "Depth against width: floors",
+        "floors.link": "Floors",
+        "floors.text": "Beyond training, the claim about depth is made only from models that learned their range at "
+        "every width (a risk of {learned:g} or less there): the risk of the others is what they lack in range, not "
+        "the cost of a shift.",
+        "floors.note": "Points: the measured risk by width, seeds averaged. Lines: the fit floor + b / width^c with c "
+        "from ¼ to 1. At the right, the floor that the fit leaves at any width, with a bar over all floors that some "
+        "such c gives{seeds}.",
+        "floors.no_fit": "With fewer than three widths no floor can be fitted; points are the measured risk by width.",
+        "floors.menu": "Risk",
+        "floors.words": "Risk of {task} ({place}) against the width of the model, one line per encoding and number of "
+        "layers.",
+        "floors.table": "Does the floor fall with depth?",
+        "floors.table_note": "Over problems and encodings of which every depth and width learned; with fewer than two "
+        "nothing can be said.",
     }
 )
+
+
+@analyses.register("floors")
+@dataclass(frozen=True)
+class FloorsAnalysis(LadderAnalysis):
+    """What width cannot take away, and whether depth lowers it."""
+
+    def found(self, evidence: Evidence, study: StudyContent) -> Record:
+        result = floors(evidence)
+        figures = floor_panels(result, study.encodings) if study.pictures else []
+        shown = [floor for floor in result.floors if len(floor.widths) > 1]
+        several = any(len(floor.seeds) > 1 for floor in shown)
+        seeds = "; where there are several seeds the claims have an interval" if several else " (one seed)"
+        fitted = any(floor.fit for floor in shown)
+        note = sentence("floors.note", {"seeds": seeds}) if fitted else sentence("floors.no_fit")
+        menus = menu_of(figures, "place", "floors.menu", place_text)
+        leading = len(result.falling) + len(result.difference)
+        layout = PageLayout(notes=(note,), claims=leading, columns=3, menus=menus)
+        text = [sentence("floors.text", LEARNED_VALUES)] if fitted else []
+        return arranged("floors", layout, text, result.claims(), [_table(result)], figures)
+
+    def says(self, evidence: Evidence) -> bool:
+        """Whether a task and encoding has models of one depth and two widths."""
+        configurations = {climb.configuration for climb in evidence.climbs}
+        return len({configuration[:3] for configuration in configurations}) < len(configurations)
 
 
 @dataclass(frozen=True)
 class Floor:
     """The floor of one task, encoding and depth (layers) at one place (IN_RANGE, FARTHEST, BEYOND).
 
-    `floor`, `scale` (b) and `exponent` (c) are of the best fit, None with fewer than three widths; `low` and `high` are
-    the floors that exponents from 1/4 to 1 give; `interval` adds the spread over seeds, None with one seed. `learned`
-    is whether the models of every width learned their training range.
+    `fit` is None with fewer than three widths; `interval` adds the spread over seeds to the floors that exponents from
+    1/4 to 1 give, None with one seed. `learned` is whether the models of every width learned their training range.
     """
 
     task: str
@@ -76,55 +121,35 @@ class Floor:
     risks: tuple[float, ...]  # mean over seeds
     seeds: tuple[int, ...]
     learned: bool
-    floor: float | None
-    scale: float | None
-    exponent: float | None
-    residual: float | None
-    low: float | None
-    high: float | None
-    interval: Interval | None
+    fit: FloorFit | None = None
+    interval: Interval | None = None
 
-    def risk_at(self, width: float) -> float | None:
-        """The fitted curve."""
-        if self.floor is None or self.scale is None or self.exponent is None:
-            return None
-        return self.floor + self.scale * width**-self.exponent
+    @property
+    def floor(self) -> float | None:
+        return self.fit.floor if self.fit else None
 
     def claim(self) -> Claim:
         """The floor; without a second seed nobody knows how far it could be off, so it is unknown."""
-        known = self.floor is not None and self.interval is not None
-        assumptions = [SHAPE]
-        if self.floor is None:
+        if self.fit is None:
             values = {"fewest": FEWEST_WIDTHS, "widths": len(self.widths)}
-            assumptions.append(Assumption("floors.few_widths", "violated", values))
+            doubt = Assumption("floors.few_widths", "violated", values)
         elif self.interval is None:
-            assumptions.append(Assumption("floors.one_seed", "violated"))
+            doubt = Assumption("floors.one_seed", "violated")
         else:
-            assumptions.append(Assumption("floors.few_seeds", values={"seeds": len(self.seeds)}))
-        own = (
-            "task",
-            "position",
-            "depth",
-            "widths",
-            "risks",
-            "seeds",
-            "learned",
-            "scale",
-            "exponent",
-            "residual",
-            "low",
-            "high",
-        )
+            doubt = Assumption("floors.few_seeds", values={"seeds": len(self.seeds)})
+        own = ("task", "position", "depth", "widths", "risks", "seeds", "learned")
+        fitted = ("scale", "exponent", "residual", "low", "high")
+        evidence = {name: getattr(self, name) for name in own} | {n: getattr(self.fit, n, None) for n in fitted}
         return Claim(
             "floors.floor",
             self.floor,
             "risk",
             "measured",
-            "holds" if known else "unknown",
+            "unknown" if self.interval is None else "holds",
             self.interval,
-            tuple(assumptions),
+            (SHAPE, doubt),
             Reference("docs/findings.md", "floors"),
-            {"place": place_text(self.place), **{name: getattr(self, name) for name in own}},
+            {"place": place_text(self.place), **evidence},
         )
 
 
@@ -134,60 +159,56 @@ class Floors:
     (none with fewer than three depths), and shallowest minus deepest, paired."""
 
     floors: tuple[Floor, ...]
-    falling: tuple[tuple[str, Claim], ...]  # place → verdict
-    page: tuple[tuple[str, Claim], ...]  # place → Page's test
-    difference: tuple[tuple[str, Claim], ...]  # place → shallowest minus deepest
+    falling: Mapping[str, Claim]
+    page: Mapping[str, Claim]
+    difference: Mapping[str, Claim]
 
     def at(self, place: str) -> list[Floor]:
         return [floor for floor in self.floors if floor.place == place]
 
     def verdict(self, place: str) -> Claim:
-        return dict(self.falling)[place]
+        return self.falling[place]
 
     def claims(self) -> list[Claim]:
-        groups = (self.falling, self.page, self.difference)
-        return [*(claim for group in groups for _, claim in group), *(floor.claim() for floor in self.floors)]
+        groups = (self.falling, self.difference, self.page)
+        return [*(claim for group in groups for claim in group.values()), *(floor.claim() for floor in self.floors)]
 
 
 @functools.lru_cache(maxsize=4)
 def floors(evidence: Evidence) -> Floors:
     """The floors of every task, encoding and depth at every place."""
     groups: dict[tuple[str, str, int], dict[int, list[Climb]]] = {}
-    for (task, position, depth, width), climbs in by_configuration(evidence.climbs).items():
+    for (task, position, depth, width), climbs in evidence.configurations.items():
         groups.setdefault((task, position, depth), {})[width] = climbs
     found = tuple(_floor(*key, place, widths) for place in PLACES for key, widths in groups.items())
-    pages, differences, verdicts = [], [], []
+    pages, differences, verdicts = {}, {}, {}
     for place in PLACES:
         measured = [floor for floor in found if floor.place == place]
         depths = sorted({floor.depth for floor in measured})
         own = [floor for floor in measured if place == IN_RANGE or floor.learned]
-        page, difference = _page(place, own, depths), _difference(place, own, depths)
-        pages += [(place, page)] if page else []
-        differences.append((place, difference))
-        blocks = {f"{floor.task}, {floor.position}" for floor in measured}
-        verdict = _verdict(place, page, difference)
+        page, differences[place] = _page(place, own, depths), _difference(place, own, depths)
+        pages |= {place: page} if page else {}
+        blocks = {(floor.task, floor.position) for floor in measured}
         counted = {"blocks": sorted(_complete(own, depths)), "blocks_measured": len(blocks)}
-        verdicts.append((place, dataclasses.replace(verdict, evidence={**verdict.evidence, **counted})))
-    return Floors(found, tuple(verdicts), tuple(pages), tuple(differences))
+        verdict = _verdict(place, page, differences[place])
+        verdicts[place] = dataclasses.replace(verdict, evidence={**verdict.evidence, **counted})
+    return Floors(found, verdicts, pages, differences)
 
 
 def _floor(task: str, position: str, depth: int, place: str, climbs: Mapping[int, Sequence[Climb]]) -> Floor:
     """One fit, to the seeds that all widths have."""
     by_width = {
-        width: {climb.seed: risk for climb in group if (risk := risk_at(climb, place)) is not None}
+        width: {climb.seed: risk for climb in group if (risk := climb.risk_at(place)) is not None}
         for width, group in sorted(climbs.items())
     }
     seeds = tuple(sorted(set.intersection(*(set(risks) for risks in by_width.values()))))
-    widths = tuple(by_width)
+    widths = tuple(by_width) if seeds else ()
     table = np.array([[by_width[width][seed] for width in widths] for seed in seeds], dtype=np.float64)
     risks = tuple(table.mean(axis=0).tolist()) if seeds else ()
     learned = all(has_learned(group) for group in climbs.values())
-    start = (task, position, depth, place, widths if seeds else (), risks, seeds, learned)
-    if len(widths) < FEWEST_WIDTHS or not seeds:
-        return Floor(*start, None, None, None, None, None, None, None)
-    fit = fit_floor(widths, risks)
-    interval = floor_interval(widths, table)
-    return Floor(*start, fit.floor, fit.scale, fit.exponent, fit.residual, fit.low, fit.high, interval)
+    enough = len(widths) >= FEWEST_WIDTHS
+    fit, interval = (fit_floor(widths, risks), floor_interval(widths, table)) if enough else (None, None)
+    return Floor(task, position, depth, place, widths, risks, seeds, learned, fit, interval)
 
 
 def _by_block(floors: Sequence[Floor]) -> dict[str, dict[int, float]]:
@@ -252,3 +273,82 @@ def _verdict(place: str, page: Claim | None, difference: Claim) -> Claim:
     }
     value = None if status == "unknown" else status == "holds"
     return Claim(key, value, "", "measured", status, None, assumptions, page.reference, evidence)
+
+
+def _table(result: Floors) -> Table:
+    described = columns(
+        "place:text | blocks:text problems and encodings | falls:text falls with depth | p_value Page's p | "
+        "difference shallowest minus deepest | low from | high to"
+    )
+    rows = []
+    for place, verdict in result.falling.items():
+        known, difference = verdict.evidence, result.difference[place]
+        blocks = f"{len(known['blocks'])} of {known['blocks_measured']}"
+        ends = (difference.interval.low, difference.interval.high) if difference.interval else (None, None)
+        value = difference.value if isinstance(difference.value, float) else None
+        rows.append((place_text(place), blocks, verdict.status, known.get("p_value"), value, *ends))
+    title, note = sentence("floors.table"), sentence("floors.table_note")
+    return Table("floors.falling", described, tuple(rows), title, note, detail=True)
+
+
+def floor_panels(result: Floors, encodings: Sequence[str]) -> list[Figure]:
+    """One panel per task and place; none where no model was trained at two widths."""
+    shown = [floor for floor in result.floors if len(floor.widths) > 1]
+    if not shown:
+        return []
+    widths = sorted({width for floor in shown for width in floor.widths})
+    behind = 2.6 * max(widths)  # where the floors stand on the axis of widths
+    template = _template(widths, behind, sorted({floor.depth for floor in shown}), encodings)
+    panels = []
+    for place in PLACES:
+        tasks = {floor.task: [one for one in shown if (one.task, one.place) == (floor.task, place)] for floor in shown}
+        data = {task: _data(own, behind) for task, own in tasks.items()}
+        values = {"place": place_text(place)}
+        panels += task_panels(f"floors.{place}", "floors.words", template, data, values)
+    return panels
+
+
+def _data(own: Sequence[Floor], behind: float) -> dict[str, list[dict[str, Any]]]:
+    """Measured risks, fitted curves, and floors next to each other behind the largest width."""
+    data: dict[str, list[dict[str, Any]]] = {"measured": [], "fitted": [], "floors": []}
+    for order, floor in enumerate(own):
+        layers, fit = layers_text(floor.depth), floor.fit
+        model = f"{floor.position}, {layers}" + ("" if floor.learned else " (not all learned)")
+        held = {"encoding": floor.position, "layers": layers, "model": model}
+        points = zip(floor.widths, floor.risks, strict=True)
+        data["measured"] += [{**held, "width": width, "risk": risk} for width, risk in points]
+        if fit is not None:
+            low, high = min(floor.widths), max(floor.widths)
+            between = [low * (high / low) ** (step / _STEPS) for step in range(_STEPS + 1)]  # the axis is logarithmic
+            data["fitted"] += [{**held, "width": width, "risk": fit.risk_at(width)} for width in between]
+            at = behind * 1.09 ** (order - (len(own) - 1) / 2)
+            span = {"low": min(fit.low, fit.floor), "high": max(fit.high, fit.floor)}
+            data["floors"].append({**held, "width": at, "risk": fit.floor, **span})
+    return data
+
+
+def _template(widths: Sequence[int], behind: float, layers: Sequence[int], encodings: Sequence[str]) -> dict[str, Any]:
+    label = f"datum.value > {max(widths)} ? 'floor' : datum.label"
+    look = {
+        "x": alt.X(
+            "width:Q",
+            title="width of the model",
+            scale=alt.Scale(type="log", base=2, domain=[0.8 * min(widths), 1.5 * behind], nice=False),
+            axis=alt.Axis(values=[*widths, behind], grid=False, labelExpr=label),
+        ),
+        "y": alt.Y("risk:Q", title="risk (share of wrong tokens)", axis=alt.Axis(format="%", tickCount=5)),
+        "color": encoding_colour(encodings),
+    }
+    dash = layers_dash(layers)
+    told = hover("model:N", ("width:Q", "", ".0f"), ("risk:Q", "", ".1%"))
+    span = hover("model:N", ("risk:Q", "floor", ".1%"), *ends_of(".1%"))
+    fitted, measured, floors = (
+        alt.Chart(alt.NamedData(name)).encode(**look) for name in ("fitted", "measured", "floors")
+    )
+    layers = [
+        fitted.mark_line(strokeWidth=1.6).encode(strokeDash=dash),
+        measured.mark_point(filled=True, size=32, opacity=0.85).encode(tooltip=told),
+        floors.mark_rule(strokeWidth=2.5).encode(y=alt.Y("low:Q"), y2="high:Q", strokeDash=dash, tooltip=span),
+        floors.mark_point(shape="diamond", filled=True, size=60, opacity=1).encode(tooltip=span),
+    ]
+    return template_of(alt.layer(*layers).properties(width=330, height=210))

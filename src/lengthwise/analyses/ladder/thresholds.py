@@ -11,32 +11,31 @@ contradicted by fewer layers that reach the level; reaching it with no fewer agr
 from __future__ import annotations
 
 import functools
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from lengthwise.analyses.analysis import Analysis, analyses
+from lengthwise.analyses.analysis import analyses
 from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.evidence import DEPTH, Climb, Evidence, by_configuration, layers_text, mean
-from lengthwise.analyses.ladder.looks import encoding_colour, layers_dash
 from lengthwise.analyses.ladder.redraw import redrawn
-from lengthwise.analyses.layout import LAYOUT, Menu, PageLayout
+from lengthwise.analyses.ladder.section import LadderAnalysis, encoding_colour, layers_dash, task_panels
+from lengthwise.analyses.layout import PageLayout, arranged, menu_of
 from lengthwise.analyses.words import percent
-from lengthwise.figures.layout import whole_axis
-from lengthwise.figures.lazy import alt
-from lengthwise.figures.style import hover, template_of
+from lengthwise.figures.style import alt, hover, lines_and_points, rule_at, share_axis, template_of, whole_axis
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.depth import Nesting
-from lengthwise.records import Assumption, Claim, Column, Figure, Record, Table
+from lengthwise.records import Assumption, Claim, Column, Figure, Record, Table, columns
 from lengthwise.tasks.ladder import TRAINING
 from lengthwise.tasks.search.search_task import SearchTask
 
 TOKEN_BAR, SOLVED_BAR = 0.9, 0.5
+BARS = {"token": TOKEN_BAR, "solved": SOLVED_BAR}
 _DEPTHS = (TRAINING, DEPTH)  # the training range is as deep as its largest size
 LOOKED_AT = 16  # items of a level whose nesting is looked at
 NEEDED = "depth.needed_pointers"  # of the oracle's thresholds, those that are needed; the others are enough
 Agreement = Literal["agrees", "contradicted", "silent"]
+AGREEMENTS = get_args(Agreement)
 
 explain(
     {
@@ -59,16 +58,6 @@ explain(
         "thresholds.enough_untried": "{wanted} layers are enough for some model, and as many were not tried",
         "thresholds.enough_unfound": "{wanted} layers are enough for some model, but training found none",
         "thresholds.enough_more": "{wanted} layers are enough for some model, but training took {reached}",
-    }
-)
-BEST = Assumption("thresholds.best_width")
-FOLLOWED = Assumption("thresholds.followed", values={"percent": 100 * TOKEN_BAR})
-TRIED = Assumption("thresholds.tried")
-MEASURES = ("token", "solved")
-_BARS = {"token": TOKEN_BAR, "solved": SOLVED_BAR}
-
-explain(
-    {
         "thresholds.title": "Layers against depth of search",
         "thresholds.link": "Layers",
         "thresholds.text": "The best width of each number of layers, by how deep the search goes. A number of layers "
@@ -85,6 +74,30 @@ explain(
         "thresholds.predicted": "Every prediction of the oracle",
     }
 )
+BEST = Assumption("thresholds.best_width")
+FOLLOWED = Assumption("thresholds.followed", values={"percent": 100 * TOKEN_BAR})
+TRIED = Assumption("thresholds.tried")
+BAR = Assumption("thresholds.bar", "checked", {"percent": 100 * TOKEN_BAR})
+
+
+@analyses.register("thresholds")
+@dataclass(frozen=True)
+class ThresholdsAnalysis(LadderAnalysis):
+    """How many layers a depth of search takes."""
+
+    def found(self, evidence: Evidence, study: StudyContent) -> Record:
+        result = thresholds(evidence)
+        figures = threshold_panels(result, study.encodings) if study.pictures else []
+        text = sentence("thresholds.text", {measure: percent(bar) for measure, bar in BARS.items()})
+        menus = menu_of(figures, "reached", "thresholds.menu", lambda measure: sentence(f"thresholds.{measure}"))
+        tables = [_measured(result)]
+        if result.judged:
+            tables = [_summary(result), *tables, _predicted(result)]
+        layout = PageLayout(claims=0, columns=3, menus=menus)
+        return arranged("thresholds", layout, [text], result.claims(), tables, figures)
+
+    def says(self, evidence: Evidence) -> bool:
+        return bool(thresholds(evidence).rows)
 
 
 @dataclass(frozen=True)
@@ -156,16 +169,17 @@ class Thresholds:
 
     rows: tuple[Threshold, ...]
 
+    @property
+    def judged(self) -> dict[str, list[LayerPrediction]]:
+        """The key of a threshold of the oracle → what it predicts in each row."""
+        found: dict[str, list[LayerPrediction]] = {}
+        for prediction in (one for row in self.rows for one in row.predictions):
+            found.setdefault(prediction.claim.key, []).append(prediction)
+        return found
+
     def claims(self) -> list[Claim]:
         """One per row, then one for every prediction of the oracle over all rows."""
-        return [*(_claim(row) for row in self.rows), *self._verdicts()]
-
-    def _verdicts(self) -> list[Claim]:
-        judged: dict[str, list[LayerPrediction]] = {}
-        for row in self.rows:
-            for prediction in row.predictions:
-                judged.setdefault(prediction.claim.key, []).append(prediction)
-        return [_over_rows(found) for found in judged.values()]
+        return [*map(_claim, self.rows), *map(_over_rows, self.judged.values())]
 
 
 @functools.lru_cache(maxsize=4)
@@ -201,7 +215,9 @@ def _row(
             before = best.get(depth, (0.0, 0.0))
             best[depth] = (max(token, before[0]), max(solved, before[1]))
     layers = tuple(sorted(best))
-    accurate = next((depth for depth in layers if best[depth][0] >= TOKEN_BAR), None)
+    accurate, solving = (
+        next((depth for depth in layers if best[depth][place] >= bar), None) for place, bar in enumerate(BARS.values())
+    )
     return Threshold(
         task=task,
         position=position,
@@ -210,7 +226,7 @@ def _row(
         nesting=shape[1] if shape else None,
         layers=layers,
         accurate=accurate,
-        solving=next((depth for depth in layers if best[depth][1] >= SOLVED_BAR), None),
+        solving=solving,
         best_token=tuple(best[depth][0] for depth in layers),
         best_solved=tuple(best[depth][1] for depth in layers),
         predictions=predictions(*shape, layers, accurate) if shape else (),
@@ -229,33 +245,27 @@ def _shapes(task: str, train_size: int, items: int) -> dict[str, tuple[int, int]
 
 
 def _claim(row: Threshold) -> Claim:
-    evidence = {
-        "task": row.task,
-        "position": row.position,
-        "level": row.level,
-        "layers": row.layers,
-        "best_token": row.best_token,
-        "best_solved": row.best_solved,
-        "solving": row.solving,
-        "nesting": row.nesting,
-        "agreement": {prediction.claim.key: prediction.agreement for prediction in row.predictions},
-    }
-    bar = Assumption("thresholds.bar", "checked", {"percent": 100 * TOKEN_BAR})
+    own = ("task", "position", "level", "layers", "best_token", "best_solved", "solving", "nesting")
+    evidence = {name: getattr(row, name) for name in own}
+    evidence["agreement"] = {prediction.claim.key: prediction.agreement for prediction in row.predictions}
     value = "none" if row.accurate is None else row.accurate
-    return Claim("thresholds.row", value, "layers", "measured", assumptions=(bar, BEST, TRIED), evidence=evidence)
+    return Claim("thresholds.row", value, "layers", "measured", assumptions=(BAR, BEST, TRIED), evidence=evidence)
+
+
+def _counted(found: Iterable[LayerPrediction]) -> dict[str, int]:
+    agreements = [prediction.agreement for prediction in found]
+    return {name: agreements.count(name) for name in AGREEMENTS}
 
 
 def _over_rows(found: Sequence[LayerPrediction]) -> Claim:
     """How often a threshold agrees with the measurement, is contradicted, or says nothing about it."""
-    count = {one: sum(p.agreement == one for p in found) for one in ("agrees", "contradicted", "silent")}
-    status = "refuted" if count["contradicted"] else "holds" if count["agrees"] else "vacuous"
-    source = found[0].claim
+    count, source = _counted(found), found[0].claim
     return Claim(
         "thresholds.over_rows",
         count["agrees"],
         f"of {count['agrees'] + count['contradicted']} it can judge, of {len(found)}",
         "measured",
-        status,
+        "refuted" if count["contradicted"] else "holds" if count["agrees"] else "vacuous",
         None,
         (*source.assumptions, BEST, TRIED, FOLLOWED),
         source.reference,
@@ -268,105 +278,60 @@ def _over_rows(found: Sequence[LayerPrediction]) -> Claim:
     )
 
 
-@analyses.register("thresholds")
-@dataclass(frozen=True)
-class ThresholdsAnalysis(Analysis):
-    """How many layers a depth of search takes."""
-
-    def analyse(self, study: StudyContent) -> Record:
-        assert study.evidence is not None
-        result = thresholds(study.evidence)
-        predicted = any(row.predictions for row in result.rows)
-        figures = threshold_panels(result, study.encodings) if study.pictures else []
-        options = tuple((measure, sentence(f"thresholds.{measure}")) for measure in MEASURES)
-        text = sentence("thresholds.text", {measure: percent(bar) for measure, bar in _BARS.items()})
-        menus = (Menu("reached", sentence("thresholds.menu"), options),) if figures else ()
-        layout = PageLayout(sentence("thresholds.link"), claims=0, columns=3, menus=menus)
-        tables = (_summary(result), _measured(result), _predicted(result)) if predicted else (_measured(result),)
-        return Record(
-            "thresholds",
-            title=sentence("thresholds.title"),
-            text=(text,),
-            claims=tuple(result.claims()),
-            tables=tables,
-            figures=tuple(figures),
-            data={LAYOUT: layout.plain()},
-        )
-
-    def applies(self, study: StudyContent) -> bool:
-        return study.evidence is not None and bool(thresholds(study.evidence).rows)
-
-
 def threshold_panels(result: Thresholds, encodings: Sequence[str]) -> list[Figure]:
     """One panel per task and measure."""
     layers = sorted({depth for row in result.rows for depth in row.layers})
     panels = []
-    for measure in MEASURES:
+    for measure in BARS:
         what = sentence(f"thresholds.{measure}")
+        data: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        for row in result.rows:
+            data.setdefault(row.task, {"depths": []})["depths"] += _points(row, measure)
         template = _template(measure, what, encodings, layers)
-        for number, task in enumerate(dict.fromkeys(row.task for row in result.rows)):
-            rows = [point for row in result.rows if row.task == task for point in _points(row, measure)]
-            words = sentence("thresholds.words", {"what": what, "task": task})
-            key = f"thresholds.{measure}.{number + 1}"
-            panels.append(Figure(key, template, {"depths": rows}, task, words, measure))
+        panels += task_panels(f"thresholds.{measure}", "thresholds.words", template, data, {"what": what})
     return panels
 
 
 def _points(row: Threshold, measure: str) -> list[dict[str, Any]]:
-    shares = row.best_token if measure == "token" else row.best_solved
-    return [
-        {
-            "encoding": row.position,
-            "layers": layers_text(depth),
-            "model": f"{row.position}, {layers_text(depth)}",
-            "depth": row.value,
-            "level": row.level,
-            "share": float(share),
-        }
-        for depth, share in zip(row.layers, shares, strict=True)
-    ]
+    found = []
+    for depth, share in zip(row.layers, getattr(row, f"best_{measure}"), strict=True):
+        layers = layers_text(depth)
+        held = {"encoding": row.position, "layers": layers, "model": f"{row.position}, {layers}"}
+        found.append({**held, "depth": row.value, "level": row.level, "share": float(share)})
+    return found
+
+
+def _template(measure: str, title: str, encodings: Sequence[str], layers: Sequence[int]) -> dict[str, Any]:
+    base = alt.Chart(alt.NamedData("depths")).encode(
+        x=alt.X("depth:Q", title="depth of the search", axis=whole_axis(grid=False)),
+        y=share_axis("share", title),
+        color=encoding_colour(encodings),
+        detail="model:N",
+    )
+    told = hover("model:N", "level:N", ("share:Q", title, ".1%"))
+    drawn = lines_and_points(base, told, layers_dash(layers))
+    return template_of(alt.layer(rule_at("y", BARS[measure]), *drawn).properties(width=330, height=200))
 
 
 def _summary(result: Thresholds) -> Table:
     """How often the measurement agrees with each kind of prediction."""
-    found: dict[str, Counter[str]] = {}
-    titles = {}
-    for row in result.rows:
-        for prediction in row.predictions:
-            titles[prediction.claim.key] = prediction.claim.title
-            found.setdefault(prediction.claim.key, Counter())[prediction.agreement] += 1
-    names = ("agrees", "contradicted", "silent")
-    columns = (Column("prediction", "text"), *(Column(name, "whole", sentence(f"thresholds.{name}")) for name in names))
-    rows = tuple((titles[key], *(counts[name] for name in names)) for key, counts in found.items())
+    counts = [Column(name, "whole", sentence(f"thresholds.{name}")) for name in AGREEMENTS]
+    rows = tuple((found[0].claim.title, *_counted(found).values()) for found in result.judged.values())
     title, note = sentence("thresholds.summary"), sentence("thresholds.summary_note")
-    return Table("thresholds.summary", columns, rows, title, note)
+    return Table("thresholds.summary", (Column("prediction", "text"), *counts), rows, title, note)
 
 
 def _measured(result: Thresholds) -> Table:
-    columns = (
-        Column("task", "text"),
-        Column("position", "text", "encoding"),
-        Column("level", "text"),
-        Column("nesting", "whole"),
-        Column("layers", "text", "layers tried"),
-        Column("best_token", "text", "tokens right"),
-        Column("accurate", "text", "for the tokens"),
-        Column("solving", "text", "for the problems"),
+    described = columns(
+        "task:text | position:text encoding | level:text | nesting:whole | layers:text layers tried | "
+        "best_token:text tokens right | accurate:text for the tokens | solving:text for the problems"
     )
-    rows = tuple(
-        (
-            row.task,
-            row.position,
-            row.level,
-            row.nesting,
-            ", ".join(map(str, row.layers)),
-            " ".join(f"{token:.2f}" for token in row.best_token),
-            "none" if row.accurate is None else str(row.accurate),
-            "none" if row.solving is None else str(row.solving),
-        )
-        for row in result.rows
-    )
-    return Table("thresholds.measured", columns, rows, sentence("thresholds.measured"), detail=True)
+    rows = []
+    for row in result.rows:
+        fewest = ("none" if depth is None else str(depth) for depth in (row.accurate, row.solving))
+        tried, tokens = ", ".join(map(str, row.layers)), " ".join(f"{token:.2f}" for token in row.best_token)
+        rows.append((row.task, row.position, row.level, row.nesting, tried, tokens, *fewest))
+    return Table("thresholds.measured", described, tuple(rows), sentence("thresholds.measured"), detail=True)
 
 
 def _predicted(result: Thresholds) -> Table:
@@ -381,20 +346,5 @@ def _predicted(result: Thresholds) -> Table:
     rows = tuple(
         (*key, names[0] + (f" and {len(names) - 1} more" if names[1:] else "")) for key, names in found.items()
     )
-    names = ("prediction", "value", "kind", "verdict", "because", "where")
-    columns = tuple(Column(name, "text") for name in names)
-    return Table("thresholds.predicted", columns, rows, sentence("thresholds.predicted"), detail=True)
-
-
-def _template(measure: str, title: str, encodings: Sequence[str], layers: Sequence[int]) -> dict[str, Any]:
-    base = alt.Chart(alt.NamedData("depths")).encode(
-        x=alt.X("depth:Q", title="depth of the search", axis=whole_axis(grid=False)),
-        y=alt.Y("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)),
-        color=encoding_colour(encodings),
-        detail="model:N",
-    )
-    told = hover("model:N", "level:N", ("share:Q", title, ".1%"))
-    bar = alt.Chart(alt.Data(values=[{"at": _BARS[measure]}])).mark_rule(color="#888888", strokeDash=[4, 4])
-    lines = base.mark_line(strokeWidth=1.6).encode(strokeDash=layers_dash(layers))
-    points = base.mark_point(filled=True, size=30, opacity=0.9).encode(tooltip=told)
-    return template_of(alt.layer(bar.encode(y="at:Q"), lines, points).properties(width=330, height=200))
+    described = columns("prediction:text | value:text | kind:text | verdict:text | because:text | where:text")
+    return Table("thresholds.predicted", described, rows, sentence("thresholds.predicted"), detail=True)

@@ -13,17 +13,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.analyses.analysis import Analysis, analyses
+from lengthwise.analyses.analysis import analyses
 from lengthwise.analyses.content import StudyContent
-from lengthwise.analyses.evidence import Climb, Evidence, by_configuration, model_name
-from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.analyses.evidence import Climb, Evidence
+from lengthwise.analyses.ladder.section import LadderAnalysis
+from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.ladder.levels import Example
 from lengthwise.records import Record
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS, SPECIALS
 from lengthwise.tasks.ladder import ladder_of
-from lengthwise.tasks.search.replay import Event
+from lengthwise.tasks.search.problem import Event
 from lengthwise.tasks.search.search_task import SearchTask
 from lengthwise.tasks.task import Task
 
@@ -40,30 +41,27 @@ explain(
     }
 )
 WIDGET = "traces"
-END = "(end)"
+END, ROOT = "(end)", "start"
 _END_TOKEN = SPECIALS[EOS]
 
 
 @analyses.register("traces")
 @dataclass(frozen=True)
-class TracesAnalysis(Analysis):
+class TracesAnalysis(LadderAnalysis):
     """Where models leave the right trace, example by example."""
 
-    def analyse(self, study: StudyContent) -> Record:
-        found = None if study.evidence is None else explorer(study.evidence)
+    def found(self, evidence: Evidence, study: StudyContent) -> Record:
+        found = explorer(evidence)
         assert found is not None
         seeds = sentence("traces.seeds") if found.several_seeds else ""
-        widget = {"name": WIDGET, "data": found.data, "words": list(found.sentences)}
-        notes = (sentence("traces.text", {"seeds": seeds}),)
-        layout = PageLayout(sentence("traces.link"), notes=notes, widget=widget if study.pictures else None)
-        return Record("traces", title=sentence("traces.title"), data={LAYOUT: layout.plain()})
+        widget = {"name": WIDGET, "data": found.data, "words": list(found.sentences)} if study.pictures else None
+        return arranged("traces", PageLayout(notes=(sentence("traces.text", {"seeds": seeds}),), widget=widget))
 
     def applies(self, study: StudyContent) -> bool:
-        return (
-            study.pictures
-            and study.evidence is not None
-            and any(climb.ladder.examples for climb in study.evidence.climbs)
-        )
+        return study.pictures and super().applies(study)
+
+    def says(self, evidence: Evidence) -> bool:
+        return any(climb.ladder.examples for climb in evidence.climbs)
 
 
 @dataclass(frozen=True)
@@ -77,13 +75,13 @@ class Explorer:
 
 def explorer(evidence: Evidence) -> Explorer | None:
     """All examples of the first seed of each configuration; None where there are none."""
-    first = {configuration: climbs[0] for configuration, climbs in by_configuration(evidence.climbs).items()}
+    first = {configuration: climbs[0] for configuration, climbs in evidence.configurations.items()}
     shelf = _Shelf()
     attempts, sentences = [], ()
     for configuration, climb in first.items():
         for example in climb.ladder.examples:
             attempt = shelf.attempt(climb, example)
-            attempts.append({"task": climb.task, "model": model_name(configuration), **attempt})
+            attempts.append({"task": climb.task, "model": configuration.model, **attempt})
             if not sentences and example.wrong_at is not None:
                 sentences = _sentences(climb, example)
     if not attempts:
@@ -117,13 +115,11 @@ class _Shelf:
         key = (climb.task, example.level, example.prompt)
         if key not in self._places:
             self._places[key] = len(self.problems)
-            tree = self._tree(climb, example)
-            truth = _trace(example.truth)
-            held = {"prompt": example.prompt, "truth": truth, "tree": tree.plain() if tree else None}
+            held = {"prompt": example.prompt, "truth": _trace(example.truth), "tree": self._tree(climb, example)}
             self.problems.append(held)
         return self._places[key]
 
-    def _tree(self, climb: Climb, example: Example) -> SearchTree | None:
+    def _tree(self, climb: Climb, example: Example) -> dict[str, list[Any]] | None:
         """None where the task is no search, is gone by now, or is no longer what was measured."""
         task = self._task(climb, example.level)
         if not isinstance(task, SearchTask):
@@ -156,75 +152,39 @@ def _sentences(climb: Climb, example: Example) -> tuple[str, ...]:
     truth, written, at = _trace(example.truth), _trace(example.written), example.wrong_at or 0
     right = truth[at] if at < len(truth) else END
     wrong = written[at] if at < len(written) else END
-    values = {"task": climb.task, "model": model_name(climb.configuration), "level": example.level}
+    values = {"task": climb.task, "model": climb.configuration.model, "level": example.level}
     values |= {"prompt": example.prompt, "truth": " ".join(truth), "at": at + 1, "wrong": wrong, "right": right}
     said = ("traces.example", "traces.wrong", *(("traces.verifier",) if example.why else ()))
     return tuple(sentence(key, {**values, "why": example.why}) for key in said)
 
 
-ROOT = "start"
+def search_tree(events: Sequence[Event]) -> dict[str, list[Any]]:
+    """The tree of the events of a trace, by columns as the page holds it. O(nodes).
 
-
-@dataclass(frozen=True)
-class TreeNode:
-    """One state that was visited. `parent` is the place of the node above among the nodes, -1 for the root; `across`
-    and `down` say where it is drawn, in steps."""
-
-    label: str
-    parent: int
-    across: float
-    down: int
-    on_path: bool
-
-
-@dataclass(frozen=True)
-class TreeStep:
-    """One event: the node it enters or leaves, and its tokens `trace[start:end]`."""
-
-    kind: str
-    node: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class SearchTree:
-    """The nodes in the order they were visited, and the events that visited them."""
-
-    nodes: tuple[TreeNode, ...]
-    steps: tuple[TreeStep, ...]
-
-    def plain(self) -> dict[str, Any]:
-        """By columns, as the page holds it."""
-        return {
-            "labels": [node.label for node in self.nodes],
-            "parents": [node.parent for node in self.nodes],
-            "across": [node.across for node in self.nodes],
-            "down": [node.down for node in self.nodes],
-            "path": [int(node.on_path) for node in self.nodes],
-            "steps": [[int(step.kind == "push"), step.node, step.start, step.end] for step in self.steps],
-        }
-
-
-def search_tree(events: Sequence[Event]) -> SearchTree:
-    """The tree of the events of a trace. O(nodes)."""
-    labels, parents, steps, open_nodes = [ROOT], [-1], [], [0]
+    Of the nodes in the order they were visited: `labels`, `parents` (the place of the node above, -1 for the root),
+    `across` and `down` (where it is drawn, in steps), and `path` (1 on the way to the goal). `steps` are the events:
+    whether a push, the node that is entered or left, and its tokens, from start to end.
+    """
+    labels, parents, down, steps, open_nodes = [ROOT], [-1], [0], [], [0]
     for event in events:
         if event.kind == "push":
             labels.append(" ".join(event.move.push))
             parents.append(open_nodes[-1])
+            down.append(len(open_nodes))
             open_nodes.append(len(labels) - 1)
-            steps.append(TreeStep("push", open_nodes[-1], event.start, event.end))
+            steps.append([1, open_nodes[-1], event.start, event.end])
         else:
-            steps.append(TreeStep("pop", open_nodes.pop(), event.start, event.end))
-    across = _across(parents)
-    down = [0] * len(parents)
-    for node in range(1, len(parents)):
-        down[node] = down[parents[node]] + 1
-    path = set(open_nodes)
-    rows = zip(labels, parents, across, down, strict=True)
-    nodes = tuple(TreeNode(*row, on_path=place in path) for place, row in enumerate(rows))
-    return SearchTree(nodes, tuple(steps))
+            steps.append([0, open_nodes.pop(), event.start, event.end])
+    way = set(open_nodes)
+    path = [int(node in way) for node in range(len(labels))]
+    return {
+        "labels": labels,
+        "parents": parents,
+        "across": _across(parents),
+        "down": down,
+        "path": path,
+        "steps": steps,
+    }
 
 
 def _across(parents: Sequence[int]) -> list[float]:

@@ -252,22 +252,17 @@ def _example(held: Holding, row: GridRow) -> str:
 def _extremes(held: Holding) -> str:
     """Of one encoding: how far the best and the worst row reach."""
     found = [(row, cell) for row in held.study.rows for cell in held.study.row_cells(row).values()]
-    ranked = sorted(
-        ((row, cell) for row, cell in found if cell.holds is not None),
-        key=lambda pair: reach_of(pair[1]) / pair[0].train_size,
-    )
+    known = [(row, cell) for row, cell in found if cell.holds is not None]
+    ranked = sorted(known, key=lambda pair: reach_of(pair[1]) / pair[0].train_size)
     if len(ranked) == 1:
         row, cell = ranked[0]
         values = {"seeds": counted(len(cell.shown), "seed"), "reach": mean_reach(cell), "train_size": row.train_size}
         return sentence("reach.one_mean", values)
-    best, worst = (
-        sentence(
-            "reach.extreme",
-            {"label": row.label, "reach": mean_reach(cell), "times": times(reach_of(cell) / row.train_size)},
-        )
-        for row, cell in (ranked[-1], ranked[0])
-    )
-    return sentence("reach.extremes", {"best": best, "worst": worst})
+    said = []
+    for row, cell in (ranked[-1], ranked[0]):
+        values = {"reach": mean_reach(cell), "times": times(reach_of(cell) / row.train_size)}
+        said.append(sentence("reach.extreme", {"label": row.label, **values}))
+    return sentence("reach.extremes", {"best": said[0], "worst": said[1]})
 
 
 def _count(key: str, value: int, of: int, evidence: dict[str, Any], *assumptions: Assumption) -> Claim:

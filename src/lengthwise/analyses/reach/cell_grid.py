@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lengthwise.analyses.content import StudyContent
-from lengthwise.figures.lazy import alt
-from lengthwise.figures.style import PAGE_INK, template_of
+from lengthwise.figures.style import PAGE_INK, alt, template_of
 
 _INNER = (0.03, 0.06)  # share of a step between two columns, and between two rows
 _STRIPE = 10  # pixels from one line of a hatch to the next, along a row
@@ -47,16 +46,19 @@ class CellGrid:
         """The Vega-Lite template, with the colour of filled cells and the ink of their texts."""
         x, y = self._axes()
         hover = [alt.Tooltip(f"{name}:N", title=title) for name, title in self.hover.items()]
-        filled = alt.Chart(alt.NamedData(self.filled)).encode(x=x, y=y, tooltip=hover)
-        hatched = alt.Chart(alt.NamedData("hatched")).encode(x=x, y=y, tooltip=hover)
-        others = alt.Chart(alt.NamedData("others")).encode(x=x, y=y, tooltip=hover)
+        filled, hatched, others = (
+            alt.Chart(alt.NamedData(name)).encode(x=x, y=y, tooltip=hover)
+            for name in (self.filled, "hatched", "others")
+        )
+        # The text of a hatched cell, or a sign in its place where the cell is narrow, as on a phone.
+        roomy = alt.condition(f"bandwidth('x') < {_WORDS}", alt.value("×"), alt.Text("text:N"))
         size = 13 if self.row_height >= 20 and self.column_width >= 60 else 11
         layers = [
             filled.mark_rect(cornerRadius=2).encode(color=colour),
             hatched.mark_rect(stroke="#888888", cornerRadius=2, fill=self._hatch()),
             others.mark_rect(filled=False, stroke="#888888", strokeDash=[3, 3], cornerRadius=2, fill="transparent"),
             filled.mark_text(fontSize=size).encode(text="text:N", color=ink),
-            hatched.mark_text(fontSize=size, color=PAGE_INK).encode(text=_if_there_is_room("×")),
+            hatched.mark_text(fontSize=size, color=PAGE_INK).encode(text=roomy),
             others.mark_text(fontSize=size, color=PAGE_INK).encode(text="text:N"),
         ]
         chart = alt.layer(*layers).resolve_scale(color="independent")
@@ -72,28 +74,17 @@ class CellGrid:
         stops = []
         for line in range(lines):
             ends = [(line + part) / lines for part in (0.0, 0.22, 0.22, 1.0)]
-            colours = ("rgba(136,136,136,0.6)", "rgba(136,136,136,0.6)", "rgba(136,136,136,0)", "rgba(136,136,136,0)")
+            colours = [f"rgba(136,136,136,{strength})" for strength in (0.6, 0.6, 0, 0)]
             stops += [alt.GradientStop(offset=at, color=ink) for at, ink in zip(ends, colours, strict=True)]
         return alt.LinearGradient(gradient="linear", x1=0, y1=0, x2=far, y2=far * e, stops=stops)
 
     def _axes(self) -> tuple[Any, Any]:
         rows, columns = [row.label for row in self.study.rows], list(self.study.encodings)
         angle = -30 if max(map(len, columns), default=0) * 6.5 > self.column_width else 0
-        x = alt.X(
-            "encoding:N",
-            title=None,
-            scale=alt.Scale(domain=columns, paddingInner=_INNER[0]),
-            axis=alt.Axis(orient="top", labelAngle=angle, domain=False, ticks=False, grid=False, labelFontSize=12),
+        bare = {"domain": False, "ticks": False, "grid": False, "labelFontSize": 12}
+        x = alt.Axis(orient="top", labelAngle=angle, **bare)
+        y = alt.Axis(labelLimit=300, labelPadding=8, **bare)
+        return (
+            alt.X("encoding:N", title=None, scale=alt.Scale(domain=columns, paddingInner=_INNER[0]), axis=x),
+            alt.Y("row:N", title=None, scale=alt.Scale(domain=rows, paddingInner=_INNER[1]), axis=y),
         )
-        y = alt.Y(
-            "row:N",
-            title=None,
-            scale=alt.Scale(domain=rows, paddingInner=_INNER[1]),
-            axis=alt.Axis(domain=False, ticks=False, grid=False, labelLimit=300, labelPadding=8, labelFontSize=12),
-        )
-        return x, y
-
-
-def _if_there_is_room(sign: str) -> Any:
-    """The text of a cell, or a sign in its place where the cell is narrow, as on a phone."""
-    return alt.condition(f"bandwidth('x') < {_WORDS}", alt.value(sign), alt.Text("text:N"))

@@ -1,11 +1,9 @@
 """How long a model's description is: a message that is actually written, and actually decodes back.
 
 quantisers     weights on a few levels: uniform, k-means, or kept as they are
-symbols        the entropy coder, with a table or learning as it goes
-bit_strings    numbers as self-delimiting bits
-tensor_codes   the ways to write one tensor, of which the shortest is taken
+symbols        numbers as self-delimiting bits, and the entropy coder, with a table or learning as it goes
 envelope       names, shapes, checksum, header and pieces around what is coded
-message        the whole model as bytes, and back
+message        the whole model as bytes, and back; a tensor is written in the shortest of several ways
 gguf_file      the same for the blocks of a GGUF file
 """
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from lengthwise.bounds.compression.bit_strings import DAMAGED, length_prefix, read_prefix
+from lengthwise.bounds.compression.symbols import DAMAGED, length_prefix, read_prefix
 from lengthwise.errors import LengthwiseError, UsageError
 
+T = TypeVar("T")
 Shape = tuple[int, ...]
 MARK = "#"  # where the number of the layer stood
 MOST_TENSORS = 1 << 20
 MOST_LETTERS = 1 << 26  # of the names of one group
+MOST_HEADER = 1 << 26  # bytes of a header when unpacked
+CHECKSUM = 4  # bytes
 _NUMBER = re.compile(r"(?<![0-9])(0|[1-9][0-9]*)(?![0-9])")
 
 
@@ -49,10 +53,7 @@ def listed(groups: Any, limit: int) -> dict[str, Shape]:
             case _:
                 raise UsageError(f"{DAMAGED}: its list of tensors cannot be read")
         for name in names:
-            size = 1
-            for n in sizes:
-                size *= n
-            numbers += size
+            numbers += math.prod(sizes)
             if name in shapes or len(sizes) > 32 or max(sizes, default=0) > 1 << 40:
                 raise UsageError(f"{DAMAGED}: its list of tensors contradicts itself")
             if numbers > limit:
@@ -69,20 +70,11 @@ def _names(pattern: str, count: int, most: int) -> list[str]:
     return [pattern.replace(MARK, str(n), 1) for n in range(count)]
 
 
-T = TypeVar("T")
-CHECKSUM = 4  # bytes
-MOST_HEADER = 1 << 26  # bytes of a header when unpacked
-
-
-def sealed(header: Mapping[str, Any], pieces: Mapping[str, bytes]) -> tuple[bytes, dict[str, int]]:
-    """The message, and how many bytes header and pieces take in it; the last piece needs no length."""
-    *names, last = pieces
-    parts = {"header": _packed(header)}
-    parts |= {name: length_prefix(len(pieces[name])) + pieces[name] for name in names}
-    parts[last] = pieces[last]
-    body = b"".join(parts.values())
-    sizes = {name: len(part) for name, part in parts.items()}
-    return zlib.crc32(body).to_bytes(CHECKSUM, "little") + body, sizes
+def sealed(header: Mapping[str, Any], *pieces: bytes) -> bytes:
+    """The message: a checksum, the header, and the pieces after their lengths; the last one needs none."""
+    *first, last = pieces
+    body = b"".join([_packed(header), *(length_prefix(len(piece)) + piece for piece in first), last])
+    return zlib.crc32(body).to_bytes(CHECKSUM, "little") + body
 
 
 def opened(data: bytes, names: tuple[str, ...]) -> tuple[dict[str, Any], list[bytes]]:
@@ -101,13 +93,13 @@ def opened(data: bytes, names: tuple[str, ...]) -> tuple[dict[str, Any], list[by
     return header, [*pieces, body[at:]]
 
 
-def sizes_of(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
-    """How many bytes header and pieces take in a message, as `sealed` told them."""
-    _, pieces = opened(data, names)
-    parts = {name: len(piece) for name, piece in zip(names, pieces, strict=True)}
+def sizes_in_bits(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
+    """How many bits checksum, header and pieces take in a message; they sum up to all of it."""
+    parts = {name: len(piece) for name, piece in zip(names, opened(data, names)[1], strict=True)}
     for name in names[:-1]:
         parts[name] += len(length_prefix(parts[name]))
-    return {"header": len(data) - CHECKSUM - sum(parts.values()), **parts}
+    sizes = {"checksum": CHECKSUM, "header": len(data) - CHECKSUM - sum(parts.values()), **parts}
+    return {name: 8 * size for name, size in sizes.items()}
 
 
 def taken(data: bytes, at: int, length: int) -> bytes:

@@ -7,7 +7,6 @@ one bit that says which and a prefix that says how long.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthwise.bounds.compression.bit_strings import DAMAGED, length_prefix
-from lengthwise.bounds.compression.envelope import CHECKSUM, grouped, guarded, listed, opened, sealed
-from lengthwise.bounds.compression.symbols import SymbolReader, SymbolWriter, entropy_bits, prior_counts
+from lengthwise.bounds.compression.envelope import grouped, guarded, listed, opened, sealed, sizes_in_bits
+from lengthwise.bounds.compression.message import Message
+from lengthwise.bounds.compression.symbols import (
+    DAMAGED,
+    Pools,
+    SymbolReader,
+    SymbolWriter,
+    entropy_bits,
+    length_prefix,
+)
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.messages import explain
-from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.seeds import Ints
+from lengthwise.records import Claim
 
 Bytes = NDArray[np.uint8]
 
@@ -44,58 +49,44 @@ LAYOUTS: dict[str, tuple[tuple[str, int], ...]] = {
     "Q6_K": (("nibbles", 128), ("pairs", 64), ("bytes", 16), ("planes", 2)),
 }
 UNKNOWN = (("bytes", 1),)
-_WIDTH = {"bytes": 8, "nibbles": 4, "pairs": 2}
-
-
-def layout_of(kind: str) -> tuple[tuple[str, int], ...]:
-    return LAYOUTS.get(kind, UNKNOWN)
+_WIDTH = {"planes": 8, "bytes": 8, "nibbles": 4, "pairs": 2}
 
 
 def block_bytes(kind: str) -> int:
     """How many bytes a block has; 1 for types that are not known."""
-    return sum(size for _, size in layout_of(kind))
+    return sum(size for _, size in LAYOUTS.get(kind, UNKNOWN))
+
+
+def _fields(kind: str) -> Iterator[tuple[int, slice]]:
+    """The bits of a symbol, and the bytes of a block, of every stream."""
+    at = 0
+    for name, size in LAYOUTS.get(kind, UNKNOWN):
+        step = 1 if name == "planes" else size
+        yield from ((_WIDTH[name], slice(first, first + step)) for first in range(at, at + size, step))
+        at += size
 
 
 def streams(kind: str, data: Bytes) -> Iterator[tuple[int, Bytes]]:
     """(how many symbols there are, the symbols) of every stream of a tensor's bytes, in a fixed order."""
     blocks = data.reshape(-1, block_bytes(kind))
-    at = 0
-    for field, size in layout_of(kind):
-        part = blocks[:, at : at + size]
-        at += size
-        if field == "planes":
-            yield from ((256, np.ascontiguousarray(plane)) for plane in part.T)
-        else:
-            width = _WIDTH[field]
-            pieces = [part >> np.uint8(shift) & np.uint8((1 << width) - 1) for shift in range(0, 8, width)]
-            yield 1 << width, np.concatenate([piece.ravel() for piece in pieces])
+    for width, place in _fields(kind):
+        mask = np.uint8((1 << width) - 1)
+        pieces = [(blocks[:, place] >> np.uint8(shift) & mask).ravel() for shift in range(0, 8, width)]
+        yield 1 << width, np.concatenate(pieces)
 
 
 def stream_sizes(kind: str, size: int) -> list[tuple[int, int]]:
     """(how many symbols there are, how many are in it) of every stream of a tensor of `size` bytes."""
-    blocks, sizes = size // block_bytes(kind), []
-    for field, length in layout_of(kind):
-        if field == "planes":
-            sizes += [(256, blocks)] * length
-        else:
-            sizes.append((1 << _WIDTH[field], blocks * length * (8 // _WIDTH[field])))
-    return sizes
+    blocks = size // block_bytes(kind)
+    return [(1 << width, blocks * (at.stop - at.start) * (8 // width)) for width, at in _fields(kind)]
 
 
 def joined(kind: str, size: int, symbols: Iterator[NDArray[np.integer]]) -> Bytes:
     """The bytes whose streams these are."""
     blocks = np.empty((size // block_bytes(kind), block_bytes(kind)), np.uint8)
-    at = 0
-    for field, length in layout_of(kind):
-        part = blocks[:, at : at + length]
-        at += length
-        if field == "planes":
-            for plane in part.T:
-                plane[:] = next(symbols)
-        else:
-            width = _WIDTH[field]
-            pieces = next(symbols).astype(np.uint8).reshape(8 // width, -1, length)
-            part[:] = np.bitwise_or.reduce([piece << width * place for place, piece in enumerate(pieces)], axis=0)
+    for width, place in _fields(kind):
+        pieces = next(symbols).astype(np.uint8).reshape(8 // width, -1, place.stop - place.start)
+        blocks[:, place] = np.bitwise_or.reduce([piece << width * i for i, piece in enumerate(pieces)], axis=0)
     return blocks.ravel()
 
 
@@ -103,12 +94,10 @@ TOKENIZER = "tokenizer."  # what the keys of a tokenizer begin with
 MOST_BYTES = 1 << 36
 explain(
     {
-        "message.bits": "message length",
         "message.decodes_bytes": "the message decodes to every byte of every tensor",
         "message.decoder_and_tokenizer": "the decoder and the tokenizer were fixed before the training data were seen",
     }
 )
-Pools = dict[tuple[str, int], Ints]  # what was seen in a stream of a type
 Kinds = Mapping[str, tuple[str, tuple[int, ...]]]  # type and shape of a tensor
 
 
@@ -122,85 +111,63 @@ class Blocks:
 
 
 @dataclass(frozen=True, eq=False)
-class GgufMessage:
+class GgufMessage(Message):
     """A GGUF file written down shortly. `decode_gguf(data)` gives metadata and blocks back.
 
-    data              the coded message
-    parts             bits by part; they sum up to `bits`
-    numbers           how many weights the file holds
-    entropy_bits      empirical entropy of the coded symbols, stream by stream: for comparison, never charged
     file_bits         the file as it is on disk
     tensor_bits       its tensors alone
     tokenizer_bits    its tokenizer, which is not charged: it is assumed to be fixed before the data were seen
-    types             how many tensors have which type
     """
 
-    data: bytes
-    parts: Mapping[str, int]
-    numbers: int
-    entropy_bits: float
     file_bits: int
     tensor_bits: int
     tokenizer_bits: int
-    types: Mapping[str, int]
-
-    @property
-    def bits(self) -> int:
-        """What is charged."""
-        return sum(self.parts.values())
 
     @property
     def coded(self) -> bool:
         """Whether the coded message is charged, and not the file as it is."""
         return "file" not in self.parts
 
-    def assumptions(self) -> tuple[Assumption, ...]:
-        return (
-            Assumption("message.decodes_bytes", "checked"),
-            Assumption("message.decoder_and_tokenizer"),
-        )
-
     def claim(self) -> Claim:
-        evidence = {
-            "parts": dict(self.parts),
-            "file": self.file_bits,
-            "tensors": self.tensor_bits,
-            "tokenizer_not_charged": self.tokenizer_bits,
-            "bits_per_weight": self.bits / max(self.numbers, 1),
-        }
-        reference = Reference("docs/compression.md", "GGUF files")
-        return Claim(
-            "message.bits", self.bits, "bits", "certified", "holds", None, self.assumptions(), reference, evidence
+        return self._claim(
+            "GGUF files",
+            ("message.decodes_bytes", "message.decoder_and_tokenizer"),
+            file=self.file_bits,
+            tensors=self.tensor_bits,
+            tokenizer_not_charged=self.tokenizer_bits,
         )
 
 
 def message_of_gguf(path: str | Path) -> GgufMessage:
     """Codes a GGUF file, decodes it again and compares."""
     reader = _reader(Path(path))
-    tensors = {tensor.name: _bytes_of(reader, tensor) for tensor in reader.tensors}
+    tensors = {t.name: np.asarray(reader.data[int(t.data_offset) :][: int(t.n_bytes)]) for t in reader.tensors}
     types = {tensor.name: tensor.tensor_type.name for tensor in reader.tensors}
     header = {
-        "metadata": {name: _plain(field.contents()) for name, field in reader.fields.items() if _is_metadata(name)},
+        "metadata": {
+            name: _plain(field.contents())
+            for name, field in reader.fields.items()
+            if not name.startswith((TOKENIZER, "GGUF."))
+        },
         "tensors": grouped({f"{t.name}:{types[t.name]}": tuple(map(int, t.shape)) for t in reader.tensors}),
         "bytes": grouped({name: (len(data),) for name, data in tensors.items()}),
     }
-    order = list(listed(header["bytes"], MOST_BYTES))
-    writer, pools, entropy = SymbolWriter(), {}, 0.0
-    for name in order:
+    writer, pools, entropy = SymbolWriter(), Pools(), 0.0
+    for name in listed(header["bytes"], MOST_BYTES):
         entropy += _write(writer, pools, types[name], tensors[name])
-    data, pieces = sealed(header, {"symbols": writer.to_bytes()})
+    data = sealed(header, writer.to_bytes())
     del writer
     _verify(data, tensors)
     file_bits = 8 * Path(path).stat().st_size
+    tokenizer = [field for name, field in reader.fields.items() if name.startswith(TOKENIZER)]
     return GgufMessage(
         data,
-        _charged({name: 8 * size for name, size in pieces.items()}, len(data), file_bits),
+        _charged(data, file_bits),
         sum(int(tensor.n_elements) for tensor in reader.tensors),
         entropy,
         file_bits,
         8 * sum(map(len, tensors.values())),
-        8 * sum(_field_bytes(field) for name, field in reader.fields.items() if name.startswith(TOKENIZER)),
-        dict(Counter(types.values())),
+        8 * sum(int(part.nbytes) for field in tokenizer for part in field.parts),
     )
 
 
@@ -223,37 +190,31 @@ def _opened(data: bytes, limit: int) -> tuple[dict[str, Any], Kinds, Iterator[tu
 
 
 def _read(symbols: bytes, kinds: Kinds, sizes: Mapping[str, int]) -> Iterator[tuple[str, Bytes]]:
-    reader, pools = SymbolReader(symbols), {}
+    reader, pools = SymbolReader(symbols), Pools()
+
+    def streams_of(kind: str, size: int) -> Iterator[NDArray[np.int32]]:
+        for place, (count, length) in enumerate(stream_sizes(kind, size)):
+            found = reader.read_adaptive(length, pools.prior((kind, place), count))
+            pools.learn((kind, place), np.bincount(found, minlength=count))
+            yield found
+
     for name, size in sizes.items():
         kind = kinds[name][0]
         if size % block_bytes(kind):
             raise UsageError(f"{DAMAGED}: {size} bytes are no whole number of blocks of {kind}")
-        found = (
-            _remember(pools, (kind, place), count, reader.read_adaptive(length, _known(pools, (kind, place), count)))
-            for place, (count, length) in enumerate(stream_sizes(kind, size))
-        )
-        yield name, joined(kind, size, found)
+        yield name, joined(kind, size, streams_of(kind, size))
     reader.finish()
 
 
 def _write(writer: SymbolWriter, pools: Pools, kind: str, data: Bytes) -> float:
-    """Codes one tensor and gives the entropy of its streams."""
+    """Codes one tensor, knowing what earlier tensors of the same type were like; gives the entropy of its streams."""
     entropy = 0.0
     for place, (count, symbols) in enumerate(streams(kind, data)):
-        writer.write_adaptive(symbols, _known(pools, (kind, place), count))
-        _remember(pools, (kind, place), count, symbols)
-        entropy += entropy_bits(np.bincount(symbols, minlength=count))
+        counts = np.bincount(symbols, minlength=count)
+        writer.write_adaptive(symbols, pools.prior((kind, place), count))
+        pools.learn((kind, place), counts)
+        entropy += entropy_bits(counts)
     return entropy
-
-
-def _known(pools: Pools, key: tuple[str, int], count: int) -> Ints:
-    """What earlier tensors of the same type say about a stream."""
-    return prior_counts(pools.get(key, np.zeros(count, np.int64)))
-
-
-def _remember(pools: Pools, key: tuple[str, int], count: int, symbols: Any) -> Any:
-    pools[key] = pools.get(key, 0) + np.bincount(symbols, minlength=count)
-    return symbols
 
 
 def _verify(data: bytes, tensors: Mapping[str, Bytes]) -> None:
@@ -266,8 +227,8 @@ def _verify(data: bytes, tensors: Mapping[str, Bytes]) -> None:
         raise LengthwiseError("the message lost a tensor; no length is given")
 
 
-def _charged(pieces: dict[str, int], length: int, file_bits: int) -> dict[str, int]:
-    coded = {"prefix": 8 * len(length_prefix(length)), "flag": 1, "checksum": 8 * CHECKSUM, **pieces}
+def _charged(data: bytes, file_bits: int) -> dict[str, int]:
+    coded = {"prefix": 8 * len(length_prefix(len(data))), "flag": 1, **sizes_in_bits(data, ("symbols",))}
     whole = {"prefix": 8 * len(length_prefix(file_bits // 8)), "flag": 1, "file": file_bits}
     return min(coded, whole, key=lambda parts: sum(parts.values()))
 
@@ -283,19 +244,6 @@ def _reader(path: Path) -> Any:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, IndexError, KeyError, OverflowError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not a GGUF file that can be read: {error}") from None
-
-
-def _bytes_of(reader: Any, tensor: Any) -> Bytes:
-    start = int(tensor.data_offset)
-    return np.asarray(reader.data[start : start + int(tensor.n_bytes)])
-
-
-def _is_metadata(name: str) -> bool:
-    return not name.startswith((TOKENIZER, "GGUF."))
-
-
-def _field_bytes(field: Any) -> int:
-    return sum(int(part.nbytes) for part in field.parts)
 
 
 def _plain(value: Any) -> Any:

@@ -1,10 +1,7 @@
-"""Weights on a few levels.
+"""Weights on a few levels: a quantiser fits a codebook to numbers; each then becomes the index of its nearest level.
 
-A quantiser fits a codebook to numbers; every number then becomes the index of its nearest level.
-
-One-dimensional k-means on counts: the best partition of a few cells, then Lloyd's iterations on all of them.
-
-The numbers are counted first, exactly where they take few values and otherwise in 65,536 equal bins that remember the
+K-means is one-dimensional, on counts: the best partition of a few cells, then Lloyd's iterations on all of them. The
+numbers are counted first, exactly where they take few values and otherwise in 65,536 equal bins that remember the
 sum of what fell into them. Up to 128 levels the start is the best partition of at most 512 cells by dynamic
 programming, which is the exact optimum where there are no more values than that. For a density p the best levels lie
 with density proportional to p^(1/3) when they are many (Panter & Dite 1951): that is the start for more levels, and how
@@ -24,13 +21,15 @@ from lengthwise.errors import UsageError
 from lengthwise.registry import Registry
 from lengthwise.seeds import Floats, Ints
 
+Singles = NDArray[np.float32]
+MOST_LEVELS = 1 << 16
 BINS = 1 << 16
 CELLS = 512
 MOST_SOLVED = 128  # levels up to which the start is a best partition
 MOST_ITERATIONS = 1000
 
 
-def kmeans_levels(numbers: NDArray[np.float32], count: int) -> tuple[NDArray[np.float32], bool]:
+def kmeans_levels(numbers: Singles, count: int) -> tuple[Singles, bool]:
     """At most `count` ascending levels, and whether they were fitted; False: they are all the values that occur."""
     values, counts, sums = _counted(numbers, count)
     if len(values) <= count:
@@ -50,7 +49,7 @@ def kmeans_levels(numbers: NDArray[np.float32], count: int) -> tuple[NDArray[np.
     return np.unique(levels.astype(np.float32)), True
 
 
-def _counted(numbers: NDArray[np.float32], count: int) -> tuple[Floats, Ints, Floats]:
+def _counted(numbers: Singles, count: int) -> tuple[Floats, Ints, Floats]:
     """Ascending values, how often each occurs, and the sum of what it stands for."""
     if len(numbers) <= BINS or len(np.unique(numbers[:: len(numbers) // BINS])) <= BINS // 2:
         values, counts = np.unique(numbers, return_counts=True)
@@ -101,10 +100,6 @@ def _best_partition(counts: Ints, sums: Floats, count: int) -> Floats:
         ends.append(int(back[ends[-1]]))
     runs = np.array([0, *reversed(ends[1:])])
     return np.add.reduceat(sums, runs) / np.add.reduceat(counts, runs)
-
-
-Singles = NDArray[np.float32]
-MOST_LEVELS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -200,14 +195,15 @@ class UniformQuantiser(Quantiser):
         grid = Grid(first, step)
         levels = grid.levels(last - first + 1)
         if last - first >= 1 << 24 or not np.isfinite(levels).all() or np.any(np.diff(levels) <= 0):
-            return _line(low, high, self.levels)  # numbers far from zero beside their range: no grid through zero
+            # numbers so far from zero, compared with their range, that there is no grid through zero
+            return Codebook(np.unique(np.linspace(low, high, self.levels).astype(np.float32)))
         return Codebook(levels, grid)
 
 
 @quantisers.register("kmeans")
 @dataclass(frozen=True)
 class KMeans(Quantiser):
-    """The levels with the least squared error that Lloyd's iterations reach (`kmeans.py`).
+    """The levels with the least squared error that Lloyd's iterations reach.
 
     `half`: the levels are rounded to 16 bits where that moves none of them by more than 1/32 of the way to the next.
     """
@@ -267,15 +263,10 @@ def _rounded_up(step: float) -> float:
     return near if near >= step else float(np.uint32(int(np.float32(near).view(np.uint32)) + 0x10000).view(np.float32))
 
 
-def _line(low: float, high: float, count: int) -> Codebook:
-    return Codebook(np.unique(np.linspace(low, high, count).astype(np.float32)))
-
-
 def _halved(levels: Singles) -> Singles:
-    with np.errstate(over="ignore"):
-        rounded = levels.astype(np.float16).astype(np.float32)
     gap = np.diff(levels.astype(np.float64)).min() if len(levels) > 1 else 0.0
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = levels.astype(np.float16).astype(np.float32)
         moved = np.abs(rounded - levels).max()
     return rounded if moved <= gap / 32 else levels
 

@@ -1,33 +1,129 @@
-"""The entropy coder: streams of symbols on one asymmetric numeral system (`constriction`, Duda 2009), and its tables.
+"""Numbers and symbols as bits.
 
-A code is made from whole-number frequencies f_1 … f_K >= 1 that sum up to 2^24, so encoder and decoder build the same
-code on any machine. `constriction` takes floating-point weights, rounds them down to a multiple of 2^-24 and gives
-every symbol one unit more; with the weights f_i - 1, whose sum 2^24 - K needs no rescaling, all its numbers are whole
-numbers below 2^24 and thus exact.
+Numbers are written in Elias's delta code (Elias 1975), n >= 1 in about log2 n + 2 log2 log2 n bits; no code word is the
+beginning of another, so nothing has to say how long it is. Lengths of byte strings are whole bytes, seven bits of the
+number in each and the eighth saying whether another follows; that is prefix-free too.
 
-Symbols are coded with a table that was sent, or with the counts of the symbols before them. The second needs no table:
-the symbols are cut into blocks that grow by a quarter, and each block is coded with the counts of all blocks before it
-(half a count extra for every symbol, Krichevsky & Trofimov 1981), which the decoder knows by then.
+Symbols go through an entropy coder, one asymmetric numeral system (`constriction`, Duda 2009). A code is made from
+whole-number frequencies f_1 … f_K >= 1 that sum up to 2^24, so encoder and decoder build the same code on any machine.
+`constriction` takes floating-point weights, rounds them down to a multiple of 2^-24 and gives every symbol one unit
+more; with the weights f_i - 1, whose sum 2^24 - K needs no rescaling, all its numbers are whole numbers below 2^24 and
+thus exact. Symbols are coded with a table that was sent, or with the counts of the symbols before them. The second
+needs no table: the symbols are cut into blocks that grow by a quarter, and each block is coded with the counts of all
+blocks before it (half a count extra for every symbol, Krichevsky & Trofimov 1981), which the decoder knows by then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import constriction
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthwise.bounds.compression.bit_strings import DAMAGED
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Floats, Ints
 
 _model = constriction.stream.model  # pyright: ignore[reportAttributeAccessIssue]  # a compiled module
+_stack = constriction.stream.stack  # pyright: ignore[reportAttributeAccessIssue]
+DAMAGED = "this is no message of a model, or it is damaged"
 PRECISION = 24
 TOTAL = 1 << PRECISION
 TABLE_WIDTHS = (6, 8, 10, 12, 14, 16, 18, 20)  # bits of a frequency that is sent; three bits say which
+FIRST_BLOCK = 8
+PRIOR = 4096  # how many symbols of earlier tensors count at most
 _MOST_WEIGHT = 1 << 37  # times 2^24 this still fits 64 bits
+
+
+class BitWriter:
+    """Bits in the order they are written, first bit first."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+
+    def write(self, value: int, width: int) -> None:
+        """A number below 2^width in exactly `width` bits."""
+        if not 0 <= value < 1 << width:
+            raise ValueError(f"{value} does not fit {width} bits")
+        if width:
+            self._pieces.append(f"{value:0{width}b}")
+
+    def write_count(self, value: int) -> None:
+        """A whole number of 0 or more in Elias's delta code."""
+        self._pieces.append(delta_code(value + 1))
+
+    def write_signed(self, value: int) -> None:
+        """A whole number of either sign: 0, -1, 1, -2, … are counted up."""
+        self.write_count(2 * value if value >= 0 else -2 * value - 1)
+
+    def to_bytes(self) -> bytes:
+        """The bits, filled up with zeros to whole bytes."""
+        text = "".join(self._pieces)
+        size = -(-len(text) // 8)
+        return int(text.ljust(8 * size, "0") or "0", 2).to_bytes(size, "big")
+
+
+class BitReader:
+    """Reads what a `BitWriter` wrote."""
+
+    def __init__(self, data: bytes) -> None:
+        self._text = f"{int.from_bytes(data, 'big'):0{8 * len(data)}b}" if data else ""
+        self._at = 0
+
+    def read(self, width: int) -> int:
+        piece = self._text[self._at : self._at + width]
+        if len(piece) < width:
+            raise UsageError(f"{DAMAGED}: it ends too early")
+        self._at += width
+        return int(piece, 2) if width else 0
+
+    def read_count(self) -> int:
+        one = self._text.find("1", self._at, self._at + 8)
+        if one < 0:
+            raise UsageError(f"{DAMAGED}: a number in it has no end")
+        zeros, self._at = one - self._at, one + 1
+        length = (1 << zeros | self.read(zeros)) - 1
+        if length > 64:
+            raise UsageError(f"{DAMAGED}: it holds a number beyond 2^64")
+        return (1 << length | self.read(length)) - 1
+
+    def read_signed(self) -> int:
+        value = self.read_count()
+        return value // 2 if value % 2 == 0 else -(value + 1) // 2
+
+    def finish(self) -> None:
+        """Refuses bits that nobody read; at most seven zeros may be left."""
+        rest = self._text[self._at :]
+        if len(rest) > 7 or "1" in rest:
+            raise UsageError(f"{DAMAGED}: its tables hold more than they say")
+
+
+def delta_code(value: int) -> str:
+    """Elias's delta code of a whole number of 1 or more."""
+    digits = f"{value:b}"
+    length = f"{len(digits):b}"
+    return "0" * (len(length) - 1) + length + digits[1:]
+
+
+def length_prefix(length: int) -> bytes:
+    """A length of 0 or more as bytes that say where they end: seven bits per byte, lowest first."""
+    pieces = bytearray()
+    while length >= 128:
+        pieces.append(length & 127 | 128)
+        length >>= 7
+    pieces.append(length)
+    return bytes(pieces)
+
+
+def read_prefix(data: bytes, at: int = 0) -> tuple[int, int]:
+    """A length that starts at byte `at`, and where what follows it starts."""
+    length = 0
+    for place in range(at, min(at + 9, len(data))):
+        length |= (data[place] & 127) << 7 * (place - at)
+        if data[place] < 128:
+            return length, place + 1
+    raise UsageError(f"{DAMAGED}: a length in it has no end")
 
 
 def spread(weights: Ints, total: int = TOTAL) -> Ints:
@@ -72,11 +168,6 @@ def best_table(counts: Ints) -> tuple[float, int, Ints]:
     return min(choices, key=lambda choice: choice[0])
 
 
-_stack = constriction.stream.stack  # pyright: ignore[reportAttributeAccessIssue]  # a compiled module
-FIRST_BLOCK = 8
-PRIOR = 4096  # how many symbols of earlier tensors count at most
-
-
 class SymbolWriter:
     """Collects symbols and codes them at the end, last ones first: the coder is a stack."""
 
@@ -90,10 +181,8 @@ class SymbolWriter:
 
     def write_adaptive(self, symbols: NDArray[np.integer], counts: Ints) -> None:
         """Symbols under what came before them; `counts` [K] is what is known at the start, and is left as it is."""
-        counts = counts.copy()
-        for block in _blocks(len(symbols)):
-            self.write(symbols[block], spread(2 * counts + 1))
-            counts += np.bincount(symbols[block], minlength=len(counts))
+        for block, frequencies in _learning(symbols, counts):
+            self.write(block, frequencies)
 
     def to_bytes(self) -> bytes:
         coder = _stack.AnsCoder()
@@ -116,10 +205,9 @@ class SymbolReader:
         return self._coder.decode(model_of(frequencies), count)
 
     def read_adaptive(self, count: int, counts: Ints) -> NDArray[np.int32]:
-        counts, symbols = counts.copy(), np.empty(count, np.int32)
-        for block in _blocks(count):
-            symbols[block] = self.read(block.stop - block.start, spread(2 * counts + 1))
-            counts += np.bincount(symbols[block], minlength=len(counts))
+        symbols = np.empty(count, np.int32)
+        for block, frequencies in _learning(symbols, counts):
+            block[:] = self.read(len(block), frequencies)
         return symbols
 
     def finish(self) -> None:
@@ -128,25 +216,36 @@ class SymbolReader:
             raise UsageError(f"{DAMAGED}: more was coded than its tables say")
 
 
+def _learning(symbols: NDArray[Any], counts: Ints) -> Iterator[tuple[NDArray[Any], Ints]]:
+    """The blocks of the symbols with the frequencies known before each; a reader fills a block before the next."""
+    counts, start = counts.copy(), 0
+    while start < len(symbols):
+        block = symbols[start : start + max(FIRST_BLOCK, start // 4)]
+        yield block, spread(2 * counts + 1)
+        counts += np.bincount(block, minlength=len(counts))
+        start += len(block)
+
+
 def adaptive_bits(symbols: NDArray[np.integer], counts: Ints) -> float:
     """What `write_adaptive` takes, but for the coder's own end."""
-    counts, bits = counts.copy(), 0.0
-    for block in _blocks(len(symbols)):
-        inside = np.bincount(symbols[block], minlength=len(counts))
-        bits += code_bits(inside, spread(2 * counts + 1))
-        counts += inside
-    return bits
+    size = len(counts)
+    return sum(code_bits(np.bincount(block, minlength=size), used) for block, used in _learning(symbols, counts))
 
 
-def prior_counts(counts: Ints) -> Ints:
-    """Counts of earlier tensors, made lighter so that a new tensor can soon speak for itself."""
-    whole = int(counts.sum())
-    return counts.copy() if whole <= PRIOR else counts * PRIOR // whole
+class Pools:
+    """How often each symbol occurred in earlier streams of a kind."""
 
+    def __init__(self) -> None:
+        self._counts: dict[Hashable, Ints] = {}
 
-def _blocks(count: int) -> Iterator[slice]:
-    start = 0
-    while start < count:
-        stop = min(count, start + max(FIRST_BLOCK, start // 4))
-        yield slice(start, stop)
-        start = stop
+    def __contains__(self, kind: Hashable) -> bool:
+        return kind in self._counts
+
+    def prior(self, kind: Hashable, size: int) -> Ints:
+        """The counts of earlier streams, made lighter so that a new one can soon speak for itself."""
+        counts = self._counts.get(kind, np.zeros(size, np.int64))
+        whole = int(counts.sum())
+        return counts if whole <= PRIOR else counts * PRIOR // whole
+
+    def learn(self, kind: Hashable, counts: Ints) -> None:
+        self._counts[kind] = self._counts.get(kind, 0) + counts

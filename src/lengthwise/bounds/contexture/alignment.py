@@ -8,7 +8,6 @@ rank r exceeds s_1² + … + s_r² (Ky Fan; zhai2025).
 A task is a function f of x with mean 0 and variance 1. Its compatibility ρ(f) = ‖T*f‖ says how much of it contexts
 show. Over all tasks with ρ(f) >= 1 - ε, the worst squared error of the best affine probe w·Φ + b is
 
-    optimal_error       the least that any d-dimensional representation can have: that of μ_1, …, μ_d
     worst_error         that of a given representation on a given table, computed
     any_encoder_error   at most this, from s_1 and the trace gap alone
 
@@ -38,6 +37,9 @@ explain(
         "contexture.trace": "ratio trace of {of}",
         "contexture.correlation": "mean squared canonical correlation of {of} with the {rank} leading functions",
         "contexture.exact_table": "the joint table is the distribution, not counts of a sample",
+        "contexture.error": "worst probe error on tasks of compatibility {compatibility:.3g} or more",
+        "contexture.known": "spectrum and trace gap are those of the distribution",
+        "contexture.judged": "tasks are judged on the table's distribution, by the squared error of an affine probe",
     }
 )
 
@@ -65,25 +67,16 @@ class Alignment:
         """The ratio trace, and the mean squared canonical correlation."""
         given = (Assumption("contexture.exact_table", "checked" if self.exact else "violated"),)
         told = {"of": of, "rank": self.rank}
-        trace = Claim(
-            "contexture.trace",
-            self.ratio_trace,
-            f"of at most {self.most:.6g}",
-            "measured",
-            assumptions=given,
-            reference=REFERENCE,
-            evidence={**told, "most": self.most, "trace_gap": self.trace_gap, "ritz": self.ritz.tolist()},
+        mean = float(np.mean(self.correlations**2)) if len(self.correlations) else 0.0
+        found = {"most": self.most, "trace_gap": self.trace_gap, "ritz": self.ritz.tolist()}
+        rows = [
+            ("contexture.trace", self.ratio_trace, f"of at most {self.most:.6g}", found),
+            ("contexture.correlation", mean, "", {"correlations": self.correlations.tolist()}),
+        ]
+        return tuple(
+            Claim(key, value, unit, "measured", "holds", None, given, REFERENCE, {**told, **evidence})
+            for key, value, unit, evidence in rows
         )
-        correlated = Claim(
-            "contexture.correlation",
-            float(np.mean(self.correlations**2)) if len(self.correlations) else 0.0,
-            "",
-            "measured",
-            assumptions=given,
-            reference=REFERENCE,
-            evidence={**told, "correlations": self.correlations.tolist()},
-        )
-        return trace, correlated
 
 
 def alignment(table: JointTable, features: Floats, spectrum: Spectrum | None = None) -> Alignment:
@@ -116,16 +109,6 @@ def trace_gap(squares: Floats, ritz: Floats) -> float:
     return float(max(0.0, (np.cumsum(padded) - np.concatenate([[0.0], np.cumsum(ritz)])).min()))
 
 
-PAGE = "docs/contexture.md"
-explain(
-    {
-        "contexture.error": "worst probe error on tasks of compatibility {compatibility:.3g} or more",
-        "contexture.known": "spectrum and trace gap are those of the distribution",
-        "contexture.judged": "tasks are judged on the table's distribution, by the squared error of an affine probe",
-    }
-)
-
-
 def compatibility(table: JointTable, task: ArrayLike) -> float:
     """ρ(f) = ‖T*f‖ / ‖f‖ of a task f [X], whose mean is taken off: between 0 and s_1."""
     centred = table.centred(task)
@@ -144,17 +127,6 @@ def probe_error(table: JointTable, features: Floats, task: ArrayLike) -> float:
     solved = table_pencil(table, features)
     known = (table.centred(features) @ solved.vectors).T @ (table.of_x * centred)
     return float(np.clip(1.0 - known @ known / spread, 0.0, 1.0))
-
-
-def optimal_error(spectrum: Spectrum, dimensions: int, epsilon: float) -> float:
-    """(s_1² - (1-ε)²) / (s_1² - s_(d+1)²), and 1 where 1 - ε <= s_(d+1) (proposition 1; zhai2025 states it for
-    1 - s_1 <= ε <= 1 - √((s_1² + s_2²) / 2)). It is 0 where no task is that compatible, and where d dimensions hold
-    every function of x."""
-    first = _first(spectrum.square(1), epsilon)
-    if first < (1 - epsilon) ** 2 or dimensions >= len(spectrum.of_x) - 1:
-        return 0.0
-    later = spectrum.square(dimensions + 1)
-    return 1.0 if (1 - epsilon) ** 2 <= later else (first - (1 - epsilon) ** 2) / (first - later)
 
 
 def worst_error(table: JointTable, features: Floats, epsilon: float) -> float:
@@ -187,7 +159,7 @@ def any_encoder_error(first: float, gap: float, epsilon: float) -> float:
     Never more than `linear_encoder_error`. 1, which says nothing, where the angles reach a right angle; 0 where no task
     is as compatible as that.
     """
-    _first(first, epsilon)
+    _check(epsilon)
     ratio = (1 - epsilon) / math.sqrt(first) if first > 0 else math.inf
     if ratio > 1:
         return 0.0
@@ -198,7 +170,7 @@ def any_encoder_error(first: float, gap: float, epsilon: float) -> float:
 def linear_encoder_error(first: float, gap: float, epsilon: float) -> float:
     """(s_1² - (1-ε)² + s_1 √TG) / (s_1² - TG) for TG < s_1² (proposition 2): the form of zhai2025, theorem 24, with √TG
     where TG is printed. Infinite where TG reaches s_1²."""
-    _first(first, epsilon)
+    _check(epsilon)
     if gap >= first:
         return math.inf
     return (first - (1 - epsilon) ** 2 + math.sqrt(first * max(0.0, gap))) / (first - gap)
@@ -216,7 +188,7 @@ def error_claim(first: float, gap: float, epsilon: float, exact: bool) -> Claim:
         "certified" if exact else "heuristic",
         "vacuous" if value >= 1 else "holds",
         assumptions=(known, Assumption("contexture.judged")),
-        reference=Reference(PAGE, "proposition 3"),
+        reference=Reference("docs/contexture.md", "proposition 3"),
         evidence={
             "s_1": math.sqrt(first),
             "trace_gap": gap,
@@ -227,7 +199,6 @@ def error_claim(first: float, gap: float, epsilon: float, exact: bool) -> Claim:
     )
 
 
-def _first(first: float, epsilon: float) -> float:
+def _check(epsilon: float) -> None:
     if not 0 <= epsilon <= 1:
         raise UsageError(f"epsilon lies between 0 and 1, not at {epsilon}")
-    return first

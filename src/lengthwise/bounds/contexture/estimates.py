@@ -16,14 +16,13 @@ makes figures too small, and `alone` says how many pairs that concerns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from lengthwise.bounds.contexture.table import Pencil, solve_pencil, without_mean
+from lengthwise.bounds.contexture.table import solve_pencil, without_mean
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Interval, Reference
@@ -31,6 +30,8 @@ from lengthwise.seeds import Floats, Ints, Seeds
 
 REPLICATES = 200
 LEVEL = 0.95
+MOST_VALUES = 1500  # an eigenproblem of this size takes a second or so
+TOO_MANY_ALONE = 0.5
 MANY_ALONE = 0.1  # of the pairs in contexts that were drawn once: above this an estimate is said to be too small
 REFERENCE = Reference("docs/contexture.md", "proposition 5")
 
@@ -97,12 +98,6 @@ def drawn_covariances(drawn: Drawn, weights: Floats | None = None, debiased: boo
     return covariance, sums.T @ (factor[:, None] * sums) - phi.T @ (own[:, None] * phi)
 
 
-def drawn_pencil(drawn: Drawn, weights: Floats | None = None, debiased: bool = True) -> Pencil:
-    """The eigenvalues of B̂ v = λ Ĉ v; their sum is the ratio trace. Noise can make some of them negative."""
-    solved = solve_pencil(*drawn_covariances(drawn, weights, debiased))
-    return Pencil(solved.values * _back(drawn.pairs, solved.rank, weights), solved.vectors) if debiased else solved
-
-
 def _back(pairs: int, rank: int, weights: Floats | None) -> float:
     """1 / (1 - r / n_eff): what taking part in C costs."""
     effective = pairs if weights is None else weights.sum() ** 2 / (weights @ weights)
@@ -128,53 +123,34 @@ def ratio_trace(drawn: Drawn, weights: Floats | None = None) -> float:
 def ratio_trace_claim(
     drawn: Drawn, of: str, most: float | None = None, *, seed: int = 0, replicates: int = REPLICATES
 ) -> Claim:
-    """The ratio trace of drawn features, named `of`, with a bootstrap interval; `most` is the largest possible."""
-    plain = independent(drawn)
+    """The ratio trace of drawn features, named `of`, with a bootstrap interval; `most` is the largest possible.
+
+    The interval is the middle 95 % under random weights of the pairs (the Bayesian bootstrap, rubin1981). Weights are
+    exponential and none is 0, so no context and no direction of the features is ever lost; the value lies inside.
+    """
+    plain, pairs, alone = independent(drawn), drawn.pairs, drawn.alone
     rank = plain.features.shape[1]
     if not rank:
         raise UsageError(f"{of} is the same for every x; give vectors that differ")
-    if drawn.pairs < 4 * rank:
-        raise UsageError(f"{drawn.pairs} pairs are too few for features of rank {rank}; {4 * rank} or more are needed")
+    if pairs < 4 * rank:
+        raise UsageError(f"{pairs} pairs are too few for features of rank {rank}; {4 * rank} or more are needed")
     value = ratio_trace(plain)
-    interval = bootstrap(drawn.pairs, lambda weights: ratio_trace(plain, weights), value, seed, replicates)
-    plug_in = float(drawn_pencil(drawn, debiased=False).values.sum())
+    generator = np.random.default_rng(Seeds(seed).key("contexture", pairs))
+    found = [ratio_trace(plain, generator.exponential(size=pairs)) for _ in range(replicates)]
+    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    method = f"Bayesian bootstrap over {pairs} pairs, {replicates} replicates"
+    plug_in = float(solve_pencil(*drawn_covariances(drawn, debiased=False)).values.sum())
+    once = Assumption("contexture.alone", "violated" if alone > MANY_ALONE else "checked", {"alone": alone})
     return Claim(
         "contexture.drawn_trace",
         value,
         "" if most is None else f"of at most {most:.4g}",
         "measured",
-        interval=interval,
-        assumptions=(Assumption("contexture.independent"), *few_alone(drawn)),
+        interval=Interval(float(min(low, value)), float(max(high, value)), LEVEL, method),
+        assumptions=(Assumption("contexture.independent"), *((once,) if alone else ())),
         reference=REFERENCE,
-        evidence={"of": of, "pairs": drawn.pairs, "rank": rank, "most": most, "plug_in": plug_in, "alone": drawn.alone},
+        evidence={"of": of, "pairs": pairs, "rank": rank, "most": most, "plug_in": plug_in, "alone": alone},
     )
-
-
-def few_alone(drawn: Drawn) -> tuple[Assumption, ...]:
-    """Whether contexts were drawn often enough; nothing where each was drawn at least twice."""
-    if not drawn.alone:
-        return ()
-    check = "violated" if drawn.alone > MANY_ALONE else "checked"
-    return (Assumption("contexture.alone", check, {"alone": drawn.alone}),)
-
-
-def bootstrap(
-    pairs: int, statistic: Callable[[Floats], float], value: float, seed: int, replicates: int = REPLICATES
-) -> Interval:
-    """The middle 95 % of a statistic under random weights of the pairs (the Bayesian bootstrap, rubin1981).
-
-    Weights are exponential and none is 0, so no context and no direction of the features is ever lost; the value
-    itself always lies inside.
-    """
-    generator = np.random.default_rng(Seeds(seed).key("contexture", pairs))
-    found = [statistic(generator.exponential(size=pairs)) for _ in range(replicates)]
-    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    method = f"Bayesian bootstrap over {pairs} pairs, {replicates} replicates"
-    return Interval(float(min(low, value)), float(max(high, value)), LEVEL, method)
-
-
-MOST_VALUES = 1500  # an eigenproblem of this size takes a second or so
-TOO_MANY_ALONE = 0.5
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,19 +58,15 @@ def spectrum_by_svd(table: JointTable) -> Spectrum:
     )
 
 
-def dual_kernel(table: JointTable) -> Floats:
-    """k(x, x') = Σ_a P(a|x) P(a|x') / P(a), [X, X]: how much likelier two inputs share a context than by chance."""
-    given_x = table.probabilities / table.of_x[:, None]
-    return (given_x / table.of_a) @ given_x.T
-
-
 def spectrum_by_kernel(table: JointTable) -> Spectrum:
-    """From the dual kernel of x alone: an eigenproblem of X x X, the better way where contexts are many. O(X² A + X³).
+    """From the dual kernel of x alone, how much likelier two inputs share a context than by chance: an eigenproblem of
+    X x X, the better way where contexts are many. O(X² A + X³).
 
     Values come out of their squares, so those below 1e-7 or so are lost in rounding.
     """
-    root = np.sqrt(table.of_x)
-    squares, vectors = scipy.linalg.eigh((dual_kernel(table) - 1.0) * root[:, None] * root)
+    root, given_x = np.sqrt(table.of_x), table.probabilities / table.of_x[:, None]
+    kernel = (given_x / table.of_a) @ given_x.T
+    squares, vectors = scipy.linalg.eigh((kernel - 1.0) * root[:, None] * root)
     count = min(table.probabilities.shape) - 1
     squares, vectors = np.clip(squares[::-1][:count], 0.0, 1.0), vectors[:, ::-1][:, :count]
     return _completed(table, np.sqrt(squares), vectors / root[:, None], "eigenvalues of the dual kernel")

@@ -32,6 +32,7 @@ from lengthwise.records import Assumption, Claim, Interval, Reference
 from lengthwise.seeds import Floats, Ints, Seeds
 
 BETA, MOST_DIMENSIONS = 1.0, 512
+RANDOM = 20  # random representations that a given one is compared with
 NEAR = 0.05  # a τ within this share of β + 1 says nothing
 REFERENCE = Reference("zhai2025", "usefulness of a context")
 
@@ -43,66 +44,57 @@ explain(
         "contexture.estimated": "the spectrum is an estimate, and so is τ",
         "contexture.exponential": "the decay is exponential",
         "contexture.abstains": "τ says nothing where it is at least {least:g} (β + 1)",
+        "contexture.first": "strongest association s_1²",
+        "contexture.total": "sum of all s_i²",
+        "contexture.spectrum": "spectrum",
+        "contexture.random_trace": "ratio trace of random representations of rank {rank}",
+        "contexture.of_distribution": "the spectrum is that of the distribution",
+        "contexture.too_many_alone": (
+            "at most half of the pairs may have an x or an a that occurs once, and {alone:.0%} of them have"
+        ),
     }
 )
 
 
-@dataclass(frozen=True)
-class Usefulness:
-    """τ, the d at which it is reached, and whether to abstain."""
+def usefulness_claim(
+    squares: Floats, exact: bool = True, beta: float = BETA, most_dimensions: int = MOST_DIMENSIONS
+) -> Claim:
+    """τ from s_1², s_2², … (0 behind the last), over d = 1 … d0: always a heuristic, and unknown within 5 % of β + 1.
 
-    tau: float
-    dimensions: int
-    beta: float
-    most_dimensions: int
-
-    @property
-    def abstains(self) -> bool:
-        """Whether τ lies within 5 % of β + 1.
-
-        Keeping all of a spectrum that ends within d0 costs exactly β + 1, and so does keeping the one function of a
-        spectrum that ends after it. A minimum near that means that no choice of d is much better than keeping
-        everything: contexts are too strong or too weak for τ to distinguish them, and the authors abstain there.
-        """
-        return self.tau >= (1 - NEAR) * (self.beta + 1)
-
-    def claim(self, measured: bool = False) -> Claim:
-        """Always a heuristic; unknown where it abstains. `measured`: the spectrum is an estimate."""
-        of_sample = (Assumption("contexture.estimated"),) if measured else ()
-        return Claim(
-            "contexture.usefulness",
-            None if self.abstains else self.tau,
-            "",
-            "heuristic",
-            "unknown" if self.abstains else "holds",
-            assumptions=(Assumption("contexture.same_type"), *of_sample),
-            reference=REFERENCE,
-            evidence={
-                "tau": self.tau if math.isfinite(self.tau) else None,
-                "dimensions": self.dimensions,
-                "beta": self.beta,
-                "d0": self.most_dimensions,
-                "abstains": self.abstains,
-                "least": 1 - NEAR,
-            },
-        )
-
-
-def usefulness(squares: Floats, beta: float = BETA, most_dimensions: int = MOST_DIMENSIONS) -> Usefulness:
-    """τ from s_1², s_2², … (0 behind the last), over d = 1 … d0."""
+    Keeping all of a spectrum that ends within d0 costs exactly β + 1, and so does keeping the one function of a
+    spectrum that ends after it. A minimum near that means that no choice of d is much better than keeping everything:
+    contexts are too strong or too weak for τ to distinguish them, and the authors abstain there.
+    """
     if not 0 < beta < math.inf or most_dimensions < 1:
         raise UsageError(f"β is above 0 and d0 at least 1, not {beta} and {most_dimensions}")
     padded = np.zeros(most_dimensions + 1)
     given = np.clip(np.asarray(squares, dtype=np.float64), 0.0, 1.0)[: most_dimensions + 1]
     padded[: len(given)] = given
     total = padded[:most_dimensions].sum()
-    if total <= 0:
-        return Usefulness(beta + 1, 1, beta, most_dimensions)  # nothing is associated, so there is nothing to tell
-    with np.errstate(divide="ignore"):
-        missed = 1 / np.where(padded[1:] >= 1 - 1e-12, 0.0, 1 - padded[1:])
-    costs = missed + beta * np.cumsum(padded[:most_dimensions]) / total
-    best = int(np.argmin(costs))
-    return Usefulness(float(costs[best]), best + 1, beta, most_dimensions)
+    tau, best = beta + 1, 1  # where nothing is associated, there is nothing to tell
+    if total > 0:
+        with np.errstate(divide="ignore"):
+            missed = 1 / np.where(padded[1:] >= 1 - 1e-12, 0.0, 1 - padded[1:])
+        costs = missed + beta * np.cumsum(padded[:most_dimensions]) / total
+        tau, best = float(costs.min()), int(costs.argmin()) + 1
+    abstains = tau >= (1 - NEAR) * (beta + 1)
+    return Claim(
+        "contexture.usefulness",
+        None if abstains else tau,
+        "",
+        "heuristic",
+        "unknown" if abstains else "holds",
+        assumptions=(Assumption("contexture.same_type"), *(() if exact else (Assumption("contexture.estimated"),))),
+        reference=REFERENCE,
+        evidence={
+            "tau": tau if math.isfinite(tau) else None,
+            "dimensions": best,
+            "beta": beta,
+            "d0": most_dimensions,
+            "abstains": abstains,
+            "least": 1 - NEAR,
+        },
+    )
 
 
 def decay_claim(squares: Floats, exact: bool) -> Claim:
@@ -133,22 +125,6 @@ def decay_claim(squares: Floats, exact: bool) -> Claim:
     )
 
 
-RANDOM = 20  # random representations that a given one is compared with
-
-explain(
-    {
-        "contexture.first": "strongest association s_1²",
-        "contexture.total": "sum of all s_i²",
-        "contexture.spectrum": "spectrum",
-        "contexture.random_trace": "ratio trace of random representations of rank {rank}",
-        "contexture.of_distribution": "the spectrum is that of the distribution",
-        "contexture.too_many_alone": (
-            "at most half of the pairs may have an x or an a that occurs once, and {alone:.0%} of them have"
-        ),
-    }
-)
-
-
 @dataclass(frozen=True, eq=False)
 class Contexture:
     """What contexts hold. `squares` are s_1², s_2², …; `claims` are about them, `representation` about what was given
@@ -165,14 +141,9 @@ class Contexture:
     def plain(self) -> dict[str, Any]:
         """JSON-ready data."""
         return {
-            "what": self.what,
-            "how": self.how,
-            "exact": self.exact,
+            **{name: getattr(self, name) for name in ("what", "how", "exact")},
             "squares": self.squares.tolist(),
-            **{
-                name: [claim.plain() for claim in getattr(self, name)]
-                for name in ("claims", "representation", "random")
-            },
+            **{name: [claim.plain() for claim in vars(self)[name]] for name in ("claims", "representation", "random")},
         }
 
 
@@ -200,8 +171,10 @@ def contexture_of_table(
     generator = np.random.default_rng(Seeds(seed).key("random features"))
     drawn = [generator.standard_normal((len(table.of_x), found.rank)) for _ in range(RANDOM)]
     others = [alignment(table, other, spectrum).ratio_trace for other in drawn]
-    own = (*found.claims(), bound)
-    return Contexture(what, spectrum.how, spectrum.squares, exact, claims, own, (random_claim(others, found.rank),))
+    interval = Interval(min(others), max(others), 1.0, f"the range of {RANDOM} random representations")
+    value, evidence = float(np.mean(others)), {"traces": others, "rank": found.rank}
+    random = Claim("contexture.random_trace", value, "", "measured", interval=interval, evidence=evidence)
+    return Contexture(what, spectrum.how, spectrum.squares, exact, claims, (*found.claims(), bound), (random,))
 
 
 def contexture_of_pairs(
@@ -233,13 +206,9 @@ def spectrum_claims(squares: Floats, exact: bool, beta: float, most_dimensions: 
     """The strongest association, the sum of all, their decay, and τ."""
     reference = Reference("zhai2025", "spectrum of the expectation operator")
     given = (Assumption("contexture.of_distribution", "checked" if exact else "assumed"),)
-    first = Claim("contexture.first", float(squares[0]), "", "measured", assumptions=given, reference=reference)
-    all_of_them = f"over {len(squares)} values"
-    total = Claim(
-        "contexture.total", float(squares.sum()), all_of_them, "measured", assumptions=given, reference=reference
-    )
-    told = usefulness(squares, beta, most_dimensions).claim(measured=not exact)
-    return first, total, decay_claim(squares, exact), told
+    sums = [("contexture.first", squares[0], ""), ("contexture.total", squares.sum(), f"over {len(squares)} values")]
+    known = (Claim(k, float(v), u, "measured", assumptions=given, reference=reference) for k, v, u in sums)
+    return *known, decay_claim(squares, exact), usefulness_claim(squares, exact, beta, most_dimensions)
 
 
 def unknown_spectrum(found: DrawnSpectrum) -> Claim:
@@ -254,10 +223,3 @@ def unknown_spectrum(found: DrawnSpectrum) -> Claim:
         reference=Reference("docs/contexture.md", "proposition 5"),
         evidence={"alone": found.alone, "plug_in": found.plug_in.tolist()},
     )
-
-
-def random_claim(traces: list[float], rank: int) -> Claim:
-    """The mean ratio trace of random representations, with the range of all of them."""
-    interval = Interval(min(traces), max(traces), 1.0, f"the range of {len(traces)} random representations")
-    value, evidence = float(np.mean(traces)), {"traces": traces, "rank": rank}
-    return Claim("contexture.random_trace", value, "", "measured", interval=interval, evidence=evidence)

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Floats, Ints
 
+RANK = 1e-10  # directions whose share of the largest variance is below this are taken to have none
+
 
 @dataclass(frozen=True, eq=False)
 class JointTable:
@@ -41,10 +43,6 @@ class JointTable:
     def transposed(self) -> JointTable:
         """The same pairs with the parts of x and a exchanged."""
         return JointTable(self.probabilities.T, self.columns, self.rows, self.pairs)
-
-    def means_over_a(self, functions: Floats) -> Floats:
-        """(T g)(x) = E[g(A) | x] for functions [A, n] of a: [X, n]."""
-        return self.probabilities @ functions / self.of_x[:, None]
 
     def means_over_x(self, functions: Floats) -> Floats:
         """(T* f)(a) = E[f(X) | a] for functions [X, n] of x: [A, n]."""
@@ -96,18 +94,6 @@ def codes_of(values: Sequence[Hashable]) -> tuple[Ints, list[Hashable]]:
     known: dict[Hashable, int] = {}
     codes = np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
     return codes, list(known)
-
-
-def counted_table(x: Ints, a: Ints) -> JointTable:
-    """The table of how often each pair of codes occurs together; both are numbered from 0 without gaps."""
-    if len(x) != len(a) or len(x) == 0:
-        raise UsageError(f"pairs need an x and an a each, not {len(x)} and {len(a)}")
-    counts = np.zeros((int(x.max()) + 1, int(a.max()) + 1))
-    np.add.at(counts, (x, a), 1.0)
-    return joint_table(counts, counts=True)
-
-
-RANK = 1e-10  # directions whose share of the largest variance is below this are taken to have none
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 Numbers in, `PartBound`s out, each of which gives a `Claim`. The statements and their proofs are in docs/bounds.md.
 
-    attention_bound, Head, Sight        softmax attention on a ball: token-wise and Frobenius
+    attention_bound, AttentionHead      softmax attention on a ball: token-wise and Frobenius
     local_attention_constant            softmax attention near given sequences
     l2_attention_bound                  attention by distance, everywhere
     plain_mlp_bound, gated_mlp_bound    MLPs
@@ -14,27 +14,22 @@ Numbers in, `PartBound`s out, each of which gives a `Claim`. The statements and 
 from lengthwise.bounds.lipschitz.attention import (
     AttentionHead,
     HeadNorms,
+    SeenAttention,
     Visibility,
     attention_bound,
     gibbs_mean,
     l2_attention_bound,
-)
-from lengthwise.bounds.lipschitz.bound import PartBound, Region, chained, residual
-from lengthwise.bounds.lipschitz.layers import SLOPES, gated_mlp_bound, norm_bound, plain_mlp_bound
-from lengthwise.bounds.lipschitz.local_attention import (
-    LocalNumbers,
-    SeenAttention,
     local_attention_constant,
     local_numbers,
 )
-from lengthwise.bounds.lipschitz.rounding import MARGIN, spectral_norm
+from lengthwise.bounds.lipschitz.bound import PartBound, Region, chained, residual
+from lengthwise.bounds.lipschitz.layers import SLOPES, gated_mlp_bound, norm_bound, plain_mlp_bound
+from lengthwise.bounds.lipschitz.rounding import spectral_norm
 
 __all__ = [
-    "MARGIN",
     "SLOPES",
     "AttentionHead",
     "HeadNorms",
-    "LocalNumbers",
     "PartBound",
     "Region",
     "SeenAttention",

@@ -1,4 +1,4 @@
-"""Attention: one head as numbers, softmax attention on a ball, and attention by distance everywhere.
+"""Attention: one head as numbers, softmax attention on a ball and near given sequences, and attention by distance.
 
 A head computes, for the query i over the keys j that i sees,
 
@@ -10,6 +10,10 @@ positions alone (ALiBi, T5, KERPLE, FIRE), masks and windows are constant in x a
 With t = scale ‖QᵀK‖ R² the token-wise bound of a head without biases is ‖OV‖ (t + √(1 + t²)) and does not depend on the
 length; it is attained (statements 3 and 4 of docs/bounds.md). With RoPE it is ‖OV‖ (1 + 2t). In the Frobenius bound the
 length enters by √κ, κ being the largest total weight that one key can receive.
+
+That supposes the worst: tokens at opposite ends of the ball and attention split between them. Near a given sequence the
+values and keys that a query attends to differ by less, and their covariance under the actual weights says by how much
+(statement 7). Tokens may then move by `widening` each, the weights with them.
 
 Attention by distance (kim2021), with y = Q x for queries and keys alike, logits -scale ‖y_i - y_j‖² and values U y_j,
 has the constant ‖U‖ ‖Q‖ (1 + 4 λ), λ = W((n - 1) / e) with Lambert's W (statement 8). Keys may be masked as long as a
@@ -63,19 +67,24 @@ class AttentionHead:
     @functools.cached_property
     def norms(self) -> HeadNorms:
         """The norms that count, computed once."""
-        return HeadNorms.of(self)
+        scale = abs(self.scale)
+        if self.rotary:
+            query, key = spectral_norm(self.query), spectral_norm(self.key)
+            logit = scale * query * key
+            query_offset = scale * key * vector_norm(self.query_bias)
+            key_offset = scale * query * vector_norm(self.key_bias)
+        else:
+            logit = scale * product_norm(self.query.T, self.key)
+            query_offset = 0.0 if self.query_bias is None else scale * vector_norm(self.key.T @ self.query_bias)
+            key_offset = 0.0
+        mix, value = product_norm(self.out, self.value), spectral_norm(self.value)
+        return HeadNorms(mix, value, up(logit), up(query_offset), up(key_offset), self.rotary)
 
     def behind_norm(self, weight: Any = None, bias: Any = None, centred: bool = False) -> AttentionHead:
         """This head as a function of z where it reads weight * z + bias, and z sums to zero if `centred`."""
         query, key, value = (behind_norm(m, weight, centred) for m in (self.query, self.key, self.value))
-        shifted = [
-            _shifted(b, m, bias)
-            for b, m in (
-                (self.query_bias, self.query),
-                (self.key_bias, self.key),
-                (self.value_bias, self.value),
-            )
-        ]
+        biases = ((self.query_bias, self.query), (self.key_bias, self.key), (self.value_bias, self.value))
+        shifted = (_shifted(b, m, bias) for b, m in biases)
         return AttentionHead(query, key, value, self.out, *shifted, scale=self.scale, rotary=self.rotary)
 
 
@@ -109,21 +118,6 @@ class HeadNorms:
     query_offset: float
     key_offset: float
     rotary: bool
-
-    @classmethod
-    def of(cls, head: AttentionHead) -> HeadNorms:
-        scale = abs(head.scale)
-        if head.rotary:
-            query, key = spectral_norm(head.query), spectral_norm(head.key)
-            logit = scale * query * key
-            query_offset = scale * key * vector_norm(head.query_bias)
-            key_offset = scale * query * vector_norm(head.key_bias)
-        else:
-            logit = scale * product_norm(head.query.T, head.key)
-            query_offset = 0.0 if head.query_bias is None else scale * vector_norm(head.key.T @ head.query_bias)
-            key_offset = 0.0
-        mix, value = product_norm(head.out, head.value), spectral_norm(head.value)
-        return cls(mix, value, up(logit), up(query_offset), up(key_offset), head.rotary)
 
 
 def product_norm(left: Any, right: Any) -> float:
@@ -185,7 +179,7 @@ def head_factor(norms: HeadNorms, radius: float, norm: Norm, sight: Visibility |
     if norm == "token":
         return up(by_query + moved)
     if sight is None:
-        raise UsageError("the Frobenius bound of attention needs the length of the sequences (a Sight)")
+        raise UsageError("the Frobenius bound of attention needs the length of the sequences (a Visibility)")
     logit_range = math.inf if norms.rotary else 2.0 * by_keys
     return up(by_query + math.sqrt(sight.most_received(logit_range)) * moved)
 
@@ -208,7 +202,7 @@ def attention_bound(
     out = spectral_norm(np.concatenate([head.out for head in heads], axis=1))
     constant = combined(norms, factors, out)
     constants = [head.out @ head.value_bias for head in heads if head.value_bias is not None]
-    fixed = np.sum([*constants, *([] if out_bias is None else [out_bias])], axis=0) if constants else out_bias
+    fixed = sum(constants if out_bias is None else [*constants, out_bias], np.zeros(len(heads[0].out)))
     reach = combined(norms, [region.radius] * len(norms), out) + vector_norm(fixed)
     evidence = {
         "heads": len(norms),
@@ -252,3 +246,93 @@ def l2_attention_bound(
     factor = 1.0 + 4.0 * mean if norm == "token" else 2.0 * mean + math.sqrt(length) * (1.0 + 2.0 * mean)
     evidence = {"length": length, "gibbs_mean": mean, "value_norm": outer, "query_norm": inner}
     return PartBound(part, up(outer * inner * factor), norm, None, math.inf, "statement 8", evidence)
+
+
+@dataclass(frozen=True, eq=False)
+class SeenAttention:
+    """What one head does on given sequences: queries, keys and values [B, T, D], biases included and turned by RoPE
+    where there is one, and weights [B, T, T]. `turned` is False where RoPE's turning could not be followed."""
+
+    queries: Floats
+    keys: Floats
+    values: Floats
+    weights: Floats
+    turned: bool = True
+
+
+def largest_deviation(weights: Floats, points: Floats) -> Floats:
+    """√‖Cov‖ of the points [B, T, D] under each row of weights [B, T, T]: the largest standard deviation along a
+    direction, [B, T]."""
+    deviations = np.empty(weights.shape[:2])
+    for item in range(len(weights)):
+        means = weights[item] @ points[item]  # [T, D]
+        centred = points[item][None] - means[:, None]  # [queries, keys, D]
+        rooted = np.sqrt(weights[item])[:, :, None] * centred
+        if rooted.shape[1] > rooted.shape[2]:  # the smaller Gram matrix; both have the same largest eigenvalue
+            gram = np.swapaxes(rooted, 1, 2) @ rooted
+        else:
+            gram = rooted @ np.swapaxes(rooted, 1, 2)
+        # The Gram matrix is wrong by at most a few (T + D) u of its trace, and so is its largest eigenvalue.
+        slack = 8.0 * (rooted.shape[1] + rooted.shape[2]) * UNIT * np.trace(gram, axis1=1, axis2=2)
+        top = np.linalg.eigvalsh(gram)[:, -1]
+        deviations[item] = np.sqrt(np.maximum(top, 0.0) + slack)
+    return deviations
+
+
+@dataclass(frozen=True, eq=False)
+class LocalNumbers:
+    """The three numbers of a head near given sequences, each the largest over sequences and queries and before
+    the out matrix is applied: `by_query`, `by_keys` and `received`; `mix` and `out` are ‖OV‖ and ‖O‖."""
+
+    by_query: Floats  # [B, T]
+    by_keys: Floats  # [B, T]
+    received: float
+    norms: HeadNorms
+    out: float
+
+    def factor(self, norm: Norm, through_out: bool) -> Floats:
+        """The bound of each query [B, T]: of the head behind the out matrix, or of its D numbers before it."""
+        out, mix = (self.out, self.norms.mix) if through_out else (1.0, self.norms.value)
+        moved = mix + out * self.by_keys if self.norms.rotary else np.hypot(mix, out * self.by_keys)
+        return out * self.by_query + (math.sqrt(self.received) if norm == "frobenius" else 1.0) * moved
+
+
+def local_numbers(
+    head: AttentionHead, norms: HeadNorms, seen: SeenAttention, widening: float, most_received: float
+) -> LocalNumbers:
+    """How far values and keys spread under the actual weights when tokens move by at most `widening`."""
+    scale, query, key = abs(head.scale), spectral_norm(head.query), spectral_norm(head.key)
+    if norms.rotary:
+        slope = scale * key * (np.linalg.norm(seen.queries, axis=2) + query * widening)
+    else:
+        slope = scale * np.linalg.norm(seen.queries @ head.key, axis=2) + norms.logit * widening
+    middle = seen.keys.mean(axis=1, keepdims=True) if seen.turned else 0.0  # turned keys are only as long as they are
+    apart = np.linalg.norm(seen.keys - middle, axis=2).max(axis=1)[:, None]  # [B, 1]
+    # Two logits of a query can come further apart by this, and then a weight can grow by its exponential.
+    logit_range = 2.0 * widening * (scale * query * apart + slope)
+    growth = np.exp(np.minimum(logit_range, 700.0))
+    key_spread = np.broadcast_to(apart, growth.shape) + key * widening
+    if seen.turned:
+        key_spread = np.minimum(
+            key_spread, np.sqrt(growth) * (largest_deviation(seen.weights, seen.keys) + key * widening)
+        )
+    moved = norms.value * widening
+    value_spread = np.minimum(
+        np.linalg.norm(seen.values - seen.values.mean(axis=1, keepdims=True), axis=2).max(axis=1)[:, None] + moved,
+        np.sqrt(growth) * (largest_deviation(seen.weights, seen.values) + moved),
+    )
+    received = float((seen.weights.sum(axis=1).max(axis=1) * growth.max(axis=1)).max())
+    return LocalNumbers(
+        by_query=scale * query * value_spread * key_spread,
+        by_keys=slope * value_spread,
+        received=up(min(received, most_received)),
+        norms=norms,
+        out=spectral_norm(head.out),
+    )
+
+
+def local_attention_constant(numbers: Sequence[LocalNumbers], out: float, norm: Norm) -> float:
+    """All heads together, on the worst query of the worst sequence; `out` is the norm of all out matrices stacked."""
+    added = np.sum([each.factor(norm, True) for each in numbers], axis=0)
+    stacked = out * np.sqrt(np.sum([each.factor(norm, False) ** 2 for each in numbers], axis=0))
+    return up(float(np.minimum(added, stacked).max()))

@@ -99,11 +99,7 @@ class PartBound:
             unit=f"at most, in {NORMS[self.norm]}",
             kind="certified",
             status="holds" if holds else "vacuous",
-            assumptions=(
-                Assumption("lipschitz.valid", "checked", {"where": self.where}),
-                EXACT,
-                *self.assumptions,
-            ),
+            assumptions=(Assumption("lipschitz.valid", "checked", {"where": self.where}), EXACT, *self.assumptions),
             reference=Reference("docs/bounds.md", self.statement),
             evidence={"part": self.part, "norm": self.norm, "where": self.where, **self.evidence},
         )
@@ -116,39 +112,16 @@ def chained(bounds: Sequence[PartBound], part: str, region: Region | None = None
     """
     if not bounds:
         raise UsageError("a chain has at least one part")
-    norm = _one_norm(bounds)
+    if len({bound.norm for bound in bounds}) > 1:
+        raise UsageError("only bounds in one norm can be chained; these are in the token and in the Frobenius norm")
     constant = math.prod(bound.constant for bound in bounds)
     constant = constant if math.isfinite(constant) else math.inf  # 0 x inf is no number: unknown counts as infinite
-    names = {bound.part: bound.constant for bound in bounds}
-    first = bounds[0]
-    return PartBound(
-        part,
-        up(constant),
-        norm,
-        first.region if region is None else region,
-        bounds[-1].reach,
-        "statement 1",
-        {"parts": names},
-        first.region_text if region is None else "",
-    )
+    first, parts = bounds[0], {bound.part: bound.constant for bound in bounds}
+    where, text = (first.region, first.region_text) if region is None else (region, "")
+    return PartBound(part, up(constant), first.norm, where, bounds[-1].reach, "statement 1", {"parts": parts}, text)
 
 
 def residual(bound: PartBound, region: Region, part: str) -> PartBound:
     """x ↦ x + f(x): 1 + the constant, and the reaches add up (statement 1)."""
-    return PartBound(
-        part,
-        up(1.0 + bound.constant),
-        bound.norm,
-        region,
-        up(region.reach + bound.reach),
-        "statement 1",
-        {"inner": bound.constant},
-        bound.region_text,
-    )
-
-
-def _one_norm(bounds: Sequence[PartBound]) -> Norm:
-    norms = {bound.norm for bound in bounds}
-    if len(norms) > 1:
-        raise UsageError("only bounds in one norm can be chained; these are in the token and in the Frobenius norm")
-    return bounds[0].norm
+    constant, reach, inner = up(1.0 + bound.constant), up(region.reach + bound.reach), {"inner": bound.constant}
+    return PartBound(part, constant, bound.norm, region, reach, "statement 1", inner, bound.region_text)

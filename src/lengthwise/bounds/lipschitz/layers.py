@@ -132,8 +132,6 @@ def gated_mlp_bound(
 
 def _largest_coordinate(matrix: Any, bias: Floats | None, region: Region) -> float:
     """max |coordinate of matrix x + bias| over the region, rounded up."""
-    start = np.zeros(len(matrix)) if bias is None else np.abs(bias)
-    if region.center is not None:
-        moved = np.asarray(matrix) @ region.center
-        start = np.abs(moved if bias is None else moved + bias)
-    return up(float(start.max()) + largest_row(matrix) * region.radius)
+    start = np.zeros(len(matrix)) if region.center is None else np.asarray(matrix) @ region.center
+    start = start if bias is None else start + bias
+    return up(float(np.abs(start).max()) + largest_row(matrix) * region.radius)

@@ -2,9 +2,8 @@
 
 losses         what is kept of every predicted token, and means of it
 make           the bounds: `token_bound`, `bounds_for`
-problem        what a bound is; targets, counts and prices
+problem        what a bound is, and under which assumptions; targets, counts and prices
 inequalities   what bounds are made from
-assumptions    what is bounded, in words, and under which assumptions
 formulas       plain formulas, for planning
 """
 

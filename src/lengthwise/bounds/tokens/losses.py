@@ -15,6 +15,9 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Floats, Ints
 
 KS = (1, 5, 10)  # the k of the top-k errors that are kept
+SAMPLE_STEPS = 16  # the steps of the product inequality for a sample, all paid for
+STRETCH = 1 << 18  # tokens that are read at once
+_COLUMNS = ("surprise", "entropy", "rank", "mass", "documents")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +59,22 @@ class TokenLosses:
 
     def part(self, which: slice | NDArray[np.bool_]) -> TokenLosses:
         """Some of the tokens, in their order."""
-        names = ("surprise", "entropy", "rank", "mass", "documents")
-        return TokenLosses(*(getattr(self, name)[which] for name in names), vocabulary=self.vocabulary)
+        return TokenLosses(*(getattr(self, name)[which] for name in _COLUMNS), vocabulary=self.vocabulary)
 
     @property
     def starts(self) -> Ints:
         """Where each document begins."""
-        if not len(self):
-            return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero(np.concatenate([[True], np.diff(self.documents) != 0]))
+        return np.flatnonzero(np.append(True, np.diff(self.documents))) if len(self) else np.zeros(0, dtype=np.int64)
+
+    @property
+    def lengths(self) -> Ints:
+        """How many tokens each document has."""
+        return np.diff(np.append(self.starts, len(self)))
+
+    @property
+    def numbers(self) -> Ints:
+        """The documents of the tokens, counted from 0 without gaps."""
+        return np.repeat(np.arange(len(self.starts)), self.lengths)
 
     def smoothed(self, alpha: float) -> Floats:
         """-ln((1 - α) p + α / V) of every token: at most ln(V / α), whatever the model."""
@@ -82,18 +92,8 @@ def joined(parts: Iterable[TokenLosses]) -> TokenLosses:
         raise UsageError("there is no loss to join; one stretch of tokens is needed at least")
     if len({part.vocabulary for part in several}) > 1:
         raise UsageError("the stretches come from models with different vocabularies")
-    return TokenLosses(
-        *(
-            np.concatenate([getattr(part, name) for part in several])
-            for name in ("surprise", "entropy", "rank", "mass")
-        ),
-        documents=np.concatenate([part.documents for part in several]),
-        vocabulary=several[0].vocabulary,
-    )
-
-
-SAMPLE_STEPS = 16  # the steps of the product inequality for a sample, all paid for
-STRETCH = 1 << 18  # tokens that are read at once
+    columns = (np.concatenate([getattr(part, name) for part in several]) for name in _COLUMNS)
+    return TokenLosses(*columns, vocabulary=several[0].vocabulary)
 
 
 def sample_price(sample: int, delta: float, settings: int) -> float:
@@ -124,15 +124,12 @@ def token_mean(losses: TokenLosses, per_token: Callable[[TokenLosses], Floats]) 
 
 def document_means(losses: TokenLosses, per_token: Callable[[TokenLosses], Floats]) -> Floats:
     """The mean over the tokens of each document, [documents]."""
-    starts = losses.starts
-    index = np.zeros(len(losses), dtype=np.int64)
-    index[starts[1:]] = 1
-    index = np.cumsum(index)
+    starts, numbers = losses.starts, losses.numbers
     sums, first = np.zeros(len(starts)), 0
     for part in stretches(losses):
-        sums += np.bincount(index[first : first + len(part)], weights=per_token(part), minlength=len(starts))
+        sums += np.bincount(numbers[first : first + len(part)], weights=per_token(part), minlength=len(starts))
         first += len(part)
-    return sums / np.diff(np.append(starts, len(losses)))
+    return sums / losses.lengths
 
 
 def thinned(losses: TokenLosses, most: int, whole_documents: bool) -> TokenLosses:
@@ -142,5 +139,4 @@ def thinned(losses: TokenLosses, most: int, whole_documents: bool) -> TokenLosse
         return losses
     if not whole_documents:
         return losses.part(slice(None, None, every))
-    numbers = np.cumsum(np.concatenate([[0], np.diff(losses.documents) != 0]))
-    return losses.part(numbers % every == 0)
+    return losses.part(losses.numbers % every == 0)

@@ -12,19 +12,20 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from lengthwise.bounds.risk import BoundTerm, RiskBound
-from lengthwise.bounds.tokens.assumptions import assumptions_of, quantity_of
 from lengthwise.bounds.tokens.inequalities import Freedman, Hoeffding, Inequality, ProductInequality
 from lengthwise.bounds.tokens.losses import TokenLosses, thinned
 from lengthwise.bounds.tokens.problem import (
     TARGETS,
-    BoundProblem,
     Level,
     Target,
     TokenBound,
+    assumptions_of,
     chance_level,
     make_problem,
+    quantity_of,
 )
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
@@ -97,7 +98,14 @@ def token_bound(
         kind="heuristic" if any(one.check == "violated" for one in assumptions) else "certified",
         assumptions=assumptions,
         statement=STATEMENTS[level, inequality.name],
-        evidence=_facts(problem, losses, message_bits),
+        evidence={
+            "message_bits": message_bits,
+            "trained_on": {"count": problem.count, "of": problem.level},
+            "read": {"tokens": len(losses), "documents": len(losses.starts)},
+            "settings_paid_for": len(problem.alphas) * len(problem.steps),
+            "vocabulary": losses.vocabulary,
+            "ln_vocabulary": math.log(losses.vocabulary),
+        },
         page="docs/generalisation.md",
     )
     return TokenBound(
@@ -128,20 +136,12 @@ def bounds_for(
         ways[:0] = [("documents", Hoeffding(), documents), ("documents", ProductInequality(), documents)]
     if documents is not None and documents > len(losses.starts) and tokens is None:
         ways = ways[:2]  # how many tokens there are in all is not known
+    usual: dict[str, Any] = {"delta": delta, "own": own}
     made = [
-        token_bound(
-            losses,
-            message_bits,
-            level=level,
-            inequality=inequality,
-            target=target,
-            delta=delta,
-            population=population,
-            own=own,
-        )
+        token_bound(losses, message_bits, level=level, inequality=one, target=target, population=count, **usual)
         for target in TARGETS
         if chance_level(target, losses.vocabulary) > 0
-        for level, inequality, population in ways
+        for level, one, count in ways
     ]
     note = {"bounds": len(made), "probability_of_all": max(0.0, 1 - len(made) * delta)}
     return tuple(
@@ -165,14 +165,3 @@ def foreseen_bound(
     )
     problem = dataclasses.replace(problem, price=None)
     return problem.totals(losses, *problem.best_settings(losses))[1]
-
-
-def _facts(problem: BoundProblem, losses: TokenLosses, message_bits: float) -> dict[str, object]:
-    return {
-        "message_bits": message_bits,
-        "trained_on": {"count": problem.count, "of": problem.level},
-        "read": {"tokens": len(losses), "documents": len(losses.starts)},
-        "settings_paid_for": len(problem.alphas) * len(problem.steps),
-        "vocabulary": losses.vocabulary,
-        "ln_vocabulary": math.log(losses.vocabulary),
-    }

@@ -1,11 +1,12 @@
-"""What is to be bounded: a target on tokens or documents, all of them available or only a sample; and the result."""
+"""What is to be bounded: a target on tokens or documents, all of them available or only a sample; under which
+assumptions; and the result."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,12 +15,43 @@ from lengthwise.bounds.tokens.formulas import LN2, best_alpha, complexity, loss_
 from lengthwise.bounds.tokens.inequalities import Ends, Inequality
 from lengthwise.bounds.tokens.losses import KS, TokenLosses, document_means, sample_price, sampled_mean, token_mean
 from lengthwise.errors import UsageError
-from lengthwise.records import Claim
+from lengthwise.messages import explain, sentence
+from lengthwise.records import Assumption, Claim
 from lengthwise.seeds import Floats
 
 Target = Literal["loss", "top1", "top5", "top10"]
 TARGETS: tuple[Target, ...] = ("loss", "top1", "top5", "top10")
 Level = Literal["documents", "tokens"]
+# The smoothings of lotfi2024documents; to these comes one that follows from the complexity (statement G8).
+ALPHAS = (1e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.25, 0.5)
+PRIOR, DECODED, TRAINING, PAST = "tokens.prior", "tokens.decoded", "tokens.training", "tokens.past"
+COUNT, FIXED_DOCUMENTS = "tokens.count_fixed", "tokens.documents_fixed"
+INDEPENDENT, AFTERWARDS = "tokens.independent", "tokens.afterwards"
+OF_SAMPLE = ("tokens.documents_drawn", "tokens.units_drawn", "tokens.units_in_proportion")
+
+explain(
+    {
+        PRIOR: "what decodes the message (format, tokens, architectures) was fixed before the data were seen",
+        DECODED: "the losses are those of the model that the message decodes to",
+        TRAINING: "the data are those that the model was trained on, or data it was not chosen by",
+        PAST: "the model predicts each token from earlier tokens alone",
+        COUNT: "the number of tokens was fixed before they were drawn (if not, add `count_bits` to the message)",
+        FIXED_DOCUMENTS: "the number of documents was fixed before they were drawn",
+        INDEPENDENT: "documents were drawn independently of each other, and are predicted independently of each other",
+        AFTERWARDS: "the sample was drawn at random, after the model was trained",
+        "tokens.documents_drawn": "documents of the sample were drawn uniformly, none twice",
+        "tokens.units_drawn": "the training data are units of {length} tokens, and the sample was drawn uniformly",
+        "tokens.units_in_proportion": "units of the sample were drawn in proportion to their length, with replacement",
+        "tokens.quantity.loss": "expected surprise -ln p of the smoothed model, in nats per token",
+        "tokens.quantity.top": "expected share of tokens that are not among the {k} most likely according to the model",
+        "tokens.quantity.documents": (
+            "{loss}, in a fresh document from the source of the training documents (a mean over its tokens)"
+        ),
+        "tokens.quantity.tokens": (
+            "{loss}, averaged over the contexts of the training data; it says nothing about fresh documents"
+        ),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -67,15 +99,11 @@ class TokenBound:
 
     def claim(self) -> Claim:
         claim = self.risk.claim()
-        evidence = dict(claim.evidence)
-        evidence |= {
-            "quantity": self.quantity,
-            "chance": self.chance,
+        evidence: dict[str, Any] = {
+            **claim.evidence,
+            **{name: getattr(self, name) for name in ("quantity", "chance", "complexity", "alpha", "s")},
             "below_chance_by": self.chance - self.total,
             "probability": 1 - self.delta,
-            "complexity": self.complexity,
-            "alpha": self.alpha,
-            "s": self.s,
         }
         if self.target == "loss":
             bits = {term.key: term.value / LN2 for term in self.risk.terms}
@@ -95,10 +123,6 @@ def rank_limit(target: Target) -> int:
     if target not in TARGETS or target == "loss":
         raise UsageError(f"a target is one of {', '.join(TARGETS)}, not {target!r}")
     return int(target.removeprefix("top"))
-
-
-# The smoothings of lotfi2024documents; to these comes one that follows from the complexity (statement G8).
-ALPHAS = (1e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.25, 0.5)
 
 
 @dataclass(frozen=True)
@@ -162,8 +186,8 @@ class BoundProblem:
 
     def best_settings(self, losses: TokenLosses) -> tuple[float | None, float | None]:
         """The α and the step with the smallest bound. Losses are read once for each α: this is for few tokens."""
-        starts, least, best = losses.starts, math.inf, (self.alphas[0], self.steps[0])
-        lengths = np.diff(np.append(starts, len(losses)))
+        starts, lengths = losses.starts, losses.lengths
+        least, best = math.inf, (self.alphas[0], self.steps[0])
         columns = np.array(self.steps, dtype=np.float64)  # the one step of an inequality without steps is ignored
         for alpha in self.alphas:
             x, y, ends = self.losses(losses, alpha), self.expected(losses), self.ends(alpha)
@@ -225,3 +249,25 @@ def make_problem(
     return BoundProblem(
         target, level, inequality, losses.vocabulary, count, nats, price, alphas, inequality.steps(nats)
     )
+
+
+def quantity_of(problem: BoundProblem) -> str:
+    """What is bounded, in words."""
+    key = "tokens.quantity.loss" if problem.target == "loss" else "tokens.quantity.top"
+    loss = sentence(key, {"k": problem.target.removeprefix("top")})
+    return sentence(f"tokens.quantity.{problem.level}", {"loss": loss})
+
+
+def assumptions_of(problem: BoundProblem, losses: TokenLosses) -> list[Assumption]:
+    """The assumptions of the bound, and which of them could be checked from the losses."""
+    keys = [PRIOR, DECODED, TRAINING, PAST]
+    keys += [INDEPENDENT, FIXED_DOCUMENTS] if problem.level == "documents" else [COUNT]
+    if problem.price is None:
+        return [Assumption(key) for key in keys]
+    made = [Assumption(key) for key in (*keys, AFTERWARDS)]
+    if problem.level == "documents":
+        return [*made, Assumption("tokens.documents_drawn")]
+    lengths = losses.lengths
+    if lengths.min() == lengths.max():
+        return [*made, Assumption("tokens.units_drawn", values={"length": int(lengths[0])})]
+    return [*made, Assumption("tokens.units_in_proportion")]

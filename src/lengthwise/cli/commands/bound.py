@@ -7,9 +7,8 @@ import os
 from pathlib import Path
 
 from lengthwise.cli.commands.records import write_record
-from lengthwise.cli.options import check_place
-from lengthwise.cli.output import narrate, write_object
-from lengthwise.errors import CertificateRefused, UsageError
+from lengthwise.cli.output import write_object, written
+from lengthwise.errors import CertificateRefused
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.probes.guarantee import GuaranteeProbe
 from lengthwise.probes.guarantee.bound import bound
@@ -19,8 +18,6 @@ from lengthwise.reports.record_section import RecordPage, write_record_page
 
 
 def run(options: argparse.Namespace) -> int:
-    check_place(options.figure, "--figure", (".svg", ".png", ".html"))
-    check_place(options.page, "--page", (".html",))
     if (Path(options.model) / "run.json").exists():
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is loaded: small models are faster on one core
 
@@ -36,16 +33,13 @@ def run(options: argparse.Namespace) -> int:
         held_out=options.held_out,
     )
     with shown(quiet=options.quiet, title="bound") as progress:
-        place, seed = options.out, options.seed or 0
-        found = bound(options.model, settings, data=options.data, folder=place, seed=seed, progress=progress)
+        given = {"data": options.data, "folder": options.folder, "seed": options.seed or 0}
+        found = bound(options.model, settings, **given, progress=progress)
     record = found.record()
     if options.figure is not None:
         best = [one for level in ("documents", "tokens") if (one := found.best("loss", level)) is not None]
-        try:
+        with written(options.figure, options.quiet):
             save_chart(Path(options.figure), guarantee_chart(best), record.title, record.text)
-        except OSError as error:
-            raise UsageError(f"cannot write {options.figure}: {error.strerror or error}") from error
-        narrate(f"figure in {options.figure}", options.quiet)
     if options.page is not None:
         facts = (("model", found.described), ("data", found.data))
         write_record_page(RecordPage(record.title, record.text[:1], facts, (record,)), Path(options.page))

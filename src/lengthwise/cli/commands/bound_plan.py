@@ -9,20 +9,18 @@ from typing import Any
 
 from lengthwise.bounds.plan import QUANTITY, GuaranteePlan, along_line, edges, needs, solved
 from lengthwise.bounds.plan_methods import AzumaMethod, FreedmanMethod, PlanMethod, TrainingRun
-from lengthwise.cli.commands.amounts import short
-from lengthwise.cli.options import check_place
-from lengthwise.cli.output import narrate, wrapped, write_object
+from lengthwise.cli.commands.records import write_grid
+from lengthwise.cli.output import wrapped, write_list, write_object, written
 from lengthwise.errors import UsageError
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.plan_chart import plan_chart
 
-_METHODS = ("freedman", "azuma")
+Rows = list[dict[str, Any]]
 
 _AZUMA = ("alpha", "sample", "smoothed")
 
 
 def run(options: argparse.Namespace) -> int:
-    check_place(options.figure, "--figure", (".svg", ".png", ".html"))
     found, plan = _plan(options)
     line, needed = along_line(plan, options.line), needs(plan)
     if options.figure is not None:
@@ -35,8 +33,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _method(options: argparse.Namespace) -> PlanMethod:
-    if options.method not in _METHODS:
-        raise UsageError(f"--method is {' or '.join(_METHODS)}, not {options.method!r}")
     if options.method == "azuma":
         if options.variation is not None:
             raise UsageError("--variation goes with --method freedman; azuma uses the range of the loss alone")
@@ -74,40 +70,51 @@ def _plan(options: argparse.Namespace) -> tuple[str | None, GuaranteePlan]:
     return missing[0], solved(plan, missing[0], goal)
 
 
-def _write(
-    plan: GuaranteePlan, found: str | None, needed: list[dict[str, Any]], line: list[dict[str, Any]], ratio: float
-) -> None:
+def _write(plan: GuaranteePlan, found: str | None, needed: Rows, line: Rows, ratio: float) -> None:
     run = plan.run
     told = {"params": f"{short(run.params)} parameters", "tokens": f"{short(run.tokens)} tokens"}
     if found is not None:
         told[found] += " (found)"
-    print(
-        wrapped(
-            f"{told['params']} at {run.bits:g} bits, {told['tokens']}, vocabulary {run.vocabulary:,}, "
-            f"{plan.method.title}, delta {run.delta:g}"
-        )
-    )
-    _write_terms(plan)
-    print()
-    print(wrapped(_verdict(plan)))
-    _write_needs(needed)
-    _write_line(line, ratio)
+    what = f"{told['params']} at {run.bits:g} bits, {told['tokens']}, vocabulary {run.vocabulary:,}"
+    print(wrapped(f"{what}, {plan.method.title}, delta {run.delta:g}") + "\n")
+    terms = [("loss", plan.loss, "as given"), *((term.name, term.value, term.how) for term in plan.terms)]
+    terms += [("bound", plan.bound, "at most"), ("gap", plan.gap, "bound minus loss"), ("chance", run.chance, "ln V")]
+    rows = [[name, nats, nats / math.log(2), how] for name, nats, how in terms if nats is not None]
+    write_grid(["", "nats", "bits", ""], rows, (0, 3))
+    print("\n" + wrapped(_verdict(plan)))
+    print("\nWhat it takes, the rest as it is")
+    rows = [
+        [row["goal"], row["gap"], _limit("≥", row["tokens"]), _limit("≤", row["params"]), _bits(row["bits"])]
+        for row in needed
+    ]
+    write_grid(["goal", "gap", "tokens", "parameters", "bits each"], rows)
+    print(f"\nAt {ratio:g} tokens per parameter" + (" (about compute-optimal)" if ratio == 20 else ""))
+    published = ["with √(2C)"] if "published" in line[0] else []
+    rows = [
+        [short(row["params"]), short(row["tokens"]), *(row[name] for name in ("gap", "published") if name in row)]
+        for row in line
+    ]
+    write_grid(["parameters", "tokens", "gap", *published], rows, ())
+    if published:
+        print(wrapped("(gaps in nats; √(2C) is the published smoothing term, which the exact one is never above)"))
     print("\nThis rests on")
-    for assumption in plan.claim().assumptions:
-        mark = "not so: " if assumption.check == "violated" else ""
-        print(wrapped(mark + assumption.statement, "• ", "  "))
+    write_list("not so: " * (a.check == "violated") + a.statement for a in plan.claim().assumptions)
 
 
-def _write_terms(plan: GuaranteePlan) -> None:
-    rows = [("loss", plan.loss, "as given")] if plan.loss is not None else []
-    rows += [(term.name, term.value, term.how) for term in plan.terms]
-    if plan.bound is not None:
-        rows += [("bound", plan.bound, "at most")]
-    rows += [("gap", plan.gap, "bound minus loss"), ("chance", plan.run.chance, "ln V")]
-    print(f"\n{'':<13}{'nats':>9}{'bits':>9}")
-    for name, value, how in rows:
-        assert value is not None
-        print(f"{name:<13}{value:>9.4g}{value / math.log(2):>9.4g}   {how}".rstrip())
+def _limit(sign: str, value: float | None) -> str:
+    return "none" if value is None else f"{sign} {short(value)}"
+
+
+def _bits(value: float | None) -> str:
+    return "none" if value is None else f"≤ {value:.3g}" if value < 32 else "any"
+
+
+def short(value: float) -> str:
+    """A large number in three digits: 140B, 1.4T, 3.2e+17."""
+    for suffix, factor in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
+        if float(f"{value:.3g}") >= factor:
+            return f"{value:.3g}" if value >= 9.995e15 else f"{float(f'{value / factor:.3g}'):g}{suffix}"
+    return f"{value:.3g}"
 
 
 def _verdict(plan: GuaranteePlan) -> str:
@@ -126,52 +133,18 @@ def _verdict(plan: GuaranteePlan) -> str:
     return f"{said[0].upper()}{said[1:]} What is bounded: the {QUANTITY}. (predicted)"
 
 
-def _write_needs(needed: list[dict[str, Any]]) -> None:
-    print("\nWhat it takes, the rest as it is")
-    print(f"{'goal':<16}{'gap':>7}{'tokens':>12}{'parameters':>13}{'bits each':>11}")
-    for row in needed:
-        tokens, params, bits = row["tokens"], row["params"], row["bits"]
-        cells = (
-            f"{row['gap']:>7.4g}",
-            f"{'none' if tokens is None else '≥ ' + short(tokens):>12}",
-            f"{'none' if params is None else '≤ ' + short(params):>13}",
-            f"{'none' if bits is None else f'≤ {bits:.3g}' if bits < 32 else 'any':>11}",
-        )
-        print(f"{row['goal']:<16}" + "".join(cells))
-
-
-def _write_line(line: list[dict[str, Any]], ratio: float) -> None:
-    published = "published" in line[0]
-    print(f"\nAt {ratio:g} tokens a parameter" + (" (about compute-optimal)" if ratio == 20 else ""))
-    print(f"{'parameters':>10}{'tokens':>9}{'gap':>9}" + (f"{'with √(2C)':>13}" if published else ""))
-    for row in line:
-        text = f"{short(row['params']):>10}{short(row['tokens']):>9}{row['gap']:>9.4g}"
-        print(text + (f"{row['published']:>13.4g}" if published else ""))
-    if published:
-        print(wrapped("(gaps in nats; √(2C) is the published smoothing term, which the exact one is never above)"))
-
-
 def _plain(
-    plan: GuaranteePlan,
-    found: str | None,
-    needed: list[dict[str, Any]],
-    line: list[dict[str, Any]],
-    options: argparse.Namespace,
+    plan: GuaranteePlan, found: str | None, needed: Rows, line: Rows, options: argparse.Namespace
 ) -> dict[str, Any]:
-    run = plan.run
     return {
-        "params": run.params,
-        "tokens": run.tokens,
+        **vars(plan.run),
         "found": found,
-        "bits": run.bits,
-        "vocabulary": run.vocabulary,
-        "delta": run.delta,
         "method": options.method,
         "terms": [{"name": term.name, "nats": term.value, "how": term.how} for term in plan.terms],
         "gap": plan.gap,
         "loss": plan.loss,
         "bound": plan.bound,
-        "chance": run.chance,
+        "chance": plan.run.chance,
         "status": plan.status,
         "needs": needed,
         "line": {"ratio": options.line, "rows": line},
@@ -199,8 +172,5 @@ def _draw(plan: GuaranteePlan, ratio: float, path: Path, quiet: bool) -> None:
     ]
     drawn = plan_chart(edges(plan, levels, sizes), point, ratio, "How many tokens does a guarantee take?", subtitle)
     words = [f"What is bounded: the {QUANTITY}. Every number is predicted from a formula, none is measured."]
-    try:
+    with written(str(path), quiet):
         save_chart(path, drawn, "What a training run could guarantee", words)
-    except OSError as error:
-        raise UsageError(f"cannot write the picture {path}: {error.strerror or error}") from error
-    narrate(f"picture in {path}", quiet)

@@ -1,18 +1,35 @@
-"""What `lengthwise check` does."""
+"""What `lengthwise check` does: the card of a task, the check of a program, and verdicts against a study."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 
-from lengthwise.cli.commands.against import run_against
-from lengthwise.cli.commands.check_card import check_program, show_card
-from lengthwise.cli.options import at_least, task_chosen
-from lengthwise.errors import UsageError
+from lengthwise.analyses.agreement import AgreementAnalysis
+from lengthwise.analyses.content import read_content
+from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.cli.commands.study_show import write_shortened
+from lengthwise.cli.options import task_chosen
+from lengthwise.cli.output import narrate, wrapped, write_list, write_object
+from lengthwise.errors import CertificateRefused, UsageError
+from lengthwise.messages import sentence
+from lengthwise.oracle.check import POSITIONS, Card, check, check_formulation
+from lengthwise.oracle.opinion import Opinion, Verdict, outlook_words
+from lengthwise.oracle.programs.text import load_program
+from lengthwise.oracle.programs.verify import verify_program
+from lengthwise.positions import make_position
+from lengthwise.progress import shown
+from lengthwise.records import Claim
+from lengthwise.studies.record import printable
+from lengthwise.studies.store import study_folder
+from lengthwise.tasks import tasks
+
+_INDENT = "    "
+
+Spec = str | dict[str, object] | None
 
 
 def run(options: argparse.Namespace) -> int:
-    at_least(1, options.train_size, "--train-size")
-    at_least(1, options.items, "--items")
     spec = task_chosen(options)
     given = [spec is not None, options.formulation is not None, options.against is not None]
     if sum(given) != 1:
@@ -24,7 +41,130 @@ def run(options: argparse.Namespace) -> int:
         for name in ("position", "train_size", "test_size", "items", "decoder", "program", "explain"):
             if getattr(options, name) not in (None, False):
                 raise UsageError(f"--{name.replace('_', '-')} cannot be used with --against: the study decides it")
+        return _run_against(options)
+    return _show_card(options, spec) if options.program is None else _check_program(options, spec)
 
-        return run_against(options.against, options.json, options.quiet)
 
-    return show_card(options, spec) if options.program is None else check_program(options, spec)
+def _run_against(options: argparse.Namespace) -> int:
+    """The oracle's verdicts and what the runs of a study did."""
+    study = dataclasses.replace(read_content(study_folder(options.against)), pictures=False)
+    narrate(f"looking at {len({row.task for row in study.rows})} tasks …", options.quiet)
+    record = AgreementAnalysis().analyse(study)
+    if options.json:
+        write_object("check", {key: value for key, value in record.data.items() if key != LAYOUT})
+        return 0
+    write_shortened(record)
+    for heading, items in PageLayout.of(record).lists:
+        print(f"\n{printable(heading)}")
+        write_list((printable(text.replace("`", "")) for text in items), "", "  ")
+    return 0
+
+
+def _show_card(options: argparse.Namespace, spec: Spec) -> int:
+    """The card for a task or a formulation of the user's."""
+    positions = tuple(dict.fromkeys(options.position or POSITIONS))
+    for encoding in positions:
+        make_position(encoding)  # refuses one that does not exist
+    choice = {name: getattr(options, name) for name in ("train_size", "test_size", "items", "decoder")}
+    choice["seed"] = options.seed or 0
+    if options.formulation is not None:
+        with shown(quiet=options.quiet) as told:
+            card = check_formulation(
+                options.formulation, positions, progress=lambda done, step, _: told(f"{step:,} {done}", 0, 1), **choice
+            )
+    else:
+        assert spec is not None
+        card = check(tasks.make(spec), positions, **choice)
+    if options.json:
+        write_object("check", card.plain())
+    else:
+        _write_card(card, options.explain)
+    return 0
+
+
+def _check_program(options: argparse.Namespace, spec: Spec) -> int:
+    """Compare a user's program with the solver of a task; exit code 3 if it is wrong."""
+    if spec is None:
+        raise UsageError("--program is checked against a task, as in `lengthwise check sort --program mine.txt`")
+    found = verify_program(load_program(options.program), tasks.make(spec), budget_seconds=5.0)
+    if options.json:
+        write_object("check", {"program": options.program, **found.plain(), "claim": found.claim().plain()})
+    else:
+        print("\n".join(map(wrapped, found.explain())))
+    if found.mismatch is not None:
+        raise CertificateRefused(f"{options.program} does not solve the task: {found.mismatch}")
+    return 0
+
+
+def _write_card(card: Card, explain: bool) -> None:
+    """The card in 80 columns; `explain` adds every opinion with what it rests on."""
+    print(wrapped(f"{card.task}: trained on sizes up to {card.train_size}, used up to {card.test_size}"))
+    advice = card.advice.sentence
+    print(wrapped(f"{advice[0].upper()}{advice[1:]}.", "  advice: ", "    "))
+    for note in card.notes:
+        print(wrapped(note, "  note: ", "    "))
+    for group in _alike(card):
+        print()
+        _write_verdict(group, explain)
+    for title, claims in (("training", card.training), ("depth", card.depth), ("limits", card.limits)):
+        if claims and (explain or title != "limits"):
+            print(f"\n{title}")
+            for claim in claims:
+                _write_claim(claim, explain)
+    if card.changes:
+        print("\nwhat would change it")
+        write_list((change.sentence for change in card.changes), "- ", "  ")
+    if any(verdict.outlook == "can hold" for verdict in card.verdicts.values()):
+        print()
+        print(wrapped(sentence("advice.not_will")))
+
+
+def _alike(card: Card) -> list[list[Verdict]]:
+    """Verdicts with the same outlook, theory and reason, together."""
+    groups: dict[tuple[str, ...], list[Verdict]] = {}
+    for verdict in card.verdicts.values():
+        theory = verdict.leading.key if verdict.leading else ""
+        groups.setdefault((verdict.outlook, theory, verdict.why), []).append(verdict)
+    return list(groups.values())
+
+
+def _write_verdict(group: list[Verdict], explain: bool) -> None:
+    verdict = group[0]
+    names = ", ".join(one.encoding for one in group)
+    print(f"{names:<16}  {outlook_words(verdict.outlook).upper()}")
+    if by := verdict.deciding:
+        print(wrapped(f"({by.theory}: {by.standing})" if by.standing else f"({by.theory})", _INDENT, _INDENT))
+    print(wrapped(verdict.why, _INDENT, _INDENT))
+    for opinion in verdict.dissent:
+        says = f"but {opinion.theory} says it {outlook_words(opinion.outlook)}: {opinion.why}"
+        print(wrapped(says, _INDENT, _INDENT))
+    if explain:
+        for opinion in verdict.opinions:
+            _write_opinion(opinion, said=opinion is verdict.leading)
+
+
+def _write_opinion(opinion: Opinion, said: bool) -> None:
+    head = f"{opinion.theory}: {outlook_words(opinion.outlook)}"
+    print(wrapped(head if said else f"{head}. {opinion.why}", "  * ", _INDENT))
+    for line in opinion.details:
+        print(wrapped(line, _INDENT + "  ", _INDENT + "  "))
+    print(wrapped(f"binds {opinion.binds}", _INDENT + "  ", _INDENT + "    "))
+    if opinion.grounds:
+        print(wrapped(f"grounds: {opinion.grounds}", _INDENT + "  ", _INDENT + "    "))
+    _write_grounds(opinion.claim, _INDENT + "  ")
+
+
+def _write_claim(claim: Claim, explain: bool) -> None:
+    print(wrapped(str(claim), "  - ", _INDENT))
+    if note := claim.evidence.get("note"):
+        print(wrapped(str(note), _INDENT, _INDENT))
+    if explain:
+        _write_grounds(claim, _INDENT)
+
+
+def _write_grounds(claim: Claim, indent: str) -> None:
+    """What a claim rests on, and its source."""
+    for assumption in claim.assumptions:
+        print(wrapped(f"{assumption.check}: {assumption.statement}", indent, indent + "  "))
+    if claim.reference:
+        print(wrapped(f"source: {claim.reference}", indent, indent + "  "))

@@ -9,7 +9,7 @@ import os
 import platform
 import re
 
-from lengthwise.cli.output import write_field, write_object
+from lengthwise.cli.output import write_field, write_object, write_rows
 from lengthwise.errors import UsageError
 from lengthwise.runs.environment import threads
 from lengthwise.runs.plan import Plan, preset
@@ -20,11 +20,8 @@ from lengthwise.training.recipe import Recipe
 from lengthwise.version import __version__
 
 _WORKSHOP = ("bench", "dev")  # extras for work on the package itself
-
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
-
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
-
 TRIAL_SECONDS = 2.0
 
 
@@ -105,8 +102,7 @@ def _speed(seed: int) -> dict:
 def _write(content: dict) -> None:
     threads = f", torch threads: {content['threads']}" if content["threads"] else ""
     print(f"lengthwise {content['lengthwise']}, Python {content['python']}, {content['cores']} cores{threads}\n")
-    for name, version in content["core"].items():
-        print(f"{name:<18} {version or 'MISSING: pip install ' + name}")
+    write_rows([(name, version or f"MISSING: pip install {name}") for name, version in content["core"].items()])
     print("\nextras")
     for name, packages in content["extras"].items():
         absent = [package for package, version in packages.items() if version is None]
@@ -114,7 +110,8 @@ def _write(content: dict) -> None:
         lack = [f"missing {', '.join(absent)}: pip install 'lengthwise[{name}]'"] if absent else []
         write_field(name, "; ".join(have + lack))
     if "speed" in content:
-        print(f"\nspeed       {content['speed']['milliseconds_per_step']:.1f} ms a training step")
+        print()
+        write_field("speed", f"{content['speed']['milliseconds_per_step']:.1f} ms per training step")
         write_field("", "(sort, default model, sizes to 20, 64 items, one thread)")
     if content["missing"]:
         print(f"\nmissing: {', '.join(content['missing'])}")

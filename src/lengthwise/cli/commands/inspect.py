@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 from lengthwise.cli.commands.records import write_record
-from lengthwise.cli.options import at_least, check_place
 from lengthwise.cli.output import wrapped, write_field, write_object
 from lengthwise.probes.inspection import inspect
 from lengthwise.progress import shown
@@ -18,12 +17,8 @@ _BETWEEN = r"\s*,\s*(?!\w+=)"  # a comma between two specs, and not between two 
 
 
 def run(options: argparse.Namespace) -> int:
-    at_least(1, options.items, "--items")
-    at_least(1, options.size, "--size")
     # Before numpy and torch are loaded: on a shared machine many small matrices took twice as long on two threads.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-    check_place(options.page, "--page", (".html",))
     with shown(quiet=options.quiet, title="inspect") as progress:
         found = inspect(
             options.model,

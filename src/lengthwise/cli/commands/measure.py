@@ -7,14 +7,14 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.commands.figure import check_figure, draw
-from lengthwise.cli.commands.results import write_records
-from lengthwise.cli.options import at_least, task_chosen
+from lengthwise.cli.commands.results import draw_curves, write_records
+from lengthwise.cli.commands.tasks import first_line
+from lengthwise.cli.options import task_chosen
 from lengthwise.cli.output import warn, write_object, write_rows
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
 from lengthwise.integrity import RUN
-from lengthwise.models.attention.settling import unsettled
+from lengthwise.models.attention import unsettled
 from lengthwise.probes import probes
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.curve.curve import Curve
@@ -35,9 +35,6 @@ def run(options: argparse.Namespace) -> int:
         return _list(options.json)
     if options.subject is None:
         raise UsageError("say what to measure: the folder of a run, a Hub folder, a GGUF file, or my.py::build")
-    at_least(1, options.items, "--items")
-    at_least(1, options.test_size, "--test-size")
-    check_figure(options.figure)
     if options.sizes is not None and options.test_size is not None:
         raise UsageError("--sizes and --test-size both say where to measure; give one of them")
     asked = _probes(options)
@@ -47,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     curves = [Curve.from_record(record) for record in records if record.source == "curve"]
     if options.figure and not curves:
         raise UsageError("--figure draws the curve; add --probe curve")
-    draw(options.figure, [curve.plain() for curve in curves], options.quiet)
+    draw_curves(options.figure, curves, options.quiet)
     if options.json:
         found = {"subject": str(options.subject), "records": [record.plain() for record in records]}
         write_object("measure", {**found, "unsettled": max(errors, default=0.0)})
@@ -56,16 +53,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def probe_lines() -> dict[str, str]:
-    """The probes, each with the first line of its description."""
-    return {name: (probes.maker(name).__doc__ or "").strip().partition("\n")[0] for name in probes.names()}
-
-
 def _list(as_json: bool) -> int:
+    lines = {name: first_line(probes.maker(name)) for name in probes.names()}
     if as_json:
-        write_object("measure", {"probes": probe_lines()})
+        write_object("measure", {"probes": lines})
     else:
-        write_rows(list(probe_lines().items()))
+        write_rows(list(lines.items()))
     return 0
 
 
@@ -92,9 +85,9 @@ def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Rec
     warn(too_few_items(options.items) if judged else [], options.quiet)
     if options.seed is None:
         context = Context(task, None, context.sizes, options.items, loaded.plan.seed)
-    with shown(quiet=options.quiet) as progress:
-        from lengthwise.runs.run import ask_run  # torch: listing probes needs none of it
+    from lengthwise.runs.run import ask_run  # torch: listing probes needs none of it
 
+    with shown(quiet=options.quiet) as progress:
         return ask_run(loaded, asked, context, options.test_size, options.position, progress)
 
 
@@ -133,7 +126,8 @@ def _sizes(text: str | None) -> tuple[int, ...]:
         sizes = tuple(sorted({int(part) for part in text.split(",")}))
     except ValueError:
         raise UsageError(f"--sizes takes whole numbers with commas, as 10,20,60, not {text!r}") from None
-    at_least(1, sizes[0], "each of --sizes")
+    if sizes[0] < 1:
+        raise UsageError(f"each of --sizes is at least 1, not {sizes[0]}")
     return sizes
 
 

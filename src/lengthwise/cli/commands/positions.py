@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from lengthwise.cli.commands.tasks import first_line
-from lengthwise.cli.options import at_least
-from lengthwise.cli.output import narrate, wrapped, write_object, write_rows
+from lengthwise.cli.commands.records import write_grid
+from lengthwise.cli.commands.tasks import first_line, write_names
+from lengthwise.cli.output import wrapped, write_object
 from lengthwise.errors import UsageError
 from lengthwise.positions import Position, Shape, make_position, positions, wrappers
 from lengthwise.seeds import Seeds
@@ -15,19 +15,13 @@ _LONGEST = 1_000_000  # tokens: memory grows with the training length
 
 
 def run(options: argparse.Namespace) -> int:
-    at_least(1, options.show, "--show")
-    at_least(2, options.trained, "--trained")
     if options.trained > _LONGEST:
         raise UsageError(f"--trained is at most {_LONGEST:,} tokens, not {options.trained}")
     if options.position is None:
         rows = [(name, first_line(positions.maker(name))) for name in positions.names()]
         rows += [(f"…+{name}", first_line(wrappers.maker(name))) for name in wrappers.names()]
-        if options.json:
-            write_object("positions", {"positions": [{"name": name, "description": text} for name, text in rows]})
-        else:
-            write_rows(rows)
-            narrate("`lengthwise positions rope` shows one; a wrapper is added as in learned+offset", options.quiet)
-        return 0
+        hint = "`lengthwise positions rope` shows one; a wrapper is added as in learned+offset"
+        return write_names("positions", rows, hint, options)
     content = _about(make_position(options.position), options)
     if options.json:
         write_object("positions", content)
@@ -57,10 +51,8 @@ def _write_about(content: dict) -> None:
     print(f"shift-invariant          {yes[content['shift_invariant']]}")
     print(f"defined beyond training  {yes[content['beyond_training']]}\n")
     print("logit between a query and a key that are alike, before training")
-    heads = range(1, len(content["logits"][0]["heads"]) + 1)
-    print(f"{'distance':>9}" + "".join(f"    head {head}" for head in heads))
-    for row in content["logits"]:
-        print(f"{row['distance']:>9}" + "".join(f"  {value:>8.3f}" for value in row["heads"]))
+    rows = [[str(row["distance"]), *(f"{value:.3f}" for value in row["heads"])] for row in content["logits"]]
+    write_grid(["distance", *(f"head {head}" for head in range(1, len(rows[0])))], rows, ())
 
 
 def _logits(position: Position, options: argparse.Namespace) -> list[dict]:

@@ -1,30 +1,31 @@
-"""Any record as text for a terminal: its answer, its claims and its short tables."""
+"""Records and tables as text for a terminal. Every table that a command prints goes through `write_grid`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as Grid
 
-from lengthwise.cli.output import width, wrapped
-from lengthwise.records import Record, Table
+from lengthwise.cli.output import width, wrapped, write_heading, write_list
+from lengthwise.records import Cell, Record, Table
 from lengthwise.reports.cells import is_number, shown, title_of
 from lengthwise.terminal import visible
 
 MOST_ROWS = 14  # of a table on a terminal
+_GAP = 2  # columns between two cells
 
 
 def write_record(record: Record, claims: bool = True) -> None:
     """Print a record under its title. Tables of detail are named, and left to the page and to JSON."""
-    title = record.title or record.source
-    print(f"\n{title}\n{'─' * len(title)}")
+    write_heading(record.title or record.source)
     if record.failed:
         print(wrapped(f"failed: {record.failed}"))
     for text in record.text:
         print(wrapped(text))
-    for claim in record.claims if claims else ():
-        print(wrapped(str(claim), "• ", "  "))
+    write_list(map(str, record.claims if claims else ()))
     for table in record.tables:
         if not table.detail:
             write_table(table)
@@ -33,55 +34,85 @@ def write_record(record: Record, claims: bool = True) -> None:
 
 
 def write_table(table: Table, most: int = MOST_ROWS) -> None:
-    """Print a table in at most `most` rows, those in the middle left out, and as many columns as fit."""
+    """Print a table of a record in at most `most` rows, those in the middle left out."""
     print()
     if table.title:
         print(wrapped(table.title + (":" if table.rows else ": none")))
-    titles = [_broken(title_of(column)) for column in table.columns]
-    cells = [
-        [visible(shown(cell, column.type)) for cell, column in zip(row, table.columns, strict=True)]
-        for row in table.rows
-    ]
-    if len(cells) > most:
-        left = len(cells) - most + 1
-        cells = [*cells[: most // 2], [f"… {left}", *[""] * (len(titles) - 1)], *cells[left + most // 2 :]]
-    gap = 2 if _fitting(table, titles, cells, 2) == len(titles) else 1
-    kept = _fitting(table, titles, cells, gap)
-    if table.rows:
-        headed = any(title.strip() for title in titles)
-        grid = Grid(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="", show_header=headed)
-        for column, title in zip(table.columns[:kept], titles, strict=False):
-            number = is_number(column.type)
-            grid.add_column(title, justify="right" if number else "left", no_wrap=number, overflow="fold")
-        for row in cells:
-            grid.add_row(*row[:kept])
-        _print(grid)
-    left_out = [title_of(column) for column in table.columns[kept:]]
-    notes = [table.note] if table.note else []
-    notes += [f"not shown for lack of room: {', '.join(left_out)}"] if left_out else []
-    if notes:
-        print(wrapped(f"({'; '.join(notes)})"))
+    rows = [[shown(cell, c.type) for cell, c in zip(row, table.columns, strict=True)] for row in table.rows]
+    if len(rows) > most:
+        left = len(rows) - most + 1
+        rows = [*rows[: most // 2], [f"… {left}", *[""] * (len(table.columns) - 1)], *rows[left + most // 2 :]]
+    if rows:
+        texts = [place for place, column in enumerate(table.columns) if not is_number(column.type)]
+        write_grid([title_of(column) for column in table.columns], rows, texts, whole=False)
+    if table.note:
+        print(wrapped(f"({table.note})"))
 
 
-def _fitting(table: Table, titles: Sequence[str], cells: Sequence[Sequence[str]], gap: int) -> int:
-    """How many columns fit with this gap between two: numbers are never cut, texts need twelve characters."""
-    room, used = width(), 0
-    for place, (column, title) in enumerate(zip(table.columns, titles, strict=True)):
-        wide = max(len(line) for line in [*title.split("\n"), *(row[place] for row in cells)])
-        used += (wide if is_number(column.type) else min(wide, 12)) + gap
-        if used > room + gap and place > 1:
-            return place
-    return len(table.columns)
+def write_grid(
+    titles: Sequence[str], rows: Sequence[Sequence[Cell]], texts: Collection[int] = (0,), whole: bool = True
+) -> None:
+    """Print rows of cells below their titles. The columns at the places `texts` hold text, which stands at the left and
+    is wrapped between words; all others stand at the right. Columns for which there is no room follow below, again with
+    the first one; or, where the grid need not be `whole`, are named."""
+    titles = [visible(title) for title in titles]
+    cells = [[visible(shown(cell)) for cell in row] for row in rows]
+    columns = [_GridColumn(title, [row[i] for row in cells], i in texts) for i, title in enumerate(titles)]
+    gap = _GAP if whole or len(list(_blocks(columns, _GAP))) == 1 else 1
+    first, *others = _blocks(columns, gap)
+    _write_block(first, gap)
+    for block in others if whole else ():
+        print()
+        _write_block(block, gap)
+    if others and not whole:
+        print(wrapped(f"(not shown for lack of room: {', '.join(titles[len(first) :])})"))
 
 
-def _broken(title: str) -> str:
-    """The title of a column, one line per word, so that columns of numbers stay narrow."""
-    return visible(title).replace(" ", "\n")
+class _GridColumn:
+    """A column, the least width that breaks no word of it, and the width at which nothing is wrapped."""
+
+    def __init__(self, title: str, cells: list[str], is_text: bool) -> None:
+        self.title, self.cells, self.is_text = title, cells, is_text
+        parts = [*title.split(), *([word for cell in cells for word in cell.split()] if is_text else cells)]
+        self.least = max(map(cell_len, parts), default=0)
+        if is_text:  # a path may be longer than any line; it is broken where nothing else fits
+            self.least = min(self.least, width() // 2)
+        self.most = max(map(cell_len, [title, *cells]))
 
 
-def _print(grid: Grid) -> None:
-    """Print plain text: the stream behind stdout shows control characters, so that colours would be shown as well."""
-    console = Console(width=width(), color_system=None, markup=False, highlight=False, emoji=False)
+def _blocks(columns: list[_GridColumn], gap: int) -> Iterator[list[_GridColumn]]:
+    """The columns in groups that fit next to the first one."""
+    block = columns[:1]
+    for column in columns[1:]:
+        if len(block) > 1 and sum(one.least + gap for one in (*block, column)) - gap > width():
+            yield block
+            block = columns[:1]
+        block.append(column)
+    yield block
+
+
+def _write_block(block: list[_GridColumn], gap: int) -> None:
+    """Where there is no room for everything in one line, titles are wrapped to the width of their numbers, and texts
+    take what is left."""
+    room = width() - gap * (len(block) - 1)
+    ample = sum(column.most for column in block) <= room
+    room -= sum(column.least for column in block)
+    grid = Grid(box=None, padding=(0, gap, 0, 0), pad_edge=False, show_header=False)
+    heads = []
+    for column in block:
+        wide = column.most if ample else column.least
+        if not ample and column.is_text:
+            wide = min(column.most, column.least + max(0, room))
+            room -= wide - column.least
+        grid.add_column(justify="left" if column.is_text else "right", width=wide, overflow="fold")
+        heads.append(textwrap.wrap(column.title, max(1, wide)))
+    most = max(map(len, heads))
+    for line in zip(*([""] * (most - len(head)) + head for head in heads), strict=True):
+        grid.add_row(*line)  # the last lines of all titles stand next to each other
+    for row in zip(*(column.cells for column in block), strict=True):
+        grid.add_row(*row)
+    # Plain text: the stream behind stdout shows control characters, so that colours would be shown as well.
+    console = Console(width=500, color_system=None, markup=False, highlight=False, emoji=False)
     with console.capture() as text:
         console.print(grid)
     print("\n".join(line.rstrip() for line in text.get().splitlines()))

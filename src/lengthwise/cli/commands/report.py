@@ -7,20 +7,18 @@ from pathlib import Path
 
 from lengthwise.analyses.analysis import analyse
 from lengthwise.analyses.content import read_content
-from lengthwise.cli.options import check_place
 from lengthwise.cli.output import complain, narrate, write_object
 from lengthwise.reports.figure_files import save_figures
 from lengthwise.reports.page import write_report
-from lengthwise.studies.folders import study_folder
 from lengthwise.studies.shifts import complete_shifts
+from lengthwise.studies.store import study_folder
 
 
 def run(options: argparse.Namespace) -> int:
-    check_place(options.out, "--out", (".html",))
     folder = study_folder(options.name)
     for task, why in complete_shifts(folder, lambda done, *_: narrate(f"{done} …", options.quiet)).items():
         complain(f"warning: how far the levels of {task} are from training is not known: {why}")
-    path = write_report(folder, None if options.out is None else Path(options.out))
+    path = write_report(folder, None if options.output is None else Path(options.output))
     figures: list[Path] = []
     if options.figures is not None:
         narrate("drawing the figures …", options.quiet)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shlex
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from rich.progress import BarColumn, TextColumn
+
 from lengthwise.analyses.words import duration
-from lengthwise.cli.commands.study_answer import write_study_records
-from lengthwise.cli.commands.study_progress import study_progress
-from lengthwise.cli.commands.study_show import write_table
+from lengthwise.cli.commands.study_show import write_study_records, write_tables
 from lengthwise.cli.output import complain, warn, write_field, write_object, write_rows
 from lengthwise.errors import RunsFailed, UsageError
 from lengthwise.executors import executors
@@ -20,11 +23,12 @@ from lengthwise.probes.curve.standard import too_few_items
 from lengthwise.reports.page import REPORT, write_report
 from lengthwise.studies.coordinator import StudyProgress, carry_out_study, default_folder
 from lengthwise.studies.estimate import estimate
-from lengthwise.studies.grid import plans
-from lengthwise.studies.planned import planned_records
+from lengthwise.studies.grid import planned_records, plans
+from lengthwise.studies.record import RunRecord
 from lengthwise.studies.spec import Study, builtin_presets, builtin_questions
 from lengthwise.studies.store import Store
 from lengthwise.studies.track import check_tracker, mirror_all
+from lengthwise.terminal import live_bars, visible
 
 _FIRST = 4  # runs that a dry run prints
 
@@ -34,8 +38,6 @@ def run(options: argparse.Namespace) -> int:
         return _list(options.json)
     if options.study is None:
         raise UsageError("say which study: a TOML file, or a name from `lengthwise study --list`")
-    if options.silence <= 0:
-        raise UsageError(f"--silence is a number of seconds above 0, not {options.silence:g}")
     study = Study.read(options.study, options.preset)
     if options.seeds is not None:
         study = study.with_seeds(options.seeds)
@@ -45,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     _warn_of_few_items(study, options.quiet)
     folder = Path(options.folder) if options.folder else None
     progress, folder = _carry_out(study, folder, options)
-    report = None if options.no_report or not progress.done else _report(folder)
+    report = None if options.no_report or not progress.done else str(write_report(folder))
     if options.json:
         counts = {name: getattr(progress, name) for name in ("total", "done", "failed", "waiting")}
         write_object("study", {"name": study.name, "folder": str(folder), "report": report, **counts})
@@ -72,7 +74,7 @@ def _carry_out(study: Study, folder: Path | None, options: argparse.Namespace) -
     folder = folder or default_folder(study)
     if not options.no_report:
         check_output(folder / REPORT)
-    with study_progress(options.quiet) as listener:
+    with _progress_shown(options.quiet) as listener:
         executor = _executor(options)
         progress = carry_out_study(study, folder, executor, listener, command=_command(options))
     if options.track:
@@ -96,21 +98,16 @@ def _command(options: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
-def _report(folder: Path) -> str:
-    return str(write_report(folder))
-
-
 def _tell_results(progress: StudyProgress, folder: Path, report: str | None) -> None:
     with Store.open(folder) as store:
-        write_table(store)
+        write_tables(store)
         unknown = store.fact("shifts_failed") or {}
     write_study_records(folder)
     for task, why in unknown.items():
         complain(f"warning: how far the levels of {task} are from training is not known: {why}")
     if progress.waiting:
-        print(
-            f"\n{progress.waiting} of {progress.total} runs wait: the budget is spent; run the command again to resume"
-        )
+        left = f"{progress.waiting} of {progress.total} runs wait"
+        print(f"\n{left}: the budget is spent; run the command again to resume")
     if report:
         print(f"\nreport: {report}")
 
@@ -149,3 +146,52 @@ def _dry_run(study: Study, options: argparse.Namespace) -> int:
     if len(todo) > _FIRST:
         write_field("", f"… and {len(todo) - _FIRST} more")
     return 0
+
+
+@contextlib.contextmanager
+def _progress_shown(quiet: bool) -> Iterator[Callable[[StudyProgress], None]]:
+    """A listener of a coordinator that draws or prints."""
+    if quiet:
+        yield lambda _: None
+    elif not sys.stderr.isatty():
+        yield _print_progress
+    else:
+        with _bar() as listener:
+            yield listener
+
+
+def _print_progress(progress: StudyProgress) -> None:
+    if progress.newest is not None:
+        print(f"{_counts(progress)}; {_ended(progress.newest)}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[StudyProgress], None]]:
+    with live_bars(BarColumn(bar_width=16), TextColumn("{task.fields[note]}", markup=False)) as bars:
+        bar = bars.add_task("study", total=None, note="")
+
+        def listen(progress: StudyProgress) -> None:
+            bars.update(bar, total=progress.total, completed=progress.done + progress.failed, note=_counts(progress))
+            if progress.newest is not None and progress.newest.state == "failed":
+                bars.print(visible(_ended(progress.newest)), markup=False, highlight=False)
+
+        yield listen
+
+
+def _counts(progress: StudyProgress) -> str:
+    parts = [f"{progress.done} of {progress.total} runs done", f"{progress.running} running"]
+    if progress.failed:
+        parts.append(f"{progress.failed} failed")
+    if progress.seconds_left is not None and progress.done + progress.failed < progress.total:
+        parts.append(f"{duration(progress.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def _ended(run: RunRecord) -> str:
+    name = ", ".join(part for part in (run.task, run.position, run.variant, f"seed {run.seed}") if part)
+    if run.summary is None:
+        again = "; it is tried once more" if run.attempts < 2 else ""
+        return f"{name} failed: {run.reason}{again}"
+    at_least = "at least " if run.summary.censored else ""
+    learned = "not learned in range, " if run.summary.learned is False else ""
+    return f"{name}: {learned}reach {at_least}{run.summary.reach} in {duration(run.seconds or 0.0)}"

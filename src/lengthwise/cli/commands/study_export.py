@@ -8,8 +8,7 @@ from pathlib import Path
 from lengthwise.cli.output import narrate, write_object
 from lengthwise.errors import UsageError
 from lengthwise.studies.export import check_output, export, export_claims
-from lengthwise.studies.folders import study_folder
-from lengthwise.studies.store import Store
+from lengthwise.studies.store import Store, study_folder
 from lengthwise.studies.summary import ENDINGS, write_summary
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from lengthwise.cli.output import complain, narrate, write_object
+from lengthwise.cli.output import complain, narrate, warn, write_object
 from lengthwise.errors import RunsFailed
-from lengthwise.studies.folders import study_folder
 from lengthwise.studies.rebuild import rebuild
+from lengthwise.studies.store import study_folder
 
 
 def run(options: argparse.Namespace) -> int:
     folder = study_folder(options.name)
     rebuilt = rebuild(folder)
-    for remark in rebuilt.remarks:
-        narrate(f"warning: {remark}", options.quiet)
+    warn(list(rebuilt.remarks), options.quiet)
     for name, what in rebuilt.damaged.items():
         complain(f"damaged: {name}: {what}")
     counts, total = rebuilt.counts, sum(rebuilt.counts.values())

@@ -1,33 +1,32 @@
-"""What `lengthwise study show` does."""
+"""What `lengthwise study show` does: the tables of a study, and the records of its analyses without their figures."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
 import math
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import get_args
 
-from lengthwise.cli.commands.records import write_record
-from lengthwise.cli.commands.results import percent
-from lengthwise.cli.commands.study_answer import plain_records, write_study_records
-from lengthwise.cli.output import width, wrapped, write_object
-from lengthwise.cli.study_show import TITLES
+from lengthwise.analyses.analysis import analyse, analyses_of
+from lengthwise.analyses.content import read_content, read_summary_content
+from lengthwise.analyses.layout import in_short
+from lengthwise.cli.commands.records import write_grid, write_record
+from lengthwise.cli.output import wrapped, write_list, write_object
+from lengthwise.cli.study_options import MEASURES
 from lengthwise.errors import UsageError
+from lengthwise.probes.curve.curve import rounded_percent
 from lengthwise.probes.curve.standard import ADVICE
+from lengthwise.records import Record
 from lengthwise.registry import nearest
 from lengthwise.studies.cells import Cell, Measure
-from lengthwise.studies.folders import study_folder
 from lengthwise.studies.record import RunRecord, printable, run_title
-from lengthwise.studies.store import Store
+from lengthwise.studies.store import Store, study_folder
 from lengthwise.studies.summary import ENDINGS
 from lengthwise.studies.table import SHOWN, StudyTable, read_table
 
-_GAP = 2  # columns between two cells
-_LABEL = 26  # the widest label that stands beside its cells where there is no room to spare
-_HEADER = 18  # the widest line of an encoding's name
-_MOST = 20  # failed runs that are named
+_MOST = 20  # runs that are named
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,11 +39,10 @@ def run(options: argparse.Namespace) -> int:
             return _show_probe(store, options)
         if options.json:
             probes = {run.key: [record.source for record in run.records.values()] for run in store.runs("done")}
-
-            found = {**read_table(store).plain(measures), "probes": probes, "records": plain_records(folder)}
-            write_object("study show", found)
+            records = [record.plain() for record in study_records(folder)]
+            write_object("study show", {**read_table(store).plain(measures), "probes": probes, "records": records})
         else:
-            write_table(store, measures)
+            write_tables(store, measures)
     if not options.json and options.measure is None:
         write_study_records(folder)
     return 0
@@ -52,16 +50,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _show_probe(store: Store, options: argparse.Namespace) -> int:
     """The records of one probe, one after the other."""
-    runs = store.runs(probe=options.probe)
-    if not runs:
+    found = [(run, record) for run in store.runs(probe=options.probe) if (record := run.record(options.probe))]
+    if not found:
         raise UsageError(f"no finished run of {store.folder} has a record of {options.probe!r}")
     if options.json:
-        found = [{"run": run.key, "record": record.plain()} for run in runs if (record := run.record(options.probe))]
-        write_object("study show", {"probe": options.probe, "records": found})
+        records = [{"run": run.key, "record": record.plain()} for run, record in found]
+        write_object("study show", {"probe": options.probe, "records": records})
         return 0
-    for run in runs:
-        record = run.record(options.probe)
-        assert record is not None
+    for run, record in found:
         write_record(dataclasses.replace(record, title=printable(run_title(run))))
     return 0
 
@@ -72,18 +68,40 @@ def _show_summary(options: argparse.Namespace) -> int:
     if not Path(options.name).is_file():
         raise UsageError(f"{options.name} cannot be read: there is no such file")
     if options.json:
-        write_object("study show", {"records": plain_records(Path(options.name))})
+        write_object("study show", {"records": [record.plain() for record in study_records(Path(options.name))]})
     else:
         write_study_records(Path(options.name))
     return 0
 
 
+def study_records(place: Path) -> list[Record]:
+    """What the analyses of the study in a folder found, or of a study whose summary is in a file; without figures. Slow
+    analyses are left to the report unless the study names its analyses."""
+    study = dataclasses.replace(read_summary_content(place) if place.is_file() else read_content(place), pictures=False)
+    return analyse(study, [one for one in analyses_of(study) if study.analyses or not one.slow])
+
+
+def write_study_records(place: Path) -> None:
+    """The records one after the other, each with the claims that matter most; those that then say nothing are left to
+    the page."""
+    for record in study_records(place):
+        short = in_short(record)
+        if short.failed or short.text or short.claims or short.tables:
+            write_shortened(record)
+
+
+def write_shortened(record: Record) -> None:
+    """A record with the claims that its section lists; its text without the backticks that a page turns into code."""
+    text = tuple(printable(one.replace("`", "")) for one in record.text)
+    write_record(dataclasses.replace(in_short(record), text=text))
+
+
 def chosen_measures(text: str | None) -> tuple[Measure, ...]:
     """The measures that `--measure` names, in its order."""
     if text is None:
-        return "reach", "twice", "thrice"
+        return SHOWN
     names = [name.strip().replace("-", "_") for name in text.split(",") if name.strip()]
-    known: dict[str, Measure] = {measure: measure for measure in TITLES}
+    known: dict[str, Measure] = {measure: measure for measure in get_args(Measure)}
     for name in names:
         if name not in known:
             raise UsageError(f"--measure names no {name!r}; {nearest(name, known)}it takes {', '.join(known)}")
@@ -92,7 +110,7 @@ def chosen_measures(text: str | None) -> tuple[Measure, ...]:
     return tuple(known[name] for name in dict.fromkeys(names))
 
 
-def write_table(store: Store, measures: Sequence[Measure] | None = None) -> None:
+def write_tables(store: Store, measures: Sequence[Measure] = SHOWN) -> None:
     """The tables of a study as text: by measure, then the notes that explain the marks, then what failed."""
     table = read_table(store)
     title = f"{table.name}: {table.question}" if table.question else table.name
@@ -102,10 +120,10 @@ def write_table(store: Store, measures: Sequence[Measure] | None = None) -> None
         if sentence:
             print(wrapped(printable(sentence)))
     print(wrapped(_counted(table)))
-    for measure in measures or SHOWN:
+    for measure in measures:
         _write_measure(table, measure)
     print()
-    for note in _notes(table, measures or SHOWN):
+    for note in _notes(table, measures):
         print(wrapped(note))
     write_failures(table.failed)
 
@@ -114,10 +132,15 @@ def write_failures(failed: Sequence[RunRecord]) -> None:
     """The runs that failed, with their reasons; of very many the first."""
     if failed:
         print(f"\nfailed: {len(failed)}")
-    for run in failed[:_MOST]:
-        print(wrapped(printable(f"{run_title(run)}: {run.reason or 'no reason is known'}"), "  ", "    "))
-    if len(failed) > _MOST:
-        print(f"  … and {len(failed) - _MOST} more, which --json has too")
+    write_some(f"{run_title(run)}: {run.reason or 'no reason is known'}" for run in failed)
+
+
+def write_some(texts: Iterable[str]) -> None:
+    """Texts in a list; of very many the first."""
+    texts = list(texts)
+    write_list(map(printable, texts[:_MOST]), "", "  ")
+    if len(texts) > _MOST:
+        print(f"  … and {len(texts) - _MOST} more, which --json has too")
 
 
 def _counted(table: StudyTable) -> str:
@@ -131,64 +154,16 @@ def _counted(table: StudyTable) -> str:
 
 
 def _write_measure(table: StudyTable, measure: Measure) -> None:
-    """The table of one measure, in as many blocks of columns as the width asks for."""
-    print(f"\n{TITLES[measure]} (measured)")
-    labels = [printable(label) for label in table.rows]
-    columns = [
-        _MeasureColumn(printable(name), [_entry(row.get(name), measure) for row in table.rows.values()])
-        for name in table.columns
-    ]
-    most = max(_LABEL, width() - sum(_GAP + column.width for column in columns))
-    beside = max((len(label) for label in labels if len(label) <= most), default=0)
-    for number, block in enumerate(_blocks(columns, width() - beside)):
-        if number:
-            print()
-        for line in range(-max(len(column.header) for column in block), 0):
-            print(_line("", beside, [column.header_line(line) for column in block]))
-        for index, label in enumerate(labels):
-            cells = [column.cell(index) for column in block]
-            own_line = len(label) > beside  # a label of many settings has its lines to itself
-            if own_line:
-                print(wrapped(label))
-            print(_line("" if own_line else label, beside, cells))
-
-
-def _line(label: str, beside: int, cells: list[str]) -> str:
-    return (f"{label:<{beside}}" + "".join(" " * _GAP + cell for cell in cells)).rstrip()
-
-
-class _MeasureColumn:
-    """An encoding: its name in short lines, and its entries with their parts below one another."""
-
-    def __init__(self, name: str, entries: list[tuple[str, str, str]]) -> None:
-        self.header = textwrap.wrap(name, _HEADER) or [""]
-        self._entries = entries
-        self._wide = [max((len(entry[part]) for entry in entries), default=0) for part in range(3)]
-        self.width = max(len(self.cell(0)) if entries else 0, *(len(line) for line in self.header))
-
-    def header_line(self, line: int) -> str:
-        """A line of the name, counted from the last, so that names of different heights stand on the same ground."""
-        text = self.header[line] if -line <= len(self.header) else ""
-        return f"{text:<{self.width}}"
-
-    def cell(self, index: int) -> str:
-        value, interval, seeds = self._entries[index]
-        one, two, three = self._wide
-        width = getattr(self, "width", 0)
-        middle = f" {interval:<{two}}" if two else ""  # no cell of the column has an interval
-        return f"{f'{value:>{one}}{middle} {seeds:>{three}}':<{width}}"
-
-
-def _blocks(columns: list[_MeasureColumn], room: int) -> Iterator[list[_MeasureColumn]]:
-    """The columns in groups that fit; a column that is wider than the room has a group of its own."""
-    block: list[_MeasureColumn] = []
-    for column in columns:
-        if block and sum(_GAP + c.width for c in (*block, column)) > room:
-            yield block
-            block = []
-        block.append(column)
-    if block:
-        yield block
+    """The table of one measure: the parts of the entries of an encoding stand below one another."""
+    print(f"\n{MEASURES[measure]} (measured)")
+    columns = []
+    for name in table.columns:
+        entries = [_entry(row.get(name), measure) for row in table.rows.values()]
+        value, interval, seeds = (max(map(len, parts), default=0) for parts in zip(*entries, strict=True))
+        middle = interval + 1 if interval else 0  # no entry of the column has an interval
+        columns.append([f"{e[0]:>{value}} {e[1]:<{middle}}{e[2]:>{seeds}}" for e in entries])
+    rows = zip(map(printable, table.rows), *columns, strict=True)
+    write_grid(["", *map(printable, table.columns)], list(rows))
 
 
 def _entry(cell: Cell | None, measure: Measure) -> tuple[str, str, str]:
@@ -202,7 +177,8 @@ def _entry(cell: Cell | None, measure: Measure) -> tuple[str, str, str]:
     if not isinstance(claim.value, int | float):
         return "–", "", seeds
     marks = ("×" if cell.learned is False else "") + ("≥" if measure == "reach" and cell.censored else "")
-    value = f"{claim.value:.1f}".removesuffix(".0") if measure == "reach" else _percent(claim.value)
+    value = f"{claim.value:.1f}" if measure == "reach" else rounded_percent(claim.value)
+    value = value.removesuffix(".0")
     if claim.interval is None:
         return marks + value, "", seeds
     scale = 1 if measure == "reach" else 100
@@ -210,10 +186,6 @@ def _entry(cell: Cell | None, measure: Measure) -> tuple[str, str, str]:
     if claim.interval.is_open:
         return marks + value, f"[≥{low}]", seeds
     return marks + value, f"[{low}–{math.ceil(round(scale * claim.interval.high, 6))}]", seeds
-
-
-def _percent(share: float) -> str:
-    return percent(share).strip().removesuffix("%").removesuffix(".0")
 
 
 def _notes(table: StudyTable, measures: Sequence[Measure]) -> list[str]:

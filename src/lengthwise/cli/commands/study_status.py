@@ -9,17 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.analyses.words import duration
-from lengthwise.cli.commands.study_show import write_failures
-from lengthwise.cli.output import wrapped, write_field, write_object
-from lengthwise.studies.folders import study_folder
-from lengthwise.studies.lock import holder
-from lengthwise.studies.record import RunRecord, plain_failure, printable, run_title
-from lengthwise.studies.store import RUNS, Store
+from lengthwise.cli.commands.study_show import write_failures, write_some
+from lengthwise.cli.output import write_field, write_object
+from lengthwise.studies.lock import BEAT, holder
+from lengthwise.studies.record import RunRecord, identified, plain_failure, printable, run_title
+from lengthwise.studies.store import RUNS, Store, study_folder
 
-_BEAT = "beat.json"
 _NUMBERS = ("step", "steps")
-
-_MOST = 20  # running runs that are named
 
 
 def run(options: argparse.Namespace) -> int:
@@ -29,10 +25,11 @@ def run(options: argparse.Namespace) -> int:
         running, failed = store.runs("running", detail=False), store.runs("failed", detail=False)
     beats = [_beat(folder, run.key) for run in running]
     if options.json:
-        now = [{**_plain(run), "beat": beat} for run, beat in zip(running, beats, strict=True)]
+        now = [{**identified(run), "beat": beat} for run, beat in zip(running, beats, strict=True)]
         write_object("study status", {**content, "runs": now, "failures": [plain_failure(run) for run in failed]})
     else:
-        _write(content, running, beats, failed)
+        told = [f"{run_title(run)}: {_words(beat)}" for run, beat in zip(running, beats, strict=True)]
+        _write(content, told, failed)
     return 0
 
 
@@ -60,7 +57,7 @@ def _seconds_left(progress: Any) -> float | None:
 def _beat(folder: Path, key: str) -> dict[str, Any] | None:
     """The last sign of life of a run; None where there is none, or none that can be read."""
     try:
-        content = json.loads((folder / RUNS / key / _BEAT).read_text(encoding="utf-8"))
+        content = json.loads((folder / RUNS / key / BEAT).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(content, dict):
@@ -70,37 +67,21 @@ def _beat(folder: Path, key: str) -> dict[str, Any] | None:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a number that can be shown and written as JSON."""
+    """Whether JSON can hold it as a number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
 
 
-def _plain(run: RunRecord) -> dict[str, Any]:
-    names = ("key", "task", "position", "variant", "train_size", "seed", "attempts")
-    return {name: getattr(run, name) for name in names}
-
-
-def _write(
-    content: dict[str, Any],
-    running: list[RunRecord],
-    beats: list[dict[str, Any] | None],
-    failed: list[RunRecord],
-) -> None:
+def _write(content: dict[str, Any], running: list[str], failed: list[RunRecord]) -> None:
     write_field("study", printable(f"{content['name']} in {content['folder']}"))
-    write_field("runs", f"{content['done']} of {content['total']} done, " + _others(content))
+    others = ", ".join(f"{content[state]} {state}" for state in ("running", "failed", "waiting"))
+    write_field("runs", f"{content['done']} of {content['total']} done, {others}")
     write_field("coordinator", _coordinator(content))
     if content["seconds_left"] is not None:
         write_field("time left", f"about {duration(content['seconds_left'])}")
     if running:
         print(f"\nrunning: {len(running)}")
-    for run, beat in list(zip(running, beats, strict=True))[:_MOST]:
-        print(wrapped(printable(f"{run_title(run)}: {_words(beat)}"), "  ", "    "))
-    if len(running) > _MOST:
-        print(f"  … and {len(running) - _MOST} more, which --json has too")
+    write_some(running)
     write_failures(failed)
-
-
-def _others(content: dict[str, Any]) -> str:
-    return ", ".join(f"{content[state]} {state}" for state in ("running", "failed", "waiting"))
 
 
 def _coordinator(content: dict[str, Any]) -> str:

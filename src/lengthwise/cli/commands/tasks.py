@@ -7,7 +7,7 @@ import dataclasses
 import inspect
 from typing import Any
 
-from lengthwise.cli.options import at_least, task_chosen
+from lengthwise.cli.options import task_chosen
 from lengthwise.cli.output import narrate, warn, width, wrapped, write_field, write_object, write_paragraphs, write_rows
 from lengthwise.errors import UsageError
 from lengthwise.registry import format_spec
@@ -17,18 +17,13 @@ from lengthwise.tasks.task import Task
 
 
 def run(options: argparse.Namespace) -> int:
-    at_least(0, options.show, "--show")
     spec = task_chosen(options)
     if spec is None:
         if options.show or options.size is not None:
             raise UsageError("--show and --size go with a task, as in `lengthwise tasks sort --show 3`")
         rows = [(name, first_line(tasks.maker(name))) for name in tasks.names()]
-        if options.json:
-            write_object("tasks", {"tasks": [{"name": name, "description": text} for name, text in rows]})
-        else:
-            write_rows(rows)
-            narrate(f"{len(rows)} tasks; `lengthwise tasks NAME --show 3` shows one of them", options.quiet)
-        return 0
+        hint = f"{len(rows)} tasks; `lengthwise tasks NAME --show 3` shows one of them"
+        return write_names("tasks", rows, hint, options)
     task = tasks.make(spec)
     content = _about(task, options)
     warn(task.warnings(), options.quiet)
@@ -37,6 +32,16 @@ def run(options: argparse.Namespace) -> int:
     else:
         _write_about(task, content)
         _write_samples(content["samples"])
+    return 0
+
+
+def write_names(command: str, rows: list[tuple[str, str]], hint: str, options: argparse.Namespace) -> int:
+    """The names that a command lists, each with its description; the exit code."""
+    if options.json:
+        write_object(command, {command: [{"name": name, "description": text} for name, text in rows]})
+    else:
+        write_rows(rows)
+        narrate(hint, options.quiet)
     return 0
 
 

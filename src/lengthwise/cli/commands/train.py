@@ -6,9 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengthwise.cli.commands.figure import check_figure, draw
-from lengthwise.cli.commands.results import write_records, write_spread
-from lengthwise.cli.options import at_least, task_needed
+from lengthwise.cli.commands.results import draw_curves, write_records, write_spread
+from lengthwise.cli.options import task_needed
 from lengthwise.cli.output import narrate, warn, write_field, write_object
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.integrity import RUN
@@ -23,12 +22,9 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    for name in ("seeds", "threads", "items", "train_size"):
-        at_least(1, getattr(options, name), f"--{name.replace('_', '-')}")
     if options.keep is not None and options.seeds == 1:
         raise UsageError("--keep chooses among several seeds; it goes with --seeds 2 or more")
     keep = Keep(options.keep or 0.0)
-    check_figure(options.figure)
     first = options.seed or 0
     plans = [_plan(options, seed) for seed in range(first, first + options.seeds)]
     task = plans[0].task
@@ -40,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         runs = [_carried_out(plan, options) for plan in plans]
     except KeyboardInterrupt:
         raise Interrupted("stopped; what was finished is kept, and the same command resumes it") from None
-    draw(options.figure, [run.curve.plain() for run in runs], options.quiet)
+    draw_curves(options.figure, [run.curve for run in runs], options.quiet)
     if len(runs) == 1:
         run = runs[0]
         if options.json:
@@ -95,7 +91,6 @@ def _folder(plan: Plan, options: argparse.Namespace) -> Path:
 
 def _plan(options: argparse.Namespace, seed: int) -> Plan:
     task = task_needed(options)
-    at_least(1, options.test_size, "--test-size")
     return plan_for(
         task,
         options.position,

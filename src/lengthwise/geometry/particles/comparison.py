@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.clusters.measures import Floats
+from lengthwise.geometry.clusters import Floats
 from lengthwise.geometry.particles import theorems
 from lengthwise.geometry.particles.equal_angles import gamma
 from lengthwise.geometry.particles.integrate import ParticleTrajectory
@@ -126,14 +126,9 @@ def _following(claim: Claim, trajectory: ParticleTrajectory) -> Claim:
     off = [float(np.abs((p @ p.T)[pairs] - g).max()) for p, g in zip(trajectory.points, curve, strict=True)]
     allowed = 1e-8 + 4 * trajectory.error
     status: Status = "holds" if max(off) <= allowed else "refuted"
-    return _measured(
-        claim,
-        max(off),
-        "greatest distance of an inner product from gamma",
-        status,
-        trajectory,
-        {"allowed": allowed, "gamma_at_end": float(curve[-1])},
-    )
+    unit = "greatest distance of an inner product from gamma"
+    evidence = {"allowed": allowed, "gamma_at_end": float(curve[-1])}
+    return _measured(claim, max(off), unit, status, trajectory, evidence)
 
 
 _LOOKS = {

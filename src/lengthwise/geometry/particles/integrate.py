@@ -2,8 +2,8 @@
 
 Every system of a batch has its own step size, so a system gives the same trajectory alone and in any batch, up to the
 rounding of matrix products. Two solutions are carried: the one that is given takes two steps where its companion takes
-one of double length. The distance between them estimates the error, with all its growth on the way (shampine1976; see
-`ParticleTrajectory`). It costs half as much again as the solution alone.
+one of double length. The distance between them estimates the error, with all its growth on the way, which an estimate
+made step by step does not count (shampine1976). It costs half as much again as the solution alone.
 
 A pair of steps is accepted when the local errors of both steps are within the tolerance, and that of the long step is
 within 2^5 times it, which is what a method of order 5 makes of a doubled step. The second condition keeps the companion
@@ -37,11 +37,9 @@ class ParticleTrajectory:
     """The positions of tokens at chosen times.
 
     `error` estimates the greatest angle, in radians, between a point given here and the true solution from the same
-    start, over all times, systems and tokens. It is the distance to a second solution with steps of double length,
-    carried along with the first (shampine1976). So it counts how errors grow on the way, which an estimate made step by
-    step does not. For short steps the second solution, of order 5, is 32 times as wrong, and the distance is 31 times
-    the error: it is given undivided because a few long steps, as near an unstable balance, gain less from halving. It
-    is an estimate, not a bound.
+    start, over all times, systems and tokens: the distance to the companion. For short steps the companion, of order 5,
+    is 32 times as wrong, and the distance is 31 times the error; it is given undivided because a few long steps, as
+    near an unstable balance, gain less from halving. It is an estimate, not a bound.
     """
 
     times: np.ndarray  # [K], ascending; times[0] is the start
@@ -155,7 +153,10 @@ class _EmbeddedPair:
 
     def __init__(self, system: System, points: Tensor, moments: np.ndarray, tolerance: float, most_steps: int) -> None:
         self.fine = points.reshape(-1, *points.shape[-2:])
-        self.system = _flattened(system, points)
+        system.check(points)
+        if not isinstance(system.beta, int | float) and system.beta.ndim:
+            system = replace(system, beta=system.beta.reshape(-1))  # for one leading dimension instead of any number
+        self.system = system
         self.tolerance, self.most_steps = tolerance, most_steps
         self.fine_slope = field(self.system, self.fine)
         self.coarse, self.coarse_slope = self.fine.clone(), self.fine_slope.clone()
@@ -213,14 +214,6 @@ class _EmbeddedPair:
         """The greatest angle between a token of one solution and the same token of the other."""
         chord = (self.fine - self.coarse).norm(dim=-1).max().item() if self.fine.numel() else 0.0
         return 2 * math.asin(min(1.0, chord / 2))
-
-
-def _flattened(system: System, points: Tensor) -> System:
-    """The system for one leading dimension instead of any number."""
-    system.check(points)
-    if isinstance(system.beta, int | float) or system.beta.ndim == 0:
-        return system
-    return replace(system, beta=system.beta.reshape(-1))
 
 
 def _unit_vectors(start: Tensor | np.ndarray) -> Tensor:

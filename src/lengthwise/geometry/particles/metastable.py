@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from lengthwise.geometry.clusters.measures import Floats
+from lengthwise.geometry.clusters import Floats
 
 WIDEST = 1 / 16  # of epsilon, in the theorem
 MOST_CAPS = 64
@@ -115,7 +115,7 @@ def _caps(labels: np.ndarray, centres: Floats, epsilon: float, kind: str, beta: 
         alpha=alpha,
         gamma=gamma,
         foreign=foreign,
-        persists=_ratio(path, foreign),
+        persists=path / max(foreign, math.exp(-_LARGEST)),  # about 10^300 where it is more
         published=clock * epsilon / n * _exp((1 - alpha) * beta),
         unit_speed=path * clock,
         decay=decay,
@@ -137,15 +137,9 @@ def _greatest_decay(n: int, alpha: float, epsilon: float, gamma: float, beta: fl
     """The bound on lambda of the module's text: the lesser of the two conditions."""
     share = (beta - 1) * epsilon / (beta**2 * n**2 * math.e)
     first = share * _exp((1 - alpha) * beta) * -math.expm1(-gamma * beta)
-    second = 1 - alpha - math.log(2 * n**2 / (1 - 8 * epsilon)) / beta - 8 * epsilon
-    return min(first, second)
+    return min(first, 1 - alpha - math.log(2 * n**2 / (1 - 8 * epsilon)) / beta - 8 * epsilon)
 
 
 def _exp(exponent: float) -> float:
     """e^exponent, or about 10^300 where it is more: the times made from it are lower bounds, and stay so."""
     return math.exp(min(exponent, _LARGEST))
-
-
-def _ratio(path: float, speed: float) -> float:
-    """path / speed, or about 10^300 where it is more."""
-    return path / max(speed, math.exp(-_LARGEST))

@@ -44,6 +44,15 @@ DIMENSIONS = (2, 8, 32, 128, 512)
 BETAS = tuple(np.linspace(0, 9, 37).tolist())
 TIMES = tuple(np.linspace(0, 30, 61).tolist())
 TOGETHER = 128  # systems in a batch: 64 MB of trajectory at n = 32 and 61 times
+HALF = 0.5  # of the pairs
+NEAR = 0.1  # of the line's time; one step of the times where that is more
+Rows = Sequence[Mapping[str, Any]]
+explain(
+    {
+        "phases.line": "gamma(t) predicts when uniform tokens gather, d >= n",
+        "phases.dimension": "share of betas at which gamma(t) predicts when half of the pairs are close, d = {d}",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -91,11 +100,7 @@ def phase_rows(
 
 
 def _dimension(
-    d: int,
-    betas: Sequence[float],
-    times: Sequence[float],
-    settings: PhaseSettings,
-    progress: Progress | None,
+    d: int, betas: Sequence[float], times: Sequence[float], settings: PhaseSettings, progress: Progress | None
 ) -> list[dict[str, Any]]:
     begin = in_span(uniform(settings.n, d, settings.seed, (settings.starts,)))
     together = max(1, TOGETHER // settings.starts)  # betas simulated at once; each system has steps of its own
@@ -109,14 +114,13 @@ def _dimension(
 
         found.append(_part(begin, part, times, settings, reached))
     measured = np.concatenate(found, axis=2)  # [3, times, betas]
+    names = ("share_pairs", "share_one_cluster", "clusters")
     return [
         {
             "d": d,
             "beta": float(beta),
             "time": float(time),
-            "share_pairs": float(measured[0, moment, row]),
-            "share_one_cluster": float(measured[1, moment, row]),
-            "clusters": float(measured[2, moment, row]),
+            **dict(zip(names, measured[:, moment, row].tolist(), strict=True)),
             "starts": settings.starts,
         }
         for moment, time in enumerate(times)
@@ -125,14 +129,9 @@ def _dimension(
 
 
 def _part(
-    begin: Tensor,
-    betas: Sequence[float],
-    times: Sequence[float],
-    settings: PhaseSettings,
-    progress: Progress,
+    begin: Tensor, betas: Sequence[float], times: Sequence[float], settings: PhaseSettings, progress: Progress
 ) -> np.ndarray:
     """The two shares and N_kappa, means over the starts `begin` [starts, n, d], as [3, times, betas]."""
-
     starts = len(begin)
     system = System(settings.kind, torch.tensor(betas, dtype=torch.float64).repeat_interleave(starts))
     path = simulate(system, begin.repeat(len(betas), 1, 1), times, settings.tolerance, progress)
@@ -192,18 +191,6 @@ def _refuse(dimensions: Sequence[int], betas: Sequence[float], times: Sequence[f
         raise UsageError("the times of a phase diagram ascend from 0, and there are two or more")
 
 
-explain(
-    {
-        "phases.line": "gamma(t) predicts when uniform tokens gather, d >= n",
-        "phases.dimension": "share of betas at which gamma(t) predicts when half of the pairs are close, d = {d}",
-    }
-)
-
-HALF = 0.5  # of the pairs
-NEAR = 0.1  # of the line's time; one step of the times where that is more
-Rows = Sequence[Mapping[str, Any]]
-
-
 def line_claims(rows: Rows, line: Rows, n: int) -> tuple[Claim, ...]:
     """First whether the line holds wherever d >= n, then for each d at which betas it does.
 
@@ -219,17 +206,8 @@ def line_claims(rows: Rows, line: Rows, n: int) -> tuple[Claim, ...]:
         return (Claim("phases.line", None, "", "measured", "unknown"), *each)
     wrong = sum(len(claim.evidence["differs"]) for claim in high)
     right = sum(len(claim.evidence["agrees_at_beta"]) for claim in high)
-    return (
-        Claim(
-            "phases.line",
-            not wrong,
-            "",
-            "measured",
-            "holds" if not wrong else "refuted",
-            evidence={"cells_that_agree": right, "cells_that_differ": wrong, "n": n},
-        ),
-        *each,
-    )
+    evidence, status = {"cells_that_agree": right, "cells_that_differ": wrong, "n": n}, "refuted" if wrong else "holds"
+    return Claim("phases.line", not wrong, "", "measured", status, evidence=evidence), *each
 
 
 def _dimension_claim(d: int, rows: Rows, crossings: Mapping[float, float], n: int) -> Claim:
@@ -239,13 +217,14 @@ def _dimension_claim(d: int, rows: Rows, crossings: Mapping[float, float], n: in
     undecided: list[float] = []
     for beta in dict.fromkeys(float(row["beta"]) for row in rows if row["d"] == d):
         path = [(float(row["time"]), row["share_pairs"]) for row in rows if row["d"] == d and row["beta"] == beta]
-        bracket, due = _first_half(path), crossings[beta]
-        if bracket is None and due > path[-1][0]:
+        after, by = _first_half(path) or (path[-1][0], None)
+        due = crossings[beta]
+        slack = max(NEAR * due, 0.0 if by is None else by - after)
+        if by is None and due > after:
             undecided.append(beta)
-        elif bracket is not None and _meets(bracket, due):
+        elif by is not None and after - slack <= due <= by + slack:
             agrees.append(beta)
         else:
-            after, by = bracket or (path[-1][0], None)
             differs.append({"beta": beta, "half_close_after": after, "half_close_by": by, "line": due})
     decided = len(agrees) + len(differs)
     return Claim(
@@ -273,11 +252,6 @@ def _first_half(path: Sequence[tuple[float, float]]) -> tuple[float, float] | No
         if share >= HALF:
             return before, after
     return None
-
-
-def _meets(bracket: tuple[float, float], due: float) -> bool:
-    slack = max(NEAR * due, bracket[1] - bracket[0])
-    return bracket[0] - slack <= due <= bracket[1] + slack
 
 
 def in_words(claim: Claim) -> str:

@@ -74,9 +74,9 @@ class System:
 
     def only(self, rows: Tensor | Sequence[int]) -> System:
         """The same system for some rows of a batch with one leading dimension."""
-        return (
-            self if isinstance(self.beta, int | float) or self.beta.ndim == 0 else replace(self, beta=self.beta[rows])
-        )
+        if isinstance(self.beta, int | float) or self.beta.ndim == 0:
+            return self
+        return replace(self, beta=self.beta[rows])
 
     def check(self, x: Tensor) -> None:
         """Refuse points that do not fit the matrices or the batch of betas."""

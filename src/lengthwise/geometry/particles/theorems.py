@@ -15,9 +15,8 @@ import torch
 from numpy.typing import ArrayLike
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.clusters.hemispheres import Hemisphere, hemisphere
-from lengthwise.geometry.clusters.measures import Floats, on_sphere
-from lengthwise.geometry.particles.metastable import WIDEST, Caps, find_caps
+from lengthwise.geometry.clusters import Floats, Hemisphere, hemisphere, on_sphere
+from lengthwise.geometry.particles.metastable import WIDEST, find_caps
 from lengthwise.geometry.particles.system import System
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Check, Claim, Reference
@@ -74,7 +73,7 @@ def facts_of(points: ArrayLike, system: System) -> StartFacts:
         hemisphere=hemisphere(x),
         rank=int(np.linalg.matrix_rank(x, tol=CLOSE)),
         one_point=one_point,
-        stationary=_stands_still(x, system),
+        stationary=bool(system.velocity(torch.from_numpy(x)).norm(dim=-1).max() < CLOSE),
         symmetric=_symmetric(x),
         antipodal_pairs=int((pairs < -1 + 1e-12).sum()),
         equal_angle=float(pairs.mean()) if len(pairs) and np.ptp(pairs) < CLOSE and not one_point else None,
@@ -98,15 +97,10 @@ def _matrix(part: Any, d: int) -> Floats:
 
 def _symmetric(x: Floats) -> bool:
     """Whether the tokens, counted as often as they occur, are the same after x -> -x."""
-    for point in x:
-        same = int((np.linalg.norm(x - point, axis=1) < CLOSE).sum())
-        if same != int((np.linalg.norm(x + point, axis=1) < CLOSE).sum()):
-            return False
-    return True
-
-
-def _stands_still(x: Floats, system: System) -> bool:
-    return bool(system.velocity(torch.from_numpy(x)).norm(dim=-1).max() < CLOSE)
+    return all(
+        (np.linalg.norm(x - point, axis=1) < CLOSE).sum() == (np.linalg.norm(x + point, axis=1) < CLOSE).sum()
+        for point in x
+    )
 
 
 SURVEY, METASTABLE = "geshkovski2023", "geshkovski2024"
@@ -169,7 +163,9 @@ explain(
 def check(points: ArrayLike, system: System) -> tuple[Claim, ...]:
     """What theory predicts for tokens that start at `points` [n, d] under `system`: the verdict, then its grounds."""
     facts = facts_of(points, system)
-    rows = (_verdict(facts), *_one_cluster(facts), *_rates(facts), _chance_of_hemisphere(facts))
+    drawn, chance = (_seen("uniform", None),), wendel(facts.n, facts.d)
+    in_hemisphere = _row("particles.chance_of_hemisphere", drawn, UNCHECKED, "wendel1962", value=chance)
+    rows = (_verdict(facts), *_one_cluster(facts), *_rates(facts), in_hemisphere)
     return (*rows, *_caps(facts), *_common_angle(facts), _exceptional(facts))
 
 
@@ -206,12 +202,8 @@ def _plain(facts: StartFacts) -> tuple[Assumption, ...]:
     return _seen("plain_values", facts.plain_values), _seen("plain_scores", facts.plain_scores)
 
 
-def _almost_every(facts: StartFacts) -> Assumption:
-    """A start is not known to be exceptional unless it stands still or is its own mirror image."""
-    return _seen("almost_every", None if not _never(facts) else False)
-
-
 def _never(facts: StartFacts) -> bool:
+    """A start is not known to be exceptional unless it stands still or is its own mirror image."""
     return not facts.one_point and (facts.stationary or facts.symmetric)
 
 
@@ -233,7 +225,10 @@ def _in_hemisphere(facts: StartFacts) -> Assumption:
 
 def _one_cluster(facts: StartFacts) -> tuple[Claim, ...]:
     """Every theorem that ends in one cluster, from the weakest ground to the strongest."""
-    plain, n, d, beta = (*_plain(facts), _almost_every(facts)), facts.n, facts.d, facts.beta
+    n, d, beta = facts.n, facts.d, facts.beta
+    plain = (*_plain(facts), _seen("almost_every", False if _never(facts) else None))
+    # Of this theorem only the abstract was read, and it does not name the normalised dynamics.
+    abstract = ["abstract"] if facts.kind == "USA" else ["abstract", "abstract_sa"]
     small, large = _seen("small_beta", None, least=n * beta), _seen("large_beta", None, most=beta / n**2)
     return (
         _row(f"{ONE_CLUSTER}.small_beta", (*plain, small), "theorem 4.3", known=False),
@@ -241,7 +236,7 @@ def _one_cluster(facts: StartFacts) -> tuple[Claim, ...]:
         _row(f"{ONE_CLUSTER}.beta_0", (*plain, _seen("beta_0", beta == 0)), "theorem 4.1"),
         _row(
             f"{ONE_CLUSTER}.circle",
-            (*plain, _seen("span_2", facts.rank == 2), *_from_abstract(facts)),
+            (*plain, _seen("span_2", facts.rank == 2), *(_seen(key, None) for key in abstract)),
             "abstract: beta >= -0.16",
             "polyanskiy2025",
         ),
@@ -258,12 +253,6 @@ def _one_cluster(facts: StartFacts) -> tuple[Claim, ...]:
             evidence={"normal": facts.hemisphere.normal.tolist(), "margin": facts.hemisphere.low},
         ),
     )
-
-
-def _from_abstract(facts: StartFacts) -> tuple[Assumption, ...]:
-    """The assumptions of a theorem of which only the abstract was read; it does not name the normalised dynamics."""
-    read = (_seen("abstract", None),)
-    return read if facts.kind == "USA" else (*read, _seen("abstract_sa", None))
 
 
 def _rates(facts: StartFacts) -> tuple[Claim, ...]:
@@ -289,48 +278,13 @@ def _rates(facts: StartFacts) -> tuple[Claim, ...]:
     return bound, _row(LATE_RATE, gathered, "late rate", HERE, value=late, unit=PER_TIME)
 
 
-def _chance_of_hemisphere(facts: StartFacts) -> Claim:
-    drawn, chance = (_seen("uniform", None),), wendel(facts.n, facts.d)
-    return _row("particles.chance_of_hemisphere", drawn, UNCHECKED, "wendel1962", value=chance)
-
-
 def _caps(facts: StartFacts) -> tuple[Claim, ...]:
     caps = None if facts.one_point else find_caps(facts.points, facts.kind, facts.beta)
     found = _seen("two_caps", caps is not None)
     if caps is None or not (facts.plain_values and facts.plain_scores):
         return (_row(CAPS_STAY, (*_plain(facts), found), UNCHECKED, METASTABLE, unit=TIME),)
-    evidence = {"beta": facts.beta, **_evidence(caps)}
-    speaking = caps.persists > 2 * caps.unit_speed
-    stay = Claim(
-        CAPS_STAY,
-        value=caps.persists,
-        unit=TIME,
-        kind="proved",
-        status="holds" if speaking else "vacuous",
-        assumptions=(*_plain(facts), found),
-        reference=Reference(HERE, "caps persist, after geshkovski2024"),
-        evidence=evidence,
-    )
-    conditions = (
-        *_plain(facts),
-        found,
-        _seen("beta_above_1", facts.beta > 1),
-        _seen("gamma_positive", caps.gamma > 0, gamma=f"{caps.gamma:.4g}"),
-        _seen("finite_time", caps.shrinks is not None or caps.gamma <= 0 or facts.beta <= 1),
-    )
-    return stay, _row(
-        CAPS_SHRINK,
-        conditions,
-        f"the theorem on caps, {UNCHECKED}",
-        METASTABLE,
-        caps.shrinks or 0.0,
-        TIME,
-        evidence=evidence,
-    )
-
-
-def _evidence(caps: Caps) -> dict[str, Any]:
-    return {
+    evidence = {
+        "beta": facts.beta,
         "k": caps.k,
         "epsilon": caps.epsilon,
         "alpha": caps.alpha,
@@ -342,14 +296,32 @@ def _evidence(caps: Caps) -> dict[str, Any]:
         "labels": caps.labels.tolist(),
         "centres": caps.centres.tolist(),
     }
+    stay = Claim(
+        CAPS_STAY,
+        value=caps.persists,
+        unit=TIME,
+        kind="proved",
+        status="holds" if caps.persists > 2 * caps.unit_speed else "vacuous",
+        assumptions=(*_plain(facts), found),
+        reference=Reference(HERE, "caps persist, after geshkovski2024"),
+        evidence=evidence,
+    )
+    conditions = (
+        *_plain(facts),
+        found,
+        _seen("beta_above_1", facts.beta > 1),
+        _seen("gamma_positive", caps.gamma > 0, gamma=f"{caps.gamma:.4g}"),
+        _seen("finite_time", caps.shrinks is not None or caps.gamma <= 0 or facts.beta <= 1),
+    )
+    place, until = f"the theorem on caps, {UNCHECKED}", caps.shrinks or 0.0
+    return stay, _row(CAPS_SHRINK, conditions, place, METASTABLE, until, TIME, evidence=evidence)
 
 
 def _common_angle(facts: StartFacts) -> tuple[Claim, ...]:
     equal = _seen("equal_products", facts.equal_angle is not None)
     evidence = {"n": facts.n, "kind": facts.kind, "beta": facts.beta, "start": facts.equal_angle}
-    exact = _row(
-        COMMON, (*_plain(facts), equal), f"orthogonal start, {UNCHECKED}; derived in equal_angles.py", evidence=evidence
-    )
+    place = f"orthogonal start, {UNCHECKED}; derived in equal_angles.py"
+    exact = _row(COMMON, (*_plain(facts), equal), place, evidence=evidence)
     if facts.equal_angle is not None:
         return (exact,)
     chance = min(1.0, 2 * facts.n**2 * facts.d ** (-1 / 64))
@@ -359,11 +331,7 @@ def _common_angle(facts: StartFacts) -> tuple[Claim, ...]:
         unit="",
         kind="proved",
         status="vacuous" if chance >= 1 else "holds",
-        assumptions=(
-            *_plain(facts),
-            _seen("uniform", None),
-            _seen("high_dimension", None),
-        ),
+        assumptions=(*_plain(facts), _seen("uniform", None), _seen("high_dimension", None)),
         reference=Reference(SURVEY, "theorem 6.9"),
         evidence={"d_from_which_below_1": f"10^{64 * math.log10(2 * facts.n**2):.0f}"},
     )

@@ -6,6 +6,9 @@ A rule computes with the methods of the tensors it is given, so its module does 
 from __future__ import annotations
 
 import abc
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from lengthwise.registry import Registry
@@ -52,3 +55,26 @@ attentions: Registry[Attention] = Registry(
     base=Attention,
     contract="lengthwise.testing:check_attention",
 )
+
+
+# A rule is a frozen record of settings and gives weights alone, so it has no place to say that an iteration ended
+# before its weights had settled; and a limit on iterations that nobody hears of is a silent error.
+_errors: ContextVar[list[float] | None] = ContextVar("errors", default=None)
+
+
+@contextlib.contextmanager
+def unsettled() -> Iterator[list[float]]:
+    """A list that is given the error of every rule that ends its iteration too early inside the block."""
+    heard: list[float] = []
+    token = _errors.set(heard)
+    try:
+        yield heard
+    finally:
+        _errors.reset(token)
+
+
+def note_unsettled(error: float) -> None:
+    """Called by a rule whose iteration ended too early: the share of attention that is where it should not be."""
+    heard = _errors.get()
+    if heard is not None:
+        heard.append(error)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry.sinkhorn import CAUSAL_AND_BALANCED, Coupling, sinkhorn, sinkhorn_prefixes
-from lengthwise.models.attention import Attention, attentions
-from lengthwise.models.attention.settling import note_unsettled
+from lengthwise.models.attention import Attention, attentions, note_unsettled
 
 if TYPE_CHECKING:
     from torch import Tensor

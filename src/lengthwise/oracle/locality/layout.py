@@ -24,8 +24,8 @@ from lengthwise.oracle.locality.settle import WIDTHS, Locality, Stopping, settle
 from lengthwise.oracle.locality.steps import Steps, decoder_form, formulation_steps, remembered, task_steps
 from lengthwise.oracle.question import Question
 from lengthwise.records import Claim
-from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.formulations.layouts import Appending
 from lengthwise.tasks.task import Task
 
 _TESTED = 10  # instances at the size of use that are searched for windows not shown

@@ -13,16 +13,16 @@ from typing import Any
 from lengthwise.errors import UsageError
 from lengthwise.oracle.locality.bimachine import Bimachine, bimachine
 from lengthwise.oracle.locality.steps import Steps, written
-from lengthwise.tasks.formulations.addition import AdditionColumns, divided
 from lengthwise.tasks.formulations.arithmetic import (
     OPERATORS,
     ArithmeticFlat,
     ArithmeticFlatLeftmost,
     ArithmeticParenthesised,
 )
+from lengthwise.tasks.formulations.digits import AdditionColumns, divided
 from lengthwise.tasks.formulations.formulation import EMPTY, Formulation, column, symbol
-from lengthwise.tasks.formulations.parity import ParityColumns, ParityLeftmost, xor
-from lengthwise.tasks.formulations.rewriting import DROP, KEEP
+from lengthwise.tasks.formulations.layouts import DROP, KEEP
+from lengthwise.tasks.formulations.strings import ParityColumns, ParityLeftmost, xor
 
 NOTHING = ("nothing", lambda state, _: state)  # a scanner that remembers nothing
 

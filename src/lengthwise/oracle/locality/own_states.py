@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from lengthwise.errors import UsageError
-from lengthwise.tasks.formulations.appending import END
 from lengthwise.tasks.formulations.formulation import Column, Labels, State, column, symbol
-from lengthwise.tasks.formulations.rewriting import DROP, KEEP
+from lengthwise.tasks.formulations.layouts import DROP, END, KEEP
 
 Side = Literal["left", "right"]
 

@@ -13,8 +13,8 @@ from lengthwise.registry import format_spec
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING
-from lengthwise.tasks.formulations.appending import END, EQUALS, Appending
 from lengthwise.tasks.formulations.formulation import Formulation, Labels, State, StepMove, symbol
+from lengthwise.tasks.formulations.layouts import END, EQUALS, Appending
 from lengthwise.tasks.task import Task
 
 Chains = Callable[[int], Iterable[Iterable[StepMove]]]

@@ -15,7 +15,7 @@ import numpy as np
 from lengthwise.oracle.locality.steps import Steps, check_width
 from lengthwise.seeds import Ints
 from lengthwise.tasks.formulations.formulation import Column, State, StepMove, column, symbol
-from lengthwise.tasks.formulations.rewriting import KEEP
+from lengthwise.tasks.formulations.layouts import KEEP
 
 PAD: Column = ("<pad>",)  # what stands beyond the borders of a state
 _SEVERAL = -1  # chains in which an anchor was met

@@ -13,23 +13,12 @@ from lengthwise.oracle.programs.measures import EncodingClass
 from lengthwise.oracle.programs.syntax import Program
 from lengthwise.oracle.programs.verify import Verified, symbols, verify_program
 from lengthwise.records import Claim
-from lengthwise.tasks.algorithmic.binary_majority import BinaryMajority
-from lengthwise.tasks.algorithmic.copy_unique import CopyUnique
-from lengthwise.tasks.algorithmic.interleaved_majority import InterleavedMajority
-from lengthwise.tasks.algorithmic.majority import Majority
-from lengthwise.tasks.algorithmic.sort import Sort
-from lengthwise.tasks.chomsky.bucket_sort import BucketSort
-from lengthwise.tasks.chomsky.even_pairs import EvenPairs
-from lengthwise.tasks.languages.blocks import EqualBlocks
-from lengthwise.tasks.languages.dyck_k import BoundedDyckK
-from lengthwise.tasks.languages.dyck_one import DyckOne
-from lengthwise.tasks.languages.membership import RegularMembership
+from lengthwise.tasks.algorithmic import BinaryMajority, CopyUnique, InterleavedMajority, Majority, Sort
+from lengthwise.tasks.chomsky.strings import BucketSort, EvenPairs
+from lengthwise.tasks.languages.counters import BoundedDyckK, DyckOne, EqualBlocks, ShuffleTwo
 from lengthwise.tasks.languages.next_symbol import END
-from lengthwise.tasks.languages.regular import RegularLanguage
-from lengthwise.tasks.languages.shuffle import ShuffleTwo
-from lengthwise.tasks.retrieval.associative_recall import AssociativeRecall
-from lengthwise.tasks.retrieval.induction import Induction
-from lengthwise.tasks.retrieval.kgram import Kgram
+from lengthwise.tasks.languages.regular import RegularLanguage, RegularMembership
+from lengthwise.tasks.retrieval import AssociativeRecall, Induction, Kgram
 from lengthwise.tasks.task import Task
 
 explain(

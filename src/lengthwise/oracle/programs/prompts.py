@@ -14,8 +14,8 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.tasks.batch import SPECIALS
-from lengthwise.tasks.languages.membership import RegularMembership
 from lengthwise.tasks.languages.next_symbol import NextSymbol
+from lengthwise.tasks.languages.regular import RegularMembership
 from lengthwise.tasks.task import Task
 
 _, BOS, SEP, EOS = SPECIALS

@@ -9,8 +9,8 @@ from lengthwise.oracle.communication import CutGrowth, cut_growth
 from lengthwise.oracle.opinion import Advice, Opinion
 from lengthwise.oracle.question import HUANG, MET, Question, decoder_theory
 from lengthwise.oracle.theories.regular import automaton_of
-from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.formulations.layouts import Appending
 from lengthwise.tasks.task import Task
 
 THEORY = decoder_theory("cuts", "memory across a cut")

@@ -22,8 +22,7 @@ from lengthwise.oracle.programs.verify import symbols
 from lengthwise.oracle.question import EXPRESSED, HUANG, MET, Question, decoder_theory
 from lengthwise.records import Assumption
 from lengthwise.tasks.languages.dfa import Dfa
-from lengthwise.tasks.languages.membership import RegularMembership
-from lengthwise.tasks.languages.regular import RegularLanguage
+from lengthwise.tasks.languages.regular import RegularLanguage, RegularMembership
 from lengthwise.tasks.task import Task
 
 THEORY = decoder_theory("crasp", "C-RASP")

@@ -17,9 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lengthwise.geometry.clusters import directions, effective_rank, hemisphere
-from lengthwise.geometry.clusters.groups import component_count
-from lengthwise.geometry.clusters.measures import cluster_number_of
+from lengthwise.geometry.clusters import cluster_number_of, component_count, directions, effective_rank, hemisphere
 from lengthwise.models.parts import Anatomy
 from lengthwise.probes.geometry.layerwise import Change, sees_only_the_past, stream
 

@@ -27,8 +27,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from lengthwise.geometry.clusters import energy_course
-from lengthwise.geometry.clusters.hemispheres import ROUNDING
+from lengthwise.geometry.clusters import ROUNDING, energy_course
 from lengthwise.messages import explain
 from lengthwise.probes.geometry.token_measures import BETA, KAPPA, AtLongest, Floats, TokenMeasures
 from lengthwise.records import Assumption, Claim, Interval, Reference

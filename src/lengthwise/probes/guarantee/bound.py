@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from lengthwise.bounds.compression.message import decode
-from lengthwise.bounds.tokens import assumptions as words
+from lengthwise.bounds.tokens import problem as words
 from lengthwise.bounds.tokens.formulas import count_bits
 from lengthwise.bounds.tokens.losses import KS, TokenLosses
 from lengthwise.bounds.tokens.make import bounds_for

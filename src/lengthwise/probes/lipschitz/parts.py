@@ -10,10 +10,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengthwise.bounds.lipschitz.attention import AttentionHead, Visibility
+from lengthwise.bounds.lipschitz.attention import (
+    AttentionHead,
+    SeenAttention,
+    Visibility,
+    local_attention_constant,
+    local_numbers,
+)
 from lengthwise.bounds.lipschitz.bound import Region
 from lengthwise.bounds.lipschitz.layers import norm_bound
-from lengthwise.bounds.lipschitz.local_attention import SeenAttention, local_attention_constant, local_numbers
 from lengthwise.bounds.lipschitz.rounding import spectral_norm, up
 from lengthwise.models.forward import apply_attention, apply_norm, turned
 from lengthwise.models.parts import Anatomy, AttentionPart

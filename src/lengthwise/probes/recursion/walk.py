@@ -30,8 +30,8 @@ from lengthwise.probes.recursion.walkers import (
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.subject import Subject
 from lengthwise.tasks import tasks
-from lengthwise.tasks.formulations.appending import Appending
 from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.formulations.layouts import Appending
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 

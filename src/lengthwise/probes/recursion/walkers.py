@@ -21,9 +21,8 @@ from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.run import continue_greedily, rows_at_once
 from lengthwise.tasks.batch import BOS, EOS, NOTHING, PAD, SEP, SPECIALS
-from lengthwise.tasks.formulations.appending import END, EQUALS
-from lengthwise.tasks.formulations.columns import Columns
 from lengthwise.tasks.formulations.formulation import Formulation, State, column
+from lengthwise.tasks.formulations.layouts import END, EQUALS, Columns
 
 Ending = Literal["stopped", "endless", "invalid"]
 

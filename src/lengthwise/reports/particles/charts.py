@@ -1,4 +1,8 @@
-"""What was measured over time as pictures: cluster numbers, energy, and the histogram of inner products."""
+"""What was measured over time as pictures: cluster numbers, energy, and the histogram of inner products.
+
+They are drawn once, as SVG inside a page without scripts, which a phone shows at three quarters of its size. So they
+are narrower than other charts and their letters larger. Their ink is that of the page, light or dark.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,12 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
 import numpy as np
 
-from lengthwise.figures.curves import PALETTE
-from lengthwise.figures.layout import wrapping_legend
-from lengthwise.figures.style import PAGE_INK, thinned
-from lengthwise.reports.drawing import FONT, WIDTH, drawn_svg
+from lengthwise.figures.style import PAGE_INK, PALETTE, alt, config, template_of, thinned, vl_convert, wrapping_legend
 from lengthwise.reports.particles.simulation import FIXED_SCALE, THRESHOLD, Measures, Simulation
 
+WIDTH, _FONT = 400, 13
 _TIMES = 60  # columns of the histogram
 _FRAME = re.compile(r'transform="translate\(([\d.]+),([\d.]+)\)"')
 
@@ -75,36 +76,30 @@ def _clusters(simulation: Simulation) -> Any:
         for name, values in series.items()
         for time, value in zip(measures.times, values, strict=True)
     ]
-    names = list(series)
-    legend = wrapping_legend(names, symbolType="stroke")
+    look = {"scale": alt.Scale(domain=list(series)), "legend": wrapping_legend(series, symbolType="stroke")}
     upward = alt.Scale(type="log", nice=False, domainMin=1)
-    lines = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=_time_axis(measures),
-            y=alt.Y("value:Q", title="clusters", scale=upward, axis=alt.Axis(tickCount=5, format="~g")),
-            color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=legend),
-            strokeDash=alt.StrokeDash("series:N", scale=alt.Scale(domain=names), legend=legend),
-        )
+    lines = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2)
+    lines = lines.encode(
+        x=_time_axis(measures),
+        y=alt.Y("value:Q", title="clusters", scale=upward, axis=alt.Axis(tickCount=5, format="~g")),
+        color=alt.Color("series:N", **look),
+        strokeDash=alt.StrokeDash("series:N", **look),
     )
     within = [mark for mark in simulation.marks if mark.time <= measures.times[-1]]
     if not within:
         return lines
     data = alt.Chart(alt.Data(values=[{"time": mark.time, "label": mark.label} for mark in within]))
     rules = data.mark_rule(strokeDash=[2, 3], color=PAGE_INK).encode(x="time:Q")
-    text = data.mark_text(align="left", dx=4, baseline="top", fontSize=FONT)
+    text = data.mark_text(align="left", dx=4, baseline="top", fontSize=_FONT)
     labels = text.encode(x="time:Q", y=alt.value(2), text="label:N")
     return alt.layer(lines, rules, labels)
 
 
 def _energy(measures: Measures) -> Any:
     rows = [{"time": float(t), "value": float(v)} for t, v in zip(measures.times, measures.energy, strict=True)]
-    return (
-        alt.Chart(alt.Data(values=rows))
-        .mark_line(strokeWidth=2, color=PALETTE[0])
-        .encode(x=_time_axis(measures), y=alt.Y("value:Q", title="share of greatest", scale=alt.Scale(domain=[0, 1])))
-    )
+    line = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2, color=PALETTE[0])
+    upward = alt.Y("value:Q", title="share of greatest", scale=alt.Scale(domain=[0, 1]))
+    return line.encode(x=_time_axis(measures), y=upward)
 
 
 def _histogram(measures: Measures) -> Any:
@@ -123,16 +118,12 @@ def _histogram(measures: Measures) -> Any:
         for cell, share in enumerate(measures.shares[here])
         if share > 0
     ]
-    return (
-        alt.Chart(alt.Data(values=rows))
-        .mark_rect(color=PAGE_INK)
-        .encode(
-            x=_time_axis(measures, "from"),
-            x2="to:Q",
-            y=alt.Y("low:Q", title="inner product", scale=alt.Scale(domain=[-1, 1], nice=False)),
-            y2="high:Q",
-            opacity=alt.Opacity("share:Q", scale=alt.Scale(type="sqrt", domain=[0, 1], range=[0.05, 1]), legend=None),
-        )
+    return alt.Chart(alt.Data(values=rows), mark=alt.MarkDef("rect", color=PAGE_INK)).encode(
+        x=_time_axis(measures, "from"),
+        x2="to:Q",
+        y=alt.Y("low:Q", title="inner product", scale=alt.Scale(domain=[-1, 1], nice=False)),
+        y2="high:Q",
+        opacity=alt.Opacity("share:Q", scale=alt.Scale(type="sqrt", domain=[0, 1], range=[0.05, 1]), legend=None),
     )
 
 
@@ -143,8 +134,14 @@ def _time_axis(measures: Measures, column: str = "time") -> Any:
 
 def _drawn(title: str, words: str, chart: Any, height: int) -> Chart:
     """The chart as SVG that takes its ink from the page, and where its axis of time begins."""
+    style = config(PAGE_INK)
+    style["axis"] |= {"labelFontSize": _FONT, "titleFontSize": _FONT}
+    style["legend"] |= {"labelFontSize": _FONT, "titleFontSize": _FONT}
     # One width of labels on the left, so that the axes of time lie below each other.
-    svg = drawn_svg(chart.properties(width=WIDTH, height=height), {"minExtent": 48, "maxExtent": 48})
+    style["axisY"] = {"minExtent": 48, "maxExtent": 48}
+    spec = {**template_of(chart.properties(width=WIDTH, height=height)), "config": style}
+    # A style attribute is not allowed by the page's policy, and Vega uses one for the pointer alone.
+    svg = re.sub(r' style="[^"]*"', "", vl_convert.vegalite_to_svg(spec))
     found = _FRAME.search(svg)
     left, top = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
     cursor = f'<line class="cursor" x1="{left:g}" x2="{left:g}" y1="{top:g}" y2="{top + height:g}"/>'

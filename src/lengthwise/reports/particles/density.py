@@ -12,11 +12,8 @@ import altair as alt
 import numpy as np
 
 from lengthwise.figures.chart_files import save_chart
-from lengthwise.figures.curves import PALETTE
-from lengthwise.figures.layout import gradient_below, heat_colours, whole_axis
-from lengthwise.figures.style import PAPER_INK, config, thinned
-from lengthwise.geometry.mean_field.flow import DensityPath
-from lengthwise.geometry.mean_field.peaks import HEIGHT, fastest_degree, growth_rate, peaks
+from lengthwise.figures.style import PALETTE, PAPER_INK, config, gradient_below, heat_colours, thinned, whole_axis
+from lengthwise.geometry.mean_field import HEIGHT, DensityPath, fastest_degree, growth_rate, peaks
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 
@@ -138,34 +135,24 @@ def _heat(found: Gathering) -> Any:
     legend = gradient_below("density / uniform", format="~g", tickCount=4)
     span = [0, 360] if found.d == 2 else [0, 180]
     named = "angle, degrees" if found.d == 2 else "angle from the last peak, degrees"
-    return (
-        alt.Chart(alt.Data(values=cells))
-        .mark_rect()
-        .encode(
-            x=_time(found, "t0"),
-            x2="t1:Q",
-            y=alt.Y("a0:Q", title=named, scale=alt.Scale(domain=span, nice=False), axis=alt.Axis(tickCount=7)),
-            y2="a1:Q",
-            **heat_colours("value", _FAINTEST, top, legend, type="log"),
-        )
-        .properties(width=_WIDTH, height=220, title=_title(found))
+    heat = alt.Chart(alt.Data(values=cells), mark="rect").encode(
+        x=_time(found, "t0"),
+        x2="t1:Q",
+        y=alt.Y("a0:Q", title=named, scale=alt.Scale(domain=span, nice=False), axis=alt.Axis(tickCount=7)),
+        y2="a1:Q",
+        **heat_colours("value", _FAINTEST, top, legend, type="log"),
     )
-
-
-def _title(found: Gathering) -> str:
     place = "circle" if found.d == 2 else "sphere, in rings about its last peak"
-    return f"Density on the {place}: {found.path.kind}, β = {found.path.beta:g}"
+    title = f"Density on the {place}: {found.path.kind}, β = {found.path.beta:g}"
+    return heat.properties(width=_WIDTH, height=220, title=title)
 
 
 def _counts(found: Gathering) -> Any:
     rows = [{"time": float(t), "peaks": int(p)} for t, p in zip(found.path.times, found.peaks, strict=True)]
     top = max(int(found.peaks.max()), found.degree if found.d == 2 else 0) + 1
     upward = alt.Scale(domain=[0, top], nice=False)
-    line = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_line(interpolate="step-after", strokeWidth=2, color=PALETTE[0])
-        .encode(x=_time(found, "time"), y=alt.Y("peaks:Q", title="peaks", scale=upward, axis=whole_axis()))
-    )
+    line = alt.Chart(alt.Data(values=rows)).mark_line(interpolate="step-after", strokeWidth=2, color=PALETTE[0])
+    line = line.encode(x=_time(found, "time"), y=alt.Y("peaks:Q", title="peaks", scale=upward, axis=whole_axis()))
     size = {"width": _WIDTH, "height": 120, "title": f"Peaks: places denser than {HEIGHT:g} times the uniform density"}
     if found.d != 2:
         return line.properties(**size)
@@ -184,18 +171,13 @@ def _rates(found: Gathering) -> Any:
         for one in range(1, 2 * degree + 4)
     ]
     title = "crests around the circle" if found.d == 2 else "degree of the wave"
-    return (
-        alt.Chart(alt.Data(values=rows))
-        .mark_bar()
-        .encode(
-            x=alt.X("degree:O", title=title, axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("rate:Q", title="per unit of time"),
-            color=alt.Color(
-                "fastest:N", scale=alt.Scale(domain=[True, False], range=[PALETTE[0], "#9aa3ad"]), legend=None
-            ),
-        )
-        .properties(width=_WIDTH, height=120, title="How fast each wave grows on the uniform density")
+    colours = alt.Scale(domain=[True, False], range=[PALETTE[0], "#9aa3ad"])
+    bars = alt.Chart(alt.Data(values=rows), mark="bar").encode(
+        x=alt.X("degree:O", title=title, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("rate:Q", title="per unit of time"),
+        color=alt.Color("fastest:N", scale=colours, legend=None),
     )
+    return bars.properties(width=_WIDTH, height=120, title="How fast each wave grows on the uniform density")
 
 
 def _time(found: Gathering, column: str) -> Any:

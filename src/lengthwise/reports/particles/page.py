@@ -10,18 +10,13 @@ import base64
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 
 from lengthwise.analyses.words import counted
-from lengthwise.figures.policy import policy
-from lengthwise.reports.drawing import WIDTH
-from lengthwise.reports.page_file import write_page_file
-from lengthwise.reports.particles.charts import Chart, charts
+from lengthwise.reports.particles.charts import WIDTH, Chart, charts
 from lengthwise.reports.particles.simulation import THRESHOLD, TITLES, Simulation, readable, some_moments
-from lengthwise.reports.particles.still import moments_shown, still
-from lengthwise.reports.particles.view import COLOURS, SHAPES, View, outline, viewed
-from lengthwise.reports.record_section import asset, claim_row, marked, pieces, script_safe
+from lengthwise.reports.particles.view import COLOURS, SHAPES, View, moments_shown, outline, still, viewed
+from lengthwise.reports.record_section import asset, claim_row, marked, rendered, write_page_file
 
 DRAWN = 512  # tokens on the page; measures are of all
 _STEPS = 32_000
@@ -37,30 +32,24 @@ def render_page(simulation: Simulation) -> str:
     measures, drawn = simulation.measures, charts(simulation)
     view = viewed(simulation.points[:, :DRAWN])
     style, script = asset("page.css") + asset("particles.css"), asset("particles.js")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.filters.update(pieces=pieces)
-    text = environment.from_string(asset("particles.html.jinja")).render(
-        simulation=simulation,
-        words=in_words(simulation),
-        view=view,
-        left_out=max(0, simulation.points.shape[1] - DRAWN),
-        stills=[
+    values = {
+        "simulation": simulation,
+        "words": in_words(simulation),
+        "view": view,
+        "left_out": max(0, simulation.points.shape[1] - DRAWN),
+        "stills": [
             (f"t = {measures.times[place]:.3g}", marked(still(view, measures.groups, place)))
             for place in moments_shown(measures.times)
         ],
-        charts=[(chart, marked(chart.drawing)) for chart in drawn],
-        titles=TITLES,
-        threshold=f"{THRESHOLD:g}",
-        moments=some_moments(measures),
-        theory=[claim_row(readable(claim)) for claim in simulation.theory if claim.status != "unknown"],
-        silent=[claim_row(readable(claim)) for claim in simulation.theory if claim.status == "unknown"],
-        measured=[claim_row(readable(claim)) for claim in simulation.measured],
-        data=marked(script_safe(_data(simulation, view, drawn))),
-        style=marked(style),
-        script=marked(script),
-        policy=policy(style, (script,)),
-    )
-    return text.encode("utf-8", "replace").decode("utf-8")  # a file's name may hold what UTF-8 cannot
+        "charts": [(chart, marked(chart.drawing)) for chart in drawn],
+        "titles": TITLES,
+        "threshold": f"{THRESHOLD:g}",
+        "moments": some_moments(measures),
+        "theory": [claim_row(readable(claim)) for claim in simulation.theory if claim.status != "unknown"],
+        "silent": [claim_row(readable(claim)) for claim in simulation.theory if claim.status == "unknown"],
+        "measured": [claim_row(readable(claim)) for claim in simulation.measured],
+    }
+    return rendered("particles.html.jinja", values, _data(simulation, view, drawn), style, (script,))
 
 
 def in_words(simulation: Simulation) -> str:

@@ -10,8 +10,7 @@ from typing import Any
 import altair as alt
 
 from lengthwise.figures.chart_files import save_chart
-from lengthwise.figures.layout import gradient_below, heat_colours
-from lengthwise.figures.style import PAPER_INK, config
+from lengthwise.figures.style import PAPER_INK, config, gradient_below, heat_colours
 
 MEASURES = {
     "share_pairs": "share of pairs in one place",
@@ -34,17 +33,10 @@ def phase_chart(rows: Rows, line: Rows, measure: str) -> Any:
     times, betas = _cells(rows, "time"), _cells(rows, "beta")
     panels = []
     for d in dict.fromkeys(row["d"] for row in rows):
-        cells = [
-            {
-                "t0": times[row["time"]][0],
-                "t1": times[row["time"]][1],
-                "b0": betas[row["beta"]][0],
-                "b1": betas[row["beta"]][1],
-                "value": row[measure],
-            }
-            for row in rows
-            if row["d"] == d
-        ]
+        cells = []
+        for row in (row for row in rows if row["d"] == d):
+            (t0, t1), (b0, b1) = times[row["time"]], betas[row["beta"]]
+            cells.append({"t0": t0, "t1": t1, "b0": b0, "b1": b1, "value": row[measure]})
         panels.append(_panel(cells, line, measure, d, _colours(rows, measure), first=not panels))
     caption = alt.TitleParams(
         [f"Colour: {MEASURES[measure]}, tokens drawn uniformly. Dashed: when orthogonal tokens would be there (γ)."],
@@ -70,22 +62,18 @@ def _panel(
     across = alt.Scale(domain=[min(c["t0"] for c in cells), max(c["t1"] for c in cells)], nice=False)
     upward = alt.Scale(domain=[min(c["b0"] for c in cells), max(c["b1"] for c in cells)], nice=False)
     legend = gradient_below(MEASURES[measure], 150, tickCount=5) if first else None
-    heat = (
-        alt.Chart(alt.Data(values=cells))
-        .mark_rect()
-        .encode(
-            x=alt.X("t0:Q", title="time", scale=across),
-            x2="t1:Q",
-            y=alt.Y("b0:Q", title="β", scale=upward),
-            y2="b1:Q",
-            **heat_colours("value", *colours, legend),
-        )
+    heat = alt.Chart(alt.Data(values=cells), mark="rect").encode(
+        x=alt.X("t0:Q", title="time", scale=across),
+        x2="t1:Q",
+        y=alt.Y("b0:Q", title="β", scale=upward),
+        y2="b1:Q",
+        **heat_colours("value", *colours, legend),
     )
     # Dark below light, so that the line is seen on every colour of the scale.
     drawn = alt.Chart(alt.Data(values=[row for row in line if row["time"] <= across.domain[1]]))
-    under = drawn.mark_line(color="black", strokeWidth=3.5, clip=True).encode(x="time:Q", y="beta:Q", order="beta:Q")
+    drawn = drawn.encode(x="time:Q", y="beta:Q", order="beta:Q")
+    under = drawn.mark_line(color="black", strokeWidth=3.5, clip=True)
     over = drawn.mark_line(color="white", strokeWidth=1.5, strokeDash=[5, 3], clip=True)
-    over = over.encode(x="time:Q", y="beta:Q", order="beta:Q")
     return alt.layer(heat, under, over).properties(width=220, height=180, title=f"d = {d}")
 
 

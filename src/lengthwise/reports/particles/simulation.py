@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.geometry.clusters.groups import labels
-from lengthwise.geometry.clusters.measures import cluster_number, inner_products
+from lengthwise.geometry.clusters import cluster_number, inner_products, labels
 from lengthwise.messages import explain
 from lengthwise.records import Claim
 

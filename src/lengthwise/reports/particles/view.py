@@ -1,8 +1,10 @@
-"""How tokens of any dimension become a picture: three coordinates, a direction to look from, colours and shapes."""
+"""How tokens of any dimension become a picture: three coordinates, a direction to look from, colours and shapes, and
+single moments as SVG, for readers without scripts and for paper."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +12,8 @@ import numpy as np
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 SHAPES = ("circle", "square", "triangle", "diamond", "wedge")  # 6 colours and 5 shapes make 30 pairs, all different
 ALONE = "#8a929c"
+_RADIUS, _MARGIN = 100.0, 12.0  # of the sphere in a still
+_SIZE = 3.4  # of a token
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,3 +112,40 @@ def outline(shape: str, size: float) -> np.ndarray:
 def look_of(group: int) -> tuple[str, str]:
     """The colour and the shape of a group."""
     return COLOURS[group % len(COLOURS)], SHAPES[group % len(SHAPES)]
+
+
+def still(view: View, groups: np.ndarray, moment: int) -> str:
+    """One moment as SVG: the sphere with its grid, tokens behind it faint, tokens in front in their group's look."""
+    side = 2 * (_RADIUS + _MARGIN)
+    seen = view.points[moment] @ view.rotation.T
+    parts = [f'<circle class="rim" cx="0" cy="0" r="{_RADIUS:g}"/>']
+    if not view.flat:
+        parts += [_line(run, "front" if front else "behind") for run, front in grid_lines(view.rotation)]
+    for token in np.argsort(seen[:, 2], kind="stable"):
+        parts.append(_token(seen[token], int(groups[moment, token])))
+    box = f"{-side / 2:g} {-side / 2:g} {side:g} {side:g}"
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}">{"".join(parts)}</svg>'
+
+
+def moments_shown(times: Sequence[float] | np.ndarray) -> list[int]:
+    """The start, an early moment and the end: of what moves ever more slowly the middle is like the end."""
+    last = len(times) - 1
+    return sorted({0, min(last, max(1, round(last / 8))), last})
+
+
+def _line(run: np.ndarray, kind: str) -> str:
+    return f'<polyline class="grid {kind}" points="{_corners(_RADIUS * run)}"/>'
+
+
+def _token(place: np.ndarray, group: int) -> str:
+    x, y = _RADIUS * place[:2]
+    depth = "" if place[2] >= 0 else ' opacity="0.35"'
+    if group < 0:
+        return f'<circle class="alone" cx="{x:.1f}" cy="{-y:.1f}" r="{0.75 * _SIZE:.1f}"{depth}/>'
+    colour, shape = look_of(group)
+    return f'<polygon points="{_corners(np.array([x, y]) + outline(shape, _SIZE))}" fill="{colour}"{depth}/>'
+
+
+def _corners(points: np.ndarray) -> str:
+    """Corners with y down, as SVG has it."""
+    return " ".join(f"{x:.1f},{-y:.1f}" for x, y in points)

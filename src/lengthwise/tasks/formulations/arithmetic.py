@@ -11,8 +11,9 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
+from lengthwise.tasks.alphabets import numerals
 from lengthwise.tasks.formulations.formulation import State
-from lengthwise.tasks.formulations.rewriting import Redex, Rewriting
+from lengthwise.tasks.formulations.layouts import Redex, Rewriting
 from lengthwise.tasks.task import Axis
 
 OPERATORS = ("+", "-", "*")
@@ -28,10 +29,6 @@ class Arithmetic(Rewriting):
     def __post_init__(self) -> None:
         if self.prime < 2 or any(self.prime % factor == 0 for factor in range(2, self.prime)):
             raise UsageError(f"prime takes a prime number, not {self.prime}")
-
-    @property
-    def numbers(self) -> tuple[str, ...]:
-        return tuple(str(number) for number in range(self.prime))
 
     def ranges(self, size: int) -> tuple[int, ...]:
         return (self.prime,) * (size + 1) + (len(OPERATORS),) * size
@@ -63,7 +60,7 @@ class ArithmeticParenthesised(Arithmetic):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        return (*self.numbers, *OPERATORS, "(", ")")
+        return (*numerals(self.prime), *OPERATORS, "(", ")")
 
     def length(self, size: int) -> int:
         return 4 * size + 1
@@ -105,7 +102,7 @@ class ArithmeticFlat(Arithmetic):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        return (*self.numbers, *OPERATORS)
+        return (*numerals(self.prime), *OPERATORS)
 
     def length(self, size: int) -> int:
         return 2 * size + 1

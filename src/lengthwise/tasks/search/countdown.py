@@ -13,20 +13,13 @@ from lengthwise.errors import UsageError
 from lengthwise.records import Reference
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
+from lengthwise.tasks.alphabets import numerals
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, Trails, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import (
-    SearchTask,
-    check_range,
-    cut,
-    distinct_values,
-    longest_trace,
-    numerals,
-    parsed,
-)
+from lengthwise.tasks.search.search_task import SearchTask, check_range, distinct_values, longest_trace, parsed
 
 Targets = Literal["seen", "held_out"]
 OPERATIONS = "+-*/"
@@ -75,7 +68,7 @@ class Countdown(SearchTask):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        return (*OPERATIONS, POP, *numerals(0, self.top))
+        return (*OPERATIONS, POP, *numerals(self.top + 1))
 
     @property
     def kinds(self) -> int:
@@ -97,7 +90,8 @@ class Countdown(SearchTask):
         offset = len(OPERATIONS) + 1
         prompts = np.concatenate([np.maximum(target, 0)[:, None], values], axis=1) + offset
         longest = longest_trace(self.events(size), size, _NumbersBoard.push_width, _NumbersBoard.pop_width)
-        return Samples(prompts, cut(trails.tokens, lengths)[:, :longest]), target > 0
+        traces = np.where(np.arange(longest) < lengths[:, None], trails.tokens[:, :longest], NOTHING)
+        return Samples(prompts, traces), target > 0
 
     def _chosen(self, trails: Trails, size: int, which: np.ndarray) -> tuple[Ints, Ints]:
         """A target for each item (0 where none is allowed), and the length of the search up to its first leaf."""
@@ -113,11 +107,8 @@ class Countdown(SearchTask):
     def problem(self, prompt: Sequence[str]) -> Problem:
         if len(prompt) < 2 + self.branching:
             raise UsageError(f"a prompt is a target and {1 + self.branching} numbers or more, not {' '.join(prompt)!r}")
-        target, *row = (parsed(text, 1, self.top, "a number of the row") for text in prompt)
+        target, *row = (parsed(text, self.top, "a number of the row") for text in prompt)
         return _Row(target, tuple(row), self.branching, self.operations, self.top)
-
-    def content_of(self, prompt: Sequence[str]) -> float:
-        return float(np.mean([int(text) for text in prompt[1:]]))
 
 
 @dataclass(frozen=True)
@@ -174,12 +165,8 @@ class _NumbersBoard(Board):
     push_width, pop_width = 3, 4
 
     def __init__(self, values: Ints, depth: int, branching: int, operations: str, top: int) -> None:
-        self.values, self.depth, self.branching, self.top = values, depth, branching, top
+        self.roots, self.depth, self.branching, self.top = values, depth, branching, top
         self.operations = np.array([OPERATIONS.index(sign) for sign in operations])
-
-    @property
-    def roots(self) -> Ints:
-        return self.values
 
     def _results(self, states: Ints) -> Ints:
         """The result of every option, [rows, branching, operations]; 0 where the operation is not allowed."""
@@ -209,9 +196,6 @@ class _NumbersBoard(Board):
         moved = np.arange(1, states.shape[1] - 1)
         after[:, 1:-1] = np.take_along_axis(states, moved + (moved >= place[:, None]), axis=1)
         return after
-
-    def goal(self, rows: Ints, levels: Ints, states: Ints) -> Flags:  # noqa: ARG002
-        return np.zeros(len(rows), dtype=bool)
 
     def _choice(self, states: Ints, options: Ints) -> tuple[Ints, Ints]:
         """The symbols of the operation and of the number."""

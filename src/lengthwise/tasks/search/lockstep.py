@@ -20,14 +20,10 @@ Flags = NDArray[np.bool_]
 class Board(abc.ABC):
     """The rules of a batch. `rows` picks instances; a state is a row of whole numbers."""
 
+    roots: Ints  # the states before anything was tried, [items, numbers]
     depth: int  # the most moves that can be in force
     push_width: int
     pop_width: int
-
-    @property
-    @abc.abstractmethod
-    def roots(self) -> Ints:
-        """The states before anything was tried, [items, numbers]."""
 
     @abc.abstractmethod
     def valid(self, rows: Ints, levels: Ints, states: Ints) -> Flags:
@@ -37,9 +33,9 @@ class Board(abc.ABC):
     def step(self, rows: Ints, levels: Ints, states: Ints, options: Ints) -> Ints:
         """The states that options lead to."""
 
-    @abc.abstractmethod
-    def goal(self, rows: Ints, levels: Ints, states: Ints) -> Flags:
-        """Whether the search ends here; `levels` counts the moves in force."""
+    def goal(self, rows: Ints, levels: Ints, states: Ints) -> Flags:  # noqa: ARG002
+        """Whether the search ends here; `levels` counts the moves in force. Without a goal it visits everything."""
+        return np.zeros(len(rows), dtype=bool)
 
     @abc.abstractmethod
     def push(self, rows: Ints, levels: Ints, states: Ints, options: Ints, after: Ints) -> Ints:

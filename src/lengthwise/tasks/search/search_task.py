@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
-from lengthwise.tasks.batch import NOTHING, Samples
+from lengthwise.tasks.alphabets import numerals
+from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.ladder import Level, Rung
-from lengthwise.tasks.search.dyck import DyckView, dyck_view, trace_of
 from lengthwise.tasks.search.lockstep import Flags
-from lengthwise.tasks.search.problem import Problem, Tokens, search_trace
-from lengthwise.tasks.search.replay import Replay, replay
+from lengthwise.tasks.search.problem import DyckView, Problem, Replay, Tokens, dyck_view, replay, search_trace, trace_of
 from lengthwise.tasks.task import Axis, Task
 
 # One item in so many takes its values from the whole range, so that training shows every token.
@@ -41,16 +39,7 @@ class SearchTask(Task):
         Axis("content", "the largest value of ordinary items"),
     )
     rungs: ClassVar[tuple[Rung, ...]] = ()
-    preset: ClassVar[Mapping[str, Any]] = {
-        "depth": 2,
-        "width": 64,
-        "heads": 2,
-        "mlp_ratio": 2,
-        "steps": 2400,
-        "batch": 32,
-        "pool": 8,
-        "rate": 3e-3,
-    }
+    preset = {"depth": 2, "width": 64, "heads": 2, "mlp_ratio": 2, "steps": 2400, "batch": 32, "pool": 8, "rate": 3e-3}
 
     @abc.abstractmethod
     def problem(self, prompt: Sequence[str]) -> Problem:
@@ -66,9 +55,9 @@ class SearchTask(Task):
     def kinds(self) -> int:
         """How many kinds of brackets the traces have."""
 
-    @abc.abstractmethod
     def content_of(self, prompt: Sequence[str]) -> float:
-        """The mean of the values or labels of an instance: what the content axis moves."""
+        """The mean of the values or labels behind the target: what the content axis moves."""
+        return float(np.mean([int(text) for text in prompt[1:] if text.isdigit()]))
 
     def sample(self, size: int, draws: Draws) -> Samples:
         """Each row takes its first usable attempt, so an item does not depend on its batch."""
@@ -117,34 +106,28 @@ class SearchTask(Task):
         return tuple(depths)
 
     def numbers_of(self, prompt: Sequence[str], trace: Sequence[str]) -> dict[str, float]:
-        """What a trace does, in numbers, for metrics: nodes, dead ends, choices on the way, values."""
-        found = self.verify(prompt, trace)
+        """What a trace does, in numbers, for metrics: nodes, dead ends, choices on the way (their mean), values."""
+        found, problem = self.verify(prompt, trace), self.problem(prompt)
         pops = sum(event.kind == "pop" for event in found.events)
-        offered = self._offered(prompt, found)
+        states = [problem.root, *(move.state for move in found.path[:-1])]
         return {
             "nodes": float(len(found.events) - pops),
             "pops": float(pops),
             "goal_depth": float(len(found.path)),
-            "choices": offered,
+            "choices": float(np.mean([len(problem.moves(state)) for state in states])),
             "content": self.content_of(prompt),
         }
-
-    def _offered(self, prompt: Sequence[str], found: Replay) -> float:
-        """The mean number of moves to choose from, along the path to the goal."""
-        problem = self.problem(prompt)
-        states = [problem.root, *(move.state for move in found.path[:-1])]
-        return float(np.mean([len(problem.moves(state)) for state in states]))
 
     def levels(self, train_size: int) -> tuple[Level, ...]:
         """The ladder of shifts: the training range first, then every rung of every axis, one axis at a time."""
         sizes = tuple(self.sizes(1, train_size))
         levels = [Level("training", 0, self, sizes)]
         for rung in self.rungs:
-            for step in range(1, rung.steps + 1):
+            for further in range(rung.by, rung.by * rung.steps + 1, rung.by):
                 if rung.axis == "depth":
-                    levels.append(Level("depth", train_size + step * rung.by, self, (train_size + step * rung.by,)))
+                    levels.append(Level("depth", train_size + further, self, (train_size + further,)))
                 else:
-                    value = getattr(self, rung.axis) + step * rung.by
+                    value = getattr(self, rung.axis) + further
                     levels.append(Level(rung.axis, value, dataclasses.replace(self, **{rung.axis: value}), sizes))
         for level in levels:
             if not (level.sizes and all(level.task.has(size) for size in level.sizes)):
@@ -172,10 +155,10 @@ def check_range(branching: int, span: int, content: int, top: int) -> None:
         )
 
 
-def parsed(text: str, low: int, top: int, what: str) -> int:
+def parsed(text: str, top: int, what: str) -> int:
     """A number of a prompt."""
-    if text not in numerals(low, top):
-        raise UsageError(f"{what} is a whole number from {low} to {top}, not {text!r}")
+    if text not in numerals(1, top + 1):
+        raise UsageError(f"{what} is a whole number from 1 to {top}, not {text!r}")
     return int(text)
 
 
@@ -183,13 +166,3 @@ def longest_trace(events: int, depth: int, push: int, pop: int) -> int:
     """The most tokens of a trace of so many events that ends `depth` moves deep at most. A search that ends k deep has
     k more pushes than pops, so the number of pops is (events - k) / 2: pops are the longer ones, and k is 1 or more."""
     return max((events + k) // 2 * push + (events - k) // 2 * pop for k in range(1, depth + 1))
-
-
-@functools.lru_cache(maxsize=64)
-def numerals(low: int, top: int) -> tuple[str, ...]:
-    return tuple(str(value) for value in range(low, top + 1))
-
-
-def cut(tokens: Ints, lengths: Ints) -> Ints:
-    """The first `lengths` tokens of each row, NOTHING behind them."""
-    return np.where(np.arange(tokens.shape[1]) < lengths[:, None], tokens, NOTHING)

@@ -10,18 +10,12 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
+from lengthwise.tasks.alphabets import numerals
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import (
-    SearchTask,
-    check_range,
-    distinct_values,
-    longest_trace,
-    numerals,
-    parsed,
-)
+from lengthwise.tasks.search.search_task import SearchTask, check_range, distinct_values, longest_trace, parsed
 
 BAR, TAKE, SKIP = "|", "+", "-"
 
@@ -50,7 +44,7 @@ class SubsetSum(SearchTask):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        return (BAR, TAKE, SKIP, POP, *numerals(0, self.top))
+        return (BAR, TAKE, SKIP, POP, *numerals(self.top + 1))
 
     @property
     def kinds(self) -> int:
@@ -88,13 +82,10 @@ class SubsetSum(SearchTask):
             if text == BAR:
                 groups.append(())
             elif groups:
-                groups[-1] = (*groups[-1], parsed(text, 1, self.top, "a number of a group"))
+                groups[-1] = (*groups[-1], parsed(text, self.top, "a number of a group"))
         if not groups or rest[0] != BAR or not all(groups):
             raise UsageError(f"a prompt is a target and groups, as 6 | 5 | 2 | 4, not {' '.join(prompt)!r}")
-        return _Groups(parsed(target, 1, self.top, "the target"), tuple(groups))
-
-    def content_of(self, prompt: Sequence[str]) -> float:
-        return float(np.mean([int(text) for text in prompt[1:] if text != BAR]))
+        return _Groups(parsed(target, self.top, "the target"), tuple(groups))
 
 
 @dataclass(frozen=True)
@@ -132,7 +123,7 @@ class _SumBoard(Board):
     push_width, pop_width = 3, 4
 
     def __init__(self, target: Ints, groups: Ints) -> None:
-        self.target, self.groups = target, groups
+        self.roots, self.groups = target[:, None], groups
         self.depth = groups.shape[1]
         best = groups.max(axis=2)
         self.reach = np.zeros((len(target), self.depth + 1), dtype=np.int64)  # the most that later groups give
@@ -140,10 +131,6 @@ class _SumBoard(Board):
         # Behind the last group nothing can be tried; a row of numbers that never fit stands there.
         never = np.full((len(target), 1, groups.shape[2]), 1 << 20)
         self.padded = np.concatenate([groups, never], axis=1)
-
-    @property
-    def roots(self) -> Ints:
-        return self.target[:, None]
 
     def valid(self, rows: Ints, levels: Ints, states: Ints) -> Flags:
         alive = states <= self.reach[rows, levels][:, None]

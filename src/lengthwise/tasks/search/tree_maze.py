@@ -10,11 +10,12 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
+from lengthwise.tasks.alphabets import numerals
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.ladder import Rung
 from lengthwise.tasks.search.lockstep import Board, Flags, run_searches
 from lengthwise.tasks.search.problem import POP, Move, Problem
-from lengthwise.tasks.search.search_task import SearchTask, check_range, distinct_values, numerals, parsed
+from lengthwise.tasks.search.search_task import SearchTask, check_range, distinct_values, parsed
 
 OPEN, CLOSE = "(", ")"
 
@@ -43,7 +44,7 @@ class TreeMaze(SearchTask):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        return (OPEN, CLOSE, POP, *numerals(1, self.top))
+        return (OPEN, CLOSE, POP, *numerals(1, self.top + 1))
 
     @property
     def kinds(self) -> int:
@@ -90,7 +91,7 @@ class TreeMaze(SearchTask):
             elif text == CLOSE and around and before != OPEN:
                 around.pop()
             elif text.isdecimal() and int(text) not in ways and bool(around) == bool(ways):
-                ways[parsed(text, 1, self.top, "a room")] = []
+                ways[parsed(text, self.top, "a room")] = []
                 if around:
                     ways[around[-1]].append(int(text))
             else:
@@ -98,10 +99,7 @@ class TreeMaze(SearchTask):
             before = text
         if around or not ways:
             raise UsageError(f"{wanted}, not {' '.join(prompt)!r}")
-        return _Maze(parsed(prompt[1], 1, self.top, "a room"), parsed(prompt[0], 1, self.top, "the goal"), ways)
-
-    def content_of(self, prompt: Sequence[str]) -> float:
-        return float(np.mean([int(text) for text in set(prompt) if text.isdigit()]))
+        return _Maze(parsed(prompt[1], self.top, "a room"), parsed(prompt[0], self.top, "the goal"), ways)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +131,7 @@ class _MazeBoard(Board):
 
     def __init__(self, children: Ints, label: Ints, goals: Ints, depth: int) -> None:
         self.children, self.label, self.goals, self.depth = children, label, goals, depth
-
-    @property
-    def roots(self) -> Ints:
-        return np.zeros((len(self.label), 1), dtype=np.int64)
+        self.roots = np.zeros((len(label), 1), dtype=np.int64)
 
     def valid(self, rows: Ints, levels: Ints, states: Ints) -> Flags:  # noqa: ARG002
         return self.children[rows, states[:, 0]] != NOTHING
@@ -158,9 +153,7 @@ class _Printer(_MazeBoard):
     """Walks the whole tree and writes it down: a label for each room, brackets around the ways of one."""
 
     push_width, pop_width = 2, 1
-
-    def goal(self, rows: Ints, levels: Ints, states: Ints) -> Flags:  # noqa: ARG002
-        return np.zeros(len(rows), dtype=bool)
+    goal = Board.goal
 
     def push(self, rows: Ints, levels: Ints, states: Ints, options: Ints, after: Ints) -> Ints:  # noqa: ARG002
         return np.column_stack([np.where(options == 0, 0, NOTHING), self.label[rows, after[:, 0]]])

@@ -52,7 +52,9 @@ class _FittedEdit(Fitted):
         if pairs > _MOST:
             raise UsageError(f"the metric edit compares up to {_MOST:,} pairs, not {pairs:,}; take fewer trajectories")
         signs = _signs(first.vocabulary | second.vocabulary)
-        one, two = ([_word(t.tokens, signs) for t in sample.trajectories] for sample in (first, second))
+        one, two = (
+            ["".join(map(signs.__getitem__, t.tokens)) for t in sample.trajectories] for sample in (first, second)
+        )
         edits = cdist(one, two, scorer=Levenshtein.distance, dtype=np.int32).astype(np.float64)
         lengths = [np.array([len(word) for word in words], dtype=np.float64) for words in (one, two)]
         return 2 * edits / (lengths[0][:, None] + lengths[1][None, :] + edits)
@@ -64,7 +66,3 @@ def _signs(vocabulary: frozenset[str]) -> dict[str, str]:
         raise UsageError(f"the metric edit tells 1,112,031 tokens apart, and there are {len(vocabulary):,} here")
     codes = (code for code in range(_FIRST, _LAST + 1) if code not in _SURROGATES)
     return {token: chr(code) for token, code in zip(sorted(vocabulary), codes, strict=False)}
-
-
-def _word(tokens: tuple[str, ...], signs: dict[str, str]) -> str:
-    return "".join(map(signs.__getitem__, tokens))

@@ -22,7 +22,7 @@ from lengthwise.transport.problem import Floats, Solution, TransportProblem, Vec
 from lengthwise.transport.solvers.line import line_potentials, monotone_plan
 
 MOST_PAIRS = 10_000_000
-ITERATIONS = 200
+ITERATIONS, DIRECTIONS = 200, 100
 STEPS = (1.0, 0.3, 0.1, 0.03, 0.01)  # regularisation in units of the mean cost
 
 
@@ -33,12 +33,15 @@ def solve_entropic(problem: TransportProblem, limit: int | None = None) -> Solut
         raise UsageError(f"the method 'entropic' holds all pairs and takes up to {MOST_PAIRS:,}, not {n * m:,}")
     costs = problem.cost.block(slice(None), slice(None))
     mean = float(costs.mean()) or 1.0
-    f, g = np.zeros(n), np.zeros(m)
+    f, g, log_a, log_b = np.zeros(n), np.zeros(m), np.log(problem.a)[:, None], np.log(problem.b)
     iterations = ITERATIONS if limit is None else limit
     for step, share in enumerate(STEPS):
         rounds = iterations // len(STEPS) + (step < iterations % len(STEPS))
-        f, g = _sinkhorn(costs, problem.a, problem.b, f, g, share * mean, rounds)
-    logarithm = (f[:, None] + g - costs) / (STEPS[-1] * mean) + np.log(problem.a)[:, None] + np.log(problem.b)
+        unit = share * mean
+        for _ in range(rounds):
+            f = -unit * np.asarray(logsumexp((g - costs) / unit + log_b, axis=1))
+            g = -unit * np.asarray(logsumexp((f[:, None] - costs) / unit + log_a, axis=0))
+    logarithm = (f[:, None] + g - costs) / (STEPS[-1] * mean) + log_a + log_b
     # Before the first full iteration the numbers may be anything; the mending needs them finite.
     plan = _mended(np.exp(np.minimum(logarithm, 0.0)), problem.a, problem.b)
     g = (costs - f[:, None]).min(axis=0)
@@ -46,15 +49,6 @@ def solve_entropic(problem: TransportProblem, limit: int | None = None) -> Solut
     rows, columns = np.nonzero(plan)
     notes = (f"entropic with regularisation {STEPS[-1] * mean:.4g}, {iterations} iterations",)
     return Solution(rows, columns, plan[rows, columns], f, g, "entropic", False, True, notes)
-
-
-def _sinkhorn(
-    costs: Floats, a: Floats, b: Floats, f: Floats, g: Floats, regularisation: float, rounds: int
-) -> tuple[Floats, Floats]:
-    for _ in range(rounds):
-        f = -regularisation * np.asarray(logsumexp((g - costs) / regularisation + np.log(b), axis=1))
-        g = -regularisation * np.asarray(logsumexp((f[:, None] - costs) / regularisation + np.log(a)[:, None], axis=0))
-    return f, g
 
 
 def _mended(plan: Floats, a: Floats, b: Floats) -> Floats:
@@ -66,9 +60,6 @@ def _mended(plan: Floats, a: Floats, b: Floats) -> Floats:
     columns = np.maximum(b - plan.sum(axis=0), 0.0)
     missing = (rows.sum() + columns.sum()) / 2
     return plan + np.outer(rows, columns) / missing if missing > 0 else plan
-
-
-DIRECTIONS = 100
 
 
 def solve_sliced(problem: TransportProblem, limit: int | None = None) -> Solution:

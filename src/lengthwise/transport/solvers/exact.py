@@ -13,23 +13,34 @@ those of the whole, so few pairs are promising. The coarse problem is solved the
 enough for all pairs. It only decides where the search starts; that the result is optimal rests on the last level alone.
 
 Equal vectors are merged first: ties cost pivots, and merging them changes nothing.
+
+`smallest` finds the cheapest columns of each row at given potentials: for candidate edges, c-transforms and violated
+constraints. Time O(n m d) for vectors, O(n m) for other costs; memory O(n k) and one block of costs. With numba, costs
+of vectors are computed in tiles and never stored.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lengthwise.transport.problem import Cost, Floats, Ints, Solution, TransportProblem, VectorCost
-from lengthwise.transport.solvers.basis import Basis, integer_masses
 from lengthwise.transport.solvers.line import overlaps
-from lengthwise.transport.solvers.scan import smallest, transform
-from lengthwise.transport.solvers.simplex import ROUNDING
+from lengthwise.transport.solvers.simplex import ROUNDING, Basis, compile_if_possible, compiled, integer_masses
+
+Pairs = tuple[Ints, Ints, Floats]
+CANDIDATES = 16  # pairs that a row and a column start with
+WORST = 8  # broken constraints of a row that become arcs in a round
+RATIO = 4  # of the points of a level to those of the one below
+ALL_PAIRS = 1 << 15  # pairs up to which all of them are edges
+_LEAST = 64  # a side is not thinned below this
+_BLOCK = 1 << 18
+TILE = 256  # costs at once; they stay in the first-level cache
+_vectorised = compile_if_possible(reorder=True)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Merged:
     """A problem without equal vectors, and the place of every item of the original in it."""
 
@@ -50,21 +61,23 @@ class Merged:
             rows = rows[some]
         else:
             # A plan that was cut moves less than all mass; it stays with the first of equal vectors.
-            rows, columns = _representatives(self.row_of)[rows], _representatives(self.column_of)[columns]
-        return dataclasses.replace(
-            solution, rows=rows, columns=columns, mass=mass, f=solution.f[self.row_of], g=solution.g[self.column_of]
-        )
+            rows, columns = (
+                np.unique(point_of, return_index=True)[1][places]
+                for point_of, places in ((self.row_of, rows), (self.column_of, columns))
+            )
+        f, g = solution.f[self.row_of], solution.g[self.column_of]
+        return replace(solution, rows=rows, columns=columns, mass=mass, f=f, g=g)
 
 
 def merged(problem: TransportProblem) -> Merged:
     """The problem with equal vectors merged; costs that are not vectors stay as they are. O(n log n)."""
-    cost = problem.cost
+    cost, whole = problem.cost, Merged(problem, problem, np.arange(0), np.arange(0))
     if not isinstance(cost, VectorCost):
-        return Merged(problem, problem, np.arange(0), np.arange(0))
+        return whole
     x, row_of = np.unique(cost.x, axis=0, return_inverse=True)
     y, column_of = np.unique(cost.y, axis=0, return_inverse=True)
     if (len(x), len(y)) == cost.shape:
-        return Merged(problem, problem, np.arange(0), np.arange(0))
+        return whole
     row_of, column_of = row_of.ravel(), column_of.ravel()
     a, b = np.bincount(row_of, weights=problem.a), np.bincount(column_of, weights=problem.b)
     return Merged(problem, TransportProblem(VectorCost(x, y, cost.norm), a, b), row_of, column_of)
@@ -75,13 +88,6 @@ def _share(points: Ints, mass: Floats, point_of: Ints, weights: Floats) -> tuple
     places, items = np.argsort(points, kind="stable"), np.argsort(point_of, kind="stable")
     place, item, part = overlaps(mass[places], weights[items])
     return items[item], places[place], part
-
-
-def _representatives(point_of: Ints) -> Ints:
-    return np.unique(point_of, return_index=True)[1]
-
-
-Pairs = tuple[Ints, Ints, Floats]
 
 
 class Watch:
@@ -115,10 +121,6 @@ class Watch:
         places, ranks = np.nonzero(chosen >= 0)
         self.more[rows[chosen[:, -1] >= 0]] = True
         return rows[places], chosen[places, ranks], costs[places, ranks]
-
-
-CANDIDATES = 16  # pairs that a row and a column start with
-WORST = 8  # broken constraints of a row that become arcs in a round
 
 
 @dataclass
@@ -205,11 +207,6 @@ def as_solution(found: Optimum, method: str, notes: tuple[str, ...]) -> Solution
     return Solution(rows, columns, mass, found.basis.f, found.basis.g, method, True, found.finished, notes)
 
 
-RATIO = 4
-ALL_PAIRS = 1 << 15  # pairs up to which all of them are edges
-_LEAST = 64  # a side is not thinned below this
-
-
 def solve_sparse(problem: TransportProblem, limit: int | None = None) -> Solution:
     """The optimum; `limit` cuts the pivots of all levels together. Memory O(n + m), time O(n m d) and the pivots'."""
     n, m = problem.cost.shape
@@ -231,13 +228,134 @@ def _level(
     supply, demand = integer_masses(a, b)
     if n * m <= ALL_PAIRS:
         return all_pairs(cost, supply, demand, budget), (n + m,)
-    rows, columns = (_some(len(weights), generator) for weights in (a, b))
-    coarse, points = _level(
-        cost.part(rows, columns), a[rows] / a[rows].sum(), b[columns] / b[columns].sum(), budget, generator
+    rows, columns = (
+        np.sort(generator.choice(count, max(min(count, _LEAST), count // RATIO), replace=False)) for count in (n, m)
     )
+    lighter = a[rows] / a[rows].sum(), b[columns] / b[columns].sum()
+    coarse, points = _level(cost.part(rows, columns), *lighter, budget, generator)
     g = transform(cost.part(rows, np.arange(m)).flipped(), coarse.basis.f)
     return candidate_pairs(cost, supply, demand, g, budget), (*points, n + m)
 
 
-def _some(count: int, generator: np.random.Generator) -> np.ndarray:
-    return np.sort(generator.choice(count, max(min(count, _LEAST), count // RATIO), replace=False))
+def smallest(cost: Cost, g: Floats, count: int, below: Floats | None = None) -> tuple[Ints, Floats]:
+    """For each row the `count` columns with the least `c_ij - g_j`, least first, and their costs: two arrays [n,
+    count].
+
+    Only columns with `c_ij - g_j < below_i` count; places that stay empty hold -1 and an infinite cost.
+    """
+    n, m = cost.shape
+    below = np.full(n, np.inf) if below is None else below
+    chosen = np.full((n, min(count, m)), -1, np.int64)
+    costs = np.full(chosen.shape, np.inf)
+    if compiled() and isinstance(cost, VectorCost):
+        across = np.ascontiguousarray(cost.y.T)
+        smallest_of_vectors(cost.x, across, cost.norm == "cityblock", g, below, chosen, costs)
+        return chosen, costs
+    asked = np.flatnonzero(below > -np.inf)
+    high = max(1, _BLOCK // m)
+    for start in range(0, len(asked), high):
+        rows = asked[start : start + high]
+        chosen[rows], costs[rows] = _of_block(cost.block(rows, slice(None)), g, below[rows], chosen.shape[1])
+    return chosen, costs
+
+
+def transform(cost: Cost, g: Floats) -> Floats:
+    """The c-transform `f_i = min_j c_ij - g_j`, the largest f that is feasible with g."""
+    chosen, costs = smallest(cost, g, 1)
+    return costs[:, 0] - g[chosen[:, 0]]
+
+
+def _of_block(block: Floats, g: Floats, below: Floats, count: int) -> tuple[Ints, Floats]:
+    if compiled():
+        chosen = np.full((len(block), count), -1, np.int64)
+        costs = np.full(chosen.shape, np.inf)
+        smallest_of_block(np.ascontiguousarray(block), g, below, chosen, costs)
+        return chosen, costs
+    keys = block - g
+    some = np.argpartition(keys, count - 1, axis=1)[:, :count] if count < block.shape[1] else np.argsort(keys, axis=1)
+    found = np.take_along_axis(keys, some, axis=1)
+    order = np.argsort(found, axis=1, kind="stable")
+    chosen, found = np.take_along_axis(some, order, axis=1), np.take_along_axis(found, order, axis=1)
+    fits = found < below[:, None]
+    return np.where(fits, chosen, -1), np.where(fits, np.take_along_axis(block, chosen, axis=1), np.inf)
+
+
+@_vectorised
+def smallest_of_vectors(x, y_transposed, cityblock, g, below, chosen, costs):
+    """Fill `chosen` and `costs` [n, k] for vectors x [n, d] and y_transposed [d, m]."""
+    m, tile = y_transposed.shape[1], np.empty(TILE)
+    keys = np.empty(chosen.shape[1])
+    for row in range(len(x)):
+        if below[row] == -np.inf:
+            continue
+        found, bar = 0, below[row]
+        for left in range(0, m, TILE):
+            width = min(TILE, m - left)
+            _distances(x[row], y_transposed, cityblock, left, width, tile)
+            found, bar = _keep(tile, width, left, g, bar, found, keys, chosen[row], costs[row])
+
+
+@_vectorised
+def smallest_of_block(block, g, below, chosen, costs):
+    """The same for a block of costs [n, m]."""
+    keys = np.empty(chosen.shape[1])
+    for row in range(len(block)):
+        if below[row] == -np.inf:
+            continue
+        found, bar = 0, below[row]
+        for left in range(0, block.shape[1], TILE):
+            width = min(TILE, block.shape[1] - left)
+            found, bar = _keep(
+                block[row, left : left + width], width, left, g, bar, found, keys, chosen[row], costs[row]
+            )
+
+
+@_vectorised
+def _distances(point, others, cityblock, left, width, tile):
+    tile[:width] = 0.0
+    first = 0
+    while first < len(point):
+        # Four coordinates at once: the tile is read and written a quarter as often.
+        if first + 4 <= len(point) and not cityblock:
+            p, q, r, s = point[first], point[first + 1], point[first + 2], point[first + 3]
+            for k in range(width):
+                t, u = p - others[first, left + k], q - others[first + 1, left + k]
+                v, w = r - others[first + 2, left + k], s - others[first + 3, left + k]
+                tile[k] += (t * t + u * u) + (v * v + w * w)
+            first += 4
+        else:
+            p = point[first]
+            if cityblock:
+                for k in range(width):
+                    tile[k] += abs(p - others[first, left + k])
+            else:
+                for k in range(width):
+                    t = p - others[first, left + k]
+                    tile[k] += t * t
+            first += 1
+    if not cityblock:
+        for k in range(width):
+            tile[k] = np.sqrt(tile[k])
+
+
+@_vectorised
+def _keep(tile, width, left, g, bar, found, keys, chosen, costs):
+    """Insert what is below the bar into the sorted `keys`; the bar falls once they are full."""
+    hits = 0
+    for k in range(width):
+        hits += 1 if tile[k] - g[left + k] < bar else 0
+    if hits == 0:
+        return found, bar
+    most = len(keys)
+    for k in range(width):
+        key = tile[k] - g[left + k]
+        if key < bar:
+            place = min(found, most - 1)
+            while place > 0 and keys[place - 1] > key:
+                keys[place], chosen[place], costs[place] = keys[place - 1], chosen[place - 1], costs[place - 1]
+                place -= 1
+            keys[place], chosen[place], costs[place] = key, left + k, tile[k]
+            found = min(found + 1, most)
+            if found == most:
+                bar = min(bar, keys[most - 1])
+    return found, bar

@@ -1,0 +1,86 @@
+"""What `check`, `measure`, `ask` and `inspect` take."""
+
+from __future__ import annotations
+
+from lengthwise.cli.options import Parser, add_task_options, add_trust, whole, whole_from
+
+
+def check(parser: Parser) -> None:
+    """Predict before training whether a model can hold beyond its training size, with which encoding, and why.
+
+    The card begins with one line of advice. Then it has a verdict for each encoding: can hold (a solution exists that
+    works at every length; training may still miss it), cannot hold (there is an obstruction) or unknown. Each has its
+    reason, which can be checked by hand, and what would change it. --against compares verdicts with what a study
+    measured.
+
+    A formulation of your own is a Python file with `starts(size)` and `step(state)`, or a JSONL file of lines {"state":
+    "1 0 1", "next": "1 1"}.
+    """
+    add_task_options(parser)
+    parser.add("--formulation FILE", "a layout of reasoning steps of your own, .py or .jsonl")
+    parser.add_argument(
+        "--position", action="append", metavar="SPEC", help="an encoding; may be repeated (the usual five)"
+    )
+    parser.add("--train-size N", "train on sizes up to this (20, or a third of a task that ends early)", whole_from(1))
+    parser.add("--test-size N", "use on sizes up to this (3 x training size)", whole)
+    parser.add("--items N", "training items planned, for coverage (the preset's steps x batch)", whole_from(1))
+    parser.flag("--decoder", "a layout of steps as a causal decoder writes it, seeing all before")
+    parser.add("--program FILE", "check a C-RASP program of your own against the task (docs/programs.md)")
+    parser.flag("--explain", "every opinion: the models it binds, its assumptions, its source")
+    parser.add("--against STUDY", "compare predictions with the measurements of a study")
+
+
+def measure(parser: Parser) -> None:
+    """Put probes to a trained model: accuracy by size unless --probe names others.
+
+    A saved run is measured at other sizes, on other items, on another task, or read with another encoding of the same
+    parameters. Extending a model's context is tried this way: train with rope, then measure with --position
+    rope:scaling=yarn,factor=3. `--list-probes` lists what can be measured.
+    """
+    what = "the folder of a run, a Hub folder, a GGUF file, or my.py::build"
+    parser.add_argument("subject", nargs="?", metavar="SUBJECT", help=what)
+    add_task_options(parser, "measure on this task, which has the same symbols (the run's own)")
+    parser.add_argument(
+        "--probe", action="append", metavar="SPEC", help="what to measure, as ladder:items=200; repeatable (curve)"
+    )
+    parser.flag("--list-probes", "list the probes")
+    parser.add("--test-size N", "measure at every size up to this (the run's own test size)", whole_from(1))
+    parser.add("--sizes N,N,…", "measure at these sizes instead, as 10,20,60")
+    parser.add("--items N", "test items at each size (200)", whole_from(1), default=200)
+    parser.add("--position SPEC", "read the model with this encoding instead of its own")
+    parser.flag("--generate", "also write answers token by token: do they agree?")
+    parser.add_figure("draw the curve into this .svg, .png or .html file")
+    add_trust(parser, "the run")
+    parser.seed_help = "the seed of the test items (the run's own)"
+
+
+def ask(parser: Parser) -> None:
+    """Ask a run one question: `lengthwise ask RUN "9 3 41 7"` prints what its model answers.
+
+    The prompt is symbols of the run's task with spaces between; `lengthwise tasks NAME` shows examples.
+    """
+    parser.add_argument("run", metavar="RUN", help="the folder of a run")
+    parser.add_argument("prompt", metavar="PROMPT", help="symbols of the task, with spaces between")
+    add_trust(parser, "the run")
+    parser.seed_help = ""
+
+
+def inspect(parser: Parser) -> None:
+    """Inspect a model: its layers and norms, how much it can stretch distances, what moving all positions does to it,
+    how clearly its attention prefers one key to the others and which tokens receive it, how short it can be written
+    down, and whether its tokens draw together from block to block.
+
+    MODEL is the folder of a run, a folder with config.json and safetensors (GPT-2, Llama, Mistral, Qwen2, BERT,
+    RoBERTa), a GGUF file, or a Python file of yours, my.py::build; nothing is downloaded. It is shown items of the
+    run's own task, or of --task or --data; a model without a task is shown a built-in text where it has a tokenizer,
+    and made-up sequences where it has none.
+    """
+    parser.add_argument("model", metavar="MODEL", help="a run, a Hub folder, a GGUF file, or my.py::build")
+    parser.add("--task TASK", "show it items of this task, which has the same symbols")
+    parser.add("--data FILE", 'show it a JSONL file: {"tokens": […]}, {"text": …} or {"input": …}')
+    parser.add("--size N", "the size of the items (the largest it was trained on)", whole_from(1))
+    parser.add("--items N", "how many sequences (8; 2 for a model of over 20 million)", whole_from(1))
+    parser.add("--probes PROBES", "only these, separated by commas, such as layers,margins:items=4")
+    parser.add_output("--page", (".html",), "also write everything as one HTML page")
+    add_trust(parser, "the run")
+    parser.seed_help = "the seed of the inputs (0)"

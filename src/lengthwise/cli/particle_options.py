@@ -1,0 +1,80 @@
+"""What `particles` and its commands take."""
+
+from __future__ import annotations
+
+from lengthwise.cli.options import Parser, above_0, number, one_of, whole, whole_from
+
+_DYNAMICS = one_of("sa", "usa")
+_SHOW = one_of("pairs", "one", "clusters")
+
+
+def particles(parser: Parser) -> None:
+    """Let tokens on a sphere attract each other as attention does, and see whether they gather in one point.
+
+    It prints what theory predicts for this start and what the simulation did, and draws it: --page is one HTML file
+    with a sphere to rotate and a time slider, --gif and --video are films. SA is attention normalised over the keys;
+    USA divides by their number instead. Depth is time.
+
+    A start from a file has one token per row: an array .npy [n, d], comma-separated numbers (.csv), or one list of
+    numbers per line (.jsonl).
+    """
+    parser.add("--n N", "how many tokens (64)", whole_from(1))
+    parser.add("--d D", "in how many dimensions (3); 2 is a circle", whole_from(2))
+    parser.add("--beta B", "the inverse temperature of attention (9)", number, default=9.0)
+    parser.add("--dynamics NAME", "sa or usa (sa)", _DYNAMICS, default="sa")
+    parser.add("--start START", "uniform, orthogonal, caps, hemisphere or a file (uniform)", default="uniform")
+    parser.add("--caps K", "with --start caps: how many (3)", whole)
+    parser.add("--spread A", "with --start caps: their radius in radians (0.2)", number)
+    parser.add("--query Q", "identity, negative, random, or a file [d, d] (identity)", default="identity")
+    parser.add("--key K", "the same for the keys: scores are beta <Qx, Ky> (identity)", default="identity")
+    parser.add("--value V", "identity, negative, random, or a file [d, d] (identity)", default="identity")
+    parser.add("--time T", "how long (40)", above_0, default=40.0)
+    parser.add("--frames N", "at how many moments to look (120)", whole_from(2), default=120)
+    parser.add("--tolerance E", "error that a step may add, in radians (1e-8)", number, default=1e-8)
+    parser.add_output("--page", (".html",), "write the interactive picture as one HTML page")
+    parser.add_output("--gif", (".gif",), "write a film as .gif")
+    parser.add_output("--video", (".mp4",), "write a film as .mp4, which needs ffmpeg")
+    parser.add_output("--output", (".npz", ".csv"), "write the points by time as .npz or .csv")
+
+
+def particles_phases(parser: Parser) -> None:
+    """Draw the phase diagram of tokens on a sphere: over time and beta, for each dimension, are they in one place?
+
+    Tokens begin independently and uniformly. The colour is the share of pairs whose inner product is within delta of 1,
+    over several starts; the line is the time at which tokens that begin orthogonal come as near. The diagram is printed
+    as a table of that share, and below it where the line predicts when the tokens gather.
+    """
+    parser.add("--d LIST", "the dimensions (2,8,32,128,512)", default="2,8,32,128,512")
+    parser.add("--n N", "how many tokens (32)", whole_from(2), default=32)
+    parser.add("--starts N", "how many starts are averaged (24)", whole_from(1), default=24)
+    parser.add("--most-beta B", "beta goes from 0 to this (9)", above_0, default=9.0)
+    parser.add("--betas N", "at how many values of beta (37)", whole_from(2), default=37)
+    parser.add("--time T", "how long (30)", above_0, default=30.0)
+    parser.add("--frames N", "at how many moments to look (61)", whole_from(2), default=61)
+    parser.add("--dynamics NAME", "sa or usa (sa)", _DYNAMICS, default="sa")
+    parser.add("--delta D", "how near 1 an inner product must be (0.001)", number, default=1e-3)
+    parser.add("--show WHAT", "pairs, one (all tokens in one cluster) or clusters (pairs)", _SHOW, default="pairs")
+    parser.add_figure()
+    parser.add_output("--output", (".csv",), "write the rows as .csv")
+
+
+CELLS, LEVEL, GROWTHS = (400, 4, 24)
+
+
+def particles_density(parser: Parser) -> None:
+    """Let a density of infinitely many tokens on the circle or the sphere attract itself, from a nearly uniform start.
+
+    It counts the peaks over time, and compares them with the wave that grows fastest according to linear theory; on the
+    circle its crests are about the number of clusters that appear first. --figure draws the density over angle and
+    time. The scheme keeps mass and never makes a density negative; docs/theorems-particles.md has its orders.
+    """
+    parser.add("--d D", "2, a circle, or 3, a sphere (2)", whole, default=2)
+    parser.add("--beta B", "the inverse temperature of attention (9)", number, default=9.0)
+    parser.add("--dynamics NAME", "sa or usa (sa)", _DYNAMICS, default="sa")
+    parser.add("--noise A", "disturbance of the start, a share of it (0.01; sphere 0.05)", number)
+    parser.add("--time T", f"how long ({GROWTHS} over the rate of the fastest wave)", above_0)
+    parser.add("--frames N", "at how many moments to look (121)", whole_from(2), default=121)
+    parser.add("--cells N", f"with --d 2: cells of the circle ({CELLS})", whole)
+    parser.add("--level N", f"with --d 3: 10 * 4^N + 2 cells of the sphere ({LEVEL})", whole)
+    parser.add_figure()
+    parser.add_output("--output", (".npz", ".csv"), "write the density by time as .npz or .csv")

@@ -1,0 +1,57 @@
+"""What `shift`, `tasks`, `positions` and `doctor` take."""
+
+from __future__ import annotations
+
+from lengthwise.cli.options import Parser, add_task_options, add_trust, whole, whole_from
+
+
+def shift(parser: Parser) -> None:
+    """Measure how far test trajectories are from training ones: two files, a task at two sizes, or a task's ladder.
+
+    The distance is Wasserstein-1 with a certificate, compared with the noise between two samples of one distribution,
+    and explained: which numbers and which trajectories account for it. A file holds one JSON object per line, such as
+    {"text": "3 1 2"} or {"input": ..., "answer": ...}, optionally with "weight", "depth" and "features". The first
+    sample is training.
+
+    Metrics: features (length, depth, backtracks ...), contour (the depth profile), edit, ngrams:n=2, and
+    hidden:model=FOLDER (mean hidden states of a frozen model).
+
+    With --ladder the levels of a task (deeper, wider, other values) are measured one by one, each against training.
+    """
+    add = parser.add_argument
+    add("first", metavar="FIRST", help="the training file; or a task with --from and --to, or --ladder")
+    add("second", nargs="?", metavar="SECOND", help="the file to compare with it")
+    add("--from", dest="from_sizes", metavar="SIZES", help="with a task: the training size or sizes, such as 5-10")
+    add("--to", dest="to_sizes", metavar="SIZES", help="with a task: the size or sizes to compare with")
+    parser.flag("--ladder", "with a task: every level of its ladder, each against training")
+    parser.add("--train-size N", "with --ladder: the largest size of training", whole)
+    parser.add("--metric SPEC", "how far apart two trajectories are (features)", default="features")
+    parser.add("--method NAME", "how the distance is computed (auto: chosen and reported)")
+    parser.add("--items N", "with a task: trajectories at each end or level (200)", whole_from(2))
+    parser.add("--resamples N", "splits and permutations for the noise (100)", whole_from(20))
+    parser.add_figure()
+    parser.flag("--require", "exit with 3 if the distance is not certified")
+    add_trust(parser, "the run of hidden:model=RUN")
+
+
+def tasks(parser: Parser) -> None:
+    """List the tasks with one line each, or show one: what is known about it, and worked samples."""
+    add_task_options(parser)
+    parser.add("--show N", "print N worked samples (0)", whole_from(0), default=0)
+    parser.add("--size N", "the size of the samples (a small one)", whole)
+
+
+def positions(parser: Parser) -> None:
+    """List the position encodings with one line each, or show one in figures.
+
+    Shown are its promises and, for a query and a key that are alike, how the logit between them changes with distance.
+    """
+    text = "an encoding, with settings and wrappers as rope:base=500000+randomized"
+    parser.add_argument("position", nargs="?", metavar="POSITION", help=text)
+    parser.add("--show N", "the number of distances shown (8)", whole_from(1), default=8)
+    parser.add("--trained N", "the training length it is built for, in tokens (64)", whole_from(2), default=64)
+
+
+def doctor(parser: Parser) -> None:
+    """Versions, threads, a two-second speed trial, extras, and what is missing."""
+    parser.flag("--no-speed", "skip the speed trial")

@@ -1,0 +1,51 @@
+"""What `train` takes: the settings of models and of training are options by themselves."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from lengthwise.cli.options import Parser, add_task_options, number, whole, whole_from
+from lengthwise.models.architecture import Architecture
+from lengthwise.registry import SettingField, settings_of
+from lengthwise.training.recipe import Recipe
+
+_READ = {int: (whole, "N"), float: (number, "X"), str: (str, "SPEC")}  # how the value of an option is read and shown
+
+
+def train(parser: Parser) -> None:
+    """Train a model on a task at short sizes, then measure it at every size up to the test size.
+
+    The run is kept in a folder (runs/… unless --folder says otherwise). Run the same command again to get the finished
+    run, or to resume an interrupted one.
+    """
+    add_task_options(parser)
+    model, training = dict(settings_of(Architecture)), settings_of(Recipe)
+    parser.add("--position SPEC", model.pop("position").words, default="none")
+    parser.add("--train-size N", "train on sizes up to this (20; less where a task ends below 60)", whole_from(1))
+    parser.add("--test-size N", "measure at every size up to this (3 x training size)", whole_from(1))
+    parser.add("--items N", "test items at each size (200)", whole_from(1), default=200)
+    parser.add("--seeds N", "train N seeds, from --seed on (1)", whole_from(1), default=1)
+    parser.add("--keep SHARE", "with --seeds: keep those with this exact match in range", number)
+    parser.add_argument(
+        "--probe", action="append", metavar="SPEC", help="measure this as well, as ladder:items=200; repeatable"
+    )
+    parser.add("--folder DIR", "where the run is kept (below runs/)")
+    parser.add_figure("draw the curve into this .svg, .png or .html file")
+    parser.add("--threads N", "torch threads (1: best for small models)", whole_from(1), default=1)
+    parser.flag("--dry-run", "print the resolved plan and stop")
+    _add_settings(parser, "the model (the task's preset where not given)", model)
+    _add_settings(parser, "training (the task's preset where not given)", training)
+
+
+def _add_settings(parser: argparse.ArgumentParser, title: str, settings: Mapping[str, SettingField]) -> None:
+    """An option for every setting, named and explained as its field is; not given, it stays None."""
+    group = parser.add_argument_group(title)
+    for name, one in settings.items():
+        if one.flags is None:
+            read, shown = _READ[one.kind]
+            group.add_argument(f"--{name.replace('_', '-')}", type=read, metavar=one.shown or shown, help=one.words)
+            continue
+        either = group.add_mutually_exclusive_group()
+        for flag, value, words in zip(one.flags, (True, False), one.words.split("|"), strict=True):
+            either.add_argument(f"--{flag}", dest=name, action="store_const", const=value, help=words)

@@ -1,1 +1,0 @@
-"""Infinitely many tokens: a density that moves."""

@@ -1,0 +1,248 @@
+"""The encodings: none, tables that are added to embeddings, biases that are added to logits, and rotations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from lengthwise.errors import UsageError
+from lengthwise.positions import positions
+from lengthwise.positions.position import Position, Shape
+
+if TYPE_CHECKING:
+    from lengthwise.positions.networks.encoders import Encoder
+
+
+@positions.register("none", "nope")
+@dataclass(frozen=True)
+class NoPosition(Position):
+    """Nothing is added; a causal model still knows how many tokens it has seen."""
+
+    shift_invariant = True
+    beyond_training = True
+
+    def build(self, shape: Shape) -> Encoder:  # noqa: ARG002
+        from lengthwise.positions.networks.encoders import Encoder
+
+        return Encoder()
+
+
+@positions.register("learned", "ape")
+@dataclass(frozen=True)
+class Learned(Position):
+    """A table with one trained vector a position, added to the embedding; rows 0 means as many as the test needs."""
+
+    rows: int = 0
+    shift_invariant = False
+    beyond_training = False
+
+    def check(self, shape: Shape) -> None:
+        if 0 < self.rows < shape.rows:
+            raise UsageError(
+                f"a learned table of {self.rows} rows is too short for the {shape.rows} tokens of the test size; "
+                "leave rows out, or test at smaller sizes"
+            )
+
+    def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.encoders import LearnedEncoder
+
+        return LearnedEncoder(self.rows or shape.rows, shape.width)
+
+
+@positions.register("sinusoidal")
+@dataclass(frozen=True)
+class Sinusoidal(Position):
+    """Fixed sines and cosines of the position, added to the embedding (Vaswani et al. 2017).
+
+    Interleaved: columns 2k and 2k + 1 are the sine and the cosine of position x base^(-2k / width), times scale x √2.
+    `scale` is thus the root mean square of a coordinate. Its default is the standard deviation with which token
+    embeddings (and the rows of `learned`) start: the sum is normalised before it is read, so it is the ratio that
+    counts, and at amplitude 1, as in the paper, a fresh token would be one part in 35 of what the first layer sees.
+    """
+
+    base: float = 10000.0
+    scale: float = 0.02
+    shift_invariant = False
+    beyond_training = True
+
+    def __post_init__(self) -> None:
+        if not self.base > 1 or not self.scale > 0:
+            raise UsageError(
+                f"sinusoidal needs a base above 1 and a scale above 0, not base {self.base} and scale {self.scale}"
+            )
+
+    def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.encoders import SinusoidalEncoder
+
+        return SinusoidalEncoder(shape.width, self.base, self.scale)
+
+
+@positions.register("alibi")
+@dataclass(frozen=True)
+class Alibi(Position):
+    """A fixed penalty on every logit that grows linearly with distance (Press et al. 2022).
+
+    Head h = 1, ..., H subtracts 2^(-8h/H) times the distance. The formula is used for any H; the authors' code departs
+    from it where H is not a power of two. In an encoder the distance is taken without its sign, so that what stands
+    before a token and what stands after it look the same.
+    """
+
+    shift_invariant = True
+    beyond_training = True
+
+    def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.encoders import AlibiEncoder
+
+        return AlibiEncoder(shape.heads)
+
+
+@positions.register("kerple")
+@dataclass(frozen=True)
+class Kerple(Position):
+    """A learned penalty a head: r1 ln(1 + r2 distance), or r1 distance^r2 (Chi et al. 2022).
+
+    r1 > 0 and r2 > 0, and r2 < 2 for the power, by their parametrisation: the kernels that give these penalties are
+    conditionally positive definite. Both start with r2 = 1; the logarithm with r1 spread evenly over the heads between
+    0 and 1, the power with the slopes of ALiBi, which it then equals. In an encoder the distance has no sign.
+    """
+
+    variant: Literal["log", "power"] = "log"
+    shift_invariant = True
+    beyond_training = True
+
+    def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.encoders import LogEncoder, PowerEncoder
+
+        return LogEncoder(shape.heads) if self.variant == "log" else PowerEncoder(shape.heads)
+
+
+@positions.register("t5")
+@dataclass(frozen=True)
+class T5(Position):
+    """A learned bias a head for every bucket of distances, wider when further away (Raffel et al. 2020).
+
+    In a decoder half of the buckets hold one distance each and the other half grow geometrically up to `furthest`;
+    the last takes everything beyond. In an encoder keys before and keys after the query have half of the buckets each.
+    """
+
+    buckets: int = 32
+    furthest: int = 128
+    shift_invariant = True
+    beyond_training = True
+
+    def __post_init__(self) -> None:
+        if self.buckets < 4 or self.buckets % 2:
+            raise UsageError(f"t5 needs an even number of buckets, 4 or more, not {self.buckets}")
+        if self.furthest <= self.buckets // 2:
+            raise UsageError(
+                f"t5 with {self.buckets} buckets needs a furthest distance above {self.buckets // 2}, "
+                f"not {self.furthest}"
+            )
+
+    def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.encoders import T5Encoder
+
+        return T5Encoder(shape.heads, self.buckets, self.furthest, shape.causal)
+
+
+@positions.register("fire")
+@dataclass(frozen=True)
+class Fire(Position):
+    """A small network of the distance as a share of the position, on a logarithmic scale (Li et al. 2024).
+
+    The bias of query i and key j, counted from 1, is f(ψ(i - j) / ψ(max(L, i))), where ψ(x) = ln(c x + 1), f is a
+    network with one layer of `hidden` ReLUs and an output a head, and c, L > 0 are learned. Up to position L the bias
+    is a function of the distance; beyond, the range seen is squeezed into the range known.
+
+    `threshold` is where L starts; 0 means a quarter of the trained length (the authors' 512 for 2048). `rate` is where
+    c starts. Both are learned on a logarithmic scale, so that a step changes them by a share of themselves. In an
+    encoder a key ahead of its query has the sign of its distance, and j takes the place of i where it is larger.
+    """
+
+    hidden: int = 32
+    threshold: float = 0.0
+    rate: float = 0.1
+    shift_invariant = False
+    beyond_training = True
+
+    def __post_init__(self) -> None:
+        if self.hidden < 1 or self.threshold < 0 or not self.rate > 0:
+            raise UsageError(
+                "fire needs hidden of 1 or more, a threshold of 0 or more and a rate above 0, "
+                f"not hidden {self.hidden}, threshold {self.threshold} and rate {self.rate}"
+            )
+
+    def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.encoders import FireEncoder
+
+        return FireEncoder(shape.heads, self.hidden, self.threshold or max(shape.trained / 4, 1.0), self.rate)
+
+
+@positions.register("rope", "rotary")
+@dataclass(frozen=True)
+class Rope(Position):
+    """Queries and keys are turned by angles that grow with position (Su et al. 2021), if wanted rescaled.
+
+    Coordinates k and k + D/2 of a head of width D are a pair, turned by position x base^(-2k/D). `scaling` changes the
+    frequencies for a context `factor` times as long as the `original` one (0 means the trained length):
+
+    `interpolation`  all positions are divided by the factor (Chen et al. 2023);
+    `ntk`            the base grows, so that the slowest pair is divided by the factor and the fastest by 1;
+    `by_parts`       pairs with less than `low` turns in the original length are divided by the factor, those with more
+                     than `high` are left alone, and a linear ramp joins the two;
+    `yarn`           by_parts, with queries and keys multiplied by 0.1 ln(factor) + 1 each (Peng et al. 2024);
+    `dynamic`        ntk, with the factor (places up to the query) / original, at least 1, for each query anew. All keys
+                     are turned by the base of the query that looks at them, so that a token's logits do not depend on
+                     what follows it and generation with a cache gives what one pass over the whole gives.
+
+    A logit depends on the distance alone, save for `dynamic`, where it also depends on the query's place. All are
+    defined at every position, which is not to say that they are any good there.
+    """
+
+    base: float = 10000.0
+    scaling: Literal["none", "interpolation", "ntk", "by_parts", "yarn", "dynamic"] = "none"
+    factor: float = 1.0
+    original: int = 0
+    low: float = 1.0
+    high: float = 32.0
+    beyond_training = True
+
+    def __post_init__(self) -> None:
+        if not self.base > 1 or self.original < 0 or not 0 <= self.low < self.high:
+            raise UsageError(
+                "rope needs a base above 1, an original length of 0 or more and 0 <= low < high, "
+                f"not base {self.base}, original {self.original}, low {self.low} and high {self.high}"
+            )
+        if self.scaling in ("none", "dynamic") and self.factor != 1:
+            raise UsageError(
+                f"rope with scaling {self.scaling} takes no factor ({self.factor:g} was given); scaling "
+                "interpolation, ntk, by_parts and yarn do"
+            )
+        if self.scaling not in ("none", "dynamic") and not self.factor > 1:
+            raise UsageError(
+                f"rope with scaling {self.scaling} needs a factor above 1, as in "
+                f"rope:scaling={self.scaling},factor=4, not {self.factor:g}"
+            )
+
+    @property
+    def shift_invariant(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.scaling != "dynamic"
+
+    def check(self, shape: Shape) -> None:
+        width = shape.head_width
+        if width % 2:
+            raise UsageError(
+                f"RoPE needs an even head width, and width {shape.width} with {shape.heads} heads gives {width}; "
+                f"width {shape.heads * (width + 1)} would do"
+            )
+        if self.scaling in ("ntk", "dynamic") and width < 4:
+            raise UsageError(f"NTK-aware and dynamic scaling of RoPE need a head width of 4 or more, not {width}")
+
+    def build(self, shape: Shape) -> Encoder:
+        from lengthwise.positions.networks.encoders import DynamicRopeEncoder, RopeEncoder, frequencies, yarn_factor
+
+        width, original = shape.head_width, self.original or shape.trained
+        if self.scaling == "dynamic":
+            return DynamicRopeEncoder(width, self.base, original)
+        turns = frequencies(width, self.base, self.scaling, self.factor, original, self.low, self.high)
+        return RopeEncoder(turns, yarn_factor(self.factor) if self.scaling == "yarn" else 1.0)
