@@ -124,7 +124,7 @@ def study_rows(quick: bool) -> Iterator[Row]:
         yield Row(f"export of {500 * len(run.curve.points):,} points", seconds_of(write), "s", most=1.5)
     with stored(many) as folder:
         yield Row(f"index: reading {what}", seconds_of(read), "s", most=0.5)
-        for words in (("study", "show", "many"), ("study", "status", "many"), ("report", "many", "--output", "a.html")):
+        for words in (("study", "show", "many"), ("study", "status", "many"), ("report", "many", "--out", "a.html")):
             most = 12.0 if words[0] == "report" else 2.0
             yield Row(f"{' '.join(words[:2])}: {what}", command_seconds(*words, cwd=folder.parent), "s", most=most)
 

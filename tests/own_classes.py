@@ -85,6 +85,23 @@ class Ends(SizeSchedule):
 """
 )
 
+RENDERING = (
+    HEAD
+    + """
+from lengthwise.prompts.rendering import PlainRendering
+
+
+@dataclass(frozen=True)
+class Shouted(PlainRendering):
+    \"\"\"Questions with an exclamation mark.\"\"\"
+
+    marks: int = 1
+
+    def question(self, task, symbols):
+        return super().question(task, symbols) + self.marks * "!"
+"""
+)
+
 METRIC = (
     HEAD
     + """

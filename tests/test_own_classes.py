@@ -19,13 +19,14 @@ from lengthwise.models.attention import attentions
 from lengthwise.models.forms import forms
 from lengthwise.positions import positions, wrappers
 from lengthwise.probes.probe import Context, ask, probes
+from lengthwise.prompts.rendering import renderings
 from lengthwise.registry import Registry
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.subjects.subject import Subject
 from lengthwise.tasks import tasks
 from lengthwise.training.lengths import schedules
 from lengthwise.transport.metrics import metrics
-from own_classes import ENCODING, EVERYTHING, EXECUTOR, FORM, HEAD, METRIC, PROBE, RULE, SCHEDULE, WRAPPER
+from own_classes import ENCODING, EVERYTHING, EXECUTOR, FORM, HEAD, METRIC, PROBE, RENDERING, RULE, SCHEDULE, WRAPPER
 from own_tasks import REPEAT
 from planted import CANARY, mark
 
@@ -38,6 +39,7 @@ OWN: dict[str, tuple[Registry[Any], str, str]] = {
     "size schedule": (schedules, SCHEDULE, "Ends"),
     "metric": (metrics, METRIC, "Lengths"),
     "probe": (probes, PROBE, "Nothing:times=2"),
+    "rendering": (renderings, RENDERING, "Shouted:marks=2"),
     "executor": (executors, EXECUTOR, "Here:workers=1"),
 }
 SMALL = {"depth": 1, "width": 16, "heads": 1, "steps": 2, "batch": 4, "train_size": 3, "test_size": 4, "items": 4}

@@ -17,6 +17,9 @@ WITHOUT_TORCH = {
     "registries": "from lengthwise.models.attention import attentions; from lengthwise.models.forms import forms; "
     "from lengthwise.positions import positions; from lengthwise.training.lengths import schedules; "
     "[registry.maker(name)() for registry in (attentions, forms, positions, schedules) for name in registry.names()]",
+    "prompts": "from lengthwise.prompts.rendering import make_rendering, prompts_of; "
+    "from lengthwise.tasks import make_task; plain = make_rendering('plain'); "
+    "plain.lenient(make_task('sort'), prompts_of(make_task('sort'), 5, [0], 0, plain, 2)[0][0].text())",
     "positions": "from lengthwise.cli import main; assert main(['positions']) == 0",
     "dry run": "from lengthwise.cli import main; assert main(['train', 'sort', '--depth', '4', '--dry-run']) == 0",
     "help": "from lengthwise.cli import main; assert main(['train', '--help']) == 0",

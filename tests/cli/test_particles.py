@@ -71,7 +71,7 @@ def test_query_and_key_are_those_of_the_scores(cli):
     for name, matrix in drawn.items():
         np.save(f"{name}.npy", matrix)
     both = ["--query", "query.npy", "--key", "key.npy"]
-    answer = cli(*QUICK, *both, "--output", "both.npz", "--json", "--quiet")
+    answer = cli(*QUICK, *both, "--out", "both.npz", "--json", "--quiet")
     found = json.loads(answer.out)
     assert found["facts"]["query"] == "`query.npy`" and found["facts"]["key"] == "`key.npy`"
     assert found["facts"]["value"].startswith("V = I")
@@ -84,7 +84,7 @@ def test_query_and_key_are_those_of_the_scores(cli):
     same = simulate(System("SA", 9.0, query, key), uniform(6, 3, 0), [0.0, 4.0], 1e-6)
     with np.load("both.npz") as data:
         assert np.allclose(data["points"][-1], same.final, atol=1e-4)
-    cli(*QUICK, "--query", "key.npy", "--key", "query.npy", "--output", "swapped.npz", "--quiet")
+    cli(*QUICK, "--query", "key.npy", "--key", "query.npy", "--out", "swapped.npz", "--quiet")
     with np.load("swapped.npz") as data:
         assert not np.allclose(data["points"][-1], same.final, atol=1e-2)
 
@@ -103,9 +103,9 @@ def test_random_matrices_are_drawn_apart(cli):
 
 def test_files_are_written(cli, tmp_path):
     pytest.importorskip("PIL")
-    files = ["--page", "a.html", "--gif", "a.gif", "--output", "a.npz"]
+    files = ["--page", "a.html", "--gif", "a.gif", "--out", "a.npz"]
     answer = cli(*QUICK, *files, "--json")
-    assert answer.code == 0 and json.loads(answer.out)["files"] == {"page": "a.html", "gif": "a.gif", "output": "a.npz"}
+    assert answer.code == 0 and json.loads(answer.out)["files"] == {"page": "a.html", "gif": "a.gif", "out": "a.npz"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "a.html", "a.npz"]
     with np.load("a.npz") as found:
         assert found["points"].shape == (5, 6, 3) and np.allclose(np.linalg.norm(found["points"], axis=2), 1)
@@ -113,12 +113,12 @@ def test_files_are_written(cli, tmp_path):
 
 
 def test_points_as_csv_begin_again_as_a_start(cli, tmp_path):
-    assert cli(*QUICK, "--output", "a.csv", "--quiet").code == 0
+    assert cli(*QUICK, "--out", "a.csv", "--quiet").code == 0
     rows = (tmp_path / "a.csv").read_text().splitlines()
     assert rows[0] == "time,token,group,x1,x2,x3" and len(rows) == 1 + 5 * 6
     first = np.loadtxt("a.csv", delimiter=",", skiprows=1)
     np.savetxt("start.csv", first[:6, 3:], delimiter=",")
-    assert cli(*QUICK, "--start", "start.csv", "--output", "b.csv", "--quiet").code == 0
+    assert cli(*QUICK, "--start", "start.csv", "--out", "b.csv", "--quiet").code == 0
     second = np.loadtxt("b.csv", delimiter=",", skiprows=1)
     assert np.allclose(first, second, atol=1e-6)
 
@@ -133,7 +133,7 @@ def test_points_of_other_lengths_are_normalised_with_a_warning(cli, tmp_path, en
         np.savetxt(path, points, delimiter=",")
     else:
         path.write_text("\n".join(map(json.dumps, points.tolist())) + "\n")
-    quick = ["particles", "--frames", "2", "--time", "1", "--output", "a.npz"]
+    quick = ["particles", "--frames", "2", "--time", "1", "--out", "a.npz"]
     answer = cli(*quick, "--start", path.name)
     assert answer.code == 0 and "warning: 2 of 3 tokens" in answer.err and "3 tokens in 2 dimensions" in answer.out
     with np.load("a.npz") as found:
@@ -172,7 +172,7 @@ WRONG = {
     "page": (["--page", "no/page.html"], "a folder that exists"),
     "page ending": (["--page", "page.pdf"], "ends in .html"),
     "gif": (["--gif", "no/a.gif"], "a folder that exists"),
-    "data": (["--output", "a.txt"], "ends in .npz or .csv"),
+    "data": (["--out", "a.txt"], "ends in .npz or .csv"),
     "usa": (["--dynamics", "usa", "--beta", "1000"], "smaller beta"),
 }
 
@@ -263,7 +263,7 @@ PHASES = ["particles", "phases", "--d", "2,3", "--n", "5", "--starts", "2", "--b
 
 
 def test_the_phase_diagram(cli, tmp_path):
-    answer = cli(*PHASES, "--time", "9", "--figure", "a.svg", "--output", "a.csv")
+    answer = cli(*PHASES, "--time", "9", "--figure", "a.svg", "--out", "a.csv")
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
     assert "d = 2: share of pairs in one place" in answer.out and "d = 3" in answer.out
     assert "d = 3 (below n): " in " ".join(answer.out.split())
@@ -293,7 +293,7 @@ def test_the_phase_diagram_as_an_object(cli):
         (["--d", "two"], "as 2,8,32"),
         (["--show", "all"], "--show is pairs, one or clusters"),
         (["--figure", "no/a.svg"], "a folder that exists"),
-        (["--output", "a.npz"], "ends in .csv"),
+        (["--out", "a.npz"], "ends in .csv"),
         (["--delta", "1"], "--delta lies between 0 and 1"),
         (["--time", "-1"], "--time is a number above 0"),
     ],

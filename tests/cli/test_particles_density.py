@@ -14,7 +14,7 @@ def claims_of(answer):
 
 
 def test_text_and_picture_of_the_circle(cli, tmp_path):
-    answer = cli(*QUICK, "--figure", "a.svg", "--output", "a.npz")
+    answer = cli(*QUICK, "--figure", "a.svg", "--out", "a.npz")
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
     words = " ".join(answer.out.split())
     assert "A density on the circle" in words and "crests of the wave that grows fastest: 4 (predicted)" in words
@@ -38,7 +38,7 @@ def test_peaks_come_as_linear_theory_expects_and_then_merge(cli):
 
 
 def test_the_sphere_names_a_degree_and_what_its_mesh_does(cli, tmp_path):
-    answer = cli(*BALL, "--figure", "a.png", "--output", "a.csv", "--json")
+    answer = cli(*BALL, "--figure", "a.png", "--out", "a.csv", "--json")
     found = claims_of(answer)
     assert "density.degree" in found and found["density.energy_rises"]["value"] is True
     assert 1e-4 < found["density.drift"]["value"] < 1e-2
@@ -63,7 +63,7 @@ def test_the_sphere_names_a_degree_and_what_its_mesh_does(cli, tmp_path):
         (["--d", "3", "--level", "9"], "a level from 0 to 5"),
         (["--dynamics", "usa", "--beta", "20", "--time", "9"], "a shorter --time"),
         (["--figure", "no/a.svg"], "a folder that exists"),
-        (["--output", "a.txt"], "ends in .npz or .csv"),
+        (["--out", "a.txt"], "ends in .npz or .csv"),
     ],
 )
 def test_bad_input_is_one_sentence(cli, tmp_path, call, sentence):

@@ -19,7 +19,7 @@ def test_the_path_is_printed(cli, study):
 
 
 def test_another_file_and_figures(cli, study, tmp_path):
-    answer = cli("report", study, "--output", "page.html", "--figures", "figures", "--json", "--quiet")
+    answer = cli("report", study, "--out", "page.html", "--figures", "figures", "--json", "--quiet")
     found = json.loads(answer.out)
     assert answer.code == 0 and answer.err == "" and found["report"] == "page.html"
     assert len(found["figures"]) == len(list((tmp_path / "figures").iterdir())) == 15
@@ -31,7 +31,7 @@ def test_another_file_and_figures(cli, study, tmp_path):
     [
         (["report"], "NAME"),
         (["report", "quikc"], "did you mean 'quick'"),
-        (["report", "quick", "--output", "nowhere/page.html"], "nowhere"),
+        (["report", "quick", "--out", "nowhere/page.html"], "nowhere"),
     ],
 )
 def test_wrong_use_is_told_in_a_sentence(cli, study, arguments, said):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lengthwise.oracle.check import Card, check
-from lengthwise.oracle.opinion import Advice, Opinion, Outlook, Verdict, first_advice
-from lengthwise.oracle.question import Case
-from lengthwise.oracle.theories.communication import THEORY
+from lengthwise.oracle.opinion import Advice, Case, Opinion, Outlook, Verdict, first_advice
+from lengthwise.oracle.theories.programs import CUTS
 from lengthwise.positions import positions
 from lengthwise.tasks import tasks
 
@@ -63,7 +62,7 @@ def test_a_table_is_not_sent_to_offsets_that_cannot_hold(name: str) -> None:
 def verdicts(**outlooks: Outlook) -> dict[str, Verdict]:
     made = {}
     for name, outlook in outlooks.items():
-        opinion: Opinion = Case("a task", name, 8, 24).opinion(THEORY, outlook, "because")
+        opinion: Opinion = Case("a task", name, 8, 24).opinion(CUTS, outlook, "because")
         made[name] = Verdict(name, (opinion,))
     return made
 

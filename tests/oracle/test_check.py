@@ -11,8 +11,7 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.check import check, check_formulation
-from lengthwise.oracle.opinion import Verdict
-from lengthwise.oracle.question import Case, Theory, family
+from lengthwise.oracle.opinion import Case, Theory, Verdict, family
 from lengthwise.tasks import tasks
 
 DATA = Path(__file__).parents[1] / "data" / "huang2025.csv"

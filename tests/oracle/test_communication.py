@@ -13,8 +13,7 @@ from lengthwise.errors import UsageError
 from lengthwise.oracle.communication import _PROOFS, cut_growth
 from lengthwise.oracle.cuts import cut_after_prompt, cut_inside, pairwise_distinguished
 from lengthwise.oracle.programs.find import find_program, program_for
-from lengthwise.oracle.programs.measures import locality, period
-from lengthwise.oracle.programs.syntax import Count, walk
+from lengthwise.oracle.programs.syntax import Count, locality, period, walk
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic import Addition, CopyRepeat
 from lengthwise.tasks.batch import Samples

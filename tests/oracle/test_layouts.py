@@ -13,15 +13,15 @@ import torch
 
 from lengthwise.models.attention.softmax import WindowAttention
 from lengthwise.models.transformer import Architecture, Interface, Transformer
-from lengthwise.oracle import question as preset
+from lengthwise.oracle import opinion as preset
 from lengthwise.oracle.check import check
 from lengthwise.oracle.locality import trained
 from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.layout import layout_of
 from lengthwise.oracle.locality.steps import Steps, formulation_steps
 from lengthwise.oracle.locality.trained import LayoutOutcome, outcomes
-from lengthwise.oracle.question import Question
-from lengthwise.oracle.theories import locality, sight
+from lengthwise.oracle.opinion import Question
+from lengthwise.oracle.theories import locality
 from lengthwise.positions import make_position
 from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.tasks import tasks
@@ -116,8 +116,8 @@ def opinions(task: Any, encoding: str = "rope") -> list[tuple[str, str]]:
 
 def test_what_no_windows_settle_binds_models_that_see_windows_alone() -> None:
     for encoding in OFFSETS_ONLY:
-        assert opinions(AppendedInWindows(), encoding) == [(sight.SIGHT.key, "cannot hold")]
-    assert opinions(CopyInWindows()) == [(sight.SIGHT.key, "cannot hold")]
+        assert opinions(AppendedInWindows(), encoding) == [(locality.SIGHT.key, "cannot hold")]
+    assert opinions(CopyInWindows()) == [(locality.SIGHT.key, "cannot hold")]
     # A table of positions shows more than windows, and attention to everything sees everything.
     assert opinions(AppendedInWindows(), "learned+offset") == [(locality.THEORY.key, "unknown")]
     assert opinions(tasks.make("parity_appended")) == [(locality.THEORY.key, "unknown")]
@@ -130,7 +130,7 @@ def test_copying_is_not_judged_by_windows(encoding: str) -> None:
 
 
 def test_layers_add_up_to_what_a_model_sees() -> None:
-    assert opinions(NarrowLeftmost()) == [(sight.SIGHT.key, "cannot hold")]
+    assert opinions(NarrowLeftmost()) == [(locality.SIGHT.key, "cannot hold")]
     assert opinions(DeepLeftmost()) == [(locality.THEORY.key, "can hold")]
 
 
@@ -185,7 +185,7 @@ def test_no_larger_state_refutes_what_windows_are_said_to_settle(spec: str) -> N
 
 def outcome(right: int, learned: int = 100, last: int = 80) -> LayoutOutcome:
     at, items = {8: learned, last: right}, {8: 100, last: 100}
-    return LayoutOutcome("a task", "rope", "softmax", 2, 2000, 64, 8, 0, at, items, {})
+    return LayoutOutcome("a task", "rope", "softmax", 2, 2000, 64, 8, at, items)
 
 
 def test_only_a_model_that_holds_refutes_that_none_can() -> None:

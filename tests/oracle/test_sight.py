@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lengthwise.oracle.locality.steps import formulation_steps
-from lengthwise.oracle.theories.sight import bag_clash, mirror_clash
+from lengthwise.oracle.theories.locality import bag_clash, mirror_clash
 from lengthwise.tasks import tasks
 
 

@@ -85,7 +85,7 @@ def report(study) -> Path:
 def large_report(large_study) -> Path:
     """The report of 5,000 runs, by the command line."""
     path = large_study.parent / "large.html"
-    command = [sys.executable, "-m", "lengthwise", "report", str(large_study), "--output", str(path)]
+    command = [sys.executable, "-m", "lengthwise", "report", str(large_study), "--out", str(path)]
     subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True)
     return path
 

@@ -34,7 +34,7 @@ def particles(parser: Parser) -> None:
     parser.add_output("--page", (".html",), "write the interactive picture as one HTML page")
     parser.add_output("--gif", (".gif",), "write a film as .gif")
     parser.add_output("--video", (".mp4",), "write a film as .mp4, which needs ffmpeg")
-    parser.add_output("--output", (".npz", ".csv"), "write the points by time as .npz or .csv")
+    parser.add_output("--out", (".npz", ".csv"), "write the points by time as .npz or .csv")
 
 
 def particles_phases(parser: Parser) -> None:
@@ -55,7 +55,7 @@ def particles_phases(parser: Parser) -> None:
     parser.add("--delta D", "how near 1 an inner product must be (0.001)", number, default=1e-3)
     parser.add("--show WHAT", "pairs, one (all tokens in one cluster) or clusters (pairs)", _SHOW, default="pairs")
     parser.add_figure()
-    parser.add_output("--output", (".csv",), "write the rows as .csv")
+    parser.add_output("--out", (".csv",), "write the rows as .csv")
 
 
 CELLS, LEVEL, GROWTHS = (400, 4, 24)
@@ -77,4 +77,4 @@ def particles_density(parser: Parser) -> None:
     parser.add("--cells N", f"with --d 2: cells of the circle ({CELLS})", whole)
     parser.add("--level N", f"with --d 3: 10 * 4^N + 2 cells of the sphere ({LEVEL})", whole)
     parser.add_figure()
-    parser.add_output("--output", (".npz", ".csv"), "write the density by time as .npz or .csv")
+    parser.add_output("--out", (".npz", ".csv"), "write the density by time as .npz or .csv")

@@ -98,7 +98,7 @@ def report(parser: Parser) -> None:
     ended.
     """
     parser.add_argument("name", metavar="NAME", help="a study below runs/, or the folder of one")
-    parser.add_output("--output", (".html",), "where to write the page (report.html in the study's folder)")
+    parser.add_output("--out", (".html",), "where to write the page (report.html in the study's folder)")
     parser.add("--figures DIR", "also write every figure as SVG, PNG and PDF there")
     add_trust(parser, "the study")
     parser.seed_help = ""

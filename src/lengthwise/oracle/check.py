@@ -1,7 +1,6 @@
 """The card: what is known about a task, or about a user's own layout of reasoning steps, before a model is trained.
 
-Each theory is asked about each encoding, the strongest first; the first that decides gives the verdict, and those that
-disagree with it are shown next to it.
+Each theory is asked about each encoding, the strongest first; the first that decides gives the verdict.
 """
 
 from __future__ import annotations
@@ -18,12 +17,22 @@ from lengthwise.oracle.limit.theorems import dfa_length, limit_claims
 from lengthwise.oracle.locality.layout import Layout, layout_asked, look
 from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
 from lengthwise.oracle.locality.steps import Steps, kept_steps, remembered
-from lengthwise.oracle.opinion import Advice, Opinion, Verdict, first_advice
+from lengthwise.oracle.opinion import (
+    BATCH,
+    STEPS,
+    Advice,
+    Case,
+    Opinion,
+    Question,
+    Verdict,
+    first_advice,
+    planned_items,
+    theory,
+)
 from lengthwise.oracle.programs.find import program_for
-from lengthwise.oracle.programs.measures import locality as look_back
-from lengthwise.oracle.programs.measures import period
-from lengthwise.oracle.question import BATCH, STEPS, Case, Question, planned_items, theory
-from lengthwise.oracle.theories import communication, locality, programs, regular, rows
+from lengthwise.oracle.programs.syntax import locality as look_back
+from lengthwise.oracle.programs.syntax import period
+from lengthwise.oracle.theories import locality, programs, regular, rows
 from lengthwise.oracle.theories.locality import judge, without_end
 from lengthwise.records import Claim
 from lengthwise.tasks import tasks
@@ -38,11 +47,11 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     rows.opinions,
     regular.opinions,
     programs.opinions,
-    communication.opinions,
+    programs.cut_opinions,
     regular.guessed_opinions,
     locality.opinions,
 )
-NO_THEORY = theory("none", "no theory", "no model")
+NO_THEORY = theory("none", "no theory", (), "no model")
 STATES = 8_000  # of all sizes together
 _USUAL = 20  # the training size, unless said
 explain(
@@ -60,11 +69,8 @@ explain(
 
 @dataclass(frozen=True)
 class Card:
-    """The verdict for each encoding, and the claims that hold whatever the encoding.
-
-    `training` says which training size is needed and what the planned items show of it, `depth` how many layers, and
-    `limits` what the theorems on limit transformers say.
-    """
+    """The verdict for each encoding, and claims that hold whatever the encoding: which training size is needed and what
+    the planned items show of it, how many layers, and what the theorems on limit transformers say."""
 
     task: str
     train_size: int
@@ -77,16 +83,9 @@ class Card:
 
     @property
     def changes(self) -> tuple[Advice, ...]:
-        """What would change a verdict that is not "can hold", each once. None recommends an encoding that cannot
-        hold."""
-        found = [
-            change
-            for verdict in self.verdicts.values()
-            if verdict.outlook != "can hold"
-            for opinion in verdict.opinions
-            for change in opinion.changes
-        ]
-        return tuple(dict.fromkeys(found))
+        """What would change a verdict other than "can hold"; none recommends an encoding that cannot hold."""
+        open_verdicts = (verdict for verdict in self.verdicts.values() if verdict.outlook != "can hold")
+        return tuple(dict.fromkeys(change for verdict in open_verdicts for change in verdict.changes))
 
     @property
     def advice(self) -> Advice:
@@ -94,16 +93,12 @@ class Card:
         return first_advice(self.verdicts, self.changes)
 
     def plain(self) -> dict[str, Any]:
+        claims = ("training", "depth", "limits")
         return {
-            "task": self.task,
-            "train_size": self.train_size,
-            "test_size": self.test_size,
+            **{name: getattr(self, name) for name in ("task", "train_size", "test_size")},
             "advice": self.advice.plain(),
             "verdicts": [verdict.plain() for verdict in self.verdicts.values()],
-            **{
-                name: [claim.plain() for claim in claims]
-                for name, claims in (("training", self.training), ("depth", self.depth), ("limits", self.limits))
-            },
+            **{name: [claim.plain() for claim in getattr(self, name)] for name in claims},
             "changes": [change.plain() for change in self.changes],
             "notes": list(self.notes),
         }
@@ -144,23 +139,16 @@ def check(
     items = planned_items(task) if items is None else items
     questions = [Question(name, spec, train_size, test_size, task, items, seed, quick, decoder) for spec in positions]
     verdicts = {question.encoding: _verdict(question) for question in questions}
-    return Card(
-        name,
-        train_size,
-        test_size,
-        verdicts,
-        tuple(_training_claims(questions[0])),
-        tuple(depth_claims(task)),
-        tuple(_limit_claims(questions[0])),
-    )
+    training, limits = tuple(_training_claims(questions[0])), tuple(_limit_claims(questions[0]))
+    return Card(name, train_size, test_size, verdicts, training, tuple(depth_claims(task)), limits)
 
 
 def _verdict(question: Question) -> Verdict:
     """The opinions on a question, without advice that another verdict refutes."""
     kept = []
     for opinion in _asked(question).opinions:
-        changes = tuple(change for one in opinion.changes if (change := _sound(one, question)) is not None)
-        kept.append(replace(opinion, changes=changes))
+        changes = (_sound(change, question) for change in opinion.changes)
+        kept.append(replace(opinion, changes=tuple(change for change in changes if change is not None)))
     return Verdict(question.encoding, tuple(kept))
 
 
@@ -183,15 +171,12 @@ def _asked(question: Question) -> Verdict:
         if question.quick and any(opinion.outlook != "unknown" for opinion in opinions):
             break
         opinions += opinions_of(question)
-    opinions = opinions or [question.opinion(NO_THEORY, "unknown", _silence(question))]
+    if not opinions:
+        silence = {"other": "oracle.silent_other", "table": "oracle.silent_table"}
+        why = sentence(silence.get(question.family, "oracle.silent"))
+        opinions = [question.opinion(NO_THEORY, "unknown", why)]
     decided = [opinion for opinion in opinions if opinion.outlook != "unknown"]
     return Verdict(question.encoding, (*decided, *(one for one in opinions if one not in decided)))
-
-
-def _silence(question: Question) -> str:
-    """Why no theory gives an opinion."""
-    keys = {"other": "oracle.silent_other", "table": "oracle.silent_table"}
-    return sentence(keys.get(question.family, "oracle.silent"))
 
 
 def _training_claims(question: Question) -> list[Claim]:
@@ -211,8 +196,7 @@ def _limit_claims(question: Question) -> list[Claim]:
     """For tasks whose period and locality are known, from the decision or from a program."""
     task = question.task
     if regular.automaton_of(task) is not None:
-        decision = regular.decided_with_positions(task)
-        found = decision.found if decision else None
+        found = regular.decided_with_positions(task)
         needs = found and (found.period, found.locality)
     else:
         program = program_for(task, "absolute")
@@ -231,11 +215,9 @@ def check_formulation(
     decoder: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Card:
-    """What is known about the formulation in a file: `layout.py`, `layout.py::Class` or `pairs.jsonl`.
-
-    Of pairs, those up to `train_size` count as training (all of them unless it is given). `progress` is called
-    with what was read, how many of them, and 0 for the total, which is not known.
-    """
+    """What is known about the formulation in a file: `layout.py`, `layout.py::Class` or `pairs.jsonl`. Of pairs, those
+    up to `train_size` count as training (all of them unless it is given). `progress` is called with what was read, how
+    many of them, and 0 for the total, which is not known."""
     own = load_formulation(path, progress)
     own = replace(own, steps=remembered(own.steps), other=own.other and remembered(own.other))
     if own.formulation is not None:
@@ -259,7 +241,12 @@ def check_formulation(
 
 def _layout(own: Own, train_size: int, items: int, seed: int) -> Layout:
     """The layout as found in the sizes a file has, or in those whose states fit into the budget."""
-    sizes = list(own.sizes) or _affordable(own)
+    sizes, states = list(own.sizes), 0
+    for size in range(1, 13) if not own.sizes else ():
+        states += (found := sum(1 for _ in own.steps.moves(size)))
+        sizes += [size] if found else []
+        if states > STATES:
+            break
     if not sizes:
         raise UsageError(f"{own.steps.name}: starts(size) gives no state for the sizes 1 to 12")
     further = [] if own.sizes else [size for size in range(sizes[-1] + 1, 14) if any(own.steps.moves(size))][:1]
@@ -280,14 +267,3 @@ def _sample(steps: Steps, sizes: Sequence[int], items: int, seed: int) -> Steps:
         drawn = random.Random(f"{seed} {size}").choices(range(len(moves)), k=max(1, items // len(sizes)))
         chosen += [(size, moves[number]) for number in sorted(set(drawn))]
     return kept_steps(steps.name, chosen)
-
-
-def _affordable(own: Own) -> list[int]:
-    sizes, states = [], 0
-    for size in range(1, 13):
-        states += (found := sum(1 for _ in own.steps.moves(size)))
-        if found:
-            sizes.append(size)
-        if states > STATES:
-            break
-    return sizes

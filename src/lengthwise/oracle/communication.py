@@ -72,8 +72,7 @@ explain(
 @dataclass(frozen=True)
 class CutProof:
     """Why there are at least `answers(n)` different answers to prompts of n symbols, under its key. Prompts with
-    different answers are distinguished after the prompt, so at least log2 of that many bits are needed at every
-    size."""
+    different answers are distinguished after the prompt, which takes at least log2 of that many bits."""
 
     key: str
     answers: Callable[[int], int]
@@ -92,11 +91,9 @@ _PROOFS: dict[type[Task], CutProof] = {
 
 @dataclass(frozen=True)
 class GrowthFit:
-    """Least squares of the bits against N and against log2 N: slopes and root mean square residuals.
-
-    `steadiness`: the slope over the larger half of the sizes as a share of that over the smaller half, about 1 for
-    linear growth and less for logarithmic. `ratio`: bits needed at the largest size over log2 of that size.
-    """
+    """Least squares of the bits against N and against log2 N: slopes and root mean square residuals. `steadiness`: the
+    slope over the larger half of the sizes as a share of that over the smaller half, about 1 for linear growth and less
+    for logarithmic. `ratio`: bits needed at the largest size over log2 of that size."""
 
     linear_slope: float
     linear_residual: float
@@ -112,8 +109,7 @@ class CutGrowth:
 
     `flags` is True when the need grows linearly, False when it was not seen to, None when nothing can be said; `reason`
     is the key of the sentence that says why, with its `values`. `far` is the share of drawn beginnings distinguished at
-    a much larger size. `proof` is the argument for all sizes, if there is one; `refuted` says that linear growth is
-    impossible, not merely unseen.
+    a much larger size, `proof` the argument for all sizes; `refuted` says that linear growth is impossible, not unseen.
     """
 
     reason: str
@@ -152,16 +148,10 @@ class CutGrowth:
             "witness": str(self.witness) if self.witness else None,
             "proof": self.proof and sentence(self.proof.key),
         }
-        return Claim(
-            "cuts.linear",
-            self.flags,
-            "",
-            "proved" if certain else "heuristic",
-            "holds" if self.flags else "refuted" if self.refuted else "unknown",
-            assumptions=() if certain else (Assumption("cuts.continues"),),
-            reference=LEMMA if certain else HUANG,
-            evidence=evidence,
-        )
+        given = ("proved", (), LEMMA) if certain else ("heuristic", (Assumption("cuts.continues"),), HUANG)
+        kind, assumptions, reference = given
+        status = "holds" if self.flags else "refuted" if self.refuted else "unknown"
+        return Claim("cuts.linear", self.flags, "", kind, status, None, assumptions, reference, evidence)
 
     def explain(self) -> list[str]:
         found = [sentence(self.reason, self.values)]
@@ -178,11 +168,9 @@ class CutGrowth:
 
 
 def cut_growth(task: Task, *, sizes: Sequence[int] | None = None, budget_seconds: float = 5.0) -> CutGrowth:
-    """The need at growing sizes, and whether it grows linearly.
-
-    Without `sizes`, the task's smallest are taken, as far as all their prompts, or enough of them, can be examined. In
-    the result a size is the number of symbols in the prompt. The middle and the end of the prompt are tried as cuts.
-    """
+    """The need at growing sizes, and whether it grows linearly. Without `sizes`, the task's smallest are taken, as far
+    as all their prompts, or enough of them, can be examined. In the result a size is the number of symbols in the
+    prompt. The middle and the end of the prompt are tried as cuts."""
     if task.readout == "numbers":
         raise UsageError("a cut is about what is written next, and this task asks for numbers")
     if sizes is not None and not (sizes and all(map(task.has, sizes))):
@@ -241,20 +229,16 @@ def _judged(task: Task, points: dict[int, Cut]) -> CutGrowth:
     flags, far = None, None
     reason, values = "cuts.few_sizes", {"sizes": len(ordered)}
     if fit is not None:
-        flags, reason, values = *_verdict(fit), {"slope": fit.linear_slope, "steadiness": fit.steadiness}
+        values = {"slope": fit.linear_slope, "steadiness": fit.steadiness}
+        unclear = fit.linear_residual > _CLEAR * fit.logarithmic_residual
+        steady = "cuts.steady" if fit.steadiness >= _STEADY else "cuts.slows"
+        reason = "cuts.flat" if fit.linear_slope < _SLOPE else "cuts.unclear" if unclear else steady
+        flags = reason == "cuts.steady"
         if flags and (far := _far(task, 3 * ordered[-1])) is not None and far < _FAR:
             flags, reason, values = False, "cuts.stops", {"far": far}
     if proof is not None:
         flags, reason = True, "cuts.proved"
     return CutGrowth(reason, values, flags, tuple(ordered), cuts, fit, far, proof)
-
-
-def _verdict(fit: GrowthFit) -> tuple[bool, str]:
-    if fit.linear_slope < _SLOPE:
-        return False, "cuts.flat"
-    if fit.linear_residual > _CLEAR * fit.logarithmic_residual:
-        return False, "cuts.unclear"
-    return (False, "cuts.slows") if fit.steadiness < _STEADY else (True, "cuts.steady")
 
 
 def _far(task: Task, length: int) -> float | None:

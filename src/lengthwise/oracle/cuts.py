@@ -3,8 +3,7 @@
 A text is cut in two. Rows are what may stand before the cut, columns what may follow it (the rest of the prompt and the
 answer so far), and the entry is what must come next; it is undefined where row and column do not fit together. Two rows
 are *distinguished* when some column fits both and asks for different things. Rows that are pairwise distinguished need
-pairwise different memories, so K of them need at least log2 K bits. A sample of rows and columns gives a smaller K:
-still a valid lower bound.
+pairwise different memories, so K of them need at least log2 K bits; for a sample this is still a lower bound.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import itertools
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -70,28 +70,23 @@ class Cut:
 
 
 def cut_after_prompt(answers: Mapping[Prompt, Outcome]) -> Cut:
-    """The cut at `<sep>`: prompts with different answers are distinguished, those with the same answer never are.
-
-    Where two answers first differ, what was written before that is the same text and fits both; so the largest set of
-    pairwise distinguished rows has as many members as there are answers.
-    """
+    """The cut at `<sep>`: prompts with different answers are distinguished, those with the same answer never are. Where
+    two answers first differ, what was written before that is the same text and fits both; so the largest set of
+    pairwise distinguished rows has as many members as there are answers."""
     by_answer: dict[Outcome, Prompt] = {}
     for prompt, answer in answers.items():
         by_answer.setdefault(answer, prompt)
     witness = None
-    if len(by_answer) > 1:
-        one, other = _closest(list(by_answer))
+    if len(by_answer) > 1:  # two answers that agree for as long as possible, among the first ones
+        one, other = max(_pairs(list(by_answer)[:48]), key=lambda pair: _agreement(*pair))
         witness = _witness((*by_answer[one], SEP), (*by_answer[other], SEP), (), one, other)
     return Cut(None, len(answers), len(by_answer), witness)
 
 
 def cut_inside(outcomes: Mapping[tuple[Prompt, Prompt], Outcome], place: int, answered: bool) -> Cut:
-    """A cut at which rows and columns are given with their outcomes; a pair without one is undefined.
-
-    `answered`: the outcome is an answer written after `<sep>`; else it is what is asked along the column.
-    """
-    rows = _thinned(sorted({row for row, _ in outcomes}))
-    columns = _thinned(sorted({column for _, column in outcomes}))
+    """A cut at which rows and columns are given with their outcomes; a pair without one is undefined. `answered`: the
+    outcome is an answer written after `<sep>`; else it is what is asked along the column."""
+    rows, columns = (_thinned(sorted({pair[side] for pair in outcomes})) for side in (0, 1))
     numbers: dict[Outcome, int] = {}
     table = np.full((len(rows), len(columns)), -1)
     row_of, column_of = ({thing: place for place, thing in enumerate(things)} for things in (rows, columns))
@@ -101,7 +96,8 @@ def cut_inside(outcomes: Mapping[tuple[Prompt, Prompt], Outcome], place: int, an
     chosen = pairwise_distinguished(table)
     witness = None
     if len(chosen) > 1:
-        one, other = _nearest_rows(table, chosen)
+        # Two that differ in few columns are the least obvious.
+        one, other = min(_pairs(chosen[:24]), key=lambda pair: int(_differ(table[[pair[0]]], table[pair[1]]).sum()))
         column = int(np.argmax(_differ(table[[one]], table[other])[0]))
         pair = (outcomes[rows[one], columns[column]], outcomes[rows[other], columns[column]])
         witness = _witness(rows[one], rows[other], columns[column], *pair, answered=answered)
@@ -109,11 +105,8 @@ def cut_inside(outcomes: Mapping[tuple[Prompt, Prompt], Outcome], place: int, an
 
 
 def pairwise_distinguished(table: Ints) -> list[int]:
-    """Rows of a table (-1: undefined) of which every two differ in a column where both are defined.
-
-    The largest such set where everything is defined; else one that cannot be made larger, found greedily from the rows
-    with most entries down.
-    """
+    """Rows of a table (-1: undefined) of which every two differ in a column where both are defined. The largest such
+    set where everything is defined; else one that cannot be made larger, found greedily."""
     _, first = np.unique(table, axis=0, return_index=True)
     if (table >= 0).all():
         return sorted(first.tolist())
@@ -129,18 +122,8 @@ def _differ(rows: Ints, row: Ints) -> np.ndarray:
     return (rows != row) & (rows >= 0) & (row >= 0)
 
 
-def _nearest_rows(table: Ints, chosen: Sequence[int]) -> tuple[int, int]:
-    """Two chosen rows that differ in few columns: the least obvious pair among the first ones."""
-    few = chosen[:24]
-    pairs = [(one, other) for place, one in enumerate(few) for other in few[:place]]
-    return min(pairs, key=lambda pair: int(_differ(table[[pair[0]]], table[pair[1]]).sum()))
-
-
-def _closest(answers: Sequence[Outcome]) -> tuple[Outcome, Outcome]:
-    """Two answers that agree for as long as possible, among the first ones."""
-    few = answers[:48]
-    pairs = [(one, other) for place, one in enumerate(few) for other in few[:place]]
-    return max(pairs, key=lambda pair: _agreement(*pair))
+def _pairs(few: Sequence[Any]) -> list[tuple[Any, Any]]:
+    return [(one, other) for place, one in enumerate(few) for other in few[:place]]
 
 
 def _agreement(one: Outcome, other: Outcome) -> int:
@@ -166,8 +149,7 @@ def _asked(outcome: Outcome, place: int) -> str:
 
 
 def _thinned(things: list[Prompt]) -> list[Prompt]:
-    step = -(-len(things) // _MOST)
-    return things[::step] if step > 1 else things
+    return things[:: max(1, -(-len(things) // _MOST))]
 
 
 def alphabets(task: Task, deadline: float) -> list[tuple[str, ...]]:
@@ -177,7 +159,9 @@ def alphabets(task: Task, deadline: float) -> list[tuple[str, ...]]:
     A bound of the order of k log N on k symbols looks linear while N is small compared with k, so a part with few
     symbols tells more. A bound for a part of the prompts is a bound for all.
     """
-    used = _used(task)
+    low = task.axes[0].smallest
+    short = [one for size in task.sizes(low, low + 24)[:8] for one in drawn_items(task, size, 24)]
+    used = [tuple(sorted(set(one.prompt))) for one in short]
     every = tuple(sorted(set().union(*used)))
     if len(every) <= _FEW:
         return [every]
@@ -189,13 +173,6 @@ def alphabets(task: Task, deadline: float) -> list[tuple[str, ...]]:
         if _continues(task, symbols):
             found.append(symbols)
     return found
-
-
-def _used(task: Task) -> list[tuple[str, ...]]:
-    """The sets of symbols that some short prompts are made of."""
-    low = task.axes[0].smallest
-    sizes = task.sizes(low, low + 24)[:8]
-    return [tuple(sorted(set(one.prompt))) for size in sizes for one in drawn_items(task, size, 24)]
 
 
 def _continues(task: Task, symbols: Sequence[str]) -> bool:
@@ -214,10 +191,8 @@ def all_prompts(task: Task, symbols: Sequence[str], length: int) -> list[Item] |
 
 
 def best_cut(task: Task, items: Sequence[Item], complete: bool) -> Cut:
-    """The cut, after the prompt or in its middle, at which most rows are distinguished.
-
-    `complete`: the items are all prompts of their length over some alphabet; else a few beginnings and ends are joined.
-    """
+    """The cut, after the prompt or in its middle, at which most rows are distinguished. `complete`: the items are all
+    prompts of their length over some alphabet; else a few beginnings and ends are joined."""
     middle = len(items[0].prompt) // 2
     if task.readout == "tags":
         return _tag_cut(task, items, middle)
@@ -226,8 +201,10 @@ def best_cut(task: Task, items: Sequence[Item], complete: bool) -> Cut:
     if middle == 0:
         return after
     split = {(prompt[:middle], prompt[middle:]): answer for prompt, answer in answers.items()}
-    if not complete:
-        split = _crossed(task, split)
+    if not complete:  # some beginnings joined to some ends, where the solver takes the whole for a prompt
+        rows, columns = (list(dict.fromkeys(parts))[:CROSSED] for parts in zip(*split, strict=True))
+        joined = {(row, column): item(task, (*row, *column)) for row, column in itertools.product(rows, columns)}
+        split = {pair: _answer(one) for pair, one in joined.items() if one is not None}
     inside = cut_inside(split, middle, answered=True)
     return max(after, inside, key=lambda cut: cut.distinguished)
 
@@ -235,14 +212,6 @@ def best_cut(task: Task, items: Sequence[Item], complete: bool) -> Cut:
 def _answer(one: Item) -> Outcome:
     """The answer; its end is the same for all and is left out."""
     return tuple(next(iter(symbols)) for symbols in one.wanted[:-1])
-
-
-def _crossed(task: Task, split: Mapping[tuple[Prompt, Prompt], Outcome]) -> dict[tuple[Prompt, Prompt], Outcome]:
-    """Some beginnings joined to some ends, where the solver takes the whole for a prompt."""
-    rows = list(dict.fromkeys(row for row, _ in split))[:CROSSED]
-    columns = list(dict.fromkeys(column for _, column in split))[:CROSSED]
-    joined = {(row, column): item(task, (*row, *column)) for row, column in itertools.product(rows, columns)}
-    return {pair: _answer(one) for pair, one in joined.items() if one is not None}
 
 
 def _tag_cut(task: Task, items: Sequence[Item], middle: int) -> Cut:

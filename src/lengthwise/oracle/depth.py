@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
@@ -82,51 +82,26 @@ class Nesting:
         return math.log2(count >> shift) + shift
 
     def claims(self) -> list[Claim]:
-        """The four thresholds: those whose keys begin with `depth.enough` say that a model exists, those with
-        `depth.needed` that no smaller one does."""
-        stacks = {"configurations": self._written()}
+        """The thresholds: `depth.enough…` says that a model exists, `depth.needed…` that no smaller one does."""
+        hard, soft = Reference(YAO, "hard attention, D + 1 layers"), Reference(YAO, "soft attention, two layers")
+        followed = Reference("sanford2024", "k-hop needs of the order of log k layers")
+        counted = Reference("lengthwise", "docs/limit.md, counting stacks")
+        pointers = ("sublinear", "conjecture", "pointers", "logarithm", "abstract")
+        # The number of stacks, or its size where it has many digits.
+        stacks = f"{self.configurations:,}" if self.stack_bits < 64 else f"2^{self.stack_bits:.6g}"
+        bits = self._claim("needed_bits", self.stack_bits, "proved", ("one_vector", "not_looking_back"), counted)
         return [
-            self._layers(
-                "depth.enough_hard",
-                self.depth + 1,
-                "predicted",
-                ("hard_attention", "peeling", "abstract"),
-                Reference(YAO, "hard attention, D + 1 layers"),
-            ),
-            self._layers(
-                "depth.needed_pointers",
-                hops(self.depth),
-                "heuristic",
-                ("sublinear", "conjecture", "pointers", "logarithm", "abstract"),
-                Reference("sanford2024", "k-hop needs of the order of log k layers"),
-            ),
-            self._layers(
-                "depth.enough_soft",
-                2,
-                "predicted",
-                ("soft_attention", "precise", "abstract"),
-                Reference(YAO, "soft attention, two layers"),
-            ),
-            Claim(
-                "depth.needed_bits",
-                self.stack_bits,
-                "bits",
-                "proved",
-                assumptions=(Assumption("depth.one_vector"), Assumption("depth.not_looking_back")),
-                reference=Reference("lengthwise", "docs/limit.md, counting stacks"),
-                evidence={"kinds": self.kinds, "depth": self.depth, **stacks},
-            ),
+            self._claim("enough_hard", self.depth + 1, "predicted", ("hard_attention", "peeling", "abstract"), hard),
+            self._claim("needed_pointers", hops(self.depth), "heuristic", pointers, followed),
+            self._claim("enough_soft", 2, "predicted", ("soft_attention", "precise", "abstract"), soft),
+            replace(bits, unit="bits", evidence={**bits.evidence, "configurations": stacks}),
         ]
 
-    def _written(self) -> str:
-        """The number of stacks, or its size where it has many digits."""
-        return f"{self.configurations:,}" if self.stack_bits < 64 else f"2^{self.stack_bits:.6g}"
-
-    def _layers(self, key: str, value: int, kind: Kind, rests: tuple[str, ...], reference: Reference) -> Claim:
+    def _claim(self, key: str, value: float, kind: Kind, rests: tuple[str, ...], reference: Reference) -> Claim:
         checked: dict[str, Check] = {"peeling": "checked"}
-        assumptions = tuple(Assumption(f"depth.{name}", checked.get(name, "assumed")) for name in rests)
+        given = tuple(Assumption(f"depth.{name}", checked.get(name, "assumed")) for name in rests)
         evidence = {"kinds": self.kinds, "depth": self.depth}
-        return Claim(key, value, "layers", kind, assumptions=assumptions, reference=reference, evidence=evidence)
+        return Claim(f"depth.{key}", value, "layers", kind, "holds", None, given, reference, evidence)
 
 
 def hops(depth: int) -> int:
@@ -142,16 +117,13 @@ def depth_claims(task: Task) -> list[Claim]:
 
 
 def read_trace(trace: str | Sequence[str]) -> Nesting:
-    """Kinds and depth of a trace of brackets, by peeling. What is open at its end is closed first.
-
-    Brackets are ( ) [ ] < > { }, or numbered ones such as (4 )4; a text without spaces is read letter by letter.
-    """
+    """Kinds and depth of a trace of brackets, by peeling. What is open at its end is closed first. Brackets are ( ) [ ]
+    < > { }, or numbered ones such as (4 )4; a text without spaces is read letter by letter."""
     tokens = trace.split() if isinstance(trace, str) and len(trace.split()) > 1 else list(trace)
-    word = [*tokens, *_open_at_end(tokens)]
-    if not word:
+    if not tokens:
         raise UsageError("a trace holds at least one bracket")
-    kinds = len({token for token in word if closing(token)})
-    return Nesting(kinds, peeling_rounds(word))
+    kinds = len({token for token in tokens if closing(token)})
+    return Nesting(kinds, peeling_rounds([*tokens, *_open_at_end(tokens)]))
 
 
 def closing(token: str) -> str | None:
@@ -161,20 +133,17 @@ def closing(token: str) -> str | None:
 
 
 def peeling_rounds(word: Sequence[str]) -> int:
-    """How many rounds of deleting all adjacent matched pairs at once it takes until nothing is left.
-
-    It is the depth of the word (peeling lemma). A word that is not balanced is a usage error.
-    """
+    """How many rounds of deleting all adjacent matched pairs at once it takes until nothing is left. It is the depth of
+    the word (peeling lemma). A word that is not balanced is a usage error."""
     left, rounds = list(word), 0
     while left:
         kept: list[str] = []
-        place = 0
-        while place < len(left):
-            if place + 1 < len(left) and closing(left[place]) == left[place + 1]:
-                place += 2
+        tokens = iter(enumerate(left, start=1))
+        for after, token in tokens:
+            if after < len(left) and closing(token) == left[after]:
+                next(tokens)
             else:
-                kept.append(left[place])
-                place += 1
+                kept.append(token)
         if len(kept) == len(left):
             raise UsageError(f"the trace is not balanced: {' '.join(left[:8])} remains")
         left, rounds = kept, rounds + 1
@@ -199,15 +168,10 @@ def _open_at_end(tokens: Sequence[str]) -> list[str]:
 def barron_width(error: float, constant: float, radius: float = 1.0) -> Claim:
     """Units that are enough for a root mean square error: ceil((2 r C / error)²), one hidden layer of steps."""
     _positive(error=error, constant=constant, radius=radius)
-    return Claim(
-        "width.enough",
-        math.ceil((2 * radius * constant / error) ** 2),
-        "units",
-        "proved",
-        assumptions=tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists"))),
-        reference=BARRON,
-        evidence={"error": error, "constant": constant, "radius": radius, "formula": "ceil((2 r C / error)²)"},
-    )
+    value = math.ceil((2 * radius * constant / error) ** 2)
+    given = tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists")))
+    evidence = {"error": error, "constant": constant, "radius": radius, "formula": "ceil((2 r C / error)²)"}
+    return Claim("width.enough", value, "units", "proved", "holds", None, given, BARRON, evidence)
 
 
 def deep_width(error: float, smoothness: float, layers: int) -> Claim:
@@ -215,20 +179,13 @@ def deep_width(error: float, smoothness: float, layers: int) -> Claim:
     _positive(error=error, smoothness=smoothness, layers=layers)
     applies = smoothness * layers <= 0.5 and error < 1
     power = 1 / (smoothness * layers)
-    return Claim(
-        "width.deep",
-        f"C · error^-{power:.4g} = C · {error**-power:.3g}, C unknown" if applies else None,
-        "units",
-        "heuristic",
-        "holds" if applies else "refused",
-        assumptions=(
-            Assumption("width.range", "checked" if applies else "violated"),
-            Assumption("width.constant"),
-            Assumption("width.recalled"),
-        ),
-        reference=Reference("spectralbarron2025", "rate N^(-s L) for L hidden layers, N^(-s) for one"),
-        evidence={"error": error, "smoothness": smoothness, "layers": layers, "exponent": power},
-    )
+    inside = Assumption("width.range", "checked" if applies else "violated")
+    given = (inside, Assumption("width.constant"), Assumption("width.recalled"))
+    reference = Reference("spectralbarron2025", "rate N^(-s L) for L hidden layers, N^(-s) for one")
+    evidence = {"error": error, "smoothness": smoothness, "layers": layers, "exponent": power}
+    order = f"C · error^-{power:.4g} = C · {error**-power:.3g}, C unknown" if applies else None
+    status = "holds" if applies else "refused"
+    return Claim("width.deep", order, "units", "heuristic", status, None, given, reference, evidence)
 
 
 def _positive(**values: float) -> None:

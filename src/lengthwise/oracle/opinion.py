@@ -1,18 +1,36 @@
-"""What a theory says about a task with an encoding, what several say together, and the advice that follows."""
+"""What is asked of every theory, what it says, what several say together, and the advice that follows.
+
+The question is a task, an encoding, the sizes of training and use, and what the task's preset says. The usual values
+are those of the recipe, the architecture and the attention `window`; a test keeps them equal.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from lengthwise.messages import explain, sentence
-from lengthwise.records import Claim, Kind
+from lengthwise.records import Assumption, Claim, Kind, Reference
+from lengthwise.registry import parse_spec
+from lengthwise.tasks.task import Task
 
+Family = Literal["none", "absolute", "table", "other"]
 Outlook = Literal["can hold", "cannot hold", "unknown"]
-_KINDS: tuple[Kind, ...] = ("proved", "certified", "measured", "predicted", "heuristic")  # of grounds, strongest first
+STEPS, BATCH = 2000, 64
+DEPTH, WINDOW = 2, 8
+_OFFSETS_ONLY = ("none", "rope", "alibi", "kerple", "t5")  # encodings that show at most how far apart two tokens are
+HUANG = Reference("huang2025", "a task is learned at every length if and only if a limit transformer expresses it")
+EXPRESSED = Assumption("oracle.expressed")
+MET = Assumption("oracle.met")
 explain(
     {
+        "oracle.outlook": "{name} with {encoding}, trained to {train_size}, at {test_size}",
+        "oracle.expressed": "the model is large enough for the program; that training finds it is not claimed",
+        "oracle.met": "a model that holds at every length computes what some program of the theory computes",
+        "oracle.decoders": "causal decoders with `none` or `learned+offset`, in the limit of long inputs: without "
+        "positions those that round to fixed precision except inside attention [yang2025], with positions those that "
+        "the theorem on limit transformers covers [huang2025]",
         "outlook.can_hold": "can hold",
         "outlook.cannot_hold": "cannot hold",
         "outlook.unknown": "unknown",
@@ -86,13 +104,9 @@ class Opinion:
         return sentence(f"standing.{self.outlook.replace(' ', '_')}_{self.grounds.kind}")
 
     def plain(self) -> dict[str, Any]:
+        names = ("key", "theory", "binds", "outlook", "why", "standing")
         return {
-            "key": self.key,
-            "theory": self.theory,
-            "binds": self.binds,
-            "outlook": self.outlook,
-            "why": self.why,
-            "standing": self.standing,
+            **{name: getattr(self, name) for name in names},
             "details": list(self.details),
             "changes": [change.plain() for change in self.changes],
             "claim": self.claim.plain(),
@@ -129,13 +143,18 @@ class Verdict:
         """The decided opinions that contradict the outlook."""
         return tuple(opinion for opinion in self.opinions if opinion.outlook not in ("unknown", self.outlook))
 
+    @property
+    def grounds(self) -> Kind:
+        """How strong the grounds of the outlook are."""
+        return self.deciding.grounds.kind if self.deciding and self.deciding.grounds else "heuristic"
+
+    @property
+    def changes(self) -> tuple[Advice, ...]:
+        return tuple(change for opinion in self.opinions for change in opinion.changes)
+
     def plain(self) -> dict[str, Any]:
-        return {
-            "encoding": self.encoding,
-            "outlook": self.outlook,
-            "why": self.why,
-            "opinions": [opinion.plain() for opinion in self.opinions],
-        }
+        opinions = [opinion.plain() for opinion in self.opinions]
+        return {"encoding": self.encoding, "outlook": self.outlook, "why": self.why, "opinions": opinions}
 
 
 @dataclass(frozen=True)
@@ -176,8 +195,8 @@ def first_advice(verdicts: Mapping[str, Verdict], changes: Sequence[Advice]) -> 
         tuple(name for name, verdict in verdicts.items() if verdict.outlook == outlook)
         for outlook in ("can hold", "unknown")
     )
-    for kind in _KINDS:
-        if best := tuple(name for name in can if _grounds(verdicts[name]) == kind):
+    for kind in get_args(Kind):  # the strongest first
+        if best := tuple(name for name in can if verdicts[name].grounds == kind):
             return Advice("use", "advice.solution", best, {"known": sentence(f"advice.solution_{kind}")})
     change = next((one for one in changes if not set(one.encodings) & set(unknown)), None)
     if change is not None and change.encodings:
@@ -185,16 +204,107 @@ def first_advice(verdicts: Mapping[str, Verdict], changes: Sequence[Advice]) -> 
     if change is not None:
         return Advice("change", "advice.change", values={"change": change.text})
     if unknown:
-        better = tuple(name for name in unknown if not _points_elsewhere(verdicts[name]))
+        better = tuple(name for name in unknown if not any(change.encodings for change in verdicts[name].changes))
         return Advice("measure", "advice.undecided", better or unknown)
     return Advice("none", "advice.none")
 
 
-def _grounds(verdict: Verdict) -> Kind:
-    deciding = verdict.deciding
-    return "heuristic" if deciding is None or deciding.grounds is None else deciding.grounds.kind
+@dataclass(frozen=True)
+class Theory:
+    """A theory under its key, and which families of encodings it covers. About all others it gives no opinion. The
+    catalogue has its name (`theory.KEY`) and which models it binds (`theory.KEY_binds`)."""
+
+    key: str
+    families: frozenset[Family]
 
 
-def _points_elsewhere(verdict: Verdict) -> bool:
-    """Whether another encoding is recommended instead."""
-    return any(change.encodings for opinion in verdict.opinions for change in opinion.changes)
+def theory(key: str, name: str, families: Sequence[Family], binds: str) -> Theory:
+    """A theory whose name and models are entered in the catalogue."""
+    explain({f"theory.{key}": name, f"theory.{key}_binds": binds})
+    return Theory(key, frozenset(families))
+
+
+def decoder_theory(key: str, name: str) -> Theory:
+    """A theory of causal decoders without positions or with learned ones and random offsets."""
+    return theory(key, name, ("none", "absolute"), sentence("oracle.decoders"))
+
+
+@dataclass(frozen=True)
+class Case:
+    """What an opinion is about."""
+
+    name: str
+    encoding: str
+    train_size: int
+    test_size: int
+
+    def opinion(
+        self,
+        theory: Theory,
+        outlook: Outlook,
+        why: str,
+        grounds: Claim | None = None,
+        *,
+        assumptions: tuple[Assumption, ...] = (),
+        reference: Reference | None = None,
+        details: tuple[str, ...] = (),
+        changes: tuple[Advice, ...] = (),
+    ) -> Opinion:
+        """A theory's outlook as a prediction that rests on its grounds and on what they assume."""
+        resting = tuple(dict.fromkeys(assumptions + (grounds.assumptions if grounds else ())))
+        evidence = {name: getattr(self, name) for name in ("name", "encoding", "train_size", "test_size")}
+        evidence |= {"theory": theory.key, "binds": sentence(f"theory.{theory.key}_binds")}
+        value, status = (None, "unknown") if outlook == "unknown" else (outlook, "holds")
+        claim = Claim("oracle.outlook", value, "", "predicted", status, None, resting, reference, evidence)
+        return Opinion(theory.key, outlook, why, claim, grounds, details, changes)
+
+
+@dataclass(frozen=True)
+class Question(Case):
+    """The task asked about, and how many training items are planned. `quick` asks for an answer within about a second;
+    `decoder` about a layout of steps that a causal decoder writes out, seeing all earlier states."""
+
+    task: Task
+    items: int = STEPS * BATCH
+    seed: int = 0
+    quick: bool = False
+    decoder: bool = False
+
+    @property
+    def family(self) -> Family:
+        return family(self.encoding)
+
+
+def planned_items(task: Task) -> int:
+    """How many items training shows unless the user says otherwise: steps x batch."""
+    return int(task.preset.get("steps", STEPS)) * int(task.preset.get("batch", BATCH))
+
+
+def columns_seen(task: Task, encoding: str) -> int | None:
+    """How many columns, centred on its own, an output can depend on when attention is limited to a window: one layer
+    reaches size - 1 columns to either side. None where it can depend on all, or on its position."""
+    name, settings = parse_spec(str(task.preset.get("attention", "softmax")))
+    base, *wrappers = encoding_names(encoding)
+    if name != "window" or base not in _OFFSETS_ONLY or wrappers or "dynamic" in encoding:
+        return None
+    return 2 * int(task.preset.get("depth", DEPTH)) * (int(settings.get("size", WINDOW)) - 1) + 1
+
+
+def encoding_names(encoding: str) -> tuple[str, ...]:
+    """`learned:rows=60+offset` → ("learned", "offset"): the encoding and its wrappers, without their settings."""
+    return tuple(part.split(":")[0].strip() for part in encoding.split("+"))
+
+
+def family(encoding: str) -> Family:
+    """Which theory a position spec falls under.
+
+    "none": no encoding, where C-RASP without positions is the theory. "absolute": a learned table trained with random
+    offsets, where C-RASP[periodic, local] is. "table": a learned table without offsets, whose rows beyond the training
+    range are never trained. "other": encodings for which no theory here says which tasks hold.
+    """
+    base, *wrappers = encoding_names(encoding)
+    if base == "none":
+        return "none"
+    if base == "learned":
+        return "absolute" if wrappers[:1] == ["offset"] else "other" if wrappers else "table"
+    return "other"

@@ -1,1 +1,1 @@
-"""Tasks as text: what is asked of a language model, and how its answers are read."""
+"""Tasks as text: how a task is put to a language model, and how its answer is read."""

@@ -1,33 +1,38 @@
-"""One question as text, with the instruction and the worked examples in front of it."""
+"""One question as text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lengthwise.prompts.template import BUILT_IN, Template
+
 
 @dataclass(frozen=True)
 class Prompt:
-    """One question as text. `system` and `shots` are the same for every item of a task, so their computation can be
-    shared."""
+    """One question as text. `system` and `shots` are the same for every item of a task, so that their computation can
+    be shared; an item that would be among its own examples gets another example in that place."""
 
-    system: str
-    shots: tuple[tuple[str, str], ...]
+    system: str  # the instruction
+    shots: tuple[tuple[str, str], ...]  # worked examples: question, answer
     question: str
+    template: Template = BUILT_IN
 
     def messages(self) -> list[dict[str, str]]:
-        """The prompt as a conversation, for a chat template or a server."""
-        turns = [
-            ("user", text) if place == 0 else ("assistant", text)
-            for shot in self.shots
-            for place, text in enumerate(shot)
-        ]
-        roles = [("system", self.system), *turns, ("user", self.question)]
-        return [{"role": role, "content": text} for role, text in roles]
+        """For a chat template or a server: the instruction, each example as a question and its answer, the question."""
+        found = [{"role": "system", "content": self.system}] if self.system else []
+        for question, answer in self.shots:
+            found.append({"role": "user", "content": self._asked(question)})
+            found.append({"role": "assistant", "content": answer})
+        return [*found, {"role": "user", "content": self._asked(self.question)}]
 
     def shared(self) -> str:
-        """The plain text up to the question."""
-        return self.system + "\n\n" + "".join(f"{asked}\nAnswer: {answer}\n\n" for asked, answer in self.shots)
+        """The plain text up to the question, for a completion without a chat template."""
+        examples = "".join(self.template.example(*shot) for shot in self.shots)
+        return self.template.once(self.system, examples) + self.template.before
 
     def text(self) -> str:
-        """The whole prompt as plain text, which ends where the answer begins."""
-        return f"{self.shared()}{self.question}\nAnswer:"
+        """The plain text: what is shared, the question, and the cue for the answer, without white space at its end."""
+        return self.shared() + self.question + self.template.cue
+
+    def _asked(self, question: str) -> str:
+        return self.template.before + question + self.template.cue

@@ -12,6 +12,7 @@ from lengthwise.seeds import Draws, Floats, Ints, Seeds
 from lengthwise.tasks.batch import NOTHING, SPECIALS, Batch, Readout, Samples, pack
 from lengthwise.tasks.chance import Chance, chance_of_sample
 from lengthwise.tasks.facts import Facts
+from lengthwise.tasks.words import Words
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Task(abc.ABC):
     tolerance: ClassVar[float] = 0.0  # for "numbers": an answer this close, in every entry, counts as right
     facts: Facts = Facts()
     preset: ClassVar[Mapping[str, Any]] = {}  # model and training settings known to be enough at small sizes
+    words: Words = Words()  # how it is put to a language model, where its description does not say it
 
     @property
     @abc.abstractmethod

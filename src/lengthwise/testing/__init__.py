@@ -9,6 +9,7 @@ from lengthwise.testing.metrics import check_metric
 from lengthwise.testing.positions import check_position
 from lengthwise.testing.rules import check_attention, check_form, check_probe, check_record, check_schedule
 from lengthwise.testing.tasks import check_task
+from lengthwise.testing.text import check_rendering
 
 __all__ = [
     "check_attention",
@@ -18,6 +19,7 @@ __all__ = [
     "check_position",
     "check_probe",
     "check_record",
+    "check_rendering",
     "check_schedule",
     "check_task",
 ]

@@ -10,9 +10,9 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.crasp import refute as refute_module
-from lengthwise.oracle.crasp.absolute import decide_absolute, search
 from lengthwise.oracle.crasp.decide import decide
 from lengthwise.oracle.crasp.promise import everything
+from lengthwise.oracle.crasp.promised import decide_absolute, search
 from lengthwise.oracle.crasp.quick import stable_semigroup, transition_monoid
 from lengthwise.oracle.crasp.refute import refute
 from lengthwise.oracle.crasp.verify import verify, verify_refutation
@@ -44,26 +44,26 @@ FOUND = {
 @pytest.mark.parametrize("expression", REFUTED)
 def test_refuted(expression: str) -> None:
     decision = decide_absolute(automaton(expression))
-    assert decision.verdict == "refuted" and decision.found is None and decision.refutation is not None
+    assert decision.member is False and decision.found is None and decision.refutation is not None
     assert verify_refutation(decision.refutation) == []
     claim = decision.claim()
     assert (claim.kind, claim.status, claim.value) == ("proved", "refuted", False)
-    assert decision.verdict == "refuted" and json.dumps(decision.claim().plain())
+    assert json.dumps(decision.claim().plain())
 
 
 def test_tomita_6_is_refuted() -> None:
-    assert decide_absolute(tasks.make("tomita_6").automaton).verdict == "refuted"
+    assert decide_absolute(tasks.make("tomita_6").automaton).member is False
 
 
 @pytest.mark.parametrize("expression", FOUND)
 def test_found(expression: str) -> None:
     dfa = automaton(expression)
     decision = decide_absolute(dfa)
-    assert decision.verdict == "member" and decision.found is not None and decision.refutation is None
+    assert decision.member and decision.found is not None and decision.refutation is None
     assert (decision.found.period, decision.found.locality) == FOUND[expression]
     assert verify(decision.found) == [] and decision.claim().status == "holds"
     assert refute(everything(dfa)).found is None
-    assert decision.verdict == "member" and json.dumps(decision.claim().plain())
+    assert json.dumps(decision.claim().plain())
 
 
 def attack(source: random.Random, count: int) -> dict[str, int]:
@@ -122,7 +122,7 @@ def test_powers_of_short_words_refute_where_words_act_in_too_many_ways(monkeypat
         ("a", "b"), tuple(((q + 1) % 12, {0: 1, 1: 0}.get(q, q)) for q in range(12)), 0, frozenset([0])
     )
     result = refute(everything(cycle_and_swap))  # all 12! permutations
-    assert result.found is not None and not result.complete and verify_refutation(result.found) == []
+    assert result.found is not None and result.reason == "many_actions" and verify_refutation(result.found) == []
     # The short words refute what the whole search refutes, and nothing that is found.
     monkeypatch.setattr(refute_module, "transition_monoid", lambda dfa: None)
     source, agreed = random.Random(25), 0
@@ -196,7 +196,7 @@ def test_the_caps_end_in_unknown_and_not_in_waiting() -> None:
 
 def test_unknown_says_what_was_tried() -> None:
     decision = decide_absolute(automaton("(ab|bba)*"), localities=(0, 1))
-    assert decision.verdict == "unknown" and decision.member is None
+    assert decision.member is None
     assert decision.claim().status == "unknown" and decision.claim().value is None
     assert [1, 1, "not_found"] in decision.claim().evidence["tried"]
 

@@ -176,7 +176,7 @@ def test_a_wrong_refusal_is_noticed() -> None:
     decision = decide(automaton("(ab|aabb)*"))
     blocked = decision.blocked
     assert blocked is not None
-    proof = blocked.proofs[0]
+    proof, clash = blocked.proofs[0], blocked.clash
     finer = tuple(range(len(blocked.blocks)))
     for wrong in (
         {"proofs": ()},
@@ -188,8 +188,9 @@ def test_a_wrong_refusal_is_noticed() -> None:
         {"left": blocked.right},
         {"left_word": (*blocked.left_word, "a")},
         {"forth": ()},
-        {"suffix": ()},
-        {"accepted_from_left": not blocked.accepted_from_left},
+        {"clash": dataclasses.replace(clash, suffix=())},
+        {"clash": dataclasses.replace(clash, answer=clash.other, other=clash.answer)},
+        {"clash": dataclasses.replace(clash, left=clash.right, right=clash.left)},
     ):
         assert verify(dataclasses.replace(decision, blocked=dataclasses.replace(blocked, **wrong))), wrong
     inside = decide(automaton("(ab|bbaa)*"))

@@ -37,7 +37,7 @@ def test_tasks(name: str, states: int, none: bool, absolute: bool) -> None:
     guess = guess_automaton(tasks.make(name))
     assert guess is not None and len(guess.machine.transitions) == states
     assert guess.everywhere is (name != "regular_member:expression=(ab)*")  # which has no words of odd length to tell
-    plain, placed = guess.decide(), guess.decide_absolute()
+    plain, placed = guess.decide(), guess.decide(positions=True)
     assert (plain.member, placed.member) == (none, absolute)
     claim = plain.claim()
     assert claim.kind == "predicted" and claim.status == ("holds" if none else "refuted")

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.decide import decide
 from lengthwise.oracle.crasp.promise import prefixes
-from lengthwise.oracle.crasp.promised import decide_promised
+from lengthwise.oracle.crasp.promised import decide_absolute, decide_promised
 from lengthwise.tasks import tasks
 from lengthwise.tasks.languages.regular import RegularLanguage
 

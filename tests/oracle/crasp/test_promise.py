@@ -10,11 +10,10 @@ from collections import Counter
 
 import pytest
 
-from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.decide import Decision, decide
 from lengthwise.oracle.crasp.promise import Promise, everything, mixed_lengths, prefixes, tag_of
-from lengthwise.oracle.crasp.promised import decide_promised
-from lengthwise.oracle.crasp.verify import verify_confusion, verify_found, verify_refutation
+from lengthwise.oracle.crasp.promised import decide_absolute, decide_promised
+from lengthwise.oracle.crasp.verify import verify_blocked, verify_found, verify_refutation
 from lengthwise.oracle.programs.find import program_for
 from lengthwise.oracle.programs.text import parse_program
 from lengthwise.oracle.programs.verify import verify_program
@@ -91,8 +90,8 @@ def compare(source: random.Random, count: int) -> Counter[str]:
         assert decision.member is slow_promised(dfa), dfa
         seen["automata"] += 1
         seen[{True: "can hold", False: "cannot hold", None: "unknown"}[decision.member]] += 1
-        if decision.confusion is not None:
-            assert verify_confusion(promise, decision.confusion) == [], dfa
+        if decision.refutation is not None:
+            assert verify_blocked(promise, decision.refutation) == [], dfa
         if decision.found is not None and not whole:
             assert verify_found(promise, decision.found) == [], dfa
             assert wrong_tags(dfa, decision.found, 12) == [], dfa
@@ -251,22 +250,22 @@ def test_a_wrong_witness_is_noticed() -> None:
     other = decide_promised(prefixes(automaton("(a|ba)*"))).found
     assert other is not None and verify_found(promise, other)
     promise = prefixes(automaton("[ab]*a[ab]"))
-    confusion = decide_promised(promise).confusion
-    assert confusion is not None and verify_confusion(promise, confusion) == []
-    clash = confusion.clash
+    blocked = decide_promised(promise).refutation
+    assert blocked is not None and verify_blocked(promise, blocked) == []
+    clash = blocked.clash
     for wrong in (
         {"proofs": ()},
-        {"left_word": (*confusion.left_word, "b", "a")},
-        {"blocks": tuple(range(len(confusion.blocks)))},
+        {"left_word": (*blocked.left_word, "b", "a")},
+        {"blocks": tuple(range(len(blocked.blocks)))},
         {"clash": dataclasses.replace(clash, right=clash.left)},
         {"clash": dataclasses.replace(clash, suffix=("a", "a", "a"))},
         {"clash": dataclasses.replace(clash, answer=clash.other)},
     ):
-        assert verify_confusion(promise, dataclasses.replace(confusion, **wrong)), wrong
+        assert verify_blocked(promise, dataclasses.replace(blocked, **wrong)), wrong
 
 
 def test_a_word_that_begins_no_word_refutes_nothing() -> None:
     """The two states of (a|ba)* differ by `b` alone, which leaves the language from one of them."""
     promise = prefixes(automaton("(a|ba)*"))
     assert isinstance(promise, Promise) and promise.answer(0, ("b", "b"), at_end=False) is None
-    assert decide_promised(promise).confusion is None
+    assert decide_promised(promise).refutation is None

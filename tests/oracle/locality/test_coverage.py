@@ -30,7 +30,7 @@ def test_the_windows_of_the_leftmost_layout() -> None:
 def test_too_short_a_training_size_misses_the_windows_of_longer_ones() -> None:
     seen = seen_in(WINDOWS, formulation_steps(LEFTMOST), range(1, 5))
     assert len(seen.unseen) == 32 and {entry.size for entry in seen.unseen} == {5}
-    assert seen.share == pytest.approx(66 / 98)
+    assert seen.claim().value == pytest.approx(66 / 98)
     assert seen.states == 70
     lacking = unshown(seen, formulation_steps(LEFTMOST), [4, 5, 8])
     assert lacking.shares == ((4, 0.0), (5, 1.0), (8, 1.0)) and lacking.example
@@ -69,7 +69,7 @@ def test_certificates_settle_every_state_they_were_made_from(spec: str, r: int, 
             for place, entries in needed.settled_by(move):
                 assert entries, (move.state, place)
                 assert {needed.entries[entry].label for entry in entries} == {move.labels[place]}
-    assert seen_in(needed, steps, sizes).share == 1.0
+    assert seen_in(needed, steps, sizes).claim().value == 1.0
     assert unshown(seen_in(needed, steps, sizes), steps, sizes).shares[-1][1] == 0.0
 
 
@@ -77,11 +77,11 @@ def test_the_items_of_a_run_and_what_they_miss() -> None:
     columns = make("addition_columns")
     needed = coverage(formulation_steps(columns, finished=True), 3, range(1, 6))
     few, many = (seen_in(needed, drawn_steps(columns, items), range(1, 6)) for items in (20, 1500))
-    assert few.share < 0.6 < 0.97 < many.share and few.states == 100
+    assert few.claim().value < 0.6 < 0.97 < many.claim().value and few.states == 100
     tests = formulation_steps(columns, items=40)
     worse, better = (unshown(seen, tests, [8]).shares[0][1] for seen in (few, many))
     assert worse > 0.9 and better < 0.5
-    assert few.claim().value == few.share and few.claim().evidence["states"] == 100
+    assert few.claim().evidence["states"] == 100
     claim = unshown(few, tests, [8]).claim()
     assert claim.kind == "measured" and claim.evidence["instances"] == 40
 

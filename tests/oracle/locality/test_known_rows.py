@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from lengthwise.oracle.locality.consistency import consistency
-from lengthwise.oracle.locality.distance import distance
+from lengthwise.oracle.locality.settle import distance
 from lengthwise.oracle.locality.steps import Steps, decoder_form, formulation_steps, task_steps
 from lengthwise.oracle.locality.windows import windows_of
 from lengthwise.tasks import tasks

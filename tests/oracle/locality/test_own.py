@@ -18,7 +18,7 @@ from lengthwise.oracle.locality import own as own_module
 from lengthwise.oracle.locality import own_pairs
 from lengthwise.oracle.locality.own import alphabet_note, load_formulation, new_tokens, settle_own
 from lengthwise.oracle.locality.own_pairs import load_pairs
-from lengthwise.oracle.locality.own_states import is_guess, labels_between, state_of
+from lengthwise.oracle.locality.steps import is_guess, labels_between, state_of
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.formulation import Formulation, State
 
@@ -217,7 +217,7 @@ BAD_LINES = [
     ("", "is empty"),
     ('{"state": "1 0", "next": "1"}\n{"state": "1"', "line 2: this is not JSON"),
     ('{"state": "1 0"}', "line 1: the key 'next' is missing"),
-    ("[1, 2]", "line 1: a pair is an object"),
+    ("[1, 2]", "line 1: an item is an object"),
     ('{"state": "", "next": "1"}', "line 1: a state has at least one column"),
     ('{"state": 7, "next": "1"}', "line 1: a state is text or a list"),
     ('{"state": [null], "next": "1"}', "line 1: a column is a token"),

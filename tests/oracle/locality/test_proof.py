@@ -10,10 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.bimachine import Bimachine, Scanner, bimachine, fold, scanner
+from lengthwise.oracle.locality.bimachine import (
+    Bimachine,
+    Scanner,
+    WindowClash,
+    all_windows,
+    bimachine,
+    clash_at,
+    fold,
+    least_training_size,
+    prove,
+    scanner,
+)
 from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.machines import compare, machine_of
-from lengthwise.oracle.locality.proof import WindowClash, all_windows, clash_at, least_training_size, prove
 from lengthwise.oracle.locality.steps import formulation_steps
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.formulation import Formulation, State

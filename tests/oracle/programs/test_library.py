@@ -11,14 +11,25 @@ import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.decide import decide
+from lengthwise.oracle.crasp.promised import decide_absolute
 from lengthwise.oracle.programs.automata import member_program, read_states, readable_parts, tags_program
 from lengthwise.oracle.programs.find import find_program, program_for
 from lengthwise.oracle.programs.interpreter import run_tokens
 from lengthwise.oracle.programs.library import copy_unique_without_positions
-from lengthwise.oracle.programs.measures import locality, needs, period
-from lengthwise.oracle.programs.syntax import Compare, Constant, Count, Draft, Not, Program, children, compare
+from lengthwise.oracle.programs.syntax import (
+    Compare,
+    Constant,
+    Count,
+    Draft,
+    Not,
+    Program,
+    children,
+    compare,
+    locality,
+    needs,
+    period,
+)
 from lengthwise.oracle.programs.text import parse_program, print_program
 from lengthwise.oracle.programs.verify import verify_program
 from lengthwise.tasks import tasks

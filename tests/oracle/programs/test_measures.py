@@ -2,7 +2,7 @@
 
 import pytest
 
-from lengthwise.oracle.programs.measures import LookBack, depth, locality, needs, period, size
+from lengthwise.oracle.programs.syntax import LookBack, depth, locality, needs, period, size
 from lengthwise.oracle.programs.text import parse_program
 
 NESTED = """

@@ -305,5 +305,5 @@ _WRITERS: dict[str, Callable[[Simulation, Path], object]] = {
     "page": write_page,
     "gif": write_gif,
     "video": write_video,
-    "output": _write_data,
+    "out": _write_data,
 }

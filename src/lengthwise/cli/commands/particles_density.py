@@ -112,10 +112,10 @@ def _write_files(options: argparse.Namespace, found: Gathering, words: list[str]
     if options.figure is not None:
         with written(options.figure, options.quiet):
             save_density(Path(options.figure), found, words)
-    if options.output is not None:
-        with written(options.output, options.quiet, "output"):
-            _write_data(Path(options.output), found)
-    return {name: given for name in ("figure", "output") if (given := getattr(options, name)) is not None}
+    if options.out is not None:
+        with written(options.out, options.quiet, "out"):
+            _write_data(Path(options.out), found)
+    return {name: given for name in ("figure", "out") if (given := getattr(options, name)) is not None}
 
 
 def _write_data(path: Path, found: Gathering) -> None:

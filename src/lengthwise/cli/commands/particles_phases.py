@@ -76,9 +76,9 @@ def _write_files(options: argparse.Namespace, rows: Rows, line: Rows, measure: s
     if options.figure is not None:
         with written(options.figure, options.quiet):
             save_phases(Path(options.figure), rows, line, measure, words)
-    if options.output is not None:
-        with written(options.output, options.quiet, "rows"):
-            write_numbers(Path(options.output), list(rows[0]), ([*row.values()] for row in rows))
+    if options.out is not None:
+        with written(options.out, options.quiet, "rows"):
+            write_numbers(Path(options.out), list(rows[0]), ([*row.values()] for row in rows))
 
 
 def _write(rows: Rows, line: Rows, measure: str, words: list[str]) -> None:

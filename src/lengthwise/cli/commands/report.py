@@ -18,7 +18,7 @@ def run(options: argparse.Namespace) -> int:
     folder = study_folder(options.name)
     for task, why in complete_shifts(folder, lambda done, *_: narrate(f"{done} …", options.quiet)).items():
         complain(f"warning: how far the levels of {task} are from training is not known: {why}")
-    path = write_report(folder, None if options.output is None else Path(options.output))
+    path = write_report(folder, None if options.out is None else Path(options.out))
     figures: list[Path] = []
     if options.figures is not None:
         narrate("drawing the figures …", options.quiet)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from lengthwise.messages import explain, sentence
 from lengthwise.tasks.languages.dfa import Dfa
@@ -13,6 +14,8 @@ explain({"crasp.empty_word": "the empty word"})
 LARGEST = 20_000  # states of a product
 State = tuple[int, int, tuple[int, ...]]
 Word = tuple[str, ...]
+Node = TypeVar("Node", bound=Hashable)
+Letter = TypeVar("Letter")
 
 
 class Edge(NamedTuple):
@@ -35,26 +38,17 @@ def components(alphabet: Sequence[str], transitions: Sequence[Sequence[int]]) ->
     """The strongly connected components, ordered by their smallest state. O(states x letters)."""
     homes = component_numbers(transitions)
     members: dict[int, list[int]] = {}
-    for state, home in enumerate(homes):
+    edges: dict[int, list[Edge]] = {}
+    for state, (home, row) in enumerate(zip(homes, transitions, strict=True)):
         members.setdefault(home, []).append(state)
-    found = []
-    for home, states in members.items():
-        inside = [
-            Edge(state, letter, target)
-            for state in states
-            for letter, target in zip(alphabet, transitions[state], strict=True)
-            if homes[target] == home
-        ]
-        found.append(Component(tuple(states), tuple(inside)))
-    return tuple(found)
+        inside = [Edge(state, a, to) for a, to in zip(alphabet, row, strict=True) if homes[to] == home]
+        edges.setdefault(home, []).extend(inside)
+    return tuple(Component(tuple(states), tuple(edges[home])) for home, states in members.items())
 
 
 def component_numbers(transitions: Sequence[Sequence[int]]) -> list[int]:
     """The number of the component of every state: Tarjan's algorithm without recursion. A component has a higher number
-    than those it leads to.
-
-    Our own code, because importing scipy's graph routines takes longer than most decisions.
-    """
+    than those it leads to. Our own code, because importing scipy's graph routines takes longer than most decisions."""
     count = len(transitions)
     entered, lowest, home = [-1] * count, [0] * count, [-1] * count
     path: list[int] = []
@@ -90,11 +84,8 @@ def component_numbers(transitions: Sequence[Sequence[int]]) -> list[int]:
 
 @dataclass(frozen=True)
 class AutomatonProduct:
-    """`states[i]` is (state of the automaton, letters read modulo the period, the last letters as numbers).
-
-    Only what the start reaches is here. With period 1 and no window it is the automaton itself, in its own numbering
-    when that is breadth-first, as in a minimised one.
-    """
+    """`states[i]` is (state of the automaton, letters read modulo the period, the last letters as numbers). With period
+    1 and no window it is the automaton itself, in its own numbering if that is breadth-first, as in a minimised one."""
 
     alphabet: tuple[str, ...]
     states: tuple[State, ...]
@@ -113,26 +104,32 @@ class AutomatonProduct:
 
 
 def product(dfa: Dfa, period: int, window: int, most: int = LARGEST) -> AutomatonProduct | None:
-    """Breadth-first from the start; None where there are more than `most` states.
+    """Up to states x period x letters^window states; None where there are more than `most`."""
 
-    At most states x period x letters^window of them.
-    """
+    def step(node: State, letter: int) -> State:
+        state, phase, letters = node
+        return dfa.transitions[state][letter], (phase + 1) % period, (*letters, letter)[-window:] if window else ()
+
     start: State = (dfa.start, 0, ())
-    number: dict[State, int] = {start: 0}
-    rows = []
-    queue: list[State] = [start]
-    for state, phase, letters in queue:
-        row = []
-        for letter, target in enumerate(dfa.transitions[state]):
-            onward: State = (target, (phase + 1) % period, (*letters, letter)[-window:] if window else ())
-            if onward not in number:
-                number[onward] = len(number)
-                queue.append(onward)
-            row.append(number[onward])
-        rows.append(tuple(row))
+    states, rows = explored(start, range(len(dfa.alphabet)), step, most)
+    return AutomatonProduct(dfa.alphabet, states, rows) if len(states) <= most else None
+
+
+def explored(
+    start: Node, letters: Iterable[Letter], step: Callable[[Node, Letter], Node], most: float = math.inf
+) -> tuple[tuple[Node, ...], tuple[tuple[int, ...], ...]]:
+    """The states that `step` reaches from the start, breadth-first, and where each letter leads from them, by their
+    numbers. Once there are more than `most` the search stops."""
+    number, rows = {start: 0}, []
+    for node in (queue := [start]):
+        for target in (targets := [step(node, letter) for letter in letters]):
+            if target not in number:
+                number[target] = len(number)
+                queue.append(target)
+        rows.append(tuple(number[target] for target in targets))
         if len(number) > most:
-            return None
-    return AutomatonProduct(dfa.alphabet, tuple(number), tuple(rows))
+            break
+    return tuple(number), tuple(rows)
 
 
 def shortest_word(
@@ -143,17 +140,13 @@ def shortest_word(
     inside: Collection[int] | None = None,
 ) -> Word | None:
     """A shortest word from one state to another, which may be empty; `inside` are the states it may visit."""
-    came: dict[int, tuple[int, str]] = {}
-    seen = {source}
+    came: dict[int, tuple[int, str]] = {source: (source, "")}
     for state in (queue := [source]):
-        if state == target:
-            break
         for letter, onward in zip(alphabet, transitions[state], strict=True):
-            if onward not in seen and (inside is None or onward in inside):
-                seen.add(onward)
+            if onward not in came and (inside is None or onward in inside):
                 came[onward] = (state, letter)
                 queue.append(onward)
-    if target not in seen:
+    if target not in came:
         return None
     word = []
     while target != source:
@@ -162,24 +155,9 @@ def shortest_word(
     return tuple(reversed(word))
 
 
-def telling_suffix(dfa: Dfa, left: int, right: int) -> Word | None:
-    """A shortest word accepted from exactly one of two states; None where there is none."""
-    came: dict[tuple[int, int], tuple[tuple[int, int], str]] = {}
-    seen = {(left, right)}
-    for pair in (queue := [(left, right)]):
-        if (pair[0] in dfa.accepting) != (pair[1] in dfa.accepting):
-            word = []
-            while pair != (left, right):
-                pair, letter = came[pair]
-                word.append(letter)
-            return tuple(reversed(word))
-        for letter, *onward in zip(dfa.alphabet, dfa.transitions[pair[0]], dfa.transitions[pair[1]], strict=True):
-            target = (onward[0], onward[1])
-            if target not in seen:
-                seen.add(target)
-                came[target] = (pair, letter)
-                queue.append(target)
-    return None
+def spell(dfa: Dfa, letters: Iterable[int]) -> Word:
+    """The letters that have these numbers."""
+    return tuple(dfa.alphabet[letter] for letter in letters)
 
 
 def spelled(word: Sequence[str]) -> str:

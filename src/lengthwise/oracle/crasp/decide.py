@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
@@ -32,18 +33,15 @@ from lengthwise.oracle.crasp.automata import (
     product,
     shortest_word,
     spelled,
-    telling_suffix,
-    walk,
 )
-from lengthwise.oracle.crasp.refine import MOST_PROVED, CountTerm, Forced, Kind, Refinement, first_pair, forced, refine
+from lengthwise.oracle.crasp.promise import AnswerClash, everything, first_clash
+from lengthwise.oracle.crasp.refine import MOST_PROVED, CountTerm, Forced, Kind, Refinement, forced, refine
 from lengthwise.oracle.crasp.verify import verify
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.languages.dfa import Dfa
 
 YANG = Reference("yang2026", "decision procedure for C-RASP and regular languages; proved again in docs/crasp.md")
 PROOF = Reference("docs/crasp.md", "counting is enough where every component passes")
-FORCED = Assumption("crasp.forced", "checked")
-TOO_LARGE = Assumption("crasp.too_large")
 MOST_VALUES = 24  # states whose values are written out, and components that are described one by one
 MOST_MOVES = 8  # moves of a proof that are written out
 explain(
@@ -78,30 +76,36 @@ class Blocked:
     """Two states of a component that no count distinguishes, and the words that show why this matters.
 
     `left_word` and `right_word` lead from the start to the two, `forth` and `back` from one to the other inside the
-    component, and `suffix` is accepted after exactly one of them. `blocks` is the partition of the component that
-    counting cannot refine; without positions `proofs` shows it, unless the component has more than MOST_PROVED states.
+    component, and different answers are asked for after the suffix of `clash`. `blocks` is the partition of the
+    component that counting cannot refine; without positions `proofs` shows it, up to MOST_PROVED states.
     """
 
     component: Component
+    blocks: tuple[int, ...]
     left: int
     right: int
     left_word: Word
     right_word: Word
     forth: Word
     back: Word
-    suffix: Word
-    accepted_from_left: bool
-    blocks: tuple[int, ...]
+    clash: AnswerClash
     proofs: tuple[Forced, ...]
+
+    @property
+    def evidence(self) -> dict[str, Any]:
+        return {"words": [list(self.left_word), list(self.right_word)], "suffix": list(self.clash.suffix)}
+
+    @property
+    def seen(self) -> Assumption:
+        """What the refutation rests on."""
+        return Assumption("crasp.forced", "checked") if self.proofs else Assumption("crasp.too_large")
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether counts distinguish the states of every component of the minimal automaton.
-
-    `exact` says whether this decides (no positions) or is only sufficient (a period or a window, where not found means
-    not found). States are those of `product`, which is `dfa` itself without positions.
-    """
+    """Whether counts distinguish the states of every component of the minimal automaton. `exact` says whether this
+    decides (no positions) or is only sufficient (a period or a window, where not found means not found). States are
+    those of `product`, which is `dfa` itself without positions."""
 
     dfa: Dfa
     period: int
@@ -134,12 +138,10 @@ class Decision:
             terms = [len(round.terms) for part in self.refinements for round in part.rounds]
             evidence |= {"rounds": max((len(part.rounds) for part in self.refinements), default=0), "terms": sum(terms)}
             return Claim(key, True, "", "proved", assumptions=(seen,), reference=PROOF, evidence=evidence)
-        evidence |= {"words": [list(self.blocked.left_word), list(self.blocked.right_word)]}
-        evidence |= {"suffix": list(self.blocked.suffix)}
+        evidence |= self.blocked.evidence
         if not self.exact:
             return Claim(key, None, "", "proved", "unknown", reference=PROOF, evidence=evidence)
-        seen = FORCED if self.blocked.proofs else TOO_LARGE
-        return Claim(key, False, "", "proved", "refuted", None, (seen,), YANG, evidence)
+        return Claim(key, False, "", "proved", "refuted", None, (self.blocked.seen,), YANG, evidence)
 
     def explain(self) -> list[str]:
         """Sentences for a person; the witness can be checked by hand."""
@@ -164,9 +166,14 @@ def decide(dfa: Dfa, *, period: int = 1, locality: int = 0) -> Decision:
             "use a smaller period or window"
         )
     parts = refinements(machine)
-    if parts[-1].passes:
-        return Decision(minimal, period, locality, machine, parts, None)
-    blocked = _witness(minimal, machine, parts[-1], exact=(period, locality) == (1, 0))
+    blocked = None
+    if not parts[-1].passes:
+        left, right = parts[-1].alike()[0]  # low numbers are near the start
+        states = (machine.states[left][0], machine.states[right][0])
+        clash = first_clash(everything(minimal), [states], len(minimal.transitions) ** 2)
+        assert clash is not None, "two states of a minimal automaton differ"
+        # Where failing shows nothing there is nothing to prove.
+        blocked = witness(machine, parts[-1], (left, right), clash, proved=(period, locality) == (1, 0))
     return Decision(minimal, period, locality, machine, parts, blocked)
 
 
@@ -180,26 +187,16 @@ def refinements(machine: AutomatonProduct) -> tuple[Refinement, ...]:
     return tuple(found)
 
 
-def _witness(dfa: Dfa, machine: AutomatonProduct, part: Refinement, exact: bool) -> Blocked:
-    """The two inseparable states that the start reaches first, and the words around them; in a minimal automaton low
-    numbers are near the start."""
-    component = part.component
-    left, right = first_pair(part)
-    inside, states = frozenset(component.states), (machine.states[left][0], machine.states[right][0])
+def witness(
+    machine: AutomatonProduct, part: Refinement, pair: tuple[int, int], clash: AnswerClash, proved: bool = True
+) -> Blocked:
+    """Two states that share a block, and the words around them. The proofs are quadratic in the component."""
+    (left, right), inside = pair, frozenset(part.component.states)
     ways = ((0, left, None), (0, right, None), (left, right, inside), (right, left, inside))
-    words = [_found(shortest_word(machine.alphabet, machine.transitions, *way)) for way in ways]
-    suffix = _found(telling_suffix(dfa, *states))
-    accepted = walk(dfa.alphabet, dfa.transitions, states[0], suffix) in dfa.accepting
-    # Where failing shows nothing there is nothing to prove; a proof of every pair is quadratic in the component.
-    proofs = forced(component, part.blocks) if exact and len(component.states) <= MOST_PROVED else ()
-    first, second, forth, back = words
-    return Blocked(component, left, right, first, second, forth, back, suffix, accepted, part.blocks, proofs)
-
-
-def _found(word: Word | None) -> Word:
-    if word is None:
-        raise AssertionError("a strongly connected component of a minimal automaton has such a word")
-    return word
+    words = (shortest_word(machine.alphabet, machine.transitions, *way) for way in ways)
+    first, second, forth, back = (word for word in words if word is not None)
+    proofs = forced(part) if proved and len(part.component.states) <= MOST_PROVED else ()
+    return Blocked(part.component, part.blocks, left, right, first, second, forth, back, clash, proofs)
 
 
 def _separating(product: AutomatonProduct, refinements: Iterable[Refinement]) -> list[str]:
@@ -251,10 +248,10 @@ def _summand(factor: int, what: str, first: bool) -> str:
 def _blocking(product: AutomatonProduct, blocked: Blocked) -> list[str]:
     """Why two states cannot be distinguished, and why that matters."""
     left, right = product.name(blocked.left), product.name(blocked.right)
-    yes, no = (left, right) if blocked.accepted_from_left else (right, left)
-    names = ("left_word", "right_word", "forth", "back", "suffix")
-    values = {name: spelled(getattr(blocked, name)) for name in names} | {"left": left, "right": right}
-    found = [sentence("crasp.states", values), sentence("crasp.suffix", {**values, "yes": yes, "no": no})]
+    yes, no = (left, right) if blocked.clash.answer else (right, left)
+    values = {name: spelled(getattr(blocked, name)) for name in ("left_word", "right_word", "forth", "back")}
+    values |= {"suffix": spelled(blocked.clash.suffix), "left": left, "right": right, "yes": yes, "no": no}
+    found = [sentence("crasp.states", values), sentence("crasp.suffix", values)]
     pair = {blocked.left, blocked.right}
     proof = next((proof for proof in blocked.proofs if {proof.state, proof.other} == pair), None)
     if proof is not None and len(proof.moves) <= MOST_MOVES:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.crasp.absolute import AbsoluteDecision, decide_absolute
-from lengthwise.oracle.crasp.automata import Word
+from lengthwise.oracle.crasp.automata import Word, explored
 from lengthwise.oracle.crasp.decide import Decision, decide
+from lengthwise.oracle.crasp.promised import PromisedDecision, decide_absolute
 from lengthwise.records import Assumption, Claim, Status
 from lengthwise.tasks.languages.dfa import Dfa
 from lengthwise.tasks.task import Task
@@ -59,10 +59,8 @@ class Machine:
 
 
 def learn(answer: Answer, alphabet: Sequence[str], tests: Callable[[], Iterable[Word]], most: int) -> Machine | None:
-    """The machine that is right on all tests; None when it would have more than `most` states.
-
-    The work is at most some |tests| + most x (letters x most + log of the longest test) answers.
-    """
+    """The machine that is right on all tests; None when it would have more than `most` states. The work is at most some
+    |tests| + most x (letters x most + log of the longest test) answers."""
     suffixes: list[Word] = [()]
     while True:
         machine = _machine(answer, tuple(alphabet), suffixes, most)
@@ -80,30 +78,21 @@ def _machine(answer: Answer, alphabet: tuple[str, ...], suffixes: list[Word], mo
     def row(word: Word) -> tuple[str | None, ...]:
         return tuple(answer((*word, *suffix)) for suffix in suffixes)
 
-    number = {row(()): 0}
-    access: list[Word] = [()]
-    transitions = []
-    for word in access:  # grows while it is read
-        targets = []
-        for letter in alphabet:
-            onward = (*word, letter)
-            key = row(onward)
-            if key not in number:
-                if len(number) == most:
-                    return None
-                number[key] = len(number)
-                access.append(onward)
-            targets.append(number[key])
-        transitions.append(tuple(targets))
-    return Machine(alphabet, tuple(transitions), tuple(key[0] for key in number), tuple(access))
+    def step(state: tuple[str | None, ...], letter: str) -> tuple[str | None, ...]:
+        onward = (*access[state], letter)
+        access.setdefault(target := row(onward), onward)
+        return target
+
+    access: dict[tuple[str | None, ...], Word] = {row(()): ()}
+    states, transitions = explored(row(()), alphabet, step, most)
+    if len(states) > most:
+        return None
+    return Machine(alphabet, transitions, tuple(state[0] for state in states), tuple(access.values()))
 
 
 def _separating_suffix(answer: Answer, machine: Machine, word: Word) -> Word:
-    """A suffix of a wrongly answered word that separates two words of one state.
-
-    Replacing a longer and longer prefix by the access word of its state turns the right answer into the machine's; the
-    suffix after the position where it turns is answered differently after the two.
-    """
+    """A suffix of a wrongly answered word that separates two words of one state: replacing a longer and longer prefix
+    by the access word of its state turns the right answer into the machine's, and the suffix begins where it turns."""
     states, truth = machine.states(word), answer(word)
     low, high = 0, len(word)  # right at low, wrong at high
     while high - low > 1:
@@ -121,8 +110,7 @@ class Guess:
 
     All words up to `checked_to` letters were, and `sampled` random ones of up to `sampled_to`. `everywhere` says
     whether the task really asks every word of its letters; where it does not, the machine is asked more than the task,
-    so that only the membership of its languages carries over. The answer is read at the mark after the prompt, which
-    is the convention of the decision.
+    so that only the membership of its languages carries over. The answer is read at the mark after the prompt.
     """
 
     machine: Machine
@@ -141,14 +129,10 @@ class Guess:
             found[answer] = Dfa(machine.alphabet, machine.transitions, 0, accepting).minimised()
         return found
 
-    def decide(self) -> GuessedDecision:
-        """Without positions: a program exists exactly when one exists for every answer."""
-        return GuessedDecision(self, "C-RASP[]", {answer: decide(dfa) for answer, dfa in self.languages().items()})
-
-    def decide_absolute(self) -> GuessedDecision:
-        """With positions, as far as can be told."""
-        parts = {answer: decide_absolute(dfa) for answer, dfa in self.languages().items()}
-        return GuessedDecision(self, "C-RASP[periodic, local]", parts)
+    def decide(self, positions: bool = False) -> GuessedDecision:
+        """A program exists exactly when one exists for every answer; with positions, as far as can be told."""
+        judge, name = (decide_absolute, "C-RASP[periodic, local]") if positions else (decide, "C-RASP[]")
+        return GuessedDecision(self, name, {answer: judge(dfa) for answer, dfa in self.languages().items()})
 
     def assumption(self) -> Assumption:
         values = {"states": len(self.machine.transitions), "checked_to": self.checked_to}
@@ -161,7 +145,7 @@ class GuessedDecision:
 
     guess: Guess
     language_class: str
-    parts: Mapping[str, Decision | AbsoluteDecision]
+    parts: Mapping[str, Decision | PromisedDecision]
 
     @property
     def member(self) -> bool | None:
@@ -172,7 +156,7 @@ class GuessedDecision:
         return False if False in verdicts and self.guess.everywhere else None
 
     @property
-    def deciding(self) -> tuple[str, Decision | AbsoluteDecision]:
+    def deciding(self) -> tuple[str, Decision | PromisedDecision]:
         """The answer that decides and its decision: the first that is no member, else the one with most states."""
         ranked = sorted(self.parts.items(), key=lambda pair: (pair[1].member is not False, pair[1].member is not None))
         return next(
@@ -207,7 +191,8 @@ def guess_automaton(task: Task, *, longest: int | None = None, seconds: float = 
     if not letters or len(letters) > MOST_LETTERS:
         return None
     if longest is None:
-        longest = _affordable(len(letters))
+        words = itertools.accumulate(len(letters) ** length for length in range(13))
+        longest = max(1, sum(total <= MOST_WORDS for total in words) - 1)
     solver = _Solver(task, time.monotonic() + seconds)
     long_words = list(_long_words(letters, longest))
 
@@ -246,16 +231,12 @@ class _Solver:
 
     def _ask(self, word: Word) -> str | None:
         try:
-            given = self.task.solve(word)
-        except Exception as error:  # a solver may refuse a prompt by any error of its own
+            (given,) = self.task.solve(word)
+        except Exception as error:  # a solver may refuse a prompt by any error of its own, or answer with more symbols
             if word:
                 raise _NotSuchTask from error
             return None
-        if len(given) != 1:
-            if word:
-                raise _NotSuchTask
-            return None
-        return str(given[0])
+        return str(given)
 
 
 def _letters(task: Task) -> tuple[tuple[str, ...], bool]:
@@ -271,14 +252,6 @@ def _letters(task: Task) -> tuple[tuple[str, ...], bool]:
     first = min(map(len, seen), default=0)
     lengths = [n for n in range(first, first + 3) if len(letters) ** n <= 64] or [first]
     return letters, bool(seen) and all(word in seen for n in lengths for word in itertools.product(letters, repeat=n))
-
-
-def _affordable(letters: int) -> int:
-    length, words = 1, 1 + letters
-    while length < 12 and words + letters ** (length + 1) <= MOST_WORDS:
-        length += 1
-        words += letters**length
-    return length
 
 
 def _long_words(letters: tuple[str, ...], longest: int) -> Iterator[Word]:

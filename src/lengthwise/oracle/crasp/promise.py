@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lengthwise.oracle.crasp.automata import Word
+from lengthwise.oracle.crasp.automata import Word, explored
 from lengthwise.tasks.languages.dfa import Dfa
 
 Tag = tuple[tuple[str, ...], bool]  # the letters that may follow, and whether the word may end
@@ -22,10 +22,8 @@ MOST_PAIRS = 2_000_000  # of states that are followed in search of a clash
 @dataclass(frozen=True)
 class Promise:
     """An automaton, the states through which words that are asked pass, and the answers that are asked for.
-
     `answers[state][i]` is what must be said on letter i, read in that state, and the last of them what must be said at
-    an end mark there; None where nothing is asked. A word that leaves `kept` is never asked, nor is what it begins.
-    """
+    an end mark there; None where nothing is asked. A word that leaves `kept` is never asked, nor is what it begins."""
 
     dfa: Dfa
     kept: frozenset[int]
@@ -43,8 +41,7 @@ class Promise:
                 yield letter, targets
 
     def answer(self, state: int, suffix: Sequence[str], at_end: bool) -> Hashable:
-        """What must be said on the last letter of a suffix read in a state, or at an end mark behind it; None where
-        that is not asked."""
+        """What must be said on the last letter of a suffix, or at an end mark behind it; None if that is not asked."""
         for place, name in enumerate(suffix):
             letter = self.dfa.alphabet.index(name)
             if place == len(suffix) - 1 and not at_end:
@@ -70,25 +67,21 @@ def prefixes(dfa: Dfa) -> Promise:
 
 
 def mixed_lengths(dfa: Dfa) -> Promise:
-    """Words of the lengths that have a word of the language and one outside it are asked whether they belong; if there
-    is no such length, all words are."""
+    """Words of the lengths that have words inside and outside the language are asked; all words, if there is none."""
     dfa = dfa.minimised()
     layers, onward = _layers(dfa)
     mixed = [bool(layer & dfa.accepting) and bool(layer - dfa.accepting) for layer in layers]
     if len(set(mixed[1:])) == 1:
         return everything(dfa)
-    number = {(dfa.start, 0): 0}
-    rows, answers = [], []
-    for state, layer in (queue := [(dfa.start, 0)]):
-        targets = [(to, onward[layer]) for to in dfa.transitions[state]]
-        for target in targets:
-            if target not in number:
-                number[target] = len(number)
-                queue.append(target)
-        rows.append(tuple(number[target] for target in targets))
-        answers.append((*(None,) * len(dfa.alphabet), state in dfa.accepting if mixed[layer] and layer else None))
+
+    def step(node: tuple[int, int], letter: int) -> tuple[int, int]:
+        return dfa.transitions[node[0]][letter], onward[node[1]]
+
+    states, rows = explored((dfa.start, 0), range(len(dfa.alphabet)), step)
+    nothing = (None,) * len(dfa.alphabet)
+    answers = [(*nothing, state in dfa.accepting if mixed[layer] and layer else None) for state, layer in states]
     asked = frozenset(state for state, row in enumerate(answers) if row[-1] is not None)
-    product = Dfa(dfa.alphabet, tuple(rows), 0, asked)
+    product = Dfa(dfa.alphabet, rows, 0, asked)
     return Promise(product, product.live, tuple(answers))
 
 
@@ -129,32 +122,21 @@ class AnswerClash:
 
 
 def first_clash(promise: Promise, pairs: Iterable[tuple[int, int]], most: int = MOST_PAIRS) -> AnswerClash | None:
-    """A shortest suffix that is asked after both states of some pair, with different answers.
-
-    None where there is none, or none among the first `most` pairs of states that the suffixes lead to.
-    """
+    """A shortest suffix that is asked after both states of some pair, with different answers. None where there is none,
+    or none among the first `most` pairs of states that the suffixes lead to."""
     came: dict[tuple[int, ...], tuple[tuple[int, ...], int] | None] = dict.fromkeys(itertools.islice(pairs, most))
+    alphabet = promise.dfa.alphabet
     for pair in (queue := list(came)):
         for place, (one, other) in enumerate(zip(*(promise.answers[state] for state in pair), strict=True)):
             if one is not None and other is not None and one != other:
-                return _clash(promise, came, pair, place)
+                letters = [] if place == len(alphabet) else [place]
+                while (before := came[pair]) is not None:
+                    pair, letter = before
+                    letters.append(letter)
+                suffix = tuple(alphabet[letter] for letter in reversed(letters))
+                return AnswerClash(pair[0], pair[1], suffix, place == len(alphabet), one, other)
         for letter, targets in promise.moves(*pair):
             if targets not in came and targets[0] != targets[1] and len(came) < most:
                 came[targets] = (pair, letter)
                 queue.append(targets)
     return None
-
-
-def _clash(
-    promise: Promise, came: dict[tuple[int, ...], tuple[tuple[int, ...], int] | None], pair: tuple[int, ...], place: int
-) -> AnswerClash:
-    """The clash at a place of the answers of a pair, with the suffix by which it was reached."""
-    alphabet = promise.dfa.alphabet
-    answer, other = (promise.answers[state][place] for state in pair)
-    at_end = place == len(alphabet)
-    letters = [] if at_end else [place]
-    while (before := came[pair]) is not None:
-        pair, letter = before
-        letters.append(letter)
-    suffix = tuple(alphabet[letter] for letter in reversed(letters))
-    return AnswerClash(pair[0], pair[1], suffix, at_end, answer, other)

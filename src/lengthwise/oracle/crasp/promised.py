@@ -1,35 +1,36 @@
-"""The decision where only some words are asked, without positions.
+"""The decision where only some words are asked, without positions and with them.
 
-Yes: counts distinguish all states that must be, in an automaton in which the others were joined. No: two states of one
-component that no count distinguishes, and a suffix that is asked after both with different answers; the words that show
-it pass through kept states alone, so that they are really asked. What is neither is unknown. Both proofs are in
-docs/crasp.md.
+Yes: counts distinguish all states that must be, in an automaton in which the others were joined. No, without positions:
+two states of one component that no count distinguishes, and a suffix that is asked after both with different answers;
+the words that show it pass through kept states alone, so that they are really asked. Proofs: docs/crasp.md.
+
+No procedure is known that decides C-RASP[periodic, local] for every regular language. A search over periods and windows
+proves membership, a refutation of all of them the contrary, and what neither reaches is unknown.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
+from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.crasp.automata import (
-    AutomatonProduct,
-    Component,
-    Word,
-    components,
-    product,
-    shortest_word,
-    spelled,
-)
-from lengthwise.oracle.crasp.decide import FORCED, PROOF, TOO_LARGE, Decision, refinements
-from lengthwise.oracle.crasp.promise import AnswerClash, Promise, first_clash, written
-from lengthwise.oracle.crasp.refine import MOST_PROVED, Forced, forced, refine, same_block
-from lengthwise.oracle.crasp.verify import verify_confusion, verify_found
-from lengthwise.records import Assumption, Claim
+from lengthwise.oracle.crasp.automata import LARGEST, AutomatonProduct, components, product, spelled
+from lengthwise.oracle.crasp.decide import PROOF, Blocked, Decision, refinements, witness
+from lengthwise.oracle.crasp.promise import Promise, everything, first_clash, written
+from lengthwise.oracle.crasp.refine import refine
+from lengthwise.oracle.crasp.refute import Reason, Refutation, refute
+from lengthwise.oracle.crasp.verify import verify_blocked, verify_found, verify_refutation
+from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.languages.dfa import Dfa
 
-SEEN = Assumption("crasp.settles", "checked")
+PERIODS = (1, 2, 3, 4, 6)
+LOCALITIES = tuple(range(11))
+MOST_STATES = 10_000  # of all products that the search examines: some seconds
+LEMMA = Reference("docs/crasp.md", "blocks of one length that end alike")
+Tried = Literal["passes", "not_found", "too_large"]
 explain(
     {
         "crasp.answers": "a {language_class} program gives every answer that the task asks for",
@@ -49,6 +50,9 @@ explain(
         "each.",
         "crasp.last_symbol": "the last symbol",
         "crasp.window": "the position together with the last symbols",
+        "crasp.absolute_unknown": "It is not known whether a C-RASP[periodic, local] program exists.",
+        "crasp.absolute_tried": "None was found with {tried}, and the refutation found nothing: {reason}.",
+        "crasp.tried": "period {period}, window {window}",
     }
 )
 
@@ -68,19 +72,12 @@ def joined(promise: Promise, machine: AutomatonProduct) -> Dfa | None:
         pairs = [
             pair
             for component in components(machine.alphabet, rows)
-            for pair in _alike(component.states, refine(component, [labels[s] for s in component.states]).blocks)
+            for pair in refine(component, [labels[s] for s in component.states]).alike()
         ]
         if not pairs:
             return Dfa(machine.alphabet, rows, 0, frozenset(range(len(rows) - 1)))
         classes.join(pairs)
     return None
-
-
-def _alike(states: Sequence[int], blocks: Sequence[int]) -> list[tuple[int, int]]:
-    """Every state that is not the first of its block, with the first."""
-    first: dict[int, int] = {}
-    found = [(first.setdefault(block, state), state) for state, block in zip(states, blocks, strict=True)]
-    return [(head, state) for head, state in found if head != state]
 
 
 class _Classes:
@@ -130,64 +127,85 @@ class _Classes:
 
 
 @dataclass(frozen=True)
-class Confusion:
-    """Two states of one component that no count distinguishes, words to them, and how their answers clash.
+class Attempt:
+    """One period and window, and the outcome."""
 
-    `blocks` is the partition of the component that counting cannot refine; `proofs` shows it, unless the component has
-    more than MOST_PROVED states.
-    """
-
-    component: Component
-    blocks: tuple[int, ...]
-    left_word: Word
-    right_word: Word
-    clash: AnswerClash
-    proofs: tuple[Forced, ...]
-
-    def explain(self) -> str:
-        clash = self.clash
-        values = {"left": spelled(self.left_word), "right": spelled(self.right_word), "suffix": spelled(clash.suffix)}
-        values |= {"answer": written(clash.answer), "other": written(clash.other)}
-        return sentence("crasp.answers_clash" if clash.at_end else "crasp.tags_clash", values)
+    period: int
+    locality: int
+    outcome: Tried
 
 
 @dataclass(frozen=True)
 class PromisedDecision:
-    """Whether counting answers all that is asked. `found` is the decision on the automaton that does, with states of
-    `promise.dfa` joined where that is needed; `member` is None where neither that nor a confusion was found."""
+    """Whether a program answers all that is asked: one in C-RASP[] or, where periods and windows were tried, one in
+    C-RASP[periodic, local].
+
+    `found` is the decision on the automaton that shows it, with states of `promise.dfa` joined where that is needed,
+    and `refutation` shows the contrary; with neither it is unknown, and `reason` says why no refutation was found.
+    """
 
     promise: Promise
-    found: Decision | None
-    confusion: Confusion | None
+    found: Decision | None = None
+    refutation: Blocked | Refutation | None = None
+    tried: tuple[Attempt, ...] = ()
+    reason: Reason = "no_words_block"
+
+    @property
+    def dfa(self) -> Dfa:
+        return self.promise.dfa
 
     @property
     def member(self) -> bool | None:
-        return True if self.found else False if self.confusion else None
+        """None where it is unknown."""
+        return True if self.found else False if self.refutation else None
 
     def claim(self) -> Claim:
         """The conclusion. The witness is checked again here, without what found it."""
-        faults = verify_found(self.promise, self.found) if self.found else []
-        faults += verify_confusion(self.promise, self.confusion) if self.confusion else []
-        if faults:
+        if faults := self._faults():
             raise AssertionError(f"the witness does not hold: {faults[0]}")
-        key = "crasp.answers"
-        evidence: dict[str, Any] = {"language_class": "C-RASP[]", "states": len(self.promise.dfa.transitions)}
+        key, reference = "crasp.answers", LEMMA if self.tried else PROOF
+        evidence: dict[str, Any] = {"language_class": "C-RASP[periodic, local]" if self.tried else "C-RASP[]"}
+        evidence["states"] = len(self.dfa.transitions)
         if self.found is not None:
+            evidence |= {"period": self.found.period, "window": self.found.locality}
             evidence["distinguished"] = _distinguished(self.promise, self.found)
-            return Claim(key, True, "", "proved", assumptions=(SEEN,), reference=PROOF, evidence=evidence)
-        if self.confusion is None:
-            return Claim(key, None, "", "proved", "unknown", reference=PROOF, evidence=evidence)
-        evidence["words"] = [list(self.confusion.left_word), list(self.confusion.right_word)]
-        evidence["suffix"] = list(self.confusion.clash.suffix)
-        seen = FORCED if self.confusion.proofs else TOO_LARGE
-        return Claim(key, False, "", "proved", "refuted", None, (seen,), PROOF, evidence)
+            seen = Assumption("crasp.settles", "checked")
+            return Claim(key, True, "", "proved", "holds", None, (seen,), PROOF, evidence)
+        if self.refutation is not None:
+            evidence |= self.refutation.evidence
+            return Claim(key, False, "", "proved", "refuted", None, (self.refutation.seen,), reference, evidence)
+        if self.tried:
+            evidence["tried"] = [[attempt.period, attempt.locality, attempt.outcome] for attempt in self.tried]
+        return Claim(key, None, "", "proved", "unknown", reference=reference, evidence=evidence)
+
+    def _faults(self) -> list[str]:
+        if self.found is not None:
+            return verify_found(self.promise, self.found)
+        if isinstance(self.refutation, Blocked):
+            return verify_blocked(self.promise, self.refutation)
+        return verify_refutation(self.refutation) if self.refutation else []
 
     def explain(self) -> list[str]:
+        """Sentences for a person."""
         if self.found is not None:
-            return found_sentences(self.promise, self.found)
-        if self.confusion is not None:
-            return [sentence("crasp.asked_blocked"), self.confusion.explain()]
-        return [sentence("crasp.asked_unknown")]
+            return _found_sentences(self.promise, self.found)
+        if isinstance(self.refutation, Blocked):
+            return [sentence("crasp.asked_blocked"), _clash_sentence(self.refutation)]
+        if self.refutation is not None:
+            return self.refutation.explain()
+        if not self.tried:
+            return [sentence("crasp.asked_unknown")]
+        pairs = [{"period": a.period, "window": a.locality} for a in self.tried if a.outcome == "not_found"]
+        tried = "; ".join(sentence("crasp.tried", pair) for pair in pairs)
+        values = {"tried": tried, "reason": sentence(f"crasp.{self.reason}")}
+        return [sentence("crasp.absolute_unknown"), sentence("crasp.absolute_tried", values)]
+
+
+def _clash_sentence(blocked: Blocked) -> str:
+    clash = blocked.clash
+    values = {"left": spelled(blocked.left_word), "right": spelled(blocked.right_word), "suffix": spelled(clash.suffix)}
+    values |= {"answer": written(clash.answer), "other": written(clash.other)}
+    return sentence("crasp.answers_clash" if clash.at_end else "crasp.tags_clash", values)
 
 
 def decide_promised(promise: Promise) -> PromisedDecision:
@@ -195,13 +213,19 @@ def decide_promised(promise: Promise) -> PromisedDecision:
     machine = product(promise.dfa, 1, 0)
     assert machine is not None
     if (found := passing(promise, 1, 0, machine)) is not None:
-        return PromisedDecision(promise, found, None)
-    return PromisedDecision(promise, None, _confusion(promise))
+        return PromisedDecision(promise, found)
+    # A component is kept as a whole or not at all, as its states lead to each other.
+    asked = (c for c in components(machine.alphabet, machine.transitions) if c.states[0] in promise.kept)
+    parts = [refine(component) for component in asked]
+    clash = first_clash(promise, (pair for part in parts for pair in part.all_alike()))
+    if clash is None:
+        return PromisedDecision(promise)
+    part = next(part for part in parts if clash.left in part.component.states)
+    return PromisedDecision(promise, None, witness(machine, part, (clash.left, clash.right), clash))
 
 
 def passing(promise: Promise, period: int, window: int, machine: AutomatonProduct) -> Decision | None:
-    """The decision that passes on a product made before: on the product itself, or else on what is left of it when
-    states are joined."""
+    """The decision that passes on a product, or else on what is left of it when states are joined."""
     parts = refinements(machine)
     if parts[-1].passes:
         return Decision(promise.dfa, period, window, machine, parts, None)
@@ -217,7 +241,7 @@ def _distinguished(promise: Promise, found: Decision) -> int:
     return len(promise.kept) if found.dfa == promise.dfa else len(found.dfa.transitions) - 1
 
 
-def found_sentences(promise: Promise, found: Decision) -> list[str]:
+def _found_sentences(promise: Promise, found: Decision) -> list[str]:
     """Why counting is enough."""
     if found.dfa == promise.dfa:
         return found.explain()
@@ -228,22 +252,56 @@ def found_sentences(promise: Promise, found: Decision) -> list[str]:
     return [sentence("crasp.asked_member", values), sentence(how, values)]
 
 
-def _confusion(promise: Promise) -> Confusion | None:
-    """Two states of a component that counting cannot distinguish and whose answers clash after the shortest suffix."""
-    parts = [
-        refine(component, [0] * len(component.states))
-        for component in components(promise.dfa.alphabet, promise.dfa.transitions)
-        if component.states[0] in promise.kept  # kept as a whole or not at all, as its states lead to each other
-    ]
-    clash = first_clash(promise, (pair for part in parts for pair in same_block(part)))
-    if clash is None:
-        return None
-    part = next(part for part in parts if clash.left in part.component.states)
-    words = [
-        shortest_word(promise.dfa.alphabet, promise.dfa.transitions, promise.dfa.start, state)
-        for state in (clash.left, clash.right)
-    ]
-    assert words[0] is not None and words[1] is not None
-    small = len(part.component.states) <= MOST_PROVED
-    proofs = forced(part.component, part.blocks) if small else ()
-    return Confusion(part.component, part.blocks, words[0], words[1], clash, proofs)
+def search(
+    asked: Dfa | Promise,
+    *,
+    periods: Sequence[int] = PERIODS,
+    localities: Sequence[int] = LOCALITIES,
+    most_states: int = MOST_STATES,
+) -> PromisedDecision:
+    """Try periods and windows, those that multiply the states least first, until one passes. The products tried have at
+    most `most_states` states together; those beyond are left out and listed as too large."""
+    if not periods or not localities or min(periods) < 1 or min(localities) < 0:
+        raise UsageError("a search needs periods of at least 1 and localities of at least 0")
+    promise, left = asked if isinstance(asked, Promise) else everything(asked), most_states
+    letters = len(promise.dfa.alphabet)
+    pairs = {(period, window) for period in periods for window in localities}
+    tried = []
+    for period, window in sorted(pairs, key=lambda pair: (pair[0] * letters ** pair[1], pair)):
+        machine = product(promise.dfa, period, window, left)
+        if machine is None:
+            tried.append(Attempt(period, window, "too_large"))
+            continue
+        left -= len(machine.states)
+        found = passing(promise, period, window, machine)
+        tried.append(Attempt(period, window, "passes" if found else "not_found"))
+        if found:
+            return PromisedDecision(promise, found, None, tuple(tried))
+    return PromisedDecision(promise, None, None, tuple(tried))
+
+
+def decide_absolute(
+    asked: Dfa | Promise, *, localities: Sequence[int] = LOCALITIES, most_states: int = MOST_STATES
+) -> PromisedDecision:
+    """Without positions first; then the refutation; then the search.
+
+    The search begins with the period with which the actions of words of length 1, 2, 3, ... repeat (a longer one sees
+    nothing more in the automaton, though that is not proved here), or that of all PERIODS where it is unknown, and with
+    ever larger windows; once one passes, the smallest divisor and window that do are searched for.
+    """
+    plainly = search(asked, periods=(1,), localities=(0,), most_states=LARGEST)
+    if plainly.found:
+        return plainly
+    promise = plainly.promise
+    refuted = refute(promise)
+    if refuted.found is not None:
+        return replace(plainly, refutation=refuted.found)
+    whole = refuted.stable.period if refuted.stable else math.lcm(*PERIODS)
+    finest = search(promise, periods=(whole,), localities=localities, most_states=most_states)
+    tried = plainly.tried + finest.tried
+    if finest.found is None:  # what a divisor and a smaller window see, these see as well
+        return PromisedDecision(promise, None, None, tried, refuted.reason)
+    divisors = [period for period in range(1, whole + 1) if whole % period == 0]
+    windows = [window for window in localities if window <= finest.found.locality]
+    smaller = search(promise, periods=divisors, localities=windows, most_states=most_states)
+    return PromisedDecision(promise, smaller.found or finest.found, None, tried + smaller.tried, refuted.reason)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.crasp.automata import Word, component_numbers, spelled
+from lengthwise.oracle.crasp.automata import Word, component_numbers, spell, spelled
 from lengthwise.tasks.languages.dfa import Dfa
 
 MOST_ELEMENTS = 20_000
@@ -37,9 +37,7 @@ explain(
 @dataclass(frozen=True)
 class Monoid:
     """`maps[x]` is where element x takes each state; element 0 is the identity; `onward[x, a]` is x and then letter a.
-
-    Element x is the action of the letters found by following `came` (element before, letter) back to 0.
-    """
+    Element x is the action of the letters found by following `came` (element before, letter) back to 0."""
 
     maps: Maps
     onward: NDArray[np.int64]
@@ -84,10 +82,8 @@ def transition_monoid(dfa: Dfa, most: int = MOST_ELEMENTS) -> Monoid | None:
 
 @dataclass(frozen=True)
 class Stable:
-    """The actions of words of length `index`, which are also those of length 2 x, 3 x, ... `index`.
-
-    They form a semigroup. The sets of actions of words of length 1, 2, 3, ... repeat with the period `period`.
-    """
+    """The actions of words of length `index`, which are also those of length 2 x, 3 x, ... `index`. They form a
+    semigroup. The sets of actions of words of length 1, 2, 3, ... repeat with the period `period`."""
 
     monoid: Monoid
     index: int
@@ -108,11 +104,9 @@ class Stable:
 
 
 def stable_semigroup(monoid: Monoid, most: int = MOST_WORK) -> Stable | None:
-    """The set S of actions of words of length s with the smallest s > 0 for which length 2 s gives the same set.
-
-    None when finding it would touch more than `most` entries. The sets follow each other by one rule, so once one
-    returns they are periodic; s is the first multiple of the period that lies where they are.
-    """
+    """The set S of actions of words of length s with the smallest s > 0 for which length 2 s gives the same set. None
+    when finding it would touch more than `most` entries. The sets follow each other by one rule, so once one returns
+    they are periodic; s is the first multiple of the period that lies where they are."""
     layer, layers, first, work = np.zeros(1, dtype=np.int64), [], {}, 0
     while (key := layer.tobytes()) not in first:
         first[key] = len(layers)
@@ -129,8 +123,7 @@ def stable_semigroup(monoid: Monoid, most: int = MOST_WORK) -> Stable | None:
 
 @dataclass(frozen=True)
 class Repetition:
-    """A word whose repetition moves some states around a cycle: `cycle[i]` goes to `cycle[i + 1]`, the last to the
-    first."""
+    """A word that moves states around a cycle: `cycle[i]` goes to `cycle[i + 1]`, the last to the first."""
 
     word: Word
     cycle: tuple[int, ...]
@@ -159,7 +152,6 @@ class QuickTest:
     """`passes` is None when the monoid is too large to examine."""
 
     passes: bool | None
-    elements: int | None
     witness: Repetition | TwoIdempotents | None
 
     def explain(self) -> list[str]:
@@ -175,24 +167,24 @@ def quick_test(dfa: Dfa, most: int = MOST_ELEMENTS) -> QuickTest:
     minimal = dfa.minimised()
     monoid = transition_monoid(minimal, most)
     if monoid is None:
-        return QuickTest(None, None, None)
+        return QuickTest(None, None)
     witness = _repetition(minimal, monoid) or _two_idempotents(minimal, monoid)
-    return QuickTest(witness is None, len(monoid.maps), witness)
+    return QuickTest(witness is None, witness)
 
 
 def _repetition(dfa: Dfa, monoid: Monoid) -> Repetition | None:
     """The shortest word with a cycle of several states; a monoid without one is aperiodic, as some power of every
     element is then its own next power on every state."""
     for element, action in enumerate(monoid.maps.tolist()):
-        seen = [-1] * len(action)
-        for start in range(len(action)):
-            state, path = start, []
-            while seen[state] < 0:
-                seen[state] = start
+        seen: set[int] = set()
+        for state in range(len(action)):
+            path = []
+            while state not in seen:
+                seen.add(state)
                 path.append(state)
                 state = action[state]
-            if seen[state] == start and state in path and len(cycle := path[path.index(state) :]) > 1:
-                return Repetition(_spell(dfa, monoid, element), tuple(cycle))
+            if state in path and len(cycle := path[path.index(state) :]) > 1:
+                return Repetition(spell(dfa, monoid.word(element)), tuple(cycle))
     return None
 
 
@@ -204,9 +196,5 @@ def _two_idempotents(dfa: Dfa, monoid: Monoid) -> TwoIdempotents | None:
         other = first.setdefault(homes[element], element)
         if other != element:
             state = int((monoid.maps[other] != monoid.maps[element]).argmax())
-            return TwoIdempotents(_spell(dfa, monoid, other), _spell(dfa, monoid, element), state)
+            return TwoIdempotents(spell(dfa, monoid.word(other)), spell(dfa, monoid.word(element)), state)
     return None
-
-
-def _spell(dfa: Dfa, monoid: Monoid, element: int) -> Word:
-    return tuple(dfa.alphabet[letter] for letter in monoid.word(element))

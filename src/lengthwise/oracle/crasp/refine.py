@@ -11,6 +11,7 @@ costs at most e n^2 operations on integers; most are far cheaper, as rows stay s
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
@@ -34,11 +35,8 @@ def kinds(component: Component, blocks: Sequence[int]) -> dict[Kind, list[Edge]]
 
 
 def potentials(component: Component, blocks: Sequence[int]) -> list[dict[int, int]]:
-    """A basis of the potentials that are 0 at the first state, as integers without a common factor.
-
-    Each gives the values that are not 0, by the place of the state in `component.states`. Two states differ in some
-    potential exactly when they differ in one of these.
-    """
+    """A basis of the potentials that are 0 at the first state, as integers without a common factor: the values that are
+    not 0, by the place of the state in `component.states`."""
     echelon, seen = _Echelon(len(component.states)), set()
     for row, _ in _equations(component, blocks):
         key = frozenset(row.items())
@@ -52,11 +50,9 @@ def potentials(component: Component, blocks: Sequence[int]) -> list[dict[int, in
 
 @dataclass(frozen=True)
 class Forced:
-    """Why every potential has one value at two states.
-
-    `scale` x (V(state) - V(other)) is the sum of factor x (V(target) - V(source)) over `moves`, where the factors of
-    every kind of move add up to 0; as moves of one kind have one difference, the sum is 0.
-    """
+    """Why every potential has one value at two states. `scale` x (V(state) - V(other)) is the sum of factor x
+    (V(target) - V(source)) over `moves`, where the factors of every kind of move add up to 0; as moves of one kind have
+    one difference, the sum is 0."""
 
     state: int
     other: int
@@ -64,23 +60,18 @@ class Forced:
     moves: tuple[tuple[Edge, int], ...]
 
 
-def forced(component: Component, blocks: Sequence[int]) -> tuple[Forced, ...]:
+def forced(part: Refinement) -> tuple[Forced, ...]:
     """The proof, for every state that is not the first of its block, that no potential distinguishes it from the first.
-
-    To be called where that is so. The moves used are carried through the elimination as further columns: every row
-    says that its states, plus its moves each taken as target - source, cancel.
-    """
+    The moves used are carried through the elimination as further columns: every row says that its states, plus its
+    moves each taken as target - source, cancel."""
+    component = part.component
     index = {state: i for i, state in enumerate(component.states)}
     number = {edge: -1 - i for i, edge in enumerate(component.edges)}
     echelon = _Echelon(len(component.states))
-    for row, (edge, first) in _equations(component, blocks):
+    for row, (edge, first) in _equations(component, part.blocks):
         echelon.add({**row, number[edge]: -1, number[first]: 1})
-    heads: dict[int, int] = {}
     proofs = []
-    for state, block in zip(component.states, blocks, strict=True):
-        head = heads.setdefault(block, state)
-        if head == state:
-            continue
+    for head, state in part.alike():
         row, scale = echelon.reduced({index[state]: 1, index[head]: -1})
         if any(column >= 0 for column in row):
             raise ValueError(f"some potential distinguishes the states {state} and {head}")
@@ -105,10 +96,8 @@ def _equations(component: Component, blocks: Sequence[int]) -> Iterator[tuple[Ro
 
 
 class _Echelon:
-    """Rows of which no two end in one column; columns below 0 are carried along and never eliminated.
-
-    The coefficients of every equation add up to 0, so constants solve all of them and no row ends in column 0.
-    """
+    """Rows of which no two end in one column; columns below 0 are carried along and never eliminated. The coefficients
+    of every equation add up to 0, so constants solve all of them and no row ends in column 0."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -123,7 +112,10 @@ class _Echelon:
     def reduced(self, row: Row, last_only: bool = False) -> tuple[Row, int]:
         """A multiple of the row minus rows of the echelon, and the multiple; `last_only` stops at an end of its own."""
         row, scale = dict(row), 1
-        while (last := self._next(row, last_only)) is not None:
+        while True:
+            last = max((column for column in row if last_only or column in self.rows), default=-1)
+            if last not in self.rows:
+                return row, scale
             other = self.rows[last]
             divisor = math.gcd(row[last], other[last])
             mine, its = other[last] // divisor, row[last] // divisor
@@ -139,13 +131,6 @@ class _Echelon:
             if mine != 1 and (common := math.gcd(scale, *row.values())) > 1:
                 row = {column: factor // common for column, factor in row.items()}
                 scale //= common
-        return row, scale
-
-    def _next(self, row: Row, last_only: bool) -> int | None:
-        if last_only:
-            last = max(row, default=-1)
-            return last if last in self.rows else None
-        return max((column for column in row if column in self.rows), default=None)
 
     def null_space(self) -> list[dict[int, int]]:
         """What all rows vanish on and is 0 at column 0, one vector for every other column in which no row ends."""
@@ -207,13 +192,25 @@ class Refinement:
         """Whether every state has a block of its own."""
         return len(set(self.blocks)) == len(self.blocks)
 
+    def alike(self) -> list[tuple[int, int]]:
+        """Every state that is not the first of its block, after the first."""
+        first: dict[int, int] = {}
+        pairs = zip(self.blocks, self.component.states, strict=True)
+        return [(head, state) for block, state in pairs if (head := first.setdefault(block, state)) != state]
 
-def refine(component: Component, labels: Sequence[Hashable]) -> Refinement:
-    """Refine from the blocks of states with equal labels (what is known without counting) to the fixed point.
+    def all_alike(self) -> Iterator[tuple[int, int]]:
+        """All pairs of states that share a block."""
+        members: dict[int, list[int]] = {}
+        for state, block in zip(self.component.states, self.blocks, strict=True):
+            members.setdefault(block, []).append(state)
+        for group in members.values():
+            yield from itertools.combinations(group, 2)
 
-    At most as many rounds as states; each costs one exact elimination.
-    """
-    first = numbered(labels)
+
+def refine(component: Component, labels: Sequence[Hashable] | None = None) -> Refinement:
+    """Refine from the blocks of states with equal labels (what is known without counting; nothing, unless given) to
+    the fixed point. At most as many rounds as states; each costs one exact elimination."""
+    first = numbered(labels or [0] * len(component.states))
     blocks, rounds = first, []
     while len(set(blocks)) < len(blocks):
         terms, after = _separate(component, blocks)
@@ -228,27 +225,6 @@ def numbered(labels: Sequence[Hashable]) -> tuple[int, ...]:
     """Equal labels get equal numbers, in the order of their first appearance."""
     number: dict[Hashable, int] = {}
     return tuple(number.setdefault(label, len(number)) for label in labels)
-
-
-def first_pair(part: Refinement) -> tuple[int, int]:
-    """Two states of one block, of which the later one comes first; in a minimal automaton low numbers are near the
-    start."""
-    first: dict[int, int] = {}
-    for state, block in zip(part.component.states, part.blocks, strict=True):
-        if block in first:
-            return first[block], state
-        first[block] = state
-    raise ValueError("every state of the component has a block of its own")
-
-
-def same_block(part: Refinement) -> Iterator[tuple[int, int]]:
-    """All pairs of states that share a block."""
-    members: dict[int, list[int]] = {}
-    for state, block in zip(part.component.states, part.blocks, strict=True):
-        members.setdefault(block, []).append(state)
-    for group in members.values():
-        for place, state in enumerate(group):
-            yield from ((state, other) for other in group[place + 1 :])
 
 
 def _separate(component: Component, blocks: tuple[int, ...]) -> tuple[tuple[CountTerm, ...], tuple[int, ...]]:
@@ -266,8 +242,7 @@ def _separate(component: Component, blocks: tuple[int, ...]) -> tuple[tuple[Coun
 
 
 def _split(current: list[int], sizes: Counter[int], values: dict[int, int]) -> bool:
-    """Split the blocks in place by values, of which those not given are 0; whether that changed anything. The cost is
-    that of the values given."""
+    """Split the blocks in place by values, 0 where none is given; whether that changed anything."""
     groups: dict[tuple[int, int], list[int]] = {}
     for place, value in values.items():
         groups.setdefault((current[place], value), []).append(place)

@@ -17,16 +17,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.crasp.automata import Component, Edge, Word, components, spelled
+from lengthwise.oracle.crasp.automata import Component, Edge, Word, components, spell, spelled
 from lengthwise.oracle.crasp.promise import AnswerClash, Promise, first_clash, written
 from lengthwise.oracle.crasp.quick import Maps, Stable, stable_semigroup, transition_monoid
-from lengthwise.oracle.crasp.refine import Forced, Refinement, forced, refine, same_block
-from lengthwise.tasks.languages.dfa import Dfa
+from lengthwise.oracle.crasp.refine import Forced, forced, refine
+from lengthwise.records import Assumption
 
 MOST_ENTRIES = 100_000_000  # states examined while idempotents are tried
 MOST_SHORT = 40  # short words whose powers are tried
@@ -36,6 +36,7 @@ LONGEST = 1_000  # the highest power
 Reason = Literal["no_words_block", "many_actions", "long_period", "many_idempotents"]
 explain(
     {
+        "crasp.words_checked": "the words have one length and act as claimed, and every block is forced",
         "crasp.refuted": "No C-RASP[periodic, local] program exists, whatever the period and the window.",
         "crasp.blocks": "Reading {idempotent} twice has the same effect as reading it once, and it fixes the states "
         "{states}. Take inputs made of blocks, each one of {letters} followed by any number of copies of {idempotent}: "
@@ -69,6 +70,11 @@ class Refutation:
     blocks: tuple[int, ...]
     clash: AnswerClash
     proofs: tuple[Forced, ...]
+    seen: ClassVar = Assumption("crasp.words_checked", "checked")
+
+    @property
+    def evidence(self) -> dict[str, Any]:
+        return {"idempotent": list(self.idempotent), "letters": [*map(list, self.letters)]}
 
     def explain(self) -> list[str]:
         clash = self.clash
@@ -85,21 +91,22 @@ class Refutation:
 def blocked_by(
     promise: Promise, idempotent: Maps, idempotent_word: Callable[[], Word], actions: Maps, word: Callable[[int], Word]
 ) -> Refutation | None:
-    """The refutation that an idempotent and the actions of words as long as its own give, if they block.
-
-    `actions` has a row for each word, and `word(i)` is the one of row i. Words are asked for when a refutation is
-    found, and then for few rows.
-    """
+    """The refutation that an idempotent and the actions of words as long as its own give, if they block. `actions` has
+    a row for each word, and `word(i)` is the one of row i; few are asked for, and only for a refutation."""
     fixed = np.unique(idempotent)
-    place = np.full(len(idempotent), -1, dtype=np.int32)
-    place[fixed] = np.arange(len(fixed))
-    local, origins = np.unique(place[idempotent[actions[:, fixed]]], axis=0, return_index=True)
-    states = [int(state) for state in fixed]
-    found = _blocked_part(local, promise, states)
-    if found is None:
+    local, origins = np.unique(np.searchsorted(fixed, idempotent[actions[:, fixed]]), axis=0, return_index=True)
+    states = fixed.tolist()
+    # The automaton whose letters are the actions, by their numbers; of its components one that is blocked.
+    for component in components([str(letter) for letter in range(len(local))], local.T.tolist()):
+        if len(component.states) == 1 or states[component.states[0]] not in promise.kept:
+            continue
+        part = refine(component)
+        clash = first_clash(promise, ((states[left], states[right]) for left, right in part.all_alike()))
+        if clash is not None:
+            break
+    else:
         return None
-    part, clash = found
-    proofs = forced(part.component, part.blocks)
+    proofs = forced(part)
     used = sorted({edge.letter for p in proofs for edge, _ in p.moves} | _connecting(part.component), key=int)
     names = {letter: str(number) for number, letter in enumerate(used)}
 
@@ -118,20 +125,6 @@ def blocked_by(
     )
 
 
-def _blocked_part(actions: Maps, promise: Promise, states: list[int]) -> tuple[Refinement, AnswerClash] | None:
-    """A blocked component of the automaton with these letters, which are named by their numbers, and two of its states
-    that share a block and whose answers clash; `states` are those of the promise's automaton."""
-    alphabet = [str(letter) for letter in range(len(actions))]
-    for component in components(alphabet, actions.T.tolist()):
-        if len(component.states) == 1 or states[component.states[0]] not in promise.kept:
-            continue
-        part = refine(component, [0] * len(component.states))
-        clash = first_clash(promise, ((states[left], states[right]) for left, right in same_block(part)))
-        if clash is not None:
-            return part, clash
-    return None
-
-
 def _connecting(component: Component) -> set[str]:
     """Letters of two trees, from the first state to all and from all to it, so that they keep the component whole."""
     letters = set()
@@ -148,12 +141,11 @@ def _connecting(component: Component) -> set[str]:
 
 @dataclass(frozen=True)
 class RefutationSearch:
-    """`found` is None when no such words exist (`complete`) or the search was cut short for the `reason`."""
+    """`found` is None when no such words exist or the search was cut short; the `reason` says which."""
 
     found: Refutation | None
-    complete: bool
     reason: Reason
-    stable: Stable | None
+    stable: Stable | None = None
 
 
 def refute(promise: Promise) -> RefutationSearch:
@@ -161,34 +153,30 @@ def refute(promise: Promise) -> RefutationSearch:
     minimal = promise.dfa
     monoid = transition_monoid(minimal)
     if monoid is None:
-        return RefutationSearch(_by_short_words(promise), False, "many_actions", None)
+        return RefutationSearch(_by_short_words(promise), "many_actions")
     stable = stable_semigroup(monoid)
     if stable is None:
-        return RefutationSearch(_by_short_words(promise), False, "long_period", None)
+        return RefutationSearch(_by_short_words(promise), "long_period")
+    fixing: dict[tuple[int, ...], int] = {}  # one idempotent for every set of states that it fixes
+    for element in monoid.idempotents(stable.elements):
+        fixing.setdefault(tuple(np.unique(monoid.maps[element])), element)
     maps, entries = monoid.maps[stable.elements], 0
-    for element, fixed in _fixed_sets(stable):
-        entries += len(maps) * fixed
+    for fixed, element in sorted(fixing.items(), key=lambda pair: len(pair[0])):
+        if len(fixed) < 2:
+            continue
+        entries += len(maps) * len(fixed)
         if entries > MOST_ENTRIES:
-            return RefutationSearch(None, False, "many_idempotents", stable)
+            return RefutationSearch(None, "many_idempotents", stable)
         found = blocked_by(
             promise,
             monoid.maps[element],
-            lambda element=element: _spell(minimal, stable.word(element)),
+            lambda element=element: spell(minimal, stable.word(element)),
             maps,
-            lambda row: _spell(minimal, stable.word(int(stable.elements[row]))),
+            lambda row: spell(minimal, stable.word(int(stable.elements[row]))),
         )
         if found is not None:
-            return RefutationSearch(found, True, "no_words_block", stable)
-    return RefutationSearch(None, True, "no_words_block", stable)
-
-
-def _fixed_sets(stable: Stable) -> list[tuple[int, int]]:
-    """One idempotent for every set of at least two fixed states, with the size of the set, small sets first."""
-    sets: dict[bytes, tuple[int, int]] = {}
-    for element in stable.monoid.idempotents(stable.elements):
-        fixed = np.unique(stable.monoid.maps[element])
-        sets.setdefault(fixed.tobytes(), (element, len(fixed)))
-    return sorted((pair for pair in sets.values() if pair[1] > 1), key=lambda pair: pair[1])
+            return RefutationSearch(found, "no_words_block", stable)
+    return RefutationSearch(None, "no_words_block", stable)
 
 
 def _by_short_words(promise: Promise) -> Refutation | None:
@@ -209,9 +197,9 @@ def _by_short_words(promise: Promise) -> Refutation | None:
         found = blocked_by(
             promise,
             idempotent,
-            lambda base=base, total=total: _spell(dfa, base * total),
+            lambda base=base, total=total: spell(dfa, base * total),
             actions,
-            lambda row, base=base, words=words, fills=fills: _spell(dfa, (*words[row], *(base * fills[row]))),
+            lambda row, base=base, words=words, fills=fills: spell(dfa, (*words[row], *(base * fills[row]))),
         )
         if found is not None:
             return found
@@ -237,7 +225,3 @@ def _action(letters: Maps, word: tuple[int, ...]) -> Maps:
     for letter in word:
         action = letters[letter][action]
     return action
-
-
-def _spell(dfa: Dfa, letters: tuple[int, ...]) -> Word:
-    return tuple(dfa.alphabet[letter] for letter in letters)

@@ -9,27 +9,28 @@ B and so have one value on each block of B, which makes the next blocks no finer
 
 from __future__ import annotations
 
+import graphlib
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from lengthwise.oracle.crasp.automata import Edge, walk
-from lengthwise.oracle.crasp.refine import MOST_PROVED, Refinement, Round, numbered
+from lengthwise.oracle.crasp.automata import AutomatonProduct, Edge, walk
+from lengthwise.oracle.crasp.promise import AnswerClash, Promise, everything
+from lengthwise.oracle.crasp.refine import MOST_PROVED, Forced, Refinement, Round, numbered
+from lengthwise.tasks.languages.dfa import Dfa
 
 if TYPE_CHECKING:
-    from lengthwise.oracle.crasp.automata import AutomatonProduct
     from lengthwise.oracle.crasp.decide import Blocked, Decision
-    from lengthwise.oracle.crasp.promise import AnswerClash, Promise
-    from lengthwise.oracle.crasp.promised import Confusion
-    from lengthwise.oracle.crasp.refine import Forced
     from lengthwise.oracle.crasp.refute import Refutation
-    from lengthwise.tasks.languages.dfa import Dfa
 
 
 def verify(decision: Decision) -> list[str]:
     """What is wrong with the witness, one sentence each; empty when it holds."""
     faults = _product_faults(decision)
     if decision.blocked is not None:
-        return faults + _blocked_faults(decision, decision.blocked)
+        asked = everything(decision.dfa)
+        if asked.dfa != decision.dfa:
+            return [*faults, "the automaton is not minimal"]
+        return faults + verify_blocked(asked, decision.blocked, decision.product, decision.exact)
     covered = sorted(state for part in decision.refinements for state in part.component.states)
     if covered != list(range(len(decision.product.states))):
         return [*faults, "the components do not cover every state once"]
@@ -58,20 +59,14 @@ def _product_faults(decision: Decision) -> list[str]:
 def _order_faults(decision: Decision) -> list[str]:
     """No walk leaves a component and comes back: the components can be put in an order."""
     home = {state: index for index, part in enumerate(decision.refinements) for state in part.component.states}
-    onward: dict[int, set[int]] = {index: set() for index in range(len(decision.refinements))}
-    entered = dict.fromkeys(onward, 0)
+    onward: dict[int, set[int]] = {}
     for state, row in enumerate(decision.product.transitions):
-        for target in row:
-            if home[target] != home[state] and home[target] not in onward[home[state]]:
-                onward[home[state]].add(home[target])
-                entered[home[target]] += 1
-    ready = [index for index, count in entered.items() if count == 0]
-    for index in ready:
-        for target in onward[index]:
-            entered[target] -= 1
-            if entered[target] == 0:
-                ready.append(target)
-    return [] if len(ready) == len(onward) else ["a walk can leave a component and return to it"]
+        onward.setdefault(home[state], set()).update({home[target] for target in row} - {home[state]})
+    try:
+        graphlib.TopologicalSorter(onward).prepare()
+    except graphlib.CycleError:
+        return ["a walk can leave a component and return to it"]
+    return []
 
 
 def _moves(machine: Dfa | AutomatonProduct, states: Sequence[int]) -> list[Edge]:
@@ -113,13 +108,20 @@ def _round_faults(moves: Sequence[Edge], states: Sequence[int], round: Round) ->
     return faults
 
 
-def _blocked_faults(decision: Decision, blocked: Blocked) -> list[str]:
-    """The words are right, and every shared block is forced."""
-    machine, dfa = decision.product, decision.dfa
-    states, faults = blocked.component.states, []
+def verify_blocked(
+    promise: Promise, blocked: Blocked, machine: AutomatonProduct | None = None, exact: bool = True
+) -> list[str]:
+    """The words lead to the two states, the answers clash, and every shared block is forced. The states are those of a
+    product of the automaton, of the automaton itself unless it is given."""
+    table = promise.dfa if machine is None else machine
+    origin = range(len(table.transitions)) if machine is None else [state for state, *_ in machine.states]
+    states, clash = blocked.component.states, blocked.clash
+    faults = _clash_faults(promise, clash, {origin[state] for state in states})
     block = dict(zip(states, blocked.blocks, strict=True))
     if blocked.left == blocked.right or block[blocked.left] != block[blocked.right]:
         faults.append("the two states are one, or do not share a block")
+    if (origin[blocked.left], origin[blocked.right]) != (clash.left, clash.right):
+        faults.append("the answers are those of other states")
     ends = (
         (0, blocked.left_word, blocked.left),
         (0, blocked.right_word, blocked.right),
@@ -127,22 +129,17 @@ def _blocked_faults(decision: Decision, blocked: Blocked) -> list[str]:
         (blocked.right, blocked.back, blocked.left),
     )
     for source, word, target in ends:
-        if walk(machine.alphabet, machine.transitions, source, word) != target:
+        if walk(table.alphabet, table.transitions, source, word) != target:
             faults.append(f"the word {' '.join(word)!r} does not lead from {source} to {target}")
-    after = [
-        walk(dfa.alphabet, dfa.transitions, machine.states[state][0], blocked.suffix) in dfa.accepting
-        for state in (blocked.left, blocked.right)
-    ]
-    if after != [blocked.accepted_from_left, not blocked.accepted_from_left]:
-        faults.append("the suffix does not distinguish the two states as claimed")
     labels: dict[int, object] = {}
     for state in states:
-        if labels.setdefault(block[state], machine.states[state][1:]) != machine.states[state][1:]:
+        label = machine.label(state) if machine else None
+        if labels.setdefault(block[state], label) != label:
             faults.append(f"state {state} shares a block with one that is distinguished without counting")
     too_large = len(states) > MOST_PROVED and not blocked.proofs
-    if not decision.exact or too_large:  # nothing is proved where failing shows nothing; the claim says if it is not
+    if not exact or too_large:  # nothing is proved where failing shows nothing; the claim says if it is not
         return faults
-    return faults + proof_faults(_moves(machine, states), blocked.proofs, block)
+    return faults + proof_faults(_moves(table, states), blocked.proofs, block)
 
 
 def proof_faults(moves: Iterable[Edge], proofs: Iterable[Forced], block: dict[int, int]) -> list[str]:
@@ -199,27 +196,23 @@ def verify_refutation(refutation: Refutation) -> list[str]:
     clash = refutation.clash
     if clash.left == clash.right or block[clash.left] != block[clash.right]:
         faults.append("the two states are one, or do not share a block")
-    if not refutation.promise.kept.issuperset(refutation.states):
-        faults.append("the component is not asked")
-    faults += clash_faults(refutation.promise, clash)
+    faults += _clash_faults(refutation.promise, clash, refutation.states)
     if set(dfa.reachable) != set(range(len(table))):
         faults.append("the automaton has states that no word reaches")
     return faults + proof_faults(moves, refutation.proofs, block)
 
 
-def clash_faults(promise: Promise, clash: AnswerClash) -> list[str]:
-    """The suffix is asked after both states, with the answers said."""
+def _clash_faults(promise: Promise, clash: AnswerClash, states: Iterable[int]) -> list[str]:
+    """The component is asked, and the suffix is asked after both states, with the answers said."""
+    faults = [] if promise.kept.issuperset(states) else ["the component is not asked"]
     answers = [promise.answer(state, clash.suffix, clash.at_end) for state in (clash.left, clash.right)]
     right = answers == [clash.answer, clash.other] and None not in answers and clash.answer != clash.other
-    return [] if right else ["the suffix does not distinguish the two states as claimed"]
+    return faults if right else [*faults, "the suffix does not distinguish the two states as claimed"]
 
 
 def verify_found(promise: Promise, found: Decision) -> list[str]:
     """The counts hold, and on words that are asked the states they distinguish, with the letter, settle every answer.
-
-    Both automata are run side by side on all words that are asked, with the phase and the window, until no new states
-    come.
-    """
+    Both automata are run side by side on all words that are asked, until no new pair of states comes."""
     faults = verify(found) if found.member else ["the decision does not pass"]
     known: dict[tuple[int, int], Hashable] = {}
     seen = {(promise.dfa.start, 0)}
@@ -232,23 +225,4 @@ def verify_found(promise: Promise, found: Decision) -> list[str]:
             if target not in seen:
                 seen.add(target)
                 queue.append(target)
-    return faults
-
-
-def verify_confusion(promise: Promise, confusion: Confusion) -> list[str]:
-    """The words lead to the two states through kept ones, the answers clash, and no count distinguishes the states."""
-    dfa, faults = promise.dfa, []
-    states = confusion.component.states
-    block = dict(zip(states, confusion.blocks, strict=True))
-    clash = confusion.clash
-    if not promise.kept.issuperset(states):
-        faults.append("the component is not asked")
-    if clash.left == clash.right or block[clash.left] != block[clash.right]:
-        faults.append("the two states are one, or do not share a block")
-    for word, state in ((confusion.left_word, clash.left), (confusion.right_word, clash.right)):
-        if walk(dfa.alphabet, dfa.transitions, dfa.start, word) != state:
-            faults.append(f"the word {' '.join(word)!r} does not lead to {state}")
-    faults += clash_faults(promise, clash)
-    if confusion.proofs or len(states) <= MOST_PROVED:
-        faults += proof_faults(_moves(dfa, states), confusion.proofs, block)
     return faults

@@ -15,9 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lengthwise.errors import UsageError
 from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, Mlp, matrix, vector
 from lengthwise.registry import nearest
+from lengthwise.seeds import Ints
 
 
 def load_limit(path: str | Path) -> LimitTransformer:
@@ -84,21 +87,19 @@ def _fields(content: Any, what: str, needed: tuple[str, ...], optional: tuple[st
 
 def majority() -> LimitTransformer:
     """(ones - zeros) / length of a word of bits by uniform attention: positive when the ones are the majority."""
-    return _one_layer("01", [[-1, 0], [1, 0]], [[0, 0]], _zeros(2), [0], [[0, 0], [1, 0]], [[0, 1]])
+    return _one_layer("01", [[-1, 0], [1, 0]], [[0, 0]], [[0] * 2] * 2, [0], [[0, 0], [1, 0]], [[0, 1]])
 
 
 def wave(omega: float = 1.0) -> LimitTransformer:
     """sin(omega (zeros - ones) / length): the target of `simple_task`, with a Lipschitz constant of omega."""
     mlp = {"inner": [[0, omega, 0]], "offset": [0], "outer": [[0], [0], [1]], "activation": "sin"}
     value = [[0] * 3, [1, 0, 0], [0] * 3]
-    return _one_layer("01", [[1, 0, 0], [-1, 0, 0]], [[0] * 3], _zeros(3), [0], value, [[0, 0, 1]], mlp)
+    return _one_layer("01", [[1, 0, 0], [-1, 0, 0]], [[0] * 3], [[0] * 3] * 3, [0], value, [[0, 0, 1]], mlp)
 
 
 def share_in_class(period: int = 3, residue: int = 0) -> LimitTransformer:
     """The share of ones at the positions t with t = residue modulo period, counted from 0: the target of `modp_task`.
-
-    The coordinates: is a one; is of the class; is constant 1; the answer.
-    """
+    The coordinates: is a one; is of the class; is constant 1; the answer."""
     if not 0 <= residue < period:
         raise UsageError(f"a residue lies between 0 and the period less one, not {residue} of {period}")
     positions = [[0, int(phase == residue), 1, 0] for phase in range(period)]
@@ -108,11 +109,11 @@ def share_in_class(period: int = 3, residue: int = 0) -> LimitTransformer:
 
 
 def previous_token(letters: int = 2) -> LimitTransformer:
-    """Which letter precedes the last one, by the positional term alone (locality 1); of a word of one letter, that
-    letter."""
+    """Which letter precedes the last one (of one letter, that letter), by the positional term alone: locality 1."""
     symbols, width = _letters(letters), 2 * letters
-    embeddings, readout = _units(letters, width, 0), _units(letters, width, letters)
-    return _one_layer(symbols, embeddings, [[0] * width], _zeros(width), [0, 1], _shift(letters, width), readout)
+    embeddings, readout = np.eye(letters, width, dtype=int), np.eye(letters, width, letters, dtype=int)
+    value, match = _shift(letters, width, letters), [[0] * width] * width
+    return _one_layer(symbols, embeddings, [[0] * width], match, [0, 1], value, readout)
 
 
 def rare_pair() -> LimitTransformer:
@@ -124,27 +125,20 @@ def rare_pair() -> LimitTransformer:
 
 
 def bigram(letters: int = 2, strength: float = 6.0) -> LimitTransformer:
-    """Approximately how often each letter followed the last one: two layers, infinite precision.
-
-    Layer 1 copies the letter before (phi(1) = 2: position-dominated); layer 2 attends to the positions whose letter
-    before equals the last letter, exp(strength) times as much as to others. The share of the rest is of order
-    exp(-strength).
-    """
+    """Approximately how often each letter followed the last one: two layers, infinite precision. Layer 1 copies the
+    letter before (phi(1) = 2: position-dominated); layer 2 attends to the positions whose letter before equals the last
+    letter, exp(strength) times as much as to others. The share of the rest is of order exp(-strength)."""
     symbols, width = _letters(letters), 3 * letters
-    match = [[0.0] * width for _ in range(width)]
-    value = _zeros(width)
-    for letter in range(letters):
-        match[letters + letter][letter] = float(strength)
-        value[2 * letters + letter][letter] = 1
-    copies = {"match": _zeros(width), "local": [0, 2], "value": _shift(letters, width)}
-    looks = {"match": match, "local": [0], "value": value}
+    before = _shift(letters, width, letters)  # writes the letter of a key next to the letter of the query
+    copies = {"match": [[0] * width] * width, "local": [0, 2], "value": before}
+    looks = {"match": before * float(strength), "local": [0], "value": _shift(letters, width, 2 * letters)}
     return limit_from(
         {
             "symbols": symbols,
-            "embeddings": _units(letters, width, 0),
+            "embeddings": np.eye(letters, width, dtype=int),
             "positions": [[0] * width],
             "layers": [{"heads": [copies]}, {"heads": [looks]}],
-            "readout": _units(letters, width, 2 * letters),
+            "readout": np.eye(letters, width, 2 * letters, dtype=int),
             "mode": "infinite",
         }
     )
@@ -177,18 +171,9 @@ def _one_layer(
     return limit_from({"symbols": list(symbols), "layers": [layer], **arrays})
 
 
-def _zeros(width: int) -> list[list[int]]:
-    return [[0] * width for _ in range(width)]
-
-
-def _units(count: int, width: int, first: int) -> list[list[int]]:
-    """Unit vectors in the coordinates `first`, `first` + 1, ..."""
-    return [[int(place == first + number) for place in range(width)] for number in range(count)]
-
-
-def _shift(letters: int, width: int) -> list[list[int]]:
-    """A value matrix that writes the letter of a key next to the letter of the query."""
-    return [[int(row - letters == column and column < letters) for column in range(width)] for row in range(width)]
+def _shift(letters: int, width: int, by: int) -> Ints:
+    """A matrix that writes the coordinates of the letters `by` coordinates further on."""
+    return np.pad(np.eye(width, letters, -by, dtype=np.int64), ((0, 0), (0, width - letters)))
 
 
 def _letters(count: int) -> list[str]:

@@ -43,8 +43,7 @@ class Margin:
 @dataclass(frozen=True)
 class HardmaxLength:
     """`predicted` is the smallest n with n^gamma >= 2^bits. `observed` is the smallest n such that all words of that
-    length and of every greater one have hard attention at their last position. None: a number of 4,000 digits or
-    more."""
+    length and of every greater one have hard attention at their last position. None: beyond 4,000 digits."""
 
     margin: Margin
     predicted: int | None
@@ -58,7 +57,10 @@ def logit_margin(model: LimitTransformer) -> Margin:
     best = Margin(None)
     for index, head in enumerate(model.layers[0].heads):
         for symbol, phase in itertools.product(range(len(model.symbols)), range(model.period)):
-            keys = sorted(_attainable(model, head, symbol, phase), key=lambda key: key.logit)
+            near = [((phase - distance) % model.period, distance) for distance in range(model.locality + 1)]
+            places = [*near, *((other, None) for other in range(model.period))]
+            found = (key for place in places for key in _keys(model, head, (symbol, phase), *place))
+            keys = sorted(found, key=lambda key: key.logit)
             for low, high in itertools.pairwise(keys):
                 gap = high.logit - low.logit
                 if gap > _slack(model) and (best.value is None or gap < best.value):
@@ -67,8 +69,7 @@ def logit_margin(model: LimitTransformer) -> Margin:
 
 
 def hardmax_length(model: LimitTransformer) -> HardmaxLength:
-    """From which length on attention is hard, by the margin and in fact. `observed` is exact over all words, without
-    listing them."""
+    """From which length on attention is hard, by the margin and in fact (exact over all words, without listing)."""
     margin = logit_margin(model)
     predicted = 1 if margin.value is None else smallest_length(margin.value, model.bits)
     return HardmaxLength(margin, predicted, _observed(model))
@@ -110,11 +111,9 @@ def smallest_length(gap: Number, bits: int) -> int | None:
 
 
 def _observed(model: LimitTransformer) -> int | None:
-    """One more than the longest length at which some word is not hard.
-
-    Beyond the settled length the gap depends on the phase alone, so the longest soft length of each phase is found
-    from the smallest n with n^gap >= 2^bits; the few lengths before it are examined one by one.
-    """
+    """One more than the longest length at which some word is not hard. Beyond the settled length the gap depends on the
+    phase alone, so the longest soft length of each phase is found from the smallest n with n^gap >= 2^bits; the few
+    lengths before it are examined one by one."""
     longest = 0
     settled = _settled_length(model)
     for head in model.layers[0].heads:
@@ -139,14 +138,6 @@ def _settled_length(model: LimitTransformer) -> int:
 
 def _slack(model: LimitTransformer) -> float:
     return 0 if model.exact_logits else TIE
-
-
-def _attainable(model: LimitTransformer, head: LimitHead, symbol: int, phase: int) -> Iterator[Key]:
-    """Every key that the query can meet in some word."""
-    for distance in range(model.locality + 1):
-        yield from _keys(model, head, (symbol, phase), (phase - distance) % model.period, distance)
-    for other in range(model.period):
-        yield from _keys(model, head, (symbol, phase), other, None)
 
 
 def _places(model: LimitTransformer, head: LimitHead, symbol: int, phase: int, length: int) -> Iterator[list[Key]]:

@@ -40,8 +40,7 @@ class StandIn:
 
 
 def simulate(model: LimitTransformer, word: Sequence[str], length: int) -> StandIn | None:
-    """The best stand-in of this length that the search finds; None when no word of this length keeps end, phase and
-    presence."""
+    """The best stand-in of this length that is found; None when no such word keeps end, phase and presence."""
     if len(model.layers) != 1:
         raise UsageError("counts decide the answer of one layer only")
     x = model.read(word)[0]
@@ -93,16 +92,15 @@ class Frame:
         return math.prod(math.comb(s + k - 1, k - 1) for s, k in zip(self.spare, kinds, strict=True) if k)
 
     def all_counts(self) -> Ints:
-        return np.array([self._whole(choice) for choice in itertools.product(*map(self._choices, range(self.period)))])
-
-    def _choices(self, phase: int) -> list[tuple[int, ...]]:
-        return list(compositions(int(self.spare[phase]), int(self.present[phase].sum())))
-
-    def _whole(self, choice: tuple[tuple[int, ...], ...]) -> Ints:
-        counts = self.present.copy()
-        for phase, extra in enumerate(choice):
-            counts[phase, self.present[phase] > 0] += np.array(extra, dtype=np.int64)
-        return counts
+        kinds = [np.flatnonzero(row) for row in self.present]
+        spare = zip(self.spare.tolist(), kinds, strict=True)
+        found = []
+        for choice in itertools.product(*(compositions(count, len(kind)) for count, kind in spare)):
+            counts = self.present.copy()
+            for phase, extra in enumerate(choice):
+                counts[phase, kinds[phase]] += np.array(extra, dtype=np.int64)
+            found.append(counts)
+        return np.array(found)
 
     def rounded(self, shares: Array) -> Ints:
         """Counts near these shares [period, symbols] of each phase: one each, the rest by largest remainders."""

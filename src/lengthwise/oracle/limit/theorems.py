@@ -42,11 +42,9 @@ explain(
 
 
 def limit_claims(period: int, locality: int, alphabet: int, train_size: int, test_size: int) -> list[Claim]:
-    """What Theorem 4.1 gives at a training size, what counting alone needs, and that two layers have no bound.
-
-    Norms, margin and error are not known before training, so the theorem's number stays a multiple of L²/eps²; it is
-    vacuous when that factor alone exceeds the training size.
-    """
+    """What Theorem 4.1 gives at a training size, what counting alone needs, and that two layers have no bound. Norms,
+    margin and error are not known before training, so the theorem's number stays a multiple of L²/eps²; it is vacuous
+    when that factor alone exceeds the training size."""
     if min(period, alphabet, train_size, test_size) < 1 or locality < 0:
         raise UsageError("period, alphabet, train size and test size are at least 1 and locality at least 0")
     return [
@@ -57,40 +55,27 @@ def limit_claims(period: int, locality: int, alphabet: int, train_size: int, tes
 
 
 def _theorem(period: int, locality: int, alphabet: int, train_size: int) -> Claim:
-    factor = _counting(period, alphabet, locality)
+    # log2 of Δ⁷ |Σ|⁶ τ²; a locality of 0 is read as 1
+    factor = 7 * math.log2(period) + 6 * math.log2(alphabet) + 2 * math.log2(max(locality, 1))
+    given = {"period": period, "locality": locality, "alphabet": alphabet, "train_size": train_size}
+    exponents = {"period": 7, "alphabet": 6, "locality": 2}
+    written = f"{2**factor:.3g}" if factor < 100 else f"2^{factor:.4g}"
     keys = ("constant_unknown", "both_limits", "attention_hard", "all_words_seen", "secondary")
-    return Claim(
-        "limit.theorem",
-        f"C · {size(factor)} · L²/eps², C unknown",
-        "tokens",
-        "predicted",
-        "vacuous" if 2**factor > train_size else "unknown",
-        assumptions=tuple(Assumption(f"limit.{key}") for key in keys),
-        reference=Reference(IZZO, "Theorem 4.1, as secondary sources report it"),
-        evidence={
-            "formula": "max(2^(p/gamma), L² Δ⁷ |Σ|⁶ τ² / eps²)",
-            "period": period,
-            "locality": locality,
-            "alphabet": alphabet,
-            "train_size": train_size,
-            "exponents": {"period": 7, "alphabet": 6, "locality": 2},
-        },
-    )
+    value, status = f"C · {written} · L²/eps², C unknown", "vacuous" if 2**factor > train_size else "unknown"
+    assumptions = tuple(Assumption(f"limit.{key}") for key in keys)
+    reference = Reference(IZZO, "Theorem 4.1, as secondary sources report it")
+    evidence = {"formula": "max(2^(p/gamma), L² Δ⁷ |Σ|⁶ τ² / eps²)", **given, "exponents": exponents}
+    return Claim("limit.theorem", value, "tokens", "predicted", status, None, assumptions, reference, evidence)
 
 
 def _hidden_error(period: int, train_size: int, test_size: int) -> Claim:
     """Shares of words up to N leave gaps of 1/N: what a function of a share can hide between them."""
-    hidden = period / train_size
-    return Claim(
-        "limit.hidden_error",
-        hidden / 2 if test_size > train_size else 0.0,
-        "",
-        "heuristic",
-        "vacuous" if hidden / 2 >= 1 and test_size > train_size else "holds",
-        assumptions=(Assumption("limit.one_share"), Assumption("limit.stand_in_length")),
-        reference=Reference(IZZO, "simulation argument; the figure is measured here"),
-        evidence={"train_size": train_size, "test_size": test_size, "period": period},
-    )
+    hidden = period / train_size / 2 if test_size > train_size else 0.0
+    status = "vacuous" if hidden >= 1 else "holds"
+    given = (Assumption("limit.one_share"), Assumption("limit.stand_in_length"))
+    reference = Reference(IZZO, "simulation argument; the figure is measured here")
+    evidence = {"train_size": train_size, "test_size": test_size, "period": period}
+    return Claim("limit.hidden_error", hidden, "", "heuristic", status, None, given, reference, evidence)
 
 
 def two_layer_bound() -> Claim:
@@ -101,32 +86,13 @@ def two_layer_bound() -> Claim:
 
 
 def dfa_length(states: int, other: int | None = None, key: str = "limit.automata") -> Claim:
-    """Automata with n and m states that agree on all words up to n + m - 2 are equal (Moore): 2n - 2 for n = m.
-
-    Proof in docs/limit.md. The learner must know a bound on the number of states and choose within it.
-    """
+    """Automata with n and m states that agree on all words up to n + m - 2 are equal (Moore): 2n - 2 for n = m. Proof
+    in docs/limit.md. The learner must know a bound on the number of states and choose within it."""
     other = states if other is None else other
     if states < 1 or other < 1:
         raise UsageError(f"an automaton has at least one state, not {min(states, other)}")
-    return Claim(
-        key,
-        max(states + other - 2, 0),
-        "tokens",
-        "proved",
-        assumptions=(
-            Assumption("limit.complete_automata", values={"one": states, "other": other}),
-            Assumption("limit.agree_everywhere"),
-        ),
-        reference=Reference("chen2025", "arXiv:2506.03085, 2n - 2 for n states; proof in docs/limit.md"),
-        evidence={"states": [states, other]},
-    )
-
-
-def size(log2: float) -> str:
-    """A number that may be too large to write, from its binary logarithm."""
-    return f"{2**log2:.3g}" if log2 < 100 else f"2^{log2:.4g}"
-
-
-def _counting(period: int, alphabet: int, locality: int) -> float:
-    """log2 of Δ⁷ |Σ|⁶ τ²; a locality of 0 is read as 1."""
-    return 7 * math.log2(period) + 6 * math.log2(alphabet) + 2 * math.log2(max(locality, 1))
+    complete = Assumption("limit.complete_automata", values={"one": states, "other": other})
+    given = (complete, Assumption("limit.agree_everywhere"))
+    reference = Reference("chen2025", "arXiv:2506.03085, 2n - 2 for n states; proof in docs/limit.md")
+    length = max(states + other - 2, 0)
+    return Claim(key, length, "tokens", "proved", "holds", None, given, reference, {"states": [states, other]})

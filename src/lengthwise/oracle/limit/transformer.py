@@ -11,15 +11,14 @@ last position.
 
 "finite" rounds a weight before normalisation, where the largest is 1: after it, the weights 1/n of uniform attention
 would themselves vanish at n >= 2^bits. Where every number is rational, "hardmax" is exact, and so is "finite" if the
-differences of logits are whole or rounded away; what is rounded away is always decided exactly. Everything else is in
-double precision.
+differences of logits are whole or rounded away, which is always decided exactly. All else is in double precision.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeVar, get_args
 
@@ -74,10 +73,6 @@ def is_exact(array: Array) -> bool:
     return array.dtype == object
 
 
-def as_floats(array: Array) -> Array:
-    return array.astype(np.float64)
-
-
 def single(value: int, like: Array) -> Array:
     """One number of the array's kind, which broadcasts."""
     if not is_exact(like):
@@ -130,8 +125,7 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class LimitTransformer:
-    """A limit transformer; `positions` has one row per phase, the first for the first position; `bits` is for the mode
-    "finite"."""
+    """`positions` has one row per phase, the first for the first position; `bits` is for the mode "finite"."""
 
     symbols: tuple[str, ...]
     embeddings: Array
@@ -158,8 +152,9 @@ class LimitTransformer:
     def exact(self) -> bool:
         """Whether every number is rational and the mode keeps them so where it can."""
         smooth = any(layer.mlp is not None and layer.mlp.activation == "sin" for layer in self.layers)
-        parts = [part for layer in self.layers for part in (*layer.heads, layer.mlp) if part is not None]
-        return self.mode != "infinite" and not smooth and all(map(is_exact, _arrays(self, *parts)))
+        parts = [self, *(part for layer in self.layers for part in (*layer.heads, layer.mlp) if part is not None)]
+        arrays = [value for part in parts for value in vars(part).values() if isinstance(value, np.ndarray)]
+        return self.mode != "infinite" and not smooth and all(map(is_exact, arrays))
 
     @property
     def exact_logits(self) -> bool:
@@ -194,8 +189,7 @@ class LimitTransformer:
         return tuple(self.answers(self.read(word))[0])
 
     def answers(self, words: Ints) -> Array:
-        """The outputs for words of one length, [words, outputs]. O(words · length · width²) for one layer, O(length²)
-        for two."""
+        """The outputs for words of one length, [words, outputs]. O(length) for one layer, O(length²) for two."""
         model = self if self.exact else self.in_floats()
         length = words.shape[1]
         states = model.embeddings[words] + model.positions[np.arange(length) % model.period]
@@ -261,15 +255,10 @@ def _through(layer: Layer, states: Array, queries: Ints, model: LimitTransformer
 Part = TypeVar("Part", LimitHead, Mlp, LimitTransformer)
 
 
-def _arrays(*parts: LimitHead | Mlp | LimitTransformer) -> list[Array]:
-    values = [getattr(part, field.name) for part in parts for field in fields(part)]
-    return [value for value in values if isinstance(value, np.ndarray)]
-
-
 def _floating(part: Part) -> Part:
     """A part with all its arrays in double precision."""
-    arrays = {field.name: getattr(part, field.name) for field in fields(part)}
-    return replace(part, **{name: as_floats(value) for name, value in arrays.items() if isinstance(value, np.ndarray)})
+    arrays = {name: value.astype(float) for name, value in vars(part).items() if isinstance(value, np.ndarray)}
+    return replace(part, **arrays)
 
 
 def _check(model: LimitTransformer) -> None:

@@ -8,22 +8,14 @@ enough, or two positions refute every n: the same anchor, different labels, all 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.locality.own_states import is_guess
-from lengthwise.oracle.locality.steps import Steps, check_width, written
-from lengthwise.oracle.locality.windows import (
-    Numbering,
-    Place,
-    Refuted,
-    WindowTable,
-    certificates,
-    recurring,
-    windows_of,
-)
+from lengthwise.oracle.locality.steps import Steps, is_guess, written
+from lengthwise.oracle.locality.windows import Numbering, Refuted, WindowTable, certificates, recurring, windows_of
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.formulation import State
 
@@ -61,8 +53,7 @@ explain(
 
 @dataclass(frozen=True)
 class WindowWitness:
-    """Two positions that no number of windows distinguishes: the same anchor window, different labels, and all windows
-    of the first state in the second."""
+    """Two positions with the same anchor and different labels; all windows of the first state are in the second."""
 
     r: int
     state: State
@@ -84,13 +75,9 @@ class WindowWitness:
         return [*found, sentence("locality.labels_compared")] if self.guessed else found
 
     def plain(self) -> dict[str, Any]:
-        return {
-            "r": self.r,
-            "state": written(self.state, self.position),
-            "label": self.label,
-            "other_state": written(self.other_state, self.other_position),
-            "other_label": self.other_label,
-        }
+        states = {"state": written(self.state, self.position)}
+        states["other_state"] = written(self.other_state, self.other_position)
+        return {"r": self.r, **states, "label": self.label, "other_label": self.other_label}
 
 
 @dataclass(frozen=True)
@@ -120,11 +107,9 @@ class Consistency:
 
     @property
     def growing(self) -> bool:
-        """Whether no n can be named: more than `most` are needed, n rose without a new pair, or it rose last.
-
-        An n that settles every size is reached with some finite set of states; one that still rises when every anchor
-        and label is known is driven by the size itself.
-        """
+        """Whether no n can be named: more than `most` are needed, n rose without a new pair, or it rose last. An n that
+        settles every size is reached with some finite set of states; one that still rises when every anchor and label
+        is known is driven by the size itself."""
         if self.verdict == "REFUTED":
             return False
         numbers = dict(self.by_size)
@@ -179,9 +164,8 @@ class Consistency:
         """Why no number of windows can be named, as a key; None where one can, or where every number is refuted."""
         if self.verdict == "REFUTED" or self.settled:
             return None
-        if self.growing:
-            return "locality.growing"
-        return "locality.seldom" if self.recurring < _RECURRING else "locality.short"
+        rare = "locality.seldom" if self.recurring < _RECURRING else "locality.short"
+        return "locality.growing" if self.growing else rare
 
     def explain(self) -> list[str]:
         if self.witness is not None:
@@ -196,88 +180,55 @@ class Consistency:
 
 
 def consistency(steps: Steps, r: int, sizes: Iterable[int], most: int = 4) -> Consistency:
-    """Decide (n, r)-consistency of the steps of these sizes, for n up to `most`; a refutation is for every n.
-
-    Time is mainly that of entering the windows, O(states x length), and of the certificates of anchors with two
-    labels.
-    """
-    check_width(r)
+    """Decide (n, r)-consistency of the steps of these sizes, for n up to `most`; a refutation is for every n. Time is
+    mainly that of entering the windows, O(states x length), and of the certificates of anchors with two labels."""
     table = WindowTable(Numbering(r))
-    needs: dict[int, int | None] = {}
+    needs: dict[int, float] = {}  # of each anchor; infinite where it is more than `most`
     by_size: list[tuple[int, int | None]] = []
-    refuted: tuple[int, str, Refuted] | None = None
+    witness = None
     for size in sizes:
         changed = {anchor for move in steps.moves(size) for anchor in table.add(move, size)}
-        refuted = _update(needs, table, changed, most)
-        by_size.append((size, None if refuted else _largest(needs)))
-        if refuted:
+        witness = _update(needs, table, changed, most, steps.guessed)
+        largest = max(needs.values(), default=1)
+        by_size.append((size, None if witness or largest == math.inf else int(largest)))
+        if witness:
             break
-    return _result(steps, r, most, table, by_size, refuted)
-
-
-def _update(
-    needs: dict[int, int | None], table: WindowTable, changed: set[int], most: int
-) -> tuple[int, str, Refuted] | None:
-    """How many windows each changed anchor needs, or the anchor, label and sets that refute every number."""
-    for anchor in changed:
-        labels = table.found[anchor]
-        needs[anchor] = 1
-        for label, sets in labels.items() if len(labels) > 1 else ():
-            others = {other for name, found in labels.items() if name != label for other in found}
-            certified = certificates(sets, others, most - 1)
-            if isinstance(certified, Refuted):
-                return anchor, label, certified
-            needs[anchor] = _most(needs[anchor], certified.values())
-    return None
-
-
-def _most(before: int | None, certified: Iterable[int | None]) -> int | None:
-    for certificate in certified:
-        if before is None or certificate is None:
-            return None
-        before = max(before, 1 + certificate.bit_count())
-    return before
-
-
-def _largest(needs: dict[int, int | None]) -> int | None:
-    """None, more than is looked for, is the largest."""
-    numbers = list(needs.values())
-    return None if None in numbers else max((n for n in numbers if n is not None), default=1)
-
-
-def _result(
-    steps: Steps,
-    r: int,
-    most: int,
-    table: WindowTable,
-    by_size: list[tuple[int, int | None]],
-    refuted: tuple[int, str, Refuted] | None,
-) -> Consistency:
-    up_to = by_size[-1][0] if by_size else 0
-    newest = max(table.first.values(), default=0)
+    up_to, newest = by_size[-1][0] if by_size else 0, max(table.first.values(), default=0)
     return Consistency(
         steps.name,
-        "REFUTED" if refuted else "CONSISTENT",
+        "REFUTED" if witness else "CONSISTENT",
         by_size[-1][1] if by_size else None,
         r,
         up_to,
-        None if refuted or newest == up_to else newest,
-        table.pairs,
+        None if witness or newest == up_to else newest,
+        len(table.first),
         tuple(by_size),
         table.states,
         steps.exhaustive,
         table.longest,
         most,
-        _witness(table, r, steps.guessed, *refuted) if refuted else None,
-        1.0 if refuted or steps.exhaustive else recurring(steps, r, [size for size, _ in by_size]),
+        witness,
+        1.0 if witness or steps.exhaustive else recurring(steps, r, [size for size, _ in by_size]),
     )
 
 
-def _witness(table: WindowTable, r: int, guessed: bool, anchor: int, label: str, sets: Refuted) -> WindowWitness:
-    labels = table.found[anchor]
-    one: Place = labels[label][sets.own]
-    other_label, other = next(
-        (name, found[sets.other]) for name, found in labels.items() if name != label and sets.other in found
-    )
-    guessed = guessed and any(is_guess(place.move.state, place.move.after) for place in (one, other))
-    return WindowWitness(r, one.move.state, one.position, label, other.move.state, other.position, other_label, guessed)
+def _update(
+    needs: dict[int, float], table: WindowTable, changed: set[int], most: int, guessed: bool
+) -> WindowWitness | None:
+    """How many windows each changed anchor needs, or two positions that refute every number."""
+    for anchor in changed:
+        needs[anchor] = 1
+        labels = table.found[anchor]
+        for label, sets in labels.items() if len(labels) > 1 else ():
+            differing = {name: found for name, found in labels.items() if name != label}
+            others = {other for found in differing.values() for other in found}
+            certified = certificates(sets, others, most - 1)
+            if isinstance(certified, Refuted):
+                one, its = sets[certified.own], certified.other
+                other_label, other = next((name, found[its]) for name, found in differing.items() if its in found)
+                guess = guessed and any(is_guess(place.move.state, place.move.after) for place in (one, other))
+                places = one.move.state, one.position, label, other.move.state, other.position, other_label
+                return WindowWitness(2 * table.numbering.radius + 1, *places, guess)
+            counts = (math.inf if hit is None else 1 + hit.bit_count() for hit in certified.values())
+            needs[anchor] = max(needs[anchor], *counts)
+    return None

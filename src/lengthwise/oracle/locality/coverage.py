@@ -78,7 +78,7 @@ class Coverage:
     exhaustive: bool
     entries: tuple[Entry, ...]
     numbering: Numbering = field(repr=False, compare=False)
-    index: dict[int, list[tuple[int, int]]] = field(repr=False, compare=False)  # anchor → [(other windows, entry)]
+    index: dict[int | None, list[tuple[int, int]]] = field(repr=False, compare=False)  # anchor → (other windows, entry)
 
     @property
     def least_size(self) -> int | None:
@@ -98,7 +98,6 @@ class Coverage:
             (place, [entry for beside, entry in self.index.get(anchor, ()) if not beside & ~together])
             for place, (anchor, label) in enumerate(zip(anchors, move.labels, strict=True))
             if label is not None
-            for anchor in [-1 if anchor is None else anchor]
         ]
 
     def claim(self) -> Claim:
@@ -128,10 +127,9 @@ def coverage(steps: Steps, r: int, sizes: Iterable[int], n: int = 1) -> Coverage
     for size in sizes:
         up_to = max(up_to, size)
         for move in steps.moves(size):
-            for _ in table.add(move, size):
-                pass
+            table.add(move, size)
     entries: list[Entry] = []
-    index: dict[int, list[tuple[int, int]]] = {}
+    index: dict[int | None, list[tuple[int, int]]] = {}
     for anchor in table.found:
         for label, beside, size in _certified(table, anchor, n, r, steps.name):
             index.setdefault(anchor, []).append((beside, len(entries)))
@@ -176,10 +174,6 @@ class SeenWindows:
     windows: frozenset[int] | None = None
 
     @property
-    def share(self) -> float:
-        return len(self.seen) / max(1, len(self.coverage.entries))
-
-    @property
     def unseen(self) -> list[Entry]:
         """Those that the sample lacks, the ones that smaller sizes would show first."""
         lacking = [entry for number, entry in enumerate(self.coverage.entries) if number not in self.seen]
@@ -191,7 +185,8 @@ class SeenWindows:
         if self.capped:
             evidence |= {"planned": self.planned, "note": self.capped}
         given = (Assumption("locality.no_other_window"),)
-        return Claim("locality.share_seen", self.share, "", "measured", "holds", None, given, XIAO, evidence)
+        share = len(self.seen) / max(1, len(self.coverage.entries))
+        return Claim("locality.share_seen", share, "", "measured", "holds", None, given, XIAO, evidence)
 
     @property
     def capped(self) -> str:
@@ -207,23 +202,18 @@ class SeenWindows:
         values |= {"missed": missed, "later": later, "largest": largest, "more": missed - most}
         if not missed:
             return [sentence("locality.seen_all", values)]
-        lines = [sentence("locality.seen_some", values)]
-        lines += [sentence("locality.seen_later", values)] if later else []
+        lines = [sentence("locality.seen_some", values), sentence("locality.seen_later", values) if later else ""]
         lines += [str(entry) for entry in self.unseen[:most]]
-        lines += [sentence("locality.and_more", values)] if missed > most else []
-        return [*lines, self.capped] if self.capped else lines
+        lines += [sentence("locality.and_more", values) if missed > most else "", self.capped]
+        return [line for line in lines if line]
 
 
 def seen_in(needed: Coverage, sample: Steps, sizes: Sequence[int]) -> SeenWindows:
     """What a training sample shows of the entries that are needed."""
     moves = [move for size in sizes for move in sample.moves(size)]
     if needed.n == 1:
-        windows = {
-            anchor
-            for move in moves
-            for anchor, label in zip(needed.numbering.anchors(move.state), move.labels, strict=True)
-            if label is not None
-        }
+        asked = (zip(needed.numbering.anchors(move.state), move.labels, strict=True) for move in moves)
+        windows = {anchor for pairs in asked for anchor, label in pairs if label is not None}
         return _seen_windows(needed, windows, len(moves), sizes)
     seen = {entry for move in moves for _, entries in needed.settled_by(move) for entry in entries}
     return SeenWindows(needed, frozenset(seen), len(moves), tuple(sizes))
@@ -238,10 +228,8 @@ def seen_in_items(
     needed: Coverage, formulation: Formulation, items: int, sizes: Sequence[int], seed: int = 0, most: int = 10_000
 ) -> SeenWindows:
     """What the training items of a run show of the entries that are needed: `items` over these sizes, as many of each.
-
-    Where one window settles a step all items are drawn and only their different windows are looked up; the certificates
-    of several windows take whole states one by one, and no more than `most` items are examined. `SeenWindows` says so.
-    """
+    Where one window settles a step all items are drawn and only their different windows are looked up; certificates of
+    several windows take whole states one by one, so no more than `most` items are examined."""
     each = max(1, items // max(1, len(sizes)))
     if needed.n > 1 or formulation.readout != "tags":
         looked = min(each, max(1, most // max(1, len(sizes))))
@@ -279,8 +267,7 @@ class Unshown:
 
     def explain(self) -> list[str]:
         shares = [sentence("locality.share_at", {"share": share, "size": size}) for size, share in self.shares]
-        found = [sentence("locality.unshown_shares", {"shares": ", ".join(shares)})]
-        return [*found, self.example] if self.example else found
+        return [sentence("locality.unshown_shares", {"shares": ", ".join(shares)}), *filter(None, [self.example])]
 
 
 def unshown(seen: SeenWindows, tests: Steps, sizes: Sequence[int]) -> Unshown:

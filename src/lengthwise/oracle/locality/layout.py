@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import math
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lengthwise.errors import UsageError
+from lengthwise.oracle.locality.bimachine import least_training_size
 from lengthwise.oracle.locality.coverage import (
     Coverage,
     SeenWindows,
@@ -19,10 +21,9 @@ from lengthwise.oracle.locality.coverage import (
     unshown,
 )
 from lengthwise.oracle.locality.machines import machine_of
-from lengthwise.oracle.locality.proof import least_training_size
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, Stopping, settle, stopping
 from lengthwise.oracle.locality.steps import Steps, decoder_form, formulation_steps, remembered, task_steps
-from lengthwise.oracle.question import Question
+from lengthwise.oracle.opinion import Question
 from lengthwise.records import Claim
 from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.formulations.layouts import Appending
@@ -102,8 +103,8 @@ def layout_of(task: Task, train_size: int, test_size: int, items: int, seed: int
         return layout
     seen = seen_in_items(layout.needed, task, min(items, _QUICK) if quick else items, task.sizes(1, train_size), seed)
     tests = formulation_steps(task, _TESTED, seed, finished=True)
-    layout = replace(layout, seen=replace(seen, planned=max(items, seen.states)))
-    return _lacking(layout, tests, task.sizes(1, test_size)[-1:])
+    seen = replace(seen, planned=max(items, seen.states))
+    return _with_seen(layout, seen, tests, task.sizes(1, test_size)[-1:])
 
 
 @functools.lru_cache(maxsize=64)
@@ -131,34 +132,30 @@ def look(
     layout = _covered(Layout(steps, tuple(sizes), found, stopping(found, steps, sizes, widths)))
     if layout.needed is None:
         return layout
-    return _lacking(replace(layout, seen=seen_in(layout.needed, sample, trained)), steps, used)
+    return _with_seen(layout, seen_in(layout.needed, sample, trained), steps, used)
 
 
-def _lacking(layout: Layout, tests: Steps, used: Sequence[int]) -> Layout:
-    """With the share of test instances that need what was not shown. Several windows can be read in many ways, of which
-    the certificates are one, so that nothing is said of them."""
-    if not used or layout.seen is None or layout.seen.coverage.n > 1:
-        return layout
-    return replace(layout, lacking=unshown(layout.seen, tests, used))
+def _with_seen(layout: Layout, seen: SeenWindows, tests: Steps, used: Sequence[int]) -> Layout:
+    """With what training shows and the share of test instances that need what it does not show. Several windows can be
+    read in many ways, of which the certificates are one, so that nothing is said of them."""
+    lacking = unshown(seen, tests, used) if used and seen.coverage.n == 1 else None
+    return replace(layout, seen=seen, lacking=lacking)
 
 
 def _covered(layout: Layout) -> Layout:
     """With the windows that training has to show, where windows settle the steps."""
-    if layout.locality.window is None:
-        return layout
-    n, r = layout.locality.window
-    try:
-        return replace(layout, needed=coverage(layout.steps, r, layout.sizes, n))
-    except UsageError:
-        return layout
+    if layout.locality.window is not None:
+        n, r = layout.locality.window
+        with contextlib.suppress(UsageError):
+            return replace(layout, needed=coverage(layout.steps, r, layout.sizes, n))
+    return layout
 
 
 def _sizes(task: Formulation, budget: int) -> tuple[list[int], int | None]:
-    """The sizes to examine, and how many instances of each: None, which is all of them, where that fits into the budget
-    of columns for at least four sizes."""
+    """The sizes to examine, and how many instances of each: None is all, where four sizes fit into the budget."""
     known = [size for size in range(1, 65) if task.has(size)][:_MOST_SIZES]
     columns = {size: _columns(task, size) for size in known}
-    spent = itertools.accumulate(_instances(task, size) * columns[size] for size in known)
+    spent = itertools.accumulate(math.prod(task.ranges(size)) * columns[size] for size in known)
     every = [size for size, total in zip(known, spent, strict=True) if total <= budget]
     if len(every) >= 4:
         return every, None
@@ -174,15 +171,12 @@ def _further(
     all of the others are examined and they are not too many, else a sample."""
     further = [size for size in range(sizes[-1] + 1, sizes[-1] + 65) if task.has(size)][:1]
     steps = formulation_steps(task, instances, seed, finished=True)
-    if instances is None and further and _instances(task, further[0]) * _columns(task, further[0]) > _FURTHER * budget:
-        some = formulation_steps(task, max(_FEWEST, budget // _columns(task, further[0])), seed, finished=True)
-        every = steps
-        steps = replace(some, chains=lambda size: (some if size in further else every).chains(size))
-    return further, remembered(steps)
-
-
-def _instances(task: Formulation, size: int) -> int:
-    return math.prod(task.ranges(size))
+    columns = _columns(task, further[0]) if further else 0
+    if instances is not None or not further or math.prod(task.ranges(further[0])) * columns <= _FURTHER * budget:
+        return further, remembered(steps)
+    some = formulation_steps(task, max(_FEWEST, budget // columns), seed, finished=True)
+    chains = lambda size: (some if size in further else steps).chains(size)  # noqa: E731
+    return further, remembered(replace(some, chains=chains))
 
 
 def _columns(task: Formulation, size: int) -> int:

@@ -39,11 +39,9 @@ def flat(task: ArithmeticFlat, finished: bool) -> Bimachine:
 
 
 def flat_leftmost(task: ArithmeticFlatLeftmost, finished: bool) -> Bimachine:
-    """As `flat`, with the number of operators read (up to three) and whether the first is a product.
-
-    If the first operator is a product, or a sum that no product follows, it is the leftmost that is ready; otherwise
-    the second is, a product after a sum. So the leftmost part lies within the first two operators.
-    """
+    """As `flat`, with the number of operators read (up to three) and whether the first is a product. If the first
+    operator is a product, or a sum that no product follows, it is the leftmost that is ready; otherwise the second is,
+    a product after a sum. So the leftmost part lies within the first two operators."""
 
     def left(state: tuple[Any, ...], letter: str) -> tuple[Any, ...]:
         inner, operators, first = state
@@ -114,20 +112,18 @@ def _alternating(finished: bool) -> tuple[str, Any, Any]:
 
 
 def parenthesised(task: ArithmeticParenthesised, finished: bool) -> Bimachine:  # noqa: ARG001
-    """Left and right: how much of `( number operator number )` stands there, with the number next to the operator.
-
-    The states are not a regular language. The domain is a larger one: all words in which `( number operator number` is
-    always followed by `)` and `number operator number )` is always preceded by `(`, as it is in every state.
-    """
+    """Left and right: how much of `( number operator number )` stands there, with the number next to the operator. The
+    states are not a regular language. The domain is a larger one: all words in which `( number operator number` is
+    always followed by `)` and `number operator number )` is always preceded by `(`, as it is in every state."""
 
     def left(state: tuple[str, str], letter: str) -> tuple[str, str]:
-        seen = {("(", "n"): "(n", ("(n", "o"): "(no", ("(no", "n"): "(non"}.get((state[0], _sort(letter)), "")
-        seen = "(" if letter == "(" else seen
+        longer = state[0] + _sort(letter)
+        seen = "(" if letter == "(" else longer if longer in ("(n", "(no", "(non") else ""
         return seen, letter if seen == "(n" else ""
 
     def right(state: tuple[str, str], letter: str) -> tuple[str, str]:
-        seen = {(")", "n"): "n)", ("n)", "o"): "on)", ("on)", "n"): "non)"}.get((state[0], _sort(letter)), "")
-        seen = ")" if letter == ")" else seen
+        longer = _sort(letter) + state[0]
+        seen = ")" if letter == ")" else longer if longer in ("n)", "on)", "non)") else ""
         return seen, letter if seen == "n)" else ""
 
     def output(before: tuple[str, str], letter: str, after: tuple[str, str]) -> str:
@@ -137,10 +133,8 @@ def parenthesised(task: ArithmeticParenthesised, finished: bool) -> Bimachine:  
             return KEEP
         return task.reduced(before[1], letter, after[1]) if letter in OPERATORS else DROP
 
-    def accepts(state: str) -> bool:
-        return state not in ("wrong", "(non")
-
-    return bimachine(task.tokens, (("", ""), left), (("", ""), right), output, ("", _local, accepts), exact=False)
+    domain = ("", _local, lambda state: state not in ("wrong", "(non"))
+    return bimachine(task.tokens, (("", ""), left), (("", ""), right), output, domain, exact=False)
 
 
 def _sort(letter: str) -> str:
@@ -164,7 +158,7 @@ def _local(state: str, letter: str) -> str:
 def machine_of(formulation: Formulation, finished: bool = False) -> Bimachine | None:
     """The bimachine of a formulation, None where its step is not known to be one."""
     make = _MACHINES.get(type(formulation))
-    return None if make is None else make(formulation, finished)
+    return make and make(formulation, finished)
 
 
 @dataclass(frozen=True)
@@ -211,15 +205,13 @@ def parity_columns(task: ParityColumns, finished: bool) -> Bimachine:
             return "empty"
         return parity if parity == (bit if state == "start" else xor(state, bit)) else "wrong"
 
-    def accepts(state: str) -> bool:
-        return state == "empty" or (finished and state in ("0", "1"))
-
-    return bimachine(task.symbols, ("start", left), NOTHING, output, ("start", domain, accepts))
+    accepted = ("empty", "0", "1") if finished else ("empty",)
+    scope = ("start", domain, lambda state: state in accepted)
+    return bimachine(task.symbols, ("start", left), NOTHING, output, scope)
 
 
 def addition_columns(task: AdditionColumns, finished: bool) -> Bimachine:
-    """Left: the last carry written, or that an empty place was passed. The domain: sums are right, then none, and the
-    last column adds zeros."""
+    """Left: the last carry written, or that an empty place was passed. The domain: right sums, none, and zeros last."""
 
     def left(state: str, letter: str) -> str:
         carry = column(letter)[3]
@@ -243,10 +235,8 @@ def addition_columns(task: AdditionColumns, finished: bool) -> Bimachine:
         end = "one" if length == "none" else "zeros" if a == b == "0" else "digits"
         return ("empty" if digit == EMPTY else carry), end
 
-    def accepts(state: tuple[str, str]) -> bool:
-        return state[1] == "zeros" and (state[0] == "empty" or finished)
-
-    return bimachine(task.symbols, ("start", left), NOTHING, output, (("start", "none"), domain, accepts))
+    scope = (("start", "none"), domain, lambda state: state[1] == "zeros" and (state[0] == "empty" or finished))
+    return bimachine(task.symbols, ("start", left), NOTHING, output, scope)
 
 
 def parity_leftmost(task: ParityLeftmost, finished: bool) -> Bimachine:  # noqa: ARG001  # one bit is a state in any case
@@ -257,13 +247,8 @@ def parity_leftmost(task: ParityLeftmost, finished: bool) -> Bimachine:  # noqa:
             return xor(letter, after)
         return DROP if before == 1 else KEEP
 
-    return bimachine(
-        task.tokens,
-        (0, lambda state, letter: min(2, state + 1)),  # noqa: ARG005
-        ("", lambda state, letter: letter),  # noqa: ARG005
-        output,
-        (0, lambda state, letter: 1, lambda state: state == 1),  # noqa: ARG005
-    )
+    left, right = (0, lambda state, _: min(2, state + 1)), ("", lambda _, letter: letter)
+    return bimachine(task.tokens, left, right, output, (0, lambda *_: 1, lambda state: state == 1))
 
 
 _MACHINES: dict[type[Formulation], Callable[[Any, bool], Bimachine]] = {

@@ -2,9 +2,8 @@
 
 The functions of a Python file are `step(state)`, which gives the next state or None at the end, and `starts(size)`, the
 first states of a size, as many as it likes. A state is a list of tokens or of columns (tuples of tokens), or text split
-at white space with `|` between the lines of a column. `labels(state)` and `sources(state)` may be given too. The state
-at which a chain ends is a step as well, one that leaves it as it is: a model that is run on its own output has to know
-where to stop.
+at white space with `|` between the lines of a column. `labels(state)` and `sources(state)` may be given too. The last
+state of a chain is a step that leaves it as it is: a model that is run on its own output has to know where to stop.
 """
 
 from __future__ import annotations
@@ -22,12 +21,20 @@ from typing import Any
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.own_pairs import load_pairs
-from lengthwise.oracle.locality.own_states import Side, appends, finished_labels, labels_between, state_of
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
-from lengthwise.oracle.locality.steps import Steps, formulation_steps, written
+from lengthwise.oracle.locality.steps import (
+    Side,
+    Steps,
+    appends,
+    finished_labels,
+    formulation_steps,
+    labels_between,
+    state_of,
+    written,
+)
 from lengthwise.registry import allow_code, parse_spec
 from lengthwise.tasks import tasks
-from lengthwise.tasks.formulations.formulation import Formulation, Labels, Sources, State, StepMove
+from lengthwise.tasks.formulations.formulation import Formulation, Labels, State, StepMove
 from lengthwise.trust import module_in
 
 LONGEST = 10_000  # steps of a chain
@@ -57,10 +64,10 @@ def new_tokens(steps: Steps, sizes: Iterable[int]) -> dict[int, int]:
     return counts
 
 
-def alphabet_note(counts: dict[int, int], last: int = 3) -> str | None:
-    """A sentence if each of the last sizes still brought new tokens: then no finite set of windows covers the steps."""
-    sizes = list(counts)[-last:]
-    if len(counts) <= last or not all(counts[size] for size in sizes):
+def alphabet_note(counts: dict[int, int]) -> str | None:
+    """A sentence if each of the last three sizes brought new tokens: no finite set of windows covers the steps."""
+    sizes = list(counts)[-3:]
+    if len(counts) <= 3 or not all(counts[size] for size in sizes):
         return None
     tokens = [sentence("own.tokens_at", {"count": counts[size], "size": size}) for size in sizes]
     return sentence("own.endless", {"tokens": ", ".join(tokens)})
@@ -114,9 +121,8 @@ def load_formulation(path: str, progress: Callable[[str, int, int], None] | None
     found = vars(module_in(name))
     if not callable(found.get("step")):
         return _of_class(path)
-    for needed, meaning in (("step", "state → next state or None"), ("starts", "size → first states")):
-        if not callable(found.get(needed)):
-            raise UsageError(f"{name} defines no function {needed} ({meaning})")
+    if not callable(found.get("starts")):
+        raise UsageError(f"{name} defines no function starts (size → first states)")
     functions = Functions(name, found["step"], found["starts"], found.get("labels"), found.get("sources"))
     if functions.labels is not None:
         return Own(functions.as_steps(), notes=(sentence("own.given"),))
@@ -164,12 +170,17 @@ class Functions:
         for _ in range(LONGEST):
             after = self._next(state)
             if seen.setdefault(state, after) != after:
-                both = " and then ".join(_shown(one) for one in (seen[state], after))
+                ways = ("the end" if one is None else f"`{written(one)}`" for one in (seen[state], after))
+                both = " and then ".join(ways)
                 raise UsageError(f"{self.name} is not deterministic: from `{written(state)}` it goes to {both}")
             if after is None:
-                yield StepMove(state, state, self._finished(state), self._carried(state))
+                kept = self.labels is None and finished_labels(state, self._appending)
+                carried = () if self.sources is None else tuple((place,) for place in range(len(state)))
+                yield StepMove(state, state, kept or self._labels(state, state, side), carried)
                 return
-            yield StepMove(state, after, self._labels(state, after, side), self._sources(state))
+            read = self._ask(self.sources, "sources", state) if self.sources else ()
+            sources = tuple(tuple(sorted(int(at) for at in places)) for places in read)
+            yield StepMove(state, after, self._labels(state, after, side), sources)
             if after in met:
                 raise UsageError(f"{self.name}: the chain from `{written(start)}` comes back to `{written(after)}`")
             met.add(after)
@@ -188,23 +199,12 @@ class Functions:
             raise UsageError(f"{self.name}: labels gives {len(given)} for `{written(state)}`, which takes {len(state)}")
         return tuple(None if label is None else str(label) for label in given)
 
-    def _finished(self, state: State) -> Labels:
-        return finished_labels(state, self._appending) if self.labels is None else self._labels(state, state, "left")
-
     @functools.cached_property
     def _appending(self) -> bool:
         """Whether the first steps of the smaller sizes all append one column."""
         firsts = (state for size in _LOOKED_INTO for state in self._first(size)[:_FIRST])
         pairs = [(state, after) for state in firsts if (after := self._next(state)) is not None]
         return bool(pairs) and all(appends(state, after) for state, after in pairs)
-
-    def _carried(self, state: State) -> Sources:
-        return () if self.sources is None else tuple((place,) for place in range(len(state)))
-
-    def _sources(self, state: State) -> Sources:
-        if self.sources is None:
-            return ()
-        return tuple(tuple(sorted(int(at) for at in places)) for places in self._ask(self.sources, "sources", state))
 
     def _ask(self, function: Callable[[Any], Any], what: str, state: State) -> Any:
         given = list(state) if any(len(column) > 1 for column in state) else [token for (token,) in state]
@@ -223,20 +223,16 @@ def _called(call: Callable[[], Any], what: str) -> Any:
         raise UsageError(f"{what} raises {type(error).__name__}{': ' + said[0] if said else ''}") from error
 
 
-def _shown(state: State | None) -> str:
-    return "the end" if state is None else f"`{written(state)}`"
-
-
 def settle_own(
-    own: Own, sizes: Sequence[int] = (), widths: Sequence[int] = WIDTHS, most: int = 4, further: Sequence[int] = ()
+    own: Own, sizes: Sequence[int] = (), widths: Sequence[int] = WIDTHS, further: Sequence[int] = ()
 ) -> tuple[Locality, Steps]:
     """The locality of a formulation that was read, and the steps it is about: of two guesses of its labels one that is
     settled, if either is. What is settled at these sizes must stay so at the `further` ones."""
     sizes = sizes or own.sizes
     if not sizes:
         raise UsageError("the sizes to examine are missing; a file with functions has none of its own")
-    found = settle(own.formulation or own.steps, sizes, widths, most, finished=True, further=further)
+    found = settle(own.formulation or own.steps, sizes, widths, finished=True, further=further)
     if own.other is None or found.verdict in ("CONSISTENT", "PROVED"):
         return found, own.steps
-    other = settle(own.other, sizes, widths, most, further=further)
+    other = settle(own.other, sizes, widths, further=further)
     return (other, own.other) if other.verdict == "CONSISTENT" else (found, own.steps)

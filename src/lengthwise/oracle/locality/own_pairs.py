@@ -10,9 +10,8 @@ from __future__ import annotations
 import copy
 import hashlib
 import heapq
-import json
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,10 +19,21 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.locality.own_states import Side, appends, finished_labels, is_guess, labels_between, state_of
-from lengthwise.oracle.locality.steps import Steps, is_end, kept_steps, written
+from lengthwise.oracle.locality.steps import (
+    Side,
+    Steps,
+    appends,
+    finished_labels,
+    is_end,
+    is_guess,
+    kept_steps,
+    labels_between,
+    state_of,
+    written,
+)
 from lengthwise.oracle.locality.windows import Numbering
 from lengthwise.tasks.formulations.formulation import State, StepMove
+from lengthwise.tasks.jsonl import object_of, read_alike
 
 KEPT = 1_000  # distinct states of a size that are kept whole
 WIDTHS = (3, 5, 7)
@@ -51,20 +61,18 @@ class Stream:
     """The labels of the windows of one width, over all lines: whether one window settles every step of the file."""
 
     r: int
+    numbering: Numbering
     side: Side = "left"
     labels: dict[int, str] = field(default_factory=dict)
+    lines: dict[int, int] = field(default_factory=dict)  # of each window the first with it
     clash: tuple[int, int, int] | None = None  # two lines and the position in the second
     full: bool = False
-
-    def __post_init__(self) -> None:
-        self.numbering = Numbering(self.r)
-        self._lines: dict[int, int] = {}
 
     def take(self, move: StepMove, line: int) -> None:
         """Enter the windows of a line; after a clash, or when there are too many, nothing more is entered."""
         if self.clash or self.full:
             return
-        labels, lines = self.labels, self._lines
+        labels, lines = self.labels, self.lines
         for place, (anchor, label) in enumerate(zip(self.numbering.anchors(move.state), move.labels, strict=True)):
             if label is None:
                 continue
@@ -75,13 +83,6 @@ class Stream:
                 self.clash = lines[anchor], line, place
                 return
         self.full = len(labels) > ENTRIES
-
-
-def turned_right(stream: Stream) -> Stream:
-    """The same entries so far, for labels guessed from the right."""
-    turned = copy.deepcopy(stream)
-    turned.side = "right"
-    return turned
 
 
 @dataclass(frozen=True)
@@ -115,17 +116,10 @@ class Pairs:
         return tuple(notes)
 
 
-def load_pairs(
-    path: str, widths: Sequence[int] = WIDTHS, keep: int = KEPT, progress: Callable[[str, int, int], None] | None = None
-) -> Pairs:
+def load_pairs(path: str, keep: int = KEPT, progress: Callable[[str, int, int], None] | None = None) -> Pairs:
     """Read a file of pairs. The size of a state is its number of columns, or the number under "size"."""
-    reader = _PairReader(path, widths, keep)
     try:
-        with open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                reader.take(line, number)
-                if progress is not None and number % TELL_EVERY == 0:
-                    progress(sentence("pairs.read"), number, 0)
+        (reader,) = read_alike([path], lambda _: _PairReader(path, keep, progress))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     if not reader.lines:
@@ -134,31 +128,28 @@ def load_pairs(
 
 
 class _PairReader:
-    def __init__(self, path: str, widths: Sequence[int], keep: int) -> None:
-        self.path, self.keep, self.lines = path, keep, 0
+    def __init__(self, path: str, keep: int, progress: Callable[[str, int, int], None] | None) -> None:
+        self.path, self.keep, self.lines, self.progress = path, keep, 0, progress
         self.states, self.nexts, self.numbers = array("Q"), array("Q"), array("q")
-        self.streams = [Stream(r) for r in widths]
+        self.streams = [Stream(r, Numbering(r)) for r in WIDTHS]
         self.guessed, self.appending = False, False
         self._others = False  # whether a step did anything but append
         self.kept: dict[int, list[tuple[int, StepMove]]] = {}  # size → a heap of minus the digest and the move
         self.known: set[int] = set()
         self.columns: dict[tuple[str, ...], int] = {}  # the least size that has a column
 
-    def take(self, line: bytes, number: int) -> None:
-        where = f"{self.path}, line {number}"
-        text = _decoded(line, where)
-        if not text:
-            return
-        item = _item(text, where)
-        state, after = state_of(item["state"], where), state_of(item["next"], where)
+    def take(self, text: str, line: int) -> None:
+        if self.progress is not None and line % TELL_EVERY == 0:
+            self.progress(sentence("pairs.read"), line, 0)
+        state, after, item = _pair(text)
         size = item.get("size", len(state))
         if type(size) is not int or size < 1:
-            raise UsageError(f"{where}: the size is a positive whole number, not {str(size)[:40]!r}")
+            raise UsageError(f"the size is a positive whole number, not {str(size)[:40]!r}")
         digest, after_digest = _digest(state), _digest(after)
         self.lines += 1
         self.states.append(digest)
         self.nexts.append(after_digest)
-        self.numbers.append(number)
+        self.numbers.append(line)
         for column in set(state):
             if self.columns.get(column, size + 1) > size:
                 self.columns[column] = size
@@ -170,13 +161,10 @@ class _PairReader:
         if is_guess(state, after):
             if not self.guessed:  # up to here both guesses were the same
                 self.guessed = True
-                self.streams += [turned_right(stream) for stream in self.streams]
+                self.streams += [replace(stream, side="right") for stream in copy.deepcopy(self.streams)]
             other = replace(move, labels=labels_between(state, after, "right"))
         for stream in self.streams:
-            stream.take(move if stream.side == "left" else other, number)
-        self._keep(digest, size, move)
-
-    def _keep(self, digest: int, size: int, move: StepMove) -> None:
+            stream.take(move if stream.side == "left" else other, line)
         heap = self.kept.setdefault(size, [])
         if len(heap) < self.keep:
             self.known.add(digest)
@@ -196,7 +184,10 @@ class _PairReader:
         sizes = tuple(sorted(self.kept))
         kept = [(size, move) for size in sizes for _, move in sorted(self.kept[size], key=lambda pair: -pair[0])]
         if self.appending:  # what is asked of a finished state is then to end the text, and nothing at other positions
-            kept = [(size, _ended(move) if is_end(move) else move) for size, move in kept]
+            kept = [
+                (size, replace(m, labels=finished_labels(m.state, appending=True)) if is_end(m) else m)
+                for size, m in kept
+            ]
         other = None
         if self.guessed:
             turned = [(size, replace(m, labels=labels_between(m.state, m.after, "right"))) for size, m in kept]
@@ -217,7 +208,9 @@ class _PairReader:
 
     def _refuse(self, one: int, other: int) -> None:
         """Two lines with the same state (or, once in 2^64, only the same digest) and different next states."""
-        (state, after), (again, other_after) = _lines(self.path, sorted((one, other)))
+        with open(self.path, "rb") as file:
+            lines = [line.decode("utf-8-sig") for number, line in enumerate(file, 1) if number in (one, other)]
+        (state, after, _), (again, other_after, _) = map(_pair, lines)
         if state == again:
             raise UsageError(
                 f"{self.path}: the state `{written(state)}` goes to `{written(after)}` in line {min(one, other)} and "
@@ -225,38 +218,16 @@ class _PairReader:
             )
 
 
-def _ended(move: StepMove) -> StepMove:
-    return replace(move, labels=finished_labels(move.state, appending=True))
-
-
-def _lines(path: str, wanted: Sequence[int]) -> Iterator[tuple[State, State]]:
-    with open(path, "rb") as file:
-        for number, line in enumerate(file, 1):
-            if number in wanted:
-                item = _item(_decoded(line, path), path)
-                yield state_of(item["state"]), state_of(item["next"])
-
-
-def _decoded(line: bytes, where: str) -> str:
+def _pair(text: str) -> tuple[State, State, dict[str, Any]]:
+    """The state, the next state and all else that a line holds."""
     try:
-        return line.decode("utf-8-sig").strip()
-    except UnicodeDecodeError:
-        raise UsageError(f"{where}: this is not UTF-8 text") from None
-
-
-def _item(text: str, where: str) -> dict[str, Any]:
-    try:
-        item = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"{where}: this is not JSON ({error})") from None
+        item = object_of(text, EXAMPLE)
     except RecursionError:
-        raise UsageError(f"{where}: this is nested too deeply for a pair such as {EXAMPLE}") from None
-    if not isinstance(item, dict):
-        raise UsageError(f"{where}: a pair is an object such as {EXAMPLE}, not {text[:40]}")
+        raise UsageError(f"this is nested too deeply for a pair such as {EXAMPLE}") from None
     for key in ("state", "next"):
         if key not in item:
-            raise UsageError(f"{where}: the key {key!r} is missing; a pair is an object such as {EXAMPLE}")
-    return item
+            raise UsageError(f"the key {key!r} is missing; a pair is an object such as {EXAMPLE}")
+    return state_of(item["state"]), state_of(item["next"]), item
 
 
 def _digest(state: State) -> int:

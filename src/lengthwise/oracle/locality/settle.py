@@ -1,29 +1,44 @@
-"""The locality of a formulation: R, the windows that settle a step, a proof where there is one, and whether windows
-also settle where a chain stops.
+"""The locality of a formulation: R, the windows that settle a step and where a chain stops, a proof where there is one.
 
 A model that is run on its own output has to leave a finished state as it is, or to end its text. A layout whose every
-step is local can still fail there: a mark that flips at each step flips forever unless the model sees that the whole
-state is finished.
+step is local can still fail there: a mark that flips at each step flips forever unless the whole state is seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 from lengthwise.messages import explain, sentence
+from lengthwise.oracle.locality.bimachine import WindowProof, prove
 from lengthwise.oracle.locality.consistency import Consistency, Verdict, consistency
-from lengthwise.oracle.locality.distance import Distance, distance
 from lengthwise.oracle.locality.machines import MachineCheck, compare, machine_of
-from lengthwise.oracle.locality.proof import WindowProof, prove
-from lengthwise.oracle.locality.steps import Steps, formulation_steps, is_end, without_ends
-from lengthwise.records import Assumption, Claim
-from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.oracle.locality.steps import Steps, formulation_steps, is_end, without_ends, written
+from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.formulations.formulation import Formulation, State, StepMove
 
+Growth = Literal["finite", "infinite", "unknown"]
+Spread = tuple[int, str, dict[str, Any]]  # a distance, and the sentence that says where it is found with its values
 WIDTHS = (1, 3, 5, 7, 9, 11)
 _LONG = 4  # instances ten times as long on which a bimachine is compared with the step
+XIAO = Reference("xiao2024", "maximal input element distance R, Theorem 3.5")
 explain(
     {
+        "locality.distance": "{name}: R, the largest distance between two columns that enter one step",
+        "locality.distance_bound": "{name}: a lower bound on R, the largest distance between two columns that enter "
+        "one step",
+        "locality.distance_continues": "R continues beyond the sizes examined as it did on the last of them",
+        "locality.one_step_each": "every column takes part in at most one step",
+        "locality.distance_finite": "R is {value} on the last {lasting} sizes ({numbers}).",
+        "locality.distance_at_least": "R is at least {value} on the last {lasting} sizes ({numbers}).",
+        "locality.distance_infinite": "R grows with the size ({numbers}).",
+        "locality.distance_unknown": "R shows no clear tendency ({numbers}).",
+        "locality.spread": "{spread} at size {size}",
+        "locality.made_from": "In `{state}` the column in brackets is computed from columns {first} and {last} of the "
+        "previous state.",
+        "locality.changes_with": "`{one}` and `{other}` differ only in the column in brackets, yet the label at column "
+        "{at} is {label!r} in one and {other_label!r} in the other.",
         "locality.machine_checked": "the bimachine is the step, and its domain contains the states (checked on "
         "{states} states, all up to size {up_to} and long random ones)",
         "locality.stopping": "{name}: stopping is local",
@@ -36,6 +51,94 @@ explain(
         "locality.several_settle": "{n} windows of {r} columns settle",
     }
 )
+
+
+@dataclass(frozen=True)
+class Distance:
+    """R by size. `bound` says that the numbers are lower bounds, found without knowing the sources of a step. `growth`
+    is "finite" when the last `lasting` sizes agree, "infinite" when each of them is larger than the one before, and
+    "unknown" otherwise: an observation on these sizes, not a proof."""
+
+    name: str
+    by_size: tuple[tuple[int, int], ...]
+    growth: Growth
+    lasting: int
+    bound: bool
+    example: str
+
+    @property
+    def value(self) -> int | None:
+        """R where it is finite."""
+        return max((spread for _, spread in self.by_size), default=0) if self.growth == "finite" else None
+
+    def claim(self) -> Claim:
+        value = {"finite": self.value, "infinite": "infinite", "unknown": None}[self.growth]
+        status = "unknown" if self.growth == "unknown" or (self.bound and self.growth == "finite") else "holds"
+        keys = ["locality.distance_continues", *(["locality.one_step_each"] if self.bound else [])]
+        given = tuple(map(Assumption, keys))
+        evidence = {"name": self.name, "by_size": dict(self.by_size), "example": self.example}
+        key = "locality.distance_bound" if self.bound else "locality.distance"
+        return Claim(key, value, "columns", "measured", status, None, given, XIAO, evidence)
+
+    def explain(self) -> list[str]:
+        spreads = [sentence("locality.spread", {"spread": spread, "size": size}) for size, spread in self.by_size]
+        growth = "at_least" if self.bound and self.growth == "finite" else self.growth
+        values = {"value": self.value, "lasting": self.lasting, "numbers": ", ".join(spreads)}
+        return [sentence(f"locality.distance_{growth}", values), *filter(None, [self.example])]
+
+
+def distance(steps: Steps, sizes: Iterable[int], lasting: int = 3) -> Distance:
+    """R by size from the sources of the steps, or where they are not known a lower bound of it.
+
+    The bound compares states that differ in one column: if the label at i changes when column j does, then i's label
+    is read off a window that reaches |i - j| far, and where R is finite and a column takes part in at most one step a
+    window of radius 2R is enough (Theorem 3.5), so that R >= |i - j| / 2.
+    """
+    by_size, example, widest = [], "", 0
+    for size in sizes:
+        spreads = _by_sources(steps.moves(size)) if steps.sourced else _by_comparison(steps.moves(size))
+        largest = 0
+        for spread, key, values in spreads:
+            largest = max(largest, spread)
+            if spread > widest:
+                shown = {name: written(*value) if type(value) is tuple else value for name, value in values.items()}
+                widest, example = spread, sentence(key, shown)
+        by_size.append((size, largest))
+    return Distance(steps.name, tuple(by_size), _growth(by_size, lasting), lasting, not steps.sourced, example)
+
+
+def _growth(by_size: list[tuple[int, int]], lasting: int) -> Growth:
+    last = [spread for _, spread in by_size][-lasting:]
+    if len(last) < lasting:
+        return "unknown"
+    if len(set(last)) == 1:
+        return "finite"
+    # A layout of two lines may widen at every second size only.
+    return "infinite" if last[0] < last[-1] and last == sorted(last) else "unknown"
+
+
+def _by_sources(moves: Iterable[StepMove]) -> Iterator[Spread]:
+    for move in moves:
+        for place, sources in enumerate(move.sources):
+            if len(sources) > 1:
+                first, last = sources[0], sources[-1]
+                values = {"state": (move.after, place), "first": first + 1, "last": last + 1}
+                yield last - first, "locality.made_from", values
+
+
+def _by_comparison(moves: Iterable[StepMove]) -> Iterator[Spread]:
+    """Half the distance, rounded up, between a column and a label that changes with it."""
+    near: dict[tuple[State, int], list[StepMove]] = {}
+    for move in {move.state: move for move in moves}.values():
+        for place in range(len(move.state)):
+            near.setdefault(((*move.state[:place], (), *move.state[place + 1 :]), place), []).append(move)
+    for (_, place), group in near.items():
+        for other in group[1:]:
+            for at, (label, other_label) in enumerate(zip(group[0].labels, other.labels, strict=True)):
+                if label != other_label and at != place:
+                    states = {"one": (group[0].state, place), "other": (other.state, place), "at": at + 1}
+                    values = {**states, "label": label, "other_label": other_label}
+                    yield (abs(at - place) + 1) // 2, "locality.changes_with", values
 
 
 @dataclass(frozen=True)
@@ -76,14 +179,9 @@ class Locality:
     def claim(self) -> Claim:
         """The deciding one: the proof, the best window, or the last width."""
         if self.proof is not None:
-            return self._proved(self.proof)
+            looked = self.comparison and Assumption("locality.machine_checked", "checked", vars(self.comparison))
+            return self.proof.claim(self.name, looked)
         return (self.best or self.by_width[-1]).claim() if self.by_width else self.distance.claim()
-
-    def _proved(self, proof: WindowProof) -> Claim:
-        if self.comparison is None:
-            return proof.claim(self.name)
-        looked = {"states": self.comparison.states, "up_to": self.comparison.up_to}
-        return proof.claim(self.name, Assumption("locality.machine_checked", "checked", looked))
 
     def explain(self) -> list[str]:
         parts = (self.distance, *([self.proof] if self.proof is not None else []), *self.by_width)
@@ -126,9 +224,8 @@ def settle(
 
 @dataclass(frozen=True)
 class Stopping:
-    """`local`: windows settle where to stop; None: not known, since the steps themselves are not settled or no chain
-    ends. `steps` is the locality of the steps without their ends, where this is what differs; `reason` is the key of
-    the sentence that says why."""
+    """`local`: windows settle where to stop; None: not known. `steps` is the locality of the steps without their ends,
+    where this is what differs; `reason` is the key of the sentence that says why."""
 
     local: bool | None
     reason: str

@@ -1,4 +1,7 @@
-"""Where steps come from: chains of moves by size, all of a size or a sample, in the form that a model meets them in."""
+"""Steps: chains of moves by size, all of a size or a sample, in the form that a model meets them in.
+
+Also what a user may write as a state, and labels found by comparing a state with the next where none are given.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,20 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from lengthwise.errors import UsageError
 from lengthwise.registry import format_spec
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING
-from lengthwise.tasks.formulations.formulation import Formulation, Labels, State, StepMove, symbol
-from lengthwise.tasks.formulations.layouts import END, EQUALS, Appending
+from lengthwise.tasks.formulations.formulation import Column, Formulation, Labels, State, StepMove, column, symbol
+from lengthwise.tasks.formulations.layouts import DROP, END, EQUALS, KEEP, Appending
 from lengthwise.tasks.task import Task
 
 Chains = Callable[[int], Iterable[Iterable[StepMove]]]
 Form = Literal["step", "decoder"]
+Side = Literal["left", "right"]
 SEPARATOR = (";",)
 Prompts = Callable[[int], Iterable[Sequence[str]]]  # all prompts of a size
 
@@ -48,11 +52,8 @@ class Steps:
 def formulation_steps(
     formulation: Formulation, items: int | None = None, seed: int = 0, finished: bool = False, name: str = ""
 ) -> Steps:
-    """The steps of a formulation: all instances of a size, or `items` random ones.
-
-    With `finished` the last state of each chain is a move as well, the one that leaves it as it is: a model that has to
-    find the end by itself must know it.
-    """
+    """The steps of a formulation: all instances of a size, or `items` random ones. With `finished` the last state of
+    each chain is a move as well, the one that leaves it as it is: a model that has to find the end must know it."""
 
     def chains(size: int) -> Iterator[Iterator[StepMove]]:
         if not formulation.has(size):
@@ -62,10 +63,10 @@ def formulation_steps(
         else:
             starts = formulation.starts(size, Seeds(seed).draws("locality", size, items=range(items)))
         for start in starts:
-            yield _to_the_end(formulation, start) if finished else formulation.moves(start)
+            every = (_move(formulation, state) for state in formulation.chain(start))
+            yield every if finished else formulation.moves(start)
 
-    form = "decoder" if isinstance(formulation, Appending) else "step"
-    return Steps(name or _name(formulation), chains, exhaustive=items is None, form=form)
+    return Steps(name or _name(formulation), chains, exhaustive=items is None, form=_form(formulation))
 
 
 def is_end(move: StepMove) -> bool:
@@ -88,16 +89,14 @@ def remembered(steps: Steps) -> Steps:
     return replace(steps, chains=chains)
 
 
-def drawn_steps(formulation: Formulation, items: int, seed: int = 0, role: str = "train") -> Steps:
-    """The very items a model is trained on: `items` of each size as the task draws them, one state each.
-
-    An item of an appending formulation is a prompt with its whole answer, so it gives every step of its chain.
-    """
+def drawn_steps(formulation: Formulation, items: int, seed: int = 0) -> Steps:
+    """The very items a model is trained on: `items` of each size as the task draws them, one state each; an item of an
+    appending formulation is a prompt with its whole answer, so it gives every step of its chain."""
 
     def chains(size: int) -> Iterator[Iterator[StepMove]]:
         if not formulation.has(size):
             return
-        samples, symbols = formulation.draw(size, seed, range(items), role), formulation.symbols
+        samples, symbols = formulation.draw(size, seed, range(items), "train"), formulation.symbols
         for row in samples.prompts.tolist():
             state = formulation.read([symbols[index] for index in row if index != NOTHING])
             if isinstance(formulation, Appending):
@@ -105,8 +104,8 @@ def drawn_steps(formulation: Formulation, items: int, seed: int = 0, role: str =
             else:
                 yield iter([_move(formulation, state)])
 
-    form = "decoder" if isinstance(formulation, Appending) else "step"
-    return Steps(f"{items} drawn items of {_name(formulation)}", chains, exhaustive=False, form=form)
+    name = f"{items} drawn items of {_name(formulation)}"
+    return Steps(name, chains, exhaustive=False, form=_form(formulation))
 
 
 def kept_steps(name: str, moves: Iterable[tuple[int, StepMove]]) -> Steps:
@@ -133,9 +132,8 @@ def check_width(r: int) -> int:
     return r // 2
 
 
-def _to_the_end(formulation: Formulation, start: State) -> Iterator[StepMove]:
-    for state in formulation.chain(start):
-        yield _move(formulation, state)
+def _form(formulation: Formulation) -> Form:
+    return "decoder" if isinstance(formulation, Appending) else "step"
 
 
 def _move(formulation: Formulation, state: State) -> StepMove:
@@ -150,25 +148,22 @@ def _name(formulation: Formulation) -> str:
 
 def decoder_form(formulation: Formulation, items: int | None = None, seed: int = 0) -> Steps:
     """The formulation as a causal decoder meets it: the text is all states so far, joined by `;`, and one column is
-    written at a time after it; the windows are those of the whole text. The end of the last state is `<eos>`.
-
-    An appending formulation is a decoder's already. O((steps x length)^2) per chain, so for small sizes.
-    """
+    written at a time after it; the windows are those of the whole text. The end of the last state is `<eos>`. An
+    appending formulation is a decoder's already. O((steps x length)^2) per chain, so for small sizes."""
     steps = formulation_steps(formulation, items, seed)
     if isinstance(formulation, Appending):
         return steps
 
     def chains(size: int) -> Iterator[Iterator[StepMove]]:
-        return (_as_text([move.state for move in moves], moves[-1].after) for moves in map(list, steps.chains(size)))
+        for moves in map(list, steps.chains(size)):
+            yield _appended(moves[0].state, [part for move in moves for part in (SEPARATOR, *move.after)])
 
     return Steps(f"{steps.name} as a decoder's text", chains, steps.exhaustive, sourced=False, form="decoder")
 
 
 def task_steps(task: Task, every: Prompts | None = None, items: int = 500, seed: int = 0) -> Steps:
     """Any task with a written answer as a decoder's steps: the state is the prompt, `=` and what was written so far.
-
-    `every` gives all prompts of a size (those the task's solver refuses are left out); without it `items` are drawn.
-    """
+    `every` gives all prompts of a size (those the task's solver refuses are left out); without it `items` are drawn."""
     if task.readout != "answer":
         raise UsageError(f"steps are written from answers, and the readout of this task is {task.readout!r}")
 
@@ -185,19 +180,91 @@ def task_steps(task: Task, every: Prompts | None = None, items: int = 500, seed:
                 answer = [str(token) for token in task.solve(prompt)]
             except UsageError:
                 continue
-            start = tuple((token,) for token in (*prompt, EQUALS))
-            yield _appended(start, [(token,) for token in answer] + [(END,)])
+            yield _appended(tuple((token,) for token in (*prompt, EQUALS)), [(token,) for token in answer])
 
     return Steps(type(task).__name__, chains, every is not None, sourced=False, form="decoder")
 
 
-def _as_text(states: Sequence[State], last: State) -> Iterator[StepMove]:
-    rest = [column for state in (*states[1:], last) for column in (SEPARATOR, *state)]
-    return _appended(states[0], [*rest, (END,)])
+def _appended(text: State, rest: Iterable[Column]) -> Iterator[StepMove]:
+    for onward in (*rest, (END,)):
+        labels: Labels = (*(None for _ in text[1:]), "|".join(onward))
+        yield StepMove(text, (*text, onward), labels, ())
+        text = (*text, onward)
 
 
-def _appended(text: State, rest: Sequence[tuple[str, ...]]) -> Iterator[StepMove]:
-    for column in rest:
-        labels: Labels = (*(None for _ in text[1:]), "|".join(column))
-        yield StepMove(text, (*text, column), labels, ())
-        text = (*text, column)
+def state_of(value: Any, where: str = "") -> State:
+    """Text split at white space, or a list of tokens or of columns; `|` separates the lines of a column."""
+    said = f"{where}: " if where else ""
+    if isinstance(value, str):
+        state = tuple([column(word) for word in value.split()])
+    elif isinstance(value, list | tuple):
+        state = tuple([_column(part, said) for part in value])
+    else:
+        raise UsageError(f"{said}a state is text or a list of tokens or columns, not {str(value)[:40]!r}")
+    if not state:
+        raise UsageError(f"{said}a state has at least one column")
+    return state
+
+
+def _column(part: Any, said: str) -> Column:
+    if isinstance(part, str) and part and not part.isspace():
+        return column(part)
+    if isinstance(part, int) and not isinstance(part, bool):
+        return (str(part),)
+    if isinstance(part, list | tuple) and part:
+        tokens = tuple(str(token) if isinstance(token, int) else token for token in part)
+        if all(isinstance(token, str) and token and "|" not in token for token in tokens):
+            return tokens
+    raise UsageError(f"{said}a column is a token, or a list of tokens, one per line, not {str(part)[:40]!r}")
+
+
+def is_guess(state: State, after: State) -> bool:
+    """Whether a comparison leaves open where the change was: neither an equal length nor one column appended."""
+    return len(after) != len(state) and not appends(state, after)
+
+
+def appends(state: State, after: State) -> bool:
+    """Whether a step wrote one column after the state and left the rest as it was."""
+    return len(after) == len(state) + 1 and after[:-1] == state
+
+
+def labels_between(state: State, after: State, side: Side = "left") -> Labels:
+    """What is asked at each position so that the next state comes out.
+
+    Equal lengths: the next column, or that this one is kept. One column appended: that column, at the last position
+    alone. Otherwise the parts that both end and begin with are kept, and of what lies between the first columns are
+    replaced by the new ones and the rest dropped; new columns for which there is no place stand in one label with the
+    last that has one. Where tokens repeat the change could be in several places: it is put as far to the `side` as it
+    goes.
+    """
+    if len(after) == len(state):
+        return tuple(KEEP if old == new else symbol(new) for old, new in zip(state, after, strict=True))
+    if not is_guess(state, after):
+        return (*(None for _ in state[1:]), symbol(after[-1]))
+    if side == "right":
+        return _rewritten(state, after, *_shared(state, after))
+    tail, head = _shared(state[::-1], after[::-1])
+    return _rewritten(state, after, head, tail)
+
+
+def finished_labels(state: State, appending: bool) -> Labels:
+    """What is asked of a finished state: to keep every column or, where steps append, to end the text."""
+    return (*(None for _ in state[1:]), END) if appending else (KEEP,) * len(state)
+
+
+def _shared(state: State, after: State) -> tuple[int, int]:
+    """How many columns both have in common at the beginning, and of the rest at the end."""
+    shorter = min(len(state), len(after))
+    head = next((at for at in range(shorter) if state[at] != after[at]), shorter)
+    tail = next((at for at in range(shorter - head) if state[-1 - at] != after[-1 - at]), shorter - head)
+    return head, tail
+
+
+def _rewritten(state: State, after: State, head: int, tail: int) -> Labels:
+    if head + tail == len(state):  # only inserted: the column before the place, or the first, says what comes there
+        head, tail = (head - 1, tail) if head else (head, tail - 1)
+    old, new = state[head : len(state) - tail], [symbol(column) for column in after[head : len(after) - tail]]
+    if len(new) > len(old):
+        new = [*new[: len(old) - 1], " ".join(new[len(old) - 1 :])]
+    written = [*new, *[DROP] * (len(old) - len(new))]
+    return (*[KEEP] * head, *written, *[KEEP] * tail)

@@ -28,7 +28,7 @@ explain(
 
 @dataclass(frozen=True)
 class LayoutOutcome:
-    """One layout, trained once: `right` chains of `items`, and the steps of the longest, by size."""
+    """One layout, trained once: `right` chains of `items`, by size."""
 
     task: str
     position: str
@@ -37,21 +37,17 @@ class LayoutOutcome:
     steps: int
     batch: int
     train_size: int
-    seed: int
     right: Mapping[int, int]
     items: Mapping[int, int]
-    longest: Mapping[int, int]
 
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> LayoutOutcome:
         sizes = data["sizes"]
         return cls(
-            **{name: data[name] for name in ("task", "position", "steps", "batch", "train_size", "seed")},
-            attention=data["model"]["attention"],
-            depth=data["model"]["depth"],
+            **{name: data[name] for name in ("task", "position", "steps", "batch", "train_size")},
+            **{name: data["model"][name] for name in ("attention", "depth")},
             right={point["size"]: point["right"] for point in sizes},
             items={point["size"]: point["items"] for point in sizes},
-            longest={point["size"]: point["steps"] for point in sizes},
         )
 
     def exact(self, size: int) -> float:

@@ -7,7 +7,10 @@ difference W - W'; the least such C is a minimum hitting set.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import functools
+import itertools
+import operator
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,9 +38,7 @@ class Numbering:
         self.radius = check_width(r)
         self._columns: dict[Column, int] = {PAD: 0}
         self._numbers: dict[tuple[int, ...], int] = {}
-
-    def __len__(self) -> int:
-        return len(self._numbers)
+        self._windows: list[State] = []
 
     def anchors(self, state: State) -> list[int]:
         """The number of the window around each position. O(length x r)."""
@@ -68,16 +69,11 @@ class Numbering:
 
     def window(self, number: int) -> State:
         """The window that has a number."""
-        if number not in self._windows:
+        if len(self._windows) <= number:
             columns = list(self._columns)
-            self._windows.update(
-                (number, tuple(columns[column] for column in codes)) for codes, number in self._numbers.items()
-            )
+            fresh = itertools.islice(self._numbers, len(self._windows), None)
+            self._windows += [tuple(columns[column] for column in codes) for codes in fresh]
         return self._windows[number]
-
-    @property
-    def _windows(self) -> dict[int, State]:
-        return self.__dict__.setdefault("_by_number", {})
 
 
 @dataclass(frozen=True)
@@ -92,10 +88,8 @@ class Place:
 @dataclass
 class WindowTable:
     """What was asked of each anchor window: anchor → label → set of windows of the state (as bits) → one such place.
-
     Equal triples (anchor, label, set) are kept once, so the table grows with the variety of states and not with their
-    number. `first` is the least size at which an anchor had a label.
-    """
+    number. `first` is the least size at which an anchor had a label."""
 
     numbering: Numbering
     found: dict[int, dict[str, dict[int, Place]]] = field(default_factory=dict)
@@ -103,30 +97,21 @@ class WindowTable:
     states: int = 0
     longest: int = 0
 
-    def add(self, move: StepMove, size: int) -> Iterator[int]:
+    def add(self, move: StepMove, size: int) -> set[int]:
         """Enter a move; gives the anchors whose entry is new."""
         self.states += 1
         self.longest = max(self.longest, len(move.state))
         anchors = self.numbering.anchors(move.state)
         asked = [place for place, label in enumerate(move.labels) if label is not None]
-        together = bits_of(anchors) if asked else 0
+        together, fresh = bits_of(anchors) if asked else 0, set()
         for position in asked:
             anchor, label = anchors[position], str(move.labels[position])
-            labels = self.found.get(anchor)
-            if labels is None:
-                labels = self.found[anchor] = {}
-            sets = labels.get(label)
-            if sets is None:
-                sets = labels[label] = {}
-                self.first[anchor, label] = size
+            sets = self.found.setdefault(anchor, {}).setdefault(label, {})
             if together not in sets:
+                self.first.setdefault((anchor, label), size)
                 sets[together] = Place(move, position, size)
-                yield anchor
-
-    @property
-    def pairs(self) -> int:
-        """How many (anchor window, label) pairs there are."""
-        return len(self.first)
+                fresh.add(anchor)
+        return fresh
 
 
 def recurring(steps: Steps, r: int, sizes: Iterable[int]) -> float:
@@ -176,62 +161,38 @@ def certificates(own: Collection[int], others: Collection[int], most: int) -> di
     set that contains w. Both are found from unions, in O(total size of the sets); only what is left is searched by
     branching, which is exponential in `most` (hitting sets are NP-hard).
     """
-    found, left = _by_one(own, others)
+    found: dict[int, int | None] = {}
+    union = functools.reduce(operator.or_, others, 0)
+    for one in own:
+        if free := one & ~union:
+            found[one] = free & -free
+    left = [one for one in own if one not in found]
     if most >= 2 and left:
-        found_by_two, left = _by_two(left, others)
-        found.update(found_by_two)
-    if not left:
-        return found
-    if refuted := _inside(left, others):
-        return refuted
+        found |= _by_two(left, others)
+        left = [one for one in left if one not in found]
+    for one in left:
+        for other in others:
+            if not one & ~other:
+                return Refuted(one, other)
     for one in left:
         apart = _least_sets({one & ~other for other in others})
         found[one] = next((hit for size in range(1, most + 1) if (hit := _hitting(apart, size)) is not None), None)
     return found
 
 
-def _by_one(own: Collection[int], others: Collection[int]) -> tuple[dict[int, int | None], list[int]]:
-    union = 0
-    for other in others:
-        union |= other
-    found: dict[int, int | None] = {}
-    left = []
-    for one in own:
-        free = one & ~union
-        if free:
-            found[one] = free & -free
-        else:
-            left.append(one)
-    return found, left
-
-
-def _by_two(own: Collection[int], others: Collection[int]) -> tuple[dict[int, int | None], list[int]]:
-    asked = 0
-    for one in own:
-        asked |= one
+def _by_two(own: Collection[int], others: Collection[int]) -> dict[int, int | None]:
+    asked = functools.reduce(operator.or_, own, 0)
     beside: dict[int, int] = {}  # a window → the windows that occur with it in some other set
     for other in others:
         for window in numbers_in(other & asked):
             beside[window] = beside.get(window, 0) | other
     found: dict[int, int | None] = {}
-    left = []
     for one in own:
         for window in numbers_in(one):
-            free = one & ~beside.get(window, 0)
-            if free:
+            if free := one & ~beside.get(window, 0):
                 found[one] = (free & -free) | (1 << window)
                 break
-        else:
-            left.append(one)
-    return found, left
-
-
-def _inside(own: Iterable[int], others: Collection[int]) -> Refuted | None:
-    for one in own:
-        for other in others:
-            if not one & ~other:
-                return Refuted(one, other)
-    return None
+    return found
 
 
 def _least_sets(sets: set[int]) -> list[int]:

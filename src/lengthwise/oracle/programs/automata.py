@@ -7,16 +7,13 @@ is. Where the terms come from and why they suffice is in docs/crasp.md; what the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from lengthwise.oracle.crasp.absolute import decide_absolute
 from lengthwise.oracle.crasp.automata import component_numbers
 from lengthwise.oracle.crasp.decide import Decision
 from lengthwise.oracle.crasp.promise import Promise, everything, prefixes
-from lengthwise.oracle.crasp.promised import decide_promised
+from lengthwise.oracle.crasp.promised import decide_absolute, decide_promised
 from lengthwise.oracle.crasp.refine import CountTerm, Refinement, Round
-from lengthwise.oracle.programs.measures import EncodingClass
 from lengthwise.oracle.programs.prompts import BOS, EOS, SEP
 from lengthwise.oracle.programs.syntax import (
     FALSE,
@@ -25,6 +22,7 @@ from lengthwise.oracle.programs.syntax import (
     Count,
     Difference,
     Draft,
+    EncodingClass,
     Letter,
     Multiple,
     Name,
@@ -36,24 +34,14 @@ from lengthwise.oracle.programs.syntax import (
     at_back,
     compare,
     letters,
-    never,
     none_of,
     one_if,
     total,
 )
-from lengthwise.oracle.programs.syntax import some as ever
 from lengthwise.tasks.languages.dfa import Dfa
 
 _Move = tuple[int, str, int]  # state of the product, letter, state
 _LARGEST = 150  # states of a product: a larger one makes a program nobody wants to read or run
-
-
-@dataclass(frozen=True)
-class States:
-    """Where the automaton is: after the symbol here (`at`), and before it (`before`), by state of `decision.dfa`."""
-
-    at: dict[int, Boolean]
-    before: dict[int, Boolean]
 
 
 def readable_parts(decision: Decision, dead: bool) -> list[Refinement]:
@@ -65,11 +53,9 @@ def readable_parts(decision: Decision, dead: bool) -> list[Refinement]:
     return sorted(parts, key=lambda part: -numbers[part.component.states[0]])
 
 
-def read_states(draft: Draft, decision: Decision, dead: bool) -> States:
-    """Add lines to a draft after which the state is known at every position, for a decision that found a member.
-
-    Without `dead` that is so as long as what was read is the beginning of a word.
-    """
+def read_states(draft: Draft, decision: Decision, dead: bool) -> dict[int, Boolean]:
+    """Add lines to a draft for a decision that found a member, and say for each state of `decision.dfa` whether the
+    automaton is there before the symbol here. Without `dead` that is so as long as what was read begins a word."""
     if not decision.member:
         raise ValueError("a program can be made only where counting distinguishes all states")
     parts = readable_parts(decision, dead)
@@ -80,20 +66,17 @@ def read_states(draft: Draft, decision: Decision, dead: bool) -> States:
         for letter, target in zip(decision.product.alphabet, row, strict=True)
         if source in kept and target in kept
     ]
-    at: dict[int, list[Boolean]] = {}
-    before: dict[int, list[Boolean]] = {}
     exact: dict[int, Boolean] = {}  # "before the symbol here, the product is in this state"
     for number, part in enumerate(parts):
         reader = _CountedComponent(draft, decision, part, number)
         reader.enter(moves, exact)
         for step in part.rounds:
             reader.refine(step)
-        here = reader.leave(moves, exact)
-        for state in part.component.states:
-            home = decision.product.states[state][0]
-            at.setdefault(home, []).append(here[state])
-            before.setdefault(home, []).append(exact[state])
-    return States({q: any_of(ways) for q, ways in at.items()}, {q: any_of(ways) for q, ways in before.items()})
+        reader.leave(moves, exact)
+    before: dict[int, list[Boolean]] = {}
+    for state, known in exact.items():
+        before.setdefault(decision.product.states[state][0], []).append(known)
+    return {state: any_of(ways) for state, ways in before.items()}
 
 
 class _CountedComponent:
@@ -119,7 +102,6 @@ class _CountedComponent:
             state: self._define(f"enters{place}", any_of(each)) for place, (state, each) in enumerate(ways.items())
         }
         entry = self._define("enters", any_of(self.entered.values()))
-        self.been = self._define("been", ever(entry))  # inside, or already gone again
         self.after = self._define("after", compare(Difference(Count(entry), one_if(entry)), ">=", 1))
 
     def refine(self, step: Round) -> None:
@@ -151,23 +133,19 @@ class _CountedComponent:
         value = self._define(f"v{name}", total(terms))
         return value, self._define(f"u{name}", Difference(value, total(here)))
 
-    def leave(self, moves: list[_Move], exact: dict[int, Boolean]) -> dict[int, Boolean]:
-        """The event of leaving. Where the product is before the symbol here is added to `exact`, and after it given."""
+    def leave(self, moves: list[_Move], exact: dict[int, Boolean]) -> None:
+        """The event of leaving. Where the product is before the symbol here is added to `exact`."""
         leaving = any_of(
             all_of([Letter(letter), self.before[self.blocks[source]]])
             for source, letter, target in moves
             if source in self.blocks and target not in self.blocks
         )
         gone: Boolean = FALSE
-        gone_before: Boolean = FALSE
         if leaving != FALSE:
             leaves = self._define("leaves", all_of([self.after, leaving]))
-            gone = none_of(never(leaves))
-            gone_before = self._define("gone", compare(Difference(Count(leaves), one_if(leaves)), ">=", 1))
+            gone = self._define("gone", compare(Difference(Count(leaves), one_if(leaves)), ">=", 1))
         for place, (state, block) in enumerate(self.blocks.items()):
-            known = all_of([self.after, none_of(gone_before), self.before[block]])
-            exact[state] = self._define(f"in{place}", known)
-        return {state: all_of([self.been, none_of(gone), self.at[block]]) for state, block in self.blocks.items()}
+            exact[state] = self._define(f"in{place}", all_of([self.after, none_of(gone), self.before[block]]))
 
     def _define(self, name: str, expression: Boolean | Number) -> Name:
         return self.draft.define(f"c{self.number}_{name}", expression)
@@ -196,7 +174,7 @@ def tags_program(dfa: Dfa, end: str, encoding_class: EncodingClass) -> Program |
     return draft.program()
 
 
-def _after(promise: Promise, decision: Decision, states: States, place: int) -> Iterator[Boolean]:
+def _after(promise: Promise, decision: Decision, states: dict[int, Boolean], place: int) -> Iterator[Boolean]:
     """The states before a letter, each with the letter, behind which the symbol of this place may come."""
     dfa, wanted = promise.dfa, {}
     seen = {(dfa.start, decision.dfa.start)}
@@ -209,7 +187,7 @@ def _after(promise: Promise, decision: Decision, states: States, place: int) -> 
                 seen.add(target)
                 queue.append(target)
     for letter, followers in sorted(wanted.items()):
-        yield all_of([Letter(dfa.alphabet[letter]), any_of(states.before[follower] for follower in followers)])
+        yield all_of([Letter(dfa.alphabet[letter]), any_of(states[follower] for follower in followers)])
 
 
 def _allows(dfa: Dfa, state: int, place: int) -> bool:
@@ -217,7 +195,7 @@ def _allows(dfa: Dfa, state: int, place: int) -> bool:
     return state in dfa.accepting if place == len(dfa.alphabet) else dfa.transitions[state][place] in dfa.live
 
 
-def member_program(dfa: Dfa, answers: tuple[str, str], encoding_class: EncodingClass) -> Program | None:
+def member_program(dfa: Dfa, answers: Sequence[str], encoding_class: EncodingClass) -> Program | None:
     """Whether the word before `<sep>` belongs to the language, for words of every length."""
     decision = _found(everything(dfa), encoding_class, dead=True)
     if decision is None:
@@ -225,7 +203,7 @@ def member_program(dfa: Dfa, answers: tuple[str, str], encoding_class: EncodingC
     draft = Draft()
     states = read_states(draft, decision, dead=True)
     for answer, wanted in zip(answers, (True, False), strict=True):
-        here = (before for state, before in states.before.items() if (state in decision.dfa.accepting) == wanted)
+        here = (before for state, before in states.items() if (state in decision.dfa.accepting) == wanted)
         draft.output(answer, all_of([Letter(SEP), any_of(here)]))
     draft.output(EOS, letters(answers))
     return draft.program()

@@ -9,8 +9,7 @@ from typing import Any, get_args
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.programs import automata, library
-from lengthwise.oracle.programs.measures import EncodingClass
-from lengthwise.oracle.programs.syntax import Program
+from lengthwise.oracle.programs.syntax import EncodingClass, Program
 from lengthwise.oracle.programs.verify import Verified, symbols, verify_program
 from lengthwise.records import Claim
 from lengthwise.tasks.algorithmic import BinaryMajority, CopyUnique, InterleavedMajority, Majority, Sort
@@ -84,30 +83,17 @@ def find_program(task: Task, encoding_class: EncodingClass, *, budget_seconds: f
 
 
 def program_for(task: Task, encoding_class: EncodingClass) -> Program | None:
-    """The library's program for a task and an encoding class; None is no proof that there is none.
-
-    A program that needs no position serves both classes. For a regular language it is made from the automaton.
-    """
+    """The library's program for a task and an encoding class; None is no proof that there is none. A program that needs
+    no position serves both classes. For a regular language it is made from the automaton."""
     if encoding_class not in get_args(EncodingClass):
         raise UsageError(f"the encoding class is one of {', '.join(get_args(EncodingClass))}, not {encoding_class!r}")
     if isinstance(task, RegularLanguage):
-        return automata.tags_program(task.automaton, end_mark(task), encoding_class)
+        mark = END
+        while mark in task.automaton.alphabet:
+            mark += END
+        return automata.tags_program(task.automaton, mark, encoding_class)
     if isinstance(task, RegularMembership):
-        yes, no = task.symbols[-2:]
-        return automata.member_program(task.automaton, (yes, no), encoding_class)
-    program = _without_positions(task)
-    return program if program or encoding_class == "none" else _with_positions(task)
-
-
-def end_mark(task: RegularLanguage) -> str:
-    """The mark for the end of a word, which differs from `$` where that is a letter."""
-    mark = END
-    while mark in task.automaton.alphabet:
-        mark += END
-    return mark
-
-
-def _without_positions(task: Task) -> Program | None:
+        return automata.member_program(task.automaton, task.symbols[-2:], encoding_class)
     match task:
         case BinaryMajority() | Majority() | InterleavedMajority(period=1):
             return library.majority(task.symbols)
@@ -121,11 +107,8 @@ def _without_positions(task: Task) -> Program | None:
             return library.equal_blocks(task.letters, END)
         case BoundedDyckK():
             return library.bounded_brackets(task.pairs, task.depth, END)
-    return None
-
-
-def _with_positions(task: Task) -> Program | None:
-    match task:
+        case _ if encoding_class == "none":
+            return None
         case InterleavedMajority():
             return library.interleaved_majority(task.period)
         case EvenPairs():

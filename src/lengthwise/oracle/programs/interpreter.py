@@ -5,6 +5,7 @@ The cost is O(texts x positions x operations); a local count over k positions co
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,36 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.programs.syntax import (
-    And,
-    Compare,
-    Conditional,
-    Constant,
-    Count,
-    Difference,
-    Expression,
-    Letter,
-    Multiple,
-    Name,
-    Not,
-    Or,
-    Phase,
-    Program,
-    Sum,
-    Truth,
-)
+from lengthwise.oracle.programs import syntax
+from lengthwise.oracle.programs.syntax import Expression, Program
 from lengthwise.seeds import Ints
 
 Values = NDArray[np.bool_ | np.int64]
-
-_RELATIONS = {
-    "<=": operator.le,
-    "<": operator.lt,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">=": operator.ge,
-    ">": operator.gt,
-}
+_NAMES = {"<=": "le", "<": "lt", "==": "eq", "!=": "ne", ">=": "ge", ">": "gt"}
+_RELATIONS = {relation: getattr(operator, name) for relation, name in _NAMES.items()}
 
 
 @dataclass(frozen=True)
@@ -54,12 +32,9 @@ class Meaning:
 
 
 def run_tokens(program: Program, tokens: Ints, vocabulary: Sequence[str], first_position: int = 0) -> Meaning:
-    """A program on texts of one length, [texts, positions], as indices into the vocabulary.
-
-    An index outside the vocabulary is a filler that no letter test sees; nothing looks to the right, so fillers at the
-    right end change nothing before them. `first_position` is the position of the first token, 0 unless the whole text
-    is moved.
-    """
+    """A program on texts of one length, [texts, positions], as indices into the vocabulary. An index outside the
+    vocabulary is a filler that no letter test sees; nothing looks to the right, so fillers at the right end change
+    nothing before them. `first_position` is the position of the first token, 0 unless the whole text is moved."""
     if tokens.ndim != 2:
         raise UsageError(f"tokens are given as [texts, positions], not with {tokens.ndim} dimensions")
     machine = _Evaluation(tokens, {symbol: index for index, symbol in enumerate(vocabulary)}, first_position)
@@ -84,33 +59,33 @@ class _Evaluation:
 
     def value(self, expression: Expression) -> Values:
         match expression:
-            case Name(name):
+            case syntax.Name(name):
                 return self.named[name]
-            case Letter(symbol):
+            case syntax.Letter(symbol):
                 return self._letter(symbol)
-            case Compare(relation, left, right):
+            case syntax.Compare(relation, left, right):
                 return _RELATIONS[relation](self.value(left), self.value(right))
-            case And(parts):
-                return self._combined(np.logical_and, parts)
-            case Or(parts):
-                return self._combined(np.logical_or, parts)
-            case Not(part):
+            case syntax.And(parts):
+                return functools.reduce(np.logical_and, map(self.value, parts))
+            case syntax.Or(parts):
+                return functools.reduce(np.logical_or, map(self.value, parts))
+            case syntax.Not(part):
                 return ~self.value(part)
-            case Phase(modulus, residue):
+            case syntax.Phase(modulus, residue):
                 return (self.positions % modulus == residue)[None, :]
-            case Truth(value):
+            case syntax.Truth(value):
                 return np.full((1, 1), value)
-            case Count(what, back):
+            case syntax.Count(what, back):
                 return self._count(np.broadcast_to(self.value(what), self.tokens.shape), back)
-            case Constant(value):
+            case syntax.Constant(value):
                 return np.full((1, 1), value, dtype=np.int64)
-            case Sum(left, right):
+            case syntax.Sum(left, right):
                 return self.value(left) + self.value(right)
-            case Difference(left, right):
+            case syntax.Difference(left, right):
                 return self.value(left) - self.value(right)
-            case Multiple(factor, term):
+            case syntax.Multiple(factor, term):
                 return factor * self.value(term)
-            case Conditional(condition, yes, no):
+            case syntax.Conditional(condition, yes, no):
                 return np.where(self.value(condition), self.value(yes), self.value(no))
 
     def _letter(self, symbol: str) -> NDArray[np.bool_]:
@@ -119,12 +94,6 @@ class _Evaluation:
             known = symbol in self.index
             self.letters[symbol] = self.tokens == self.index[symbol] if known else np.zeros((1, 1), dtype=bool)
         return self.letters[symbol]
-
-    def _combined(self, combine: np.ufunc, parts: Sequence[Expression]) -> NDArray[np.bool_]:
-        result = self.value(parts[0])
-        for part in parts[1:]:
-            result = combine(result, self.value(part))
-        return result.astype(bool, copy=False)
 
     def _count(self, what: Values, back: tuple[int, ...] | None) -> Ints:
         if back is None:

@@ -31,10 +31,7 @@ from lengthwise.oracle.programs.text import parse_program
 
 
 def majority(symbols: Sequence[str]) -> Program:
-    """The symbol that occurs more often than each other one, then the end. No position.
-
-    Asked at `<sep>`, where the counts are those of the prompt.
-    """
+    """The symbol that occurs more often than each other one, then the end. No position; asked at `<sep>`."""
     draft = Draft()
     counts = [draft.define(f"n{number}", Count(Letter(symbol))) for number, symbol in enumerate(symbols)]
     for own, symbol in zip(counts, symbols, strict=True):
@@ -46,9 +43,7 @@ def majority(symbols: Sequence[str]) -> Program:
 
 def interleaved_majority(period: int) -> Program:
     """The majority of the bits at each phase in turn. Periodic: `<bos>` stands at 0, so the first bit has phase 1.
-
-    `written` counts the answer so far, which says whose turn it is.
-    """
+    `written` counts the answer so far, which says whose turn it is."""
     draft = Draft()
     answering = draft.define("answering", some(Letter(SEP)))
     written = draft.define("written", Count(And((answering, Not(Letter(SEP))))))
@@ -66,10 +61,8 @@ def interleaved_majority(period: int) -> Program:
 
 
 def even_pairs() -> Program:
-    """0 if the first bit equals the last. Local: the last bit stands right before `<sep>`.
-
-    The first bit needs no position: it is the one at which two symbols, with `<bos>`, have been read.
-    """
+    """0 if the first bit equals the last. Local: the last bit stands right before `<sep>`. The first bit needs no
+    position: it is the one at which two symbols, with `<bos>`, have been read."""
     draft = Draft()
     first = draft.define("first_is_1", some(And((Letter("1"), compare(Count(TRUE), "==", 2)))))
     last = draft.define("last_is_1", at_back(Letter("1"), 1))
@@ -81,10 +74,8 @@ def even_pairs() -> Program:
 
 
 def kgram(symbols: Sequence[str], k: int) -> Program:
-    """The letter that most often followed the k letters before `<sep>`. Local, k back.
-
-    For each context w and letter m: how often m came right after w; the context of the question is seen at `<sep>`.
-    """
+    """The letter that most often followed the k letters before `<sep>`. Local, k back. For each context w and letter m:
+    how often m came right after w; the context of the question is seen at `<sep>`."""
     draft = Draft()
     outcomes: dict[str, list] = {symbol: [] for symbol in symbols}
     for number, context in enumerate(itertools.product(symbols, repeat=k)):
@@ -142,12 +133,9 @@ def equal_blocks(letters: str, end: str) -> Program:
 
 
 def bounded_brackets(pairs: Sequence[tuple[str, str]], depth: int, end: str) -> Program:
-    """Brackets of several kinds, at most `depth` deep.
-
-    At each height, a kind is open when it was opened there once more often than closed: what is opened at a height is
-    closed before another bracket opens there, so the difference is 0 or 1. Closing is legal for the kind that is open
-    at the present height.
-    """
+    """Brackets of several kinds, at most `depth` deep. At each height, a kind is open when it was opened there once
+    more often than closed: what is opened at a height is closed before another bracket opens there, so the difference
+    is 0 or 1. Closing is legal for the kind that is open at the present height."""
     draft = Draft()
     opened, closed = (total(Count(Letter(pair[side])) for pair in pairs) for side in (0, 1))
     height = draft.define("height", Difference(opened, closed))
@@ -167,11 +155,8 @@ def bounded_brackets(pairs: Sequence[tuple[str, str]], depth: int, end: str) -> 
 
 
 def copy_unique(symbols: Sequence[str]) -> Program:
-    """Local, one back: a symbol is next when the prompt holds it right after the symbol that stands here.
-
-    At `<sep>` the place of the symbol here is taken by `<bos>`, and the symbol after the last one is `<sep>`, for which
-    the end is written.
-    """
+    """Local, one back: a symbol is next when the prompt holds it right after the symbol that stands here. At `<sep>`
+    `<bos>` takes the place of that symbol, and after the last one comes `<sep>`, for which the end is written."""
     draft = Draft()
     answering = draft.define("answering", some(Letter(SEP)))
     prompt = draft.define("in_prompt", any_of([Not(answering), Letter(SEP)]))
@@ -183,10 +168,8 @@ def copy_unique(symbols: Sequence[str]) -> Program:
 
 def copy_unique_without_positions(symbols: Sequence[str]) -> Program:
     """The same without any position: a place comes right after the only occurrence of a symbol exactly when two places,
-    itself and the occurrence, have that symbol at or before them.
-
-    It exists, and published models without an encoding do not find it: see docs/programs.md before building on it.
-    """
+    itself and the occurrence, have that symbol at or before them. It exists, and published models without an encoding
+    do not find it: see docs/programs.md before building on it."""
     draft = Draft()
     answering = draft.define("answering", some(Letter(SEP)))
     after = {}
@@ -220,11 +203,9 @@ def successor(keys: Sequence[str], values: Sequence[str]) -> Program:
 
 
 def sort(symbols: Sequence[str]) -> Program:
-    """Numbers in increasing order, repeats included; `symbols` come in that order.
-
-    `rest` of a symbol: its copies in the prompt less those in the answer. `below` adds the rests of all smaller
-    symbols; a symbol is next when there is nothing below it and something left of it.
-    """
+    """Numbers in increasing order, repeats included; `symbols` come in that order. `rest` of a symbol: its copies in
+    the prompt less those in the answer. `below` adds the rests of all smaller symbols; a symbol is next when there is
+    nothing below it and something left of it."""
     draft = Draft()
     answering = draft.define("answering", some(Letter(SEP)))
     below: Number | None = None

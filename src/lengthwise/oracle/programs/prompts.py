@@ -7,6 +7,7 @@ symbols, the symbols of the set are asked for; other tags are asked for themselv
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -52,24 +53,17 @@ def item(task: Task, prompt: Prompt) -> Item | None:
 
 
 def all_items(task: Task, length: int, before: Iterable[Item] | None) -> Iterator[Item | None]:
-    """Every item whose prompt has `length` symbols, in order; None for each string that is no prompt.
-
-    `before` are the items one symbol shorter; they are used where every beginning of a prompt is a prompt too, as it
-    is for the languages, and the strings tried are then only those that extend one.
-    """
+    """Every item whose prompt has `length` symbols, in order; None for each string that is no prompt. `before` are the
+    items one symbol shorter; they are used where every beginning of a prompt is a prompt too, as it is for the
+    languages, and the strings tried are then only those that extend one."""
     if isinstance(task, NextSymbol) and before is not None:
         letters = set(task.symbols)
         for shorter in before:
             for letter in sorted(shorter.wanted[-1] & letters):
                 yield item(task, (*shorter.prompt, letter))
         return
-    symbols = prompt_symbols(task)
-    for number in range(len(symbols) ** length):
-        digits = []
-        for _ in range(length):
-            number, digit = divmod(number, len(symbols))
-            digits.append(symbols[digit])
-        yield item(task, tuple(digits))
+    for word in itertools.product(prompt_symbols(task), repeat=length):
+        yield item(task, word[::-1])
 
 
 def prompt_symbols(task: Task) -> Prompt:
@@ -83,9 +77,7 @@ def prompt_symbols(task: Task) -> Prompt:
 
 def largest_size(task: Task) -> int | None:
     """The largest size of a task whose sizes are bounded, as by an alphabet of distinct symbols; None if they are not.
-
-    A task that does not say it by its axis is asked for sizes up to several times its number of symbols.
-    """
+    A task that does not say it by its axis is asked for sizes up to several times its number of symbols."""
     if task.axes[0].largest is not None:
         return task.axes[0].largest
     limit = 4 * len(task.symbols) + 64

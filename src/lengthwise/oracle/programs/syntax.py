@@ -1,4 +1,5 @@
-"""The tree of a C-RASP[periodic, local] program, and short ways to build one.
+"""The tree of a C-RASP[periodic, local] program, what it uses (period, locality, depth, size), and short ways to build
+one.
 
 A program reads a text and gives, at every position, a truth value or a whole number for each of its definitions. A
 Boolean is a letter test, a constant, a periodic predicate, a combination of Booleans or a comparison of numbers; a
@@ -8,13 +9,16 @@ where `<bos>` stands, and nothing looks to the right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lengthwise.errors import UsageError
 
 Relation = Literal["<=", "<", "==", "!=", ">=", ">"]
+EncodingClass = Literal["none", "absolute"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +172,10 @@ class Program:
         """The symbols that have a `next[...]` line."""
         return tuple(line.name for line in self.lines if line.output)
 
+    def nodes(self) -> Iterator[Expression]:
+        """The expressions of all lines and all that they are made of."""
+        return (node for line in self.lines for node in walk(line.expression))
+
 
 def _target(line: Line) -> str:
     return f"next[{line.name!r}]" if line.output else line.name
@@ -224,6 +232,60 @@ def _wanted(expression: Expression) -> tuple[bool, ...]:
     return (isinstance(expression, Not | Count),) * len(children(expression))
 
 
+@dataclass(frozen=True)
+class LookBack:
+    """`each`: how far back each local count looks, in the order of the text. `total`: how far back local counts inside
+    one another reach from a position, the maximum over all lines."""
+
+    each: tuple[int, ...]
+    total: int
+
+
+def period(program: Program) -> int:
+    """The least common multiple of the moduli of the periodic predicates; 1 if there are none."""
+    return math.lcm(*(node.modulus for node in program.nodes() if isinstance(node, Phase)))
+
+
+def locality(program: Program) -> LookBack:
+    each = tuple(node.back[-1] for node in program.nodes() if isinstance(node, Count) and node.back is not None)
+    return LookBack(each, _deepest(program, lambda count: count.back[-1] if count.back is not None else 0))
+
+
+def depth(program: Program) -> int:
+    """How deep counts, global or local, are nested, following names: one layer of attention each."""
+    return _deepest(program, lambda _: 1)
+
+
+def size(program: Program) -> int:
+    """How many operations and constants the program has; what has a name is counted once."""
+    return sum(not isinstance(node, Name) for node in program.nodes())
+
+
+def needs(program: Program) -> EncodingClass:
+    """The encoding a program needs: "none" if it has no periodic and no local operation, else "absolute". A predicate
+    of modulus 1 is a constant, and a local count that looks 0 steps back is 1 or 0 here: neither needs a position."""
+    return "none" if period(program) == 1 and not any(locality(program).each) else "absolute"
+
+
+def _deepest(program: Program, weight: Callable[[Count], int]) -> int:
+    """The largest sum of weights of counts on a path from a line down to a leaf, following names."""
+    named: dict[str, int] = {}
+
+    def below(expression: Expression) -> int:
+        if isinstance(expression, Name):
+            return named[expression.name]
+        deepest = max((below(part) for part in children(expression)), default=0)
+        return deepest + weight(expression) if isinstance(expression, Count) else deepest
+
+    deepest = 0
+    for line in program.lines:
+        value = below(line.expression)
+        deepest = max(deepest, value)
+        if not line.output:
+            named[line.name] = value
+    return deepest
+
+
 TRUE, FALSE = Truth(True), Truth(False)
 
 
@@ -246,10 +308,8 @@ def none_of(part: Boolean) -> Boolean:
 
 def total(terms: Iterable[Number]) -> Number:
     """The sum; 0 if there is nothing to add."""
-    result: Number | None = None
-    for term in terms:
-        result = term if result is None else Sum(result, term)
-    return Constant(0) if result is None else result
+    summands = list(terms)
+    return functools.reduce(Sum, summands) if summands else Constant(0)
 
 
 def compare(left: Number, relation: Relation, right: Number | int) -> Boolean:
@@ -259,11 +319,6 @@ def compare(left: Number, relation: Relation, right: Number | int) -> Boolean:
 def some(what: Boolean) -> Boolean:
     """Whether some position so far has it."""
     return compare(Count(what), ">=", 1)
-
-
-def never(what: Boolean) -> Boolean:
-    """Whether no position so far has it."""
-    return compare(Count(what), "==", 0)
 
 
 def one_if(what: Boolean) -> Number:

@@ -19,28 +19,8 @@ from pathlib import Path
 from typing import NamedTuple, cast, get_args
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.programs.syntax import (
-    And,
-    Boolean,
-    Compare,
-    Conditional,
-    Constant,
-    Count,
-    Difference,
-    Expression,
-    Letter,
-    Line,
-    Multiple,
-    Name,
-    Not,
-    Number,
-    Or,
-    Phase,
-    Program,
-    Relation,
-    Sum,
-    Truth,
-)
+from lengthwise.oracle.programs import syntax
+from lengthwise.oracle.programs.syntax import Boolean, Expression, Line, Number, Program, Relation
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r]+|\#[^\n]*)|(?P<newline>\n|;)|(?P<symbol>"(?:[^"\\\n]|\\.)*")|(?P<word>[A-Za-z_]\w*)"""
@@ -72,10 +52,8 @@ def tokens(text: str) -> list[Token]:
         match = _TOKEN.match(text, place)
         here = Token("end", text[place], line, place - start + 1)
         if match is None:
-            unclosed = text[place] == '"'
-            raise refusal(
-                here, "the quoted symbol has no closing quote" if unclosed else f"{text[place]!r} means nothing here"
-            )
+            what = f"{text[place]!r} means nothing here"
+            raise refusal(here, "the quoted symbol has no closing quote" if text[place] == '"' else what)
         kind, word = cast(str, match.lastgroup), match[0]
         open_brackets = max(0, open_brackets + (word in ("(", "[")) - (word in (")", "]")))
         # A line continues inside parentheses, unless the next one plainly begins a definition.
@@ -145,7 +123,10 @@ class _ProgramParser:
             name = self.symbol()
             self.expect("]")
         else:
-            name = self.new_name()
+            name = token.text
+            if token.kind != "word" or name in KEYWORDS:
+                raise refusal(token, f'a line begins with a name of your own or with next["symbol"], not with {name!r}')
+            self.place += 1
         if name in (outputs if is_output else self.kinds):
             raise refusal(token, f"{name!r} is defined twice; every name has one line")
         self.expect(":=")
@@ -158,15 +139,6 @@ class _ProgramParser:
         self.kinds[name] = part.boolean
         return Line(name, part.node)
 
-    def new_name(self) -> str:
-        token = self.here
-        if token.kind != "word" or token.text in KEYWORDS:
-            raise refusal(
-                token, f'a line begins with a name of your own or with next["symbol"], not with {token.text!r}'
-            )
-        self.place += 1
-        return token.text
-
     def expression(self) -> _Typed:
         token = self.here
         if not self.take("if"):
@@ -176,7 +148,7 @@ class _ProgramParser:
         yes = self.number(self.sum())
         self.expect("else")
         no = self.number(self.expression() if self.here.text == "if" else self.sum())
-        return _Typed(Conditional(condition, yes, no), False, token)
+        return _Typed(syntax.Conditional(condition, yes, no), False, token)
 
     def joined(self, word: str, operand: Callable[[], _Typed]) -> _Typed:
         first = operand()
@@ -185,11 +157,11 @@ class _ProgramParser:
         parts = [self.boolean(first)]
         while self.take(word):
             parts.append(self.boolean(operand()))
-        return _Typed((And if word == "and" else Or)(tuple(parts)), True, first.token)
+        return _Typed((syntax.And if word == "and" else syntax.Or)(tuple(parts)), True, first.token)
 
     def negation(self) -> _Typed:
         token = self.here
-        return _Typed(Not(self.boolean(self.negation())), True, token) if self.take("not") else self.comparison()
+        return _Typed(syntax.Not(self.boolean(self.negation())), True, token) if self.take("not") else self.comparison()
 
     def comparison(self) -> _Typed:
         left = self.sum()
@@ -197,7 +169,7 @@ class _ProgramParser:
         if self.here.kind != "sign" or relation not in _RELATIONS:
             return left
         self.place += 1
-        node = Compare(cast(Relation, relation), self.number(left), self.number(self.sum()))
+        node = syntax.Compare(cast(Relation, relation), self.number(left), self.number(self.sum()))
         if self.here.kind == "sign" and self.here.text in _RELATIONS:
             raise refusal(self.here, "comparisons do not chain; join two of them by `and`")
         return _Typed(node, True, left.token)
@@ -205,7 +177,7 @@ class _ProgramParser:
     def sum(self) -> _Typed:
         left = self.product()
         while self.here.kind == "sign" and self.here.text in "+-":
-            kind = Sum if self.here.text == "+" else Difference
+            kind = syntax.Sum if self.here.text == "+" else syntax.Difference
             self.place += 1
             left = _Typed(kind(self.number(left), self.number(self.product())), False, left.token)
         return left
@@ -214,17 +186,17 @@ class _ProgramParser:
         part = self.atom()
         if not self.take("*"):
             return part
-        if not isinstance(part.node, Constant):
+        if not isinstance(part.node, syntax.Constant):
             raise refusal(part.token, "a multiple is written with the whole number first, as in 3 * opened")
-        return _Typed(Multiple(part.node.value, self.number(self.product())), False, part.token)
+        return _Typed(syntax.Multiple(part.node.value, self.number(self.product())), False, part.token)
 
     def atom(self) -> _Typed:
         token = self.here
         if token.kind == "symbol":
-            return _Typed(Letter(self.symbol()), True, token)
+            return _Typed(syntax.Letter(self.symbol()), True, token)
         if token.kind == "number" or token.text == "-":
             sign = -1 if self.take("-") else 1
-            return _Typed(Constant(sign * self.whole()), False, token)
+            return _Typed(syntax.Constant(sign * self.whole()), False, token)
         if self.take("("):
             part = self.expression()
             self.expect(")")
@@ -234,14 +206,13 @@ class _ProgramParser:
         if self.take("position"):
             return self.phase(token)
         if self.take("true") or self.take("false"):
-            return _Typed(Truth(token.text == "true"), True, token)
+            return _Typed(syntax.Truth(token.text == "true"), True, token)
         if token.kind == "word" and token.text not in KEYWORDS:
             if token.text not in self.kinds:
-                raise refusal(
-                    token, f'{token.text!r} is not defined above; a letter is written in quotes, "{token.text}"'
-                )
+                what = f'{token.text!r} is not defined above; a letter is written in quotes, "{token.text}"'
+                raise refusal(token, what)
             self.place += 1
-            return _Typed(Name(token.text), self.kinds[token.text], token)
+            return _Typed(syntax.Name(token.text), self.kinds[token.text], token)
         what = repr(token.text) if token.text.strip() else "the end of the line"
         raise refusal(token, f"a letter in quotes, a name, a number, count(...) or ( is due, not {what}")
 
@@ -259,7 +230,7 @@ class _ProgramParser:
                 raise refusal(here, "the steps back increase, as in back 0..2 or back 1, 3")
             back.extend(range(low, high + 1))
         self.expect(")")
-        return _Typed(Count(what, tuple(back) or None), False, token)
+        return _Typed(syntax.Count(what, tuple(back) or None), False, token)
 
     def phase(self, token: Token) -> _Typed:
         self.expect("%")
@@ -268,7 +239,7 @@ class _ProgramParser:
         residue = self.whole()
         if not 0 <= residue < modulus:
             raise refusal(token, f"position % {modulus} is a number from 0 to {modulus - 1}, never {residue}")
-        return _Typed(Phase(modulus, residue), True, token)
+        return _Typed(syntax.Phase(modulus, residue), True, token)
 
     @property
     def here(self) -> Token:
@@ -285,11 +256,15 @@ class _ProgramParser:
             found = repr(self.here.text) if self.here.text.strip() else "the end of the line"
             raise refusal(self.here, f"{text!r} is due, not {found}")
 
-    def symbol(self) -> str:
+    def expect_kind(self, kind: str, what: str) -> Token:
         token = self.here
-        if token.kind != "symbol":
-            raise refusal(token, f"a symbol in quotes is due, not {token.text!r}")
+        if token.kind != kind:
+            raise refusal(token, f"{what} is due, not {token.text!r}")
         self.place += 1
+        return token
+
+    def symbol(self) -> str:
+        token = self.expect_kind("symbol", "a symbol in quotes")
         try:
             return json.loads(token.text)
         except ValueError as error:
@@ -297,11 +272,7 @@ class _ProgramParser:
             raise refusal(token, f"{token.text} is not a symbol in quotes; {rule}") from error
 
     def whole(self) -> int:
-        token = self.here
-        if token.kind != "number":
-            raise refusal(token, f"a whole number is due, not {token.text!r}")
-        self.place += 1
-        return int(token.text)
+        return int(self.expect_kind("number", "a whole number").text)
 
     def boolean(self, part: _Typed) -> Boolean:
         if not part.boolean:
@@ -310,24 +281,18 @@ class _ProgramParser:
 
     def number(self, part: _Typed) -> Number:
         if part.boolean:
-            raise refusal(
-                part.token, "a number is due here, and this is a Boolean; count it, or write if ... then 1 else 0"
-            )
+            what = "a number is due here, and this is a Boolean; count it, or write if ... then 1 else 0"
+            raise refusal(part.token, what)
         return cast(Number, part.node)
 
 
 def print_program(program: Program) -> str:
-    """The program as text, one line a definition."""
-    return "".join(f"{print_line(line)}\n" for line in program.lines)
-
-
-def print_line(line: Line) -> str:
-    target = f"next[{_quoted(line.name)}]" if line.output else line.name
-    return f"{target} := {print_expression(line.expression)}"
-
-
-def print_expression(expression: Expression) -> str:
-    return _text(expression, _CHOICE)
+    """The program as text, one line per definition."""
+    text = ""
+    for line in program.lines:
+        target = f"next[{_quoted(line.name)}]" if line.output else line.name
+        text += f"{target} := {_text(line.expression, _CHOICE)}\n"
+    return text
 
 
 def _text(expression: Expression, place: int) -> str:
@@ -338,34 +303,34 @@ def _text(expression: Expression, place: int) -> str:
 def _form(expression: Expression) -> tuple[str, int]:
     """An expression's text and how tightly it holds together."""
     match expression:
-        case Letter(symbol):
+        case syntax.Letter(symbol):
             return _quoted(symbol), _ATOM
-        case Name(name):
+        case syntax.Name(name):
             return name, _ATOM
-        case Truth(value):
+        case syntax.Truth(value):
             return ("true" if value else "false"), _ATOM
-        case Phase(modulus, residue):
+        case syntax.Phase(modulus, residue):
             return f"position % {modulus} == {residue}", _ATOM
-        case Not(part):
+        case syntax.Not(part):
             return f"not {_text(part, _NOT)}", _NOT
-        case And(parts):
+        case syntax.And(parts):
             return " and ".join(_text(part, _NOT) for part in parts), _AND
-        case Or(parts):
+        case syntax.Or(parts):
             return " or ".join(_text(part, _AND) for part in parts), _OR
-        case Compare(relation, left, right):
+        case syntax.Compare(relation, left, right):
             return f"{_text(left, _SUM)} {relation} {_text(right, _SUM)}", _COMPARE
-        case Constant(value):
+        case syntax.Constant(value):
             # A negative number is an atom as text; before * it reads as its factor, so there it stands in parentheses.
             return str(value), _ATOM
-        case Count(what, back):
+        case syntax.Count(what, back):
             return f"count({_text(what, _CHOICE)}{'' if back is None else ', back ' + _steps(back)})", _ATOM
-        case Sum(left, right):
+        case syntax.Sum(left, right):
             return f"{_text(left, _SUM)} + {_text(right, _PRODUCT)}", _SUM
-        case Difference(left, right):
+        case syntax.Difference(left, right):
             return f"{_text(left, _SUM)} - {_text(right, _PRODUCT)}", _SUM
-        case Multiple(factor, term):
+        case syntax.Multiple(factor, term):
             return f"{factor} * {_text(term, _PRODUCT)}", _PRODUCT
-        case Conditional(condition, yes, no):
+        case syntax.Conditional(condition, yes, no):
             return f"if {_text(condition, _CHOICE)} then {_text(yes, _SUM)} else {_text(no, _SUM)}", _CHOICE
 
 

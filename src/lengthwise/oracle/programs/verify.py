@@ -13,9 +13,8 @@ import numpy as np
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.programs.interpreter import run_tokens
-from lengthwise.oracle.programs.measures import depth, locality, needs, period, size
 from lengthwise.oracle.programs.prompts import Item, all_items, drawn_items, longest_prompt
-from lengthwise.oracle.programs.syntax import Program
+from lengthwise.oracle.programs.syntax import Program, depth, locality, needs, period, size
 from lengthwise.records import Assumption, Check, Claim, Reference
 from lengthwise.tasks.task import Task
 
@@ -62,11 +61,8 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked.
-
-    All prompts of up to `checked_to` symbols were (0: not even those of the first length; `exhaustive` if more than 0);
-    beyond that `sampled` drawn ones of up to `sampled_to` symbols. `items` counts both.
-    """
+    """What was checked: all prompts of up to `checked_to` symbols (`exhaustive` if that is above 0), and beyond that
+    `sampled` drawn ones of up to `sampled_to` symbols. `items` counts both."""
 
     program: Program
     checked_to: int
@@ -78,25 +74,16 @@ class Verified:
 
     def claim(self) -> Claim:
         right = self.mismatch is None
+        checked: Check = "violated" if not right else "checked" if self.exhaustive else "assumed"
         prompt = {"prompt": symbols(self.checked_to)}
-        return Claim(
-            "program.solves",
-            right if self.items or self.mismatch else None,
-            "",
-            "certified" if self.exhaustive or not right else "measured",
-            "refuted" if not right else "holds" if self.items else "unknown",
-            assumptions=(
-                Assumption("program.checked", self._checked, prompt),
-                Assumption("program.longer", "assumed" if right else "violated"),
-                Assumption("program.encoding"),
-            ),
-            reference=HUANG,
-            evidence=self.plain(),
+        given = (
+            Assumption("program.checked", checked, prompt),
+            Assumption("program.longer", "assumed" if right else "violated"),
+            Assumption("program.encoding"),
         )
-
-    @property
-    def _checked(self) -> Check:
-        return "violated" if self.mismatch else "checked" if self.exhaustive else "assumed"
+        kind = "certified" if self.exhaustive or not right else "measured"
+        value, status = (False, "refuted") if not right else (True, "holds") if self.items else (None, "unknown")
+        return Claim("program.solves", value, "", kind, status, None, given, HUANG, self.plain())
 
     def explain(self) -> list[str]:
         far, turns = locality(self.program), period(self.program)
@@ -114,14 +101,10 @@ class Verified:
         return [*found, sentence("program.assumed")]
 
     def plain(self) -> dict[str, Any]:
-        wrong = self.mismatch
+        wrong, checks = self.mismatch, ("checked_to", "items", "exhaustive", "sampled", "sampled_to")
         return {
-            "checked_to": self.checked_to,
-            "items": self.items,
-            "exhaustive": self.exhaustive,
-            "sampled": self.sampled,
-            "sampled_to": self.sampled_to,
-            "mismatch": wrong and {"text": list(wrong.text), "wanted": list(wrong.wanted), "said": list(wrong.said)},
+            **{name: getattr(self, name) for name in checks},
+            "mismatch": wrong and {name: list(getattr(wrong, name)) for name in ("text", "wanted", "said")},
             "needs": needs(self.program),
             "period": period(self.program),
             "locality": locality(self.program).total,

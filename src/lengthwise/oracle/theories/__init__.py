@@ -1,1 +1,1 @@
-"""One file per theory: what it says about a task with an encoding, as opinions for the card."""
+"""What each theory says about a task with an encoding, as opinions for the card."""

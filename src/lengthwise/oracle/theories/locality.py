@@ -2,35 +2,63 @@
 
 The theory says that a model *can* hold where windows settle every step. Where they do not, it binds only models whose
 attention is limited to windows: attention to everything has other ways, as majority and sorting show.
+
+What a model cannot see is an obstruction, whatever it is trained on: two positions need different labels and look the
+same, by columns outside the window, the order of columns, or which side of a column is left.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.layout import Layout, layout_asked
+from lengthwise.oracle.locality.steps import Steps, written
 from lengthwise.oracle.locality.trained import outcomes
-from lengthwise.oracle.opinion import Advice, Opinion
-from lengthwise.oracle.question import Case, Question, columns_seen, theory
-from lengthwise.oracle.theories.sight import XIAO, obstruction
+from lengthwise.oracle.locality.windows import windows_of
+from lengthwise.oracle.opinion import Advice, Case, Opinion, Question, Theory, columns_seen, encoding_names, theory
 from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.formulations.formulation import Formulation, StepMove
 from lengthwise.tasks.sizes import name_of
 
 THEORY = theory(
     "locality",
     "locality of steps",
+    ("none", "absolute", "other"),
     "models that settle a step from windows, as sliding-window attention does, with any encoding but a learned table "
     "some rows of which were never trained",
-    "none",
-    "absolute",
-    "other",
 )
 _LACKING = 0.3  # of the items at the size of use; above it too much of what they need was not shown
 MOVES = (Advice("layout", "advice.columns"), Advice("marks", "advice.marks"))
+SIGHT = theory(
+    "sight",
+    "sight of windows",
+    ("none", "other"),
+    "models whose attention is limited to sliding windows, without an encoding or with one that shows only offsets",
+)
+ORDER = theory(
+    "order",
+    "order of columns",
+    ("none", "other"),
+    "encoders, which have no causal mask: with `none` those that attend to all columns, with `none`, `alibi` or "
+    "`kerple` those that see sliding windows",
+)
+XIAO = Reference("xiao2024", "Theorems 3.3 to 3.7, which are sufficient and not necessary")
 explain(
     {
+        "sight.unseen": "the step depends on what the model does not see",
+        "sight.columns_only": "an output of the model depends on {columns} columns and no more, as its window and "
+        "depth imply",
+        "sight.all_columns": "the model has no causal mask, and attends to all columns",
+        "sight.windows_only": "the model has no causal mask, and sees windows of {columns} columns and no more",
+        "sight.narrow": "With this attention an output depends on {columns} columns",
+        "sight.mirror": "With windows and `{encoding}` a model cannot distinguish a window from its mirror image",
+        "sight.bag": "Without an encoding and a causal mask a model sees a bag of columns",
+        "sight.why": "{sees}. `{one}` needs {label!r} at the position in brackets, but `{other}`, which looks the same "
+        "there, needs {other_label!r}.",
+        "advice.wider": "widen the window or deepen the model, or let attention reach everything",
+        "advice.sided": "it shows on which side an offset lies",
         "locality.reads": "the model settles a step from windows, as sliding-window attention does, and sees offsets "
         "inside them",
         "locality.gathers": "the model finds windows anywhere in a state by their content, and reads several together",
@@ -69,8 +97,7 @@ explain(
 
 
 def opinions(question: Question) -> list[Opinion]:
-    """What windows say about a formulation; and about any written answer, taken as a decoder's steps, where the preset
-    of the task limits attention to windows."""
+    """What windows say about a formulation, and about a written answer where the preset limits attention to windows."""
     task = question.task
     if question.family not in THEORY.families:
         return []
@@ -134,16 +161,18 @@ def without_end(question: Case, note: str) -> Opinion:
 
 
 def _by_coverage(question: Case, layout: Layout, why: str, details: tuple[str, ...]) -> Opinion:
-    """With one window settling every step, what is left to ask is whether training shows all of them. That it does not
-    refutes nothing."""
+    """One window settles every step: does training show all of them? That it does not refutes nothing."""
     needed, seen, lacking = layout.training_size, layout.seen, layout.lacking
     missed = seen is not None and bool(seen.unseen)
-    said = [why]
+    said, lacks = [why], ""
+    if lacking is not None:
+        size, share = lacking.last
+        lacks = sentence("locality.why_lacking", {"share": share, "instances": lacking.instances, "size": size})
     if needed is not None and needed > question.train_size:
         said.append(sentence("locality.why_later", {"needed": needed}))
         estimate, change = layout.needed, Advice("longer", "advice.longer", values={"size": needed})
     elif lacking is not None and lacking.last[1] > _LACKING:
-        said.append(sentence("locality.why_but", {"lacking": _lacking(layout)}))
+        said.append(sentence("locality.why_but", {"lacking": lacks}))
         estimate, change = lacking, Advice("items", "advice.items_or_larger")
     elif lacking is None and missed and seen is not None:
         said.append(sentence("locality.why_not_all"))
@@ -153,10 +182,13 @@ def _by_coverage(question: Case, layout: Layout, why: str, details: tuple[str, .
         estimate, change = layout.needed, Advice("longer", "advice.larger")
     else:
         reach = ((layout.locality.window or (1, 1))[1] + 1) // 2
-        said += [_shown(layout), sentence("locality.why_attention", {"reach": reach})]
+        shown = lacks or sentence("locality.why_items_show")
+        if seen is not None and not missed and needed is not None:
+            shown = sentence("locality.why_shown", {"size": needed})
+        said += [shown, sentence("locality.why_attention", {"reach": reach})]
         rests = {"assumptions": (Assumption("locality.reads"),), "reference": XIAO, "details": details}
         return question.opinion(THEORY, "can hold", " ".join(said), layout.locality.claim(), **rests)
-    if seen is not None and seen.unseen:
+    if seen is not None and missed:
         values = {"entries": len(seen.coverage.entries), "seen": len(seen.seen), "example": seen.unseen[0]}
         said.append(sentence("locality.why_missing", values))
     if seen is not None and seen.capped:
@@ -167,23 +199,92 @@ def _by_coverage(question: Case, layout: Layout, why: str, details: tuple[str, .
     return question.opinion(THEORY, "unknown", " ".join(said), grounds, **rests)
 
 
-def _shown(layout: Layout) -> str:
-    """What the planned items show, where it is enough."""
-    if layout.seen is not None and not layout.seen.unseen and layout.training_size is not None:
-        return sentence("locality.why_shown", {"size": layout.training_size})
-    return _lacking(layout) if layout.lacking is not None else sentence("locality.why_items_show")
-
-
-def _lacking(layout: Layout) -> str:
-    assert layout.lacking is not None
-    size, share = layout.lacking.last
-    values = {"share": share, "instances": layout.lacking.instances, "size": size}
-    return sentence("locality.why_lacking", values)
-
-
 def _measured(question: Question, opinion: Opinion) -> Opinion:
     """With what training a built-in layout gave, where the encoding is the same or the theory says that it can hold."""
     outcome = None if question.decoder else outcomes().get(name_of(question.task))
     if outcome is None or (opinion.outlook != "can hold" and question.encoding != outcome.position):
         return opinion
     return replace(opinion, why=f"{opinion.why} {outcome.sentence}")
+
+
+@dataclass(frozen=True)
+class LabelClash:
+    """Two positions that a model cannot distinguish, in brackets, and the label each needs."""
+
+    one: str
+    label: str
+    other: str
+    other_label: str
+
+
+def obstruction(question: Question, layout: Layout, columns: int | None) -> Opinion | None:
+    """Cannot hold, if the model gives the same answer at two positions that need different ones. `columns` is how many
+    columns an output can depend on; None where it can depend on all.
+
+    Attention may be limited to windows so narrow that such positions look the same. Or steps depend on an order that
+    the model cannot see: without a causal mask no encoding makes a bag of all columns, and with sliding windows an
+    encoding of distances alone does not distinguish a window from its mirror image.
+    """
+    steps, sizes, base = layout.steps, layout.sizes, encoding_names(question.encoding)[0]
+    narrow = columns and _clash(steps, sizes, lambda move: list(windows_of(move.state, columns)))
+    if narrow:
+        only = Assumption("sight.columns_only", values={"columns": columns})
+        return _blind(question, SIGHT, narrow, "sight.narrow", only, Advice("window", "advice.wider"))
+    clash, seen, sees = None, Assumption("sight.all_columns"), "sight.bag"
+    if steps.form != "step":
+        return None
+    if columns is not None and base in ("none", "alibi", "kerple"):
+        seen, sees = Assumption("sight.windows_only", values={"columns": columns}), "sight.mirror"
+        clash = mirror_clash(steps, sizes, columns)
+    elif base == "none" and not str(question.task.preset.get("attention", "")).startswith("window"):
+        clash = bag_clash(steps, sizes)
+    sided = Advice("encoding", "advice.sided", ("t5", "rope", "learned+offset"))
+    return clash and _blind(question, ORDER, clash, sees, seen, sided)
+
+
+def _blind(
+    question: Question, theory: Theory, clash: LabelClash, sees: str, seen: Assumption, change: Advice
+) -> Opinion:
+    values = {"encoding": question.encoding, **seen.values, **vars(clash)}
+    why = sentence("sight.why", {**values, "sees": sentence(sees, values)})
+    grounds = Claim("sight.unseen", True, "", "proved", assumptions=(seen,), evidence=vars(clash))
+    return question.opinion(theory, "cannot hold", why, grounds, reference=XIAO, changes=(change,))
+
+
+def bag_clash(steps: Steps, sizes: Sequence[int]) -> LabelClash | None:
+    """Two states with the same columns in another order, whose same column needs different labels."""
+
+    def seen(move: StepMove) -> list[Hashable]:
+        bag = tuple(sorted(move.state))
+        return [(bag, column) for column in move.state]
+
+    return _clash(steps, sizes, seen)
+
+
+def mirror_clash(steps: Steps, sizes: Sequence[int], r: int) -> LabelClash | None:
+    """Two positions whose windows of r columns are mirror images of each other and that need different labels. A model
+    reads a mark before the first column and nothing after the last one, so the borders are distinguished."""
+
+    def seen(move: StepMove) -> list[Hashable]:
+        line, radius = (("<bos>",), *move.state), r // 2
+        views: list[Hashable] = []
+        for at, middle in enumerate(move.state, start=1):
+            behind, ahead = line[max(0, at - radius) : at][::-1], line[at + 1 : at + 1 + radius]
+            views.append((middle, *sorted((behind, ahead))))
+        return views
+
+    return _clash(steps, sizes, seen)
+
+
+def _clash(steps: Steps, sizes: Sequence[int], seen: Callable[[StepMove], list[Hashable]]) -> LabelClash | None:
+    """Two positions at which the same is seen and different labels are needed."""
+    known: dict[Hashable, tuple[StepMove, int, str]] = {}
+    for size in sizes:
+        for move in steps.moves(size):
+            for place, (view, label) in enumerate(zip(seen(move), move.labels, strict=True)):
+                if label is None:
+                    continue
+                before, at, other = known.setdefault(view, (move, place, label))
+                if other != label:
+                    return LabelClash(written(before.state, at), other, written(move.state, place), label)
+    return None

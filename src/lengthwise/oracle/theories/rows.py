@@ -7,11 +7,10 @@ that the letters alone settle held at three times the training length with such 
 from __future__ import annotations
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.opinion import Advice, Opinion
-from lengthwise.oracle.question import Question, theory
+from lengthwise.oracle.opinion import Advice, Opinion, Question, theory
 from lengthwise.records import Assumption, Claim
 
-THEORY = theory("rows", "untrained positions", "models with a learned table of positions and no offsets", "table")
+THEORY = theory("rows", "untrained positions", ("table",), "models with a learned table of positions and no offsets")
 explain(
     {
         "rows.untrained": "positions never trained",
