@@ -28,7 +28,7 @@ class LadderAnalysis(Analysis):
     """An analysis of the ladders of a study: `found` makes the record, and `says` whether they are enough for one."""
 
     def analyse(self, study: StudyContent) -> Record:
-        if study.evidence is None or not study.evidence.climbs:
+        if study.evidence is None:
             name = str(analyses.spec_of(self)["name"])
             return Record(name, title=name, failed=sentence("ladder.none"))
         return self.found(study.evidence, study)
