@@ -88,6 +88,7 @@ def test_the_finding_is_the_increase_where_both_learned(risks: Risks) -> None:
     assert math.copysign(1, beyond.claim.interval.low) != math.copysign(1, beyond.claim.interval.high)
 
 
+@pytest.mark.system
 def test_the_headline_is_made_from_it() -> None:
     claims = answer(summed_up(read_summary(DATA))).claims
     (compared,) = [claim for claim in claims if claim.key == "encodings.increase"]

@@ -32,6 +32,7 @@ def test_the_ladder_goes_far_on_every_axis() -> None:
         assert max(along, key=lambda shift: shift.value).ratio >= 4
 
 
+@pytest.mark.system
 @pytest.mark.wording
 def test_the_page_is_made_from_the_data() -> None:
     spec = importlib.util.spec_from_file_location("make_search54", DOCS / "make_search54.py")

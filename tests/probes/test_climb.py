@@ -58,6 +58,7 @@ def test_a_point_is_what_reading_items_one_by_one_gives() -> None:
         assert len(point.inside) == plan.architecture.depth + 1
 
 
+@pytest.mark.system
 def test_the_trained_model_has_some_items_right_and_others_wrong() -> None:
     points, _ = climbed()
     assert 0 < points[0].right < ALL.items  # or the tests of this file would compare nothing

@@ -28,6 +28,7 @@ def climb_run(model: Transformer, plan: Plan) -> Ladder:
     return climbed_by(model, plan.task, plan.train_size, SMALL, plan.seed)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "task, position", [("countdown", "rope"), (MAZE, "learned+offset"), ("sort:alphabet=12", "alibi")]
 )
@@ -44,6 +45,7 @@ def test_a_ladder_is_repeatable_and_survives_json(task: str, position: str) -> N
     assert all(0 < (point.slope or 0) <= ladder.certified for point in ladder.points)
 
 
+@pytest.mark.system
 def test_runs_with_other_seeds_are_asked_the_same() -> None:
     model, plan = noisy(MAZE)
     one, other = climb_run(model, plan), climb_run(model, replace(plan, seed=plan.seed + 1))
@@ -62,6 +64,7 @@ def test_a_model_of_unknown_training_is_refused() -> None:
         ask(SMALL, OwnSubject("the model", model), Context())
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("position", ["rope", "learned+offset", "alibi"])
 def test_no_attack_gets_past_the_certificate_and_slopes_are_below_the_whole_derivative(position: str) -> None:
     for model, plan in [noisy(MAZE, position), *([trained(EASY)] if position == "rope" else [])]:

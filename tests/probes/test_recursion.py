@@ -299,6 +299,7 @@ def columns_model() -> Transformer:
     return model
 
 
+@pytest.mark.system
 def test_two_lines_hold_at_ten_times_the_training_size() -> None:
     """And so they do with an error inside: the model goes on exactly as the solver would."""
     result = run_chains(columns_model(), "parity_columns", sizes=[6, 60], items=60)

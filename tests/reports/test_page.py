@@ -201,6 +201,7 @@ def test_odd_shapes_have_a_page(content_of, table, more):
     json.loads(page.scripts[0])
 
 
+@pytest.mark.system
 def test_500_runs_are_under_3_megabytes(tmp_path, synthetic_study):
     tasks = [f"a_task_with_a_name:setting={number}" for number in range(25)]
     positions = ["none", "learned+offset", "rope:scaling=yarn,factor=4", "alibi"]
