@@ -66,7 +66,8 @@ def spectrum_by_kernel(table: JointTable) -> Spectrum:
     """
     root, given_x = np.sqrt(table.of_x), table.probabilities / table.of_x[:, None]
     kernel = (given_x / table.of_a) @ given_x.T
-    squares, vectors = scipy.linalg.eigh((kernel - 1.0) * root[:, None] * root)
+    # Less 1 the constants have the value 0, as weak associations nearly have; less 2 they have -1, apart from all others.
+    squares, vectors = scipy.linalg.eigh((kernel - 2.0) * root[:, None] * root)
     count = min(table.probabilities.shape) - 1
     squares, vectors = np.clip(squares[::-1][:count], 0.0, 1.0), vectors[:, ::-1][:, :count]
     return _completed(table, np.sqrt(squares), vectors / root[:, None], "eigenvalues of the dual kernel")
