@@ -66,7 +66,7 @@ def spectrum_by_kernel(table: JointTable) -> Spectrum:
     """
     root, given_x = np.sqrt(table.of_x), table.probabilities / table.of_x[:, None]
     kernel = (given_x / table.of_a) @ given_x.T
-    # Less 1 the constants have the value 0, as weak associations nearly have; less 2 they have -1, apart from all others.
+    # Less 1, the constants would have the value 0, close to weak associations; less 2, they have -1, apart from all.
     squares, vectors = scipy.linalg.eigh((kernel - 2.0) * root[:, None] * root)
     count = min(table.probabilities.shape) - 1
     squares, vectors = np.clip(squares[::-1][:count], 0.0, 1.0), vectors[:, ::-1][:, :count]
