@@ -85,6 +85,6 @@ def _names(curves: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _title(curves: Sequence[Mapping[str, Any]]) -> str:
     tasks = {curve["task"] for curve in curves}
-    positions = {curve["position"] for curve in curves}
+    positions = {curve["position"] for curve in curves} - {""}
     task = tasks.pop() if len(tasks) == 1 else f"{len(tasks)} tasks"
     return f"{task}, position {positions.pop()}" if len(positions) == 1 else task
