@@ -93,7 +93,7 @@ def test_the_programs_of_the_page_run(here):
 @pytest.mark.slow
 def test_the_figure_of_the_page(here):
     """Parity, trained to 20, measured at 200."""
-    run = lw.train("parity", model="my.py::Net", test_size=200)
+    run = lw.train("parity", model="my.py::Net", steps=4000, test_size=200)
     assert run.learned and run.curve.points[-1].size == 200 and run.curve.bins()[-1].exact >= 0.99
 
 

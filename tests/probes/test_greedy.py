@@ -23,7 +23,7 @@ from lengthwise.probes.curve.evaluate import measure_size as measure_answers
 from lengthwise.probes.curve.greedy import greedy_right
 from lengthwise.probes.probe import Context, ask
 from lengthwise.subjects import run as own_subjects
-from lengthwise.subjects.run import OwnSubject, NetworkAnswers, measured_batches
+from lengthwise.subjects.run import NetworkAnswers, OwnSubject, measured_batches
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS
 from lengthwise.tasks.task import Task

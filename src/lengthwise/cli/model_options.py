@@ -40,7 +40,7 @@ def measure(parser: Parser) -> None:
     what = "the folder of a run, a Hub folder, a GGUF file, or my.py::build"
     parser.add_argument("subject", nargs="?", metavar="SUBJECT", help=what)
     add_task_options(parser, "measure on this task, which has the same symbols (the run's own)")
-    parser.add_argument("--task", dest="named", metavar="TASK", help="the same as an option")
+    parser.add_argument("--task", dest="named", metavar="TASK", help="TASK as an option")
     parser.add_argument(
         "--probe", action="append", metavar="SPEC", help="what to measure, as ladder:items=200; repeatable (curve)"
     )
