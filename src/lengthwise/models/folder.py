@@ -58,9 +58,9 @@ def load_model(folder: Path, position: str | None = None, given: Model | None = 
     config = read_json(folder / CONFIG)
     try:
         architecture = restored_model(config["model"], given) if "model" in config else restored_model(config)
-        if position and not isinstance(architecture, Architecture):
-            raise UsageError("only our Transformer can be read with another encoding, and this is another network")
         if position:
+            if not isinstance(architecture, Architecture):
+                raise UsageError("only our Transformer can be read with another encoding, and this is another network")
             architecture = dataclasses.replace(architecture, position=positions.make(position))
         interface = Interface(*(config[name] for name in ("vocabulary", "outputs", "rows", "trained")))
         model = fresh_network(architecture, interface, 0).to(getattr(torch, config["dtype"]))

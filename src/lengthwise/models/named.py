@@ -87,7 +87,7 @@ def model_of(given: Any) -> Model:
     if isinstance(given, str):
         return models.make(given)
     settings = given.keywords if isinstance(given, functools.partial) else {}
-    maker = given.func if isinstance(given, functools.partial) else given
+    maker: Any = given.func if isinstance(given, functools.partial) else given
     if isinstance(maker, Model):
         return maker
     from lengthwise.models.network import GivenNetwork, is_network

@@ -152,8 +152,9 @@ class OwnSubject(Subject):
         return {} if self.folder is None else digests(self.folder, MODEL)
 
     def _predictor(self) -> Predictor:
-        formed = self.run is not None and self.folder is not None and (self.folder / COORDINATES).exists()
-        if not formed or not isinstance(self.model, Transformer):
+        if self.run is None or self.folder is None or not isinstance(self.model, Transformer):
+            return OurPredictor(self.model)
+        if not (self.folder / COORDINATES).exists():
             return OurPredictor(self.model)
         return FormedPredictor(self.model, self.run.recipe.form, self.run.seed, load_coordinates(self.folder))
 
