@@ -59,7 +59,7 @@ def _settings(model: Any) -> dict[str, Any]:
 
 
 _FIXED = {"vocabulary": "tokens", "outputs": "outputs at each token"}
-_TAKEN = ("name", "build", "plain", "network", "unregistered")
+_TAKEN = ("name", "title", "build", "plain", "network", "unregistered")
 
 
 @functools.cache

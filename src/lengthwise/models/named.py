@@ -86,8 +86,9 @@ def model_of(given: Any) -> Model:
     with its settings), or a network, whose weights are then where training begins."""
     if isinstance(given, str):
         return models.make(given)
-    settings = given.keywords if isinstance(given, functools.partial) else {}
-    maker: Any = given.func if isinstance(given, functools.partial) else given
+    maker, settings = given, {}
+    if isinstance(given, functools.partial) and not given.args:
+        maker, settings = given.func, given.keywords
     if isinstance(maker, Model):
         return maker
     from lengthwise.models.network import GivenNetwork, is_network

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lengthwise.errors import UsageError
+from lengthwise.errors import Interrupted, UsageError
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.model import Model
 from lengthwise.models.transformer import Cache, Transformer, fresh_model
@@ -121,7 +121,7 @@ def check_network(network: ModuleNetwork, name: str, tokens: int, trains: bool =
             torch.manual_seed(0)
             faults = network_faults(module, interface, network.architecture.causal, tokens, trains)
             fault = next(faults, None)
-    except UsageError:
+    except (Interrupted, UsageError):
         raise
     except Exception as error:
         file = getattr(sys.modules.get(type(module).__module__), "__file__", None)

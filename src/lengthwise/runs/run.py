@@ -248,7 +248,7 @@ def measure(
     if sizes is not None and not sizes:
         raise UsageError("no items in the range of sizes asked for: the list of sizes is empty")
     asked = tasks.make(task) if isinstance(task, str) else task
-    if not isinstance(run, Run | Path) and not (isinstance(run, str) and not is_python(run)):
+    if is_python(run) if isinstance(run, str) else not isinstance(run, Run | Path):
         if position is not None:
             raise UsageError("only a run can be read with another encoding; leave the position out")
         context = Context(asked, train_size, tuple(sizes or ()), items, seed or 0)

@@ -218,7 +218,8 @@ class NetworkAnswers:
 
 def rows_at_once(model: Network, tokens: int) -> int:
     """How many rows of `tokens` tokens go through a model together; of another network as if it had one head."""
-    return max(1, CELLS // (tokens * tokens * getattr(model.architecture, "heads", 1)))
+    heads = model.architecture.heads if isinstance(model, Transformer) else 1
+    return max(1, CELLS // (tokens * tokens * heads))
 
 
 def measured_batches(
