@@ -35,7 +35,8 @@ def measure(parser: Parser) -> None:
 
     A saved run is measured at other sizes, on other items, on another task, or read with another encoding of the same
     parameters. Extending a model's context is tried this way: train with rope, then measure with --position
-    rope:scaling=yarn,factor=3. `--list-probes` lists what can be measured.
+    rope:scaling=yarn,factor=3. `--list-probes` lists what can be measured. A network of yours that was trained
+    elsewhere is measured as my.py::build with --task: `build` returns it.
     """
     what = "the folder of a run, a Hub folder, a GGUF file, or my.py::build"
     parser.add_argument("subject", nargs="?", metavar="SUBJECT", help=what)

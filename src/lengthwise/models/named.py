@@ -96,8 +96,8 @@ def model_of(given: Any) -> Model:
     if isinstance(maker, type) and (issubclass(maker, Model) or is_network(maker)):
         maker = maker if issubclass(maker, Model) else model_class(maker)
         return maker(**converted_settings(models.kind, maker.__name__, maker, settings))
-    if is_network(maker):
-        return GivenNetwork(maker)
+    if is_network(given):
+        return GivenNetwork(given)
     raise UsageError(f"model takes a text such as lstm, a class of torch.nn.Module or a network, not {given!r}")
 
 

@@ -68,7 +68,7 @@ class ModuleAnswers:
 
     name: str
     module: torch.nn.Module
-    tried: set[tuple[int, int, int]] = field(default_factory=set)
+    tried: set[tuple[int, int]] = field(default_factory=set)
 
     def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
         model = GivenNetwork(self.module)
@@ -77,8 +77,8 @@ class ModuleAnswers:
         modes = [(module, module.training) for module in self.module.modules()]
         self.module.eval()
         try:
-            if (case := (len(task.vocabulary), task.outputs, min(tokens, _TRIED))) not in self.tried:
-                check_network(network, self.name, case[2], trains=False)
+            if (case := (len(task.vocabulary), task.outputs)) not in self.tried:
+                check_network(network, self.name, min(tokens, _TRIED), trains=False)
                 self.tried.add(case)
             return NetworkAnswers(network).mark(task, size, items, seed)
         finally:
