@@ -8,6 +8,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 BROWSER := $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 export OMP_NUM_THREADS ?= 1
+# Compiled modules are kept, out of sight: many tests start processes, and each of them would compile the package again.
+export PYTHONPYCACHEPREFIX ?= $(CURDIR)/.venv/pycache
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: study check test test-all test-keys bench paper docs clean
 
