@@ -21,7 +21,7 @@ from lengthwise.bounds.compression import decode, encode, make_quantiser
 from lengthwise.errors import LengthwiseError
 from lengthwise.probes.curve.evaluate import measure_size
 from lengthwise.subjects.open import open_subject
-from lengthwise.subjects.run import TransformerAnswers
+from lengthwise.subjects.run import NetworkAnswers
 
 NUMBERS = 100_000
 LEVELS = {"uniform": (8, 16, 32, 64, 128), "kmeans": (4, 8, 16, 32)}
@@ -62,7 +62,7 @@ def run_rows(folder: Path, size: int, items: int) -> list[list[str]]:
         decoded = decode(message.data)[1]
         model = predictor.with_weights(decoded).network
         with torch.no_grad():
-            point = measure_size(TransformerAnswers(model), run.task.part("test"), size, items, run.seed)
+            point = measure_size(NetworkAnswers(model), run.task.part("test"), size, items, run.seed)
         parts = dict(message.parts)
         first = sum(parts.pop(name) for name in ("header", "prefix", "checksum"))
         cells = [first, *(parts[name] for name in names[1:]), round(message.entropy_bits)]

@@ -29,7 +29,7 @@ from lengthwise.probes.curve.greedy import greedy_right
 from lengthwise.runs.environment import threads
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model
-from lengthwise.subjects.run import TransformerAnswers
+from lengthwise.subjects.run import NetworkAnswers
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS
 from lengthwise.training.loop import train_model
@@ -114,7 +114,7 @@ def check_verdicts(model: Transformer, twin: Any, size: int, items: int) -> int:
     for stop in (False, True):
         if not np.array_equal(ours, verdicts(generated(twin, prompts, size + 1, stop), answers)):
             raise LengthwiseError(f"at size {size} one pass and generate differ on an item")
-    if measure_size(TransformerAnswers(model), task, size, items, SEED).right != ours.sum():
+    if measure_size(NetworkAnswers(model), task, size, items, SEED).right != ours.sum():
         raise LengthwiseError(f"at size {size} measure_size and the verdicts differ")
     return int(ours.sum())
 
@@ -133,7 +133,7 @@ def rows(quick: bool = False) -> list[Row]:
         prompts = torch.from_numpy(task.batch(size, SEED, range(items), role="test").inputs[:, : size + 2])
 
         def ours(size: int = size) -> object:
-            return measure_size(TransformerAnswers(model), task, size, items, SEED)
+            return measure_size(NetworkAnswers(model), task, size, items, SEED)
 
         def theirs(prompts: Tensor = prompts, size: int = size, stop: bool = False) -> object:
             return generated(twin, prompts, size + 1, stop)

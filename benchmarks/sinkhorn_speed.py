@@ -28,7 +28,7 @@ from lengthwise.positions import make_position
 from lengthwise.probes.curve.evaluate import measure_size
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model
-from lengthwise.subjects.run import TransformerAnswers
+from lengthwise.subjects.run import NetworkAnswers
 from lengthwise.tasks import tasks
 from lengthwise.training.loop import train_model
 from lengthwise.training.recipe import Recipe
@@ -101,7 +101,7 @@ def training_rows(steps: int) -> list[Row]:
         began = time.perf_counter()
         train_model(model, task, plan.recipe, TRAIN_SIZE, plan.seed)
         seconds = time.perf_counter() - began
-        found.append((measure_size(TransformerAnswers(model), task, TRAIN_SIZE, ITEMS, seed=1).exact, seconds))
+        found.append((measure_size(NetworkAnswers(model), task, TRAIN_SIZE, ITEMS, seed=1).exact, seconds))
     (ours, our_seconds), (peer, peer_seconds) = found
     return [
         Row(f"exact match on sort at size {TRAIN_SIZE}, {steps} steps", ours, "of 1", peer, "softmax"),

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-PAGE = (Path(__file__).parents[1] / "docs" / "own-classes.md").read_text(encoding="utf-8")
-ENCODING = re.findall(r"```python\n(.*?)```", PAGE, re.S)[0]
+DOCS = Path(__file__).parents[1] / "docs"
+ENCODING, NETWORK = (
+    re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.S)[0]
+    for page in ("own-classes.md", "own-models.md")
+)
 HEAD = "from dataclasses import dataclass\n\nimport lengthwise as lw\n"
 
 WRAPPER = (

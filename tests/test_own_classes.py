@@ -17,6 +17,7 @@ from lengthwise.errors import UntrustedCode, UsageError
 from lengthwise.executors import executors
 from lengthwise.models.attention import attentions
 from lengthwise.models.forms import forms
+from lengthwise.models.named import models
 from lengthwise.positions import positions, wrappers
 from lengthwise.probes.probe import Context, ask, probes
 from lengthwise.prompts.rendering import renderings
@@ -26,7 +27,20 @@ from lengthwise.subjects.subject import Subject
 from lengthwise.tasks import tasks
 from lengthwise.training.lengths import schedules
 from lengthwise.transport.metrics import metrics
-from own_classes import ENCODING, EVERYTHING, EXECUTOR, FORM, HEAD, METRIC, PROBE, RENDERING, RULE, SCHEDULE, WRAPPER
+from own_classes import (
+    ENCODING,
+    EVERYTHING,
+    EXECUTOR,
+    FORM,
+    HEAD,
+    METRIC,
+    NETWORK,
+    PROBE,
+    RENDERING,
+    RULE,
+    SCHEDULE,
+    WRAPPER,
+)
 from own_tasks import REPEAT
 from planted import CANARY, mark
 
@@ -35,6 +49,7 @@ OWN: dict[str, tuple[Registry[Any], str, str]] = {
     "position": (positions, ENCODING, "Slope:rate=0.5"),
     "wrapped position": (positions, ENCODING, "Slope:rate=0.5+offset"),
     "attention rule": (attentions, RULE, "Sharp:times=3.0"),
+    "model": (models, NETWORK, "Net:hidden=4"),
     "form": (forms, FORM, "Biases"),
     "size schedule": (schedules, SCHEDULE, "Ends"),
     "metric": (metrics, METRIC, "Lengths"),

@@ -22,6 +22,8 @@ WITHOUT_TORCH = {
     "plain.lenient(make_task('sort'), prompts_of(make_task('sort'), 5, [0], 0, plain, 2)[0][0].text())",
     "positions": "from lengthwise.cli import main; assert main(['positions']) == 0",
     "dry run": "from lengthwise.cli import main; assert main(['train', 'sort', '--depth', '4', '--dry-run']) == 0",
+    "dry run of an lstm": "from lengthwise.cli import main; "
+    "assert main(['train', 'parity', '--model', 'lstm', '--dry-run']) == 0",
     "help": "from lengthwise.cli import main; assert main(['train', '--help']) == 0",
 }
 

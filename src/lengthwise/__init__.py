@@ -20,6 +20,7 @@ from lengthwise.version import __version__
 if TYPE_CHECKING:
     from lengthwise.models.architecture import Architecture
     from lengthwise.models.attention import Attention
+    from lengthwise.models.model import Model
     from lengthwise.models.transformer import Transformer
     from lengthwise.oracle.check import check, check_formulation
     from lengthwise.positions import make_position
@@ -57,6 +58,7 @@ _HOMES = {
     "Inspection": "lengthwise.probes.inspection",
     "Interval": "lengthwise.records",
     "Keep": "lengthwise.probes.curve.spread",
+    "Model": "lengthwise.models.model",
     "Position": "lengthwise.positions.position",
     "Recipe": "lengthwise.training.recipe",
     "Reference": "lengthwise.records",
@@ -99,6 +101,7 @@ __all__ = [
     "Inspection",
     "Interval",
     "Keep",
+    "Model",
     "Position",
     "Recipe",
     "Reference",

@@ -103,7 +103,7 @@ class Registry(Generic[T]):
             if point.name == name:
                 return name, self._makers.setdefault(name, point.load())
         if self.base is not None and name.partition("::")[0].endswith(".py"):
-            name, found = _class_in_file(name, self.base, self.kind)
+            name, found = _class_in_file(name, self.bases(), self.kind)
             self._found[name] = found
             return name, found
         near = nearest(name, [*self.names(), *self._aliases])
@@ -123,13 +123,17 @@ class Registry(Generic[T]):
             self.allow(spec)
         return self._made(spec)
 
+    def bases(self) -> tuple[type, ...]:
+        """The classes of which a class in a user's file must extend one."""
+        return (self.base,) if self.base is not None else ()
+
     def allow(self, spec: str | Mapping[str, Any]) -> None:
         """Let the Python files that a spec names run."""
         if self.base is not None:
             allow_code(spec)
 
     def _made(self, spec: str | Mapping[str, Any]) -> T:
-        name, given = _name_and_settings(spec)
+        name, given = name_and_settings(spec)
         name, maker = self._named(name)
         settings = converted_settings(self.kind, name, maker, given)
         made = maker(**settings)
@@ -201,7 +205,7 @@ def check_of(contract: str) -> Callable[[Any], None]:
     return getattr(importlib.import_module(module), function)
 
 
-def _class_in_file(name: str, base: type, kind: str) -> tuple[str, Any]:
+def _class_in_file(name: str, bases: tuple[type, ...], kind: str) -> tuple[str, Any]:
     """`path.py` or `path.py::Class` → the name with the class, and the class. Of the classes in the file those count
     that it defines itself."""
     path, colons, wanted = name.partition("::")
@@ -209,10 +213,11 @@ def _class_in_file(name: str, base: type, kind: str) -> tuple[str, Any]:
     found = {
         thing.__name__: thing
         for thing in vars(module).values()
-        if isinstance(thing, type) and issubclass(thing, base) and thing.__module__ == module.__name__
+        if isinstance(thing, type) and issubclass(thing, bases) and thing.__module__ == module.__name__
     }
     if not found:
-        raise UsageError(f"{path} defines no subclass of {base.__module__}.{base.__name__}")
+        wanted = " or ".join(f"{base.__module__}.{base.__name__}" for base in bases)
+        raise UsageError(f"{path} defines no subclass of {wanted}")
     if colons and wanted not in found:
         raise UnknownName(f"{path} has no {kind} {wanted!r}; {nearest(wanted, found)}it has {', '.join(found)}")
     # A base class that leaves methods open is no rival to the class that fills them in.
@@ -228,7 +233,7 @@ def _class_in_file(name: str, base: type, kind: str) -> tuple[str, Any]:
 def allow_code(spec: str | Mapping[str, Any]) -> None:
     """Let the Python files that a spec names run: its own, or one that a setting names (`along:task=my.py`)."""
     try:
-        name, settings = _name_and_settings(spec)
+        name, settings = name_and_settings(spec)
     except (UsageError, KeyError):  # told when the object is made
         return
     file = str(name).partition("::")[0]
@@ -244,7 +249,8 @@ def with_commas(text: str) -> str:
     return re.sub(r";(?=\s*\w+=)", ",", text)
 
 
-def _name_and_settings(spec: str | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+def name_and_settings(spec: str | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The two parts of a spec, as text or as a mapping."""
     if isinstance(spec, str):
         return parse_spec(spec)
     return spec["name"], {key: value for key, value in spec.items() if key != "name"}

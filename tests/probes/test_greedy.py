@@ -23,7 +23,7 @@ from lengthwise.probes.curve.evaluate import measure_size as measure_answers
 from lengthwise.probes.curve.greedy import greedy_right
 from lengthwise.probes.probe import Context, ask
 from lengthwise.subjects import run as own_subjects
-from lengthwise.subjects.run import OwnSubject, TransformerAnswers, measured_batches
+from lengthwise.subjects.run import NetworkAnswers, OwnSubject, measured_batches
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS
 from lengthwise.tasks.task import Task
@@ -48,7 +48,7 @@ CASES = [
 
 
 def measure_size(model: Transformer, task: Task, size: int, items: int, seed: int) -> Point:
-    return measure_answers(TransformerAnswers(model), task, size, items, seed)
+    return measure_answers(NetworkAnswers(model), task, size, items, seed)
 
 
 def make(task_name: str, position: str, attention: str = "softmax", scale: float = 0.0) -> Transformer:

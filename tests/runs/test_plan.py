@@ -275,9 +275,12 @@ def test_plan_for_lays_settings_over_the_preset() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"dept": 3}, "there is no setting 'dept' of models or training; did you mean 'depth'? they have depth, width"),
+        ({"dept": 3}, "there is no setting 'dept' of models or training; did you mean 'depth'? they have model, depth"),
         ({"step": 3}, "there is no setting 'step' of models or training; did you mean 'steps'?"),
-        ({"model": {"depth": 3}}, "there is no setting 'model'"),
+        (
+            {"model": {"depth": 3}},
+            "model takes a text such as lstm, a class of torch.nn.Module",
+        ),
         ({"depth": "two"}, "depth takes a whole number, not 'two'"),
         ({"depth": True}, "depth takes a whole number, not True"),
         ({"mlp_ratio": 2.0}, "mlp_ratio takes a whole number, not 2.0"),
@@ -342,6 +345,7 @@ def planned_on_the_command_line(task: str, position: str, **settings: Any) -> Pl
 
 
 GIVEN = {
+    "model": st.sampled_from(["transformer", "transformer:depth=3,width=32"]),
     "depth": st.integers(1, 6),
     "width": st.sampled_from([16, 32, 64]),
     "heads": st.sampled_from([1, 2, 4]),

@@ -82,11 +82,11 @@ def test_there_and_back() -> None:
 
 
 def test_the_axes_are_the_fields_of_model_and_recipe() -> None:
-    assert [*MODEL, "position"] == [f.name for f in dataclasses.fields(Architecture)]
+    assert [*MODEL, "position"] == ["model", *(f.name for f in dataclasses.fields(Architecture))]
     assert list(TRAINING) == [f.name for f in dataclasses.fields(Recipe)]
     usual = {**vars(Architecture()), **vars(Recipe())}
     for name, kind in {**MODEL, **TRAINING}.items():
-        assert kind is type(usual[name]) or (name in ("attention", "sizes", "stop_at", "form"))
+        assert name in ("model", "attention", "sizes", "stop_at", "form") or kind is type(usual[name])
 
 
 def test_reading_a_study_needs_no_torch() -> None:
@@ -115,7 +115,7 @@ def test_another_number_of_seeds_holds_everywhere():
 WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
     "unknown key": ({"taks": "sort"}, ["'taks'", "did you mean 'tasks'"]),
     "unknown model key": ({"model": {"dept": 1}}, ["[model] has no key 'dept'", "did you mean 'depth'"]),
-    "training key in model": ({"model": {"steps": 1}}, ["[model] has no key 'steps'", "it has depth, width"]),
+    "training key in model": ({"model": {"steps": 1}}, ["[model] has no key 'steps'", "it has model, depth"]),
     "unknown training key": ({"training": {"stepps": 1}}, ["[training]", "did you mean 'steps'"]),
     "unknown budget key": ({"budget": {"minute": 1}}, ["[budget]", "did you mean 'minutes'"]),
     "unknown exclude key": ({"exclude": [{"seed": 1}, {"tasks": "sort"}]}, ["[[exclude]] 2", "did you mean 'task'"]),

@@ -17,7 +17,7 @@ from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.transformer import Transformer
 from lengthwise.probes.curve.evaluate import measure_size
 from lengthwise.subjects.open import open_subject
-from lengthwise.subjects.run import TransformerAnswers
+from lengthwise.subjects.run import NetworkAnswers
 from lengthwise.tasks import tasks
 from small_gguf import small_llama
 
@@ -61,7 +61,7 @@ def test_answers_are_those_of_the_measurement(run, task):
         vocabulary = len(asked.vocabulary)
         model = Transformer(Architecture(1, 8, 2, 2), Interface(vocabulary, asked.outputs, 40, 12)).eval()
     marked = open_subject(model).capability("answers").mark(asked.part("test"), 5, range(30), 0)
-    point = measure_size(TransformerAnswers(model), asked.part("test"), 5, 30, 0)
+    point = measure_size(NetworkAnswers(model), asked.part("test"), 5, 30, 0)
     assert (marked.items.sum(), marked.tokens.sum(), len(marked.tokens)) == (
         point.right,
         point.tokens_right,

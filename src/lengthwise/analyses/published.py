@@ -168,7 +168,7 @@ def compare(study: StudyContent) -> PublishedValues:
         facts = study.facts(row.task)
         for encoding, cell in study.row_cells(row).items():
             curve = published_for(facts, encoding)
-            if curve is None or not cell.done:
+            if curve is None or not cell.done or not cell.is_transformer:
                 continue
             alike = list(_stretches(row, encoding, cell, curve)) if cell.learned else []
             found += alike

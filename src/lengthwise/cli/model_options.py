@@ -35,17 +35,20 @@ def measure(parser: Parser) -> None:
 
     A saved run is measured at other sizes, on other items, on another task, or read with another encoding of the same
     parameters. Extending a model's context is tried this way: train with rope, then measure with --position
-    rope:scaling=yarn,factor=3. `--list-probes` lists what can be measured.
+    rope:scaling=yarn,factor=3. `--list-probes` lists what can be measured. A network of yours that was trained
+    elsewhere is measured as my.py::build with --task: `build` returns it.
     """
     what = "the folder of a run, a Hub folder, a GGUF file, or my.py::build"
     parser.add_argument("subject", nargs="?", metavar="SUBJECT", help=what)
     add_task_options(parser, "measure on this task, which has the same symbols (the run's own)")
+    parser.add_argument("--task", dest="named", metavar="TASK", help="TASK as an option")
     parser.add_argument(
         "--probe", action="append", metavar="SPEC", help="what to measure, as ladder:items=200; repeatable (curve)"
     )
     parser.flag("--list-probes", "list the probes")
     parser.add("--test-size N", "measure at every size up to this (the run's own test size)", whole_from(1))
     parser.add("--sizes N,N,…", "measure at these sizes instead, as 10,20,60")
+    parser.add("--train-size N", "of a model from elsewhere: the size it was trained to", whole_from(1))
     parser.add("--items N", "test items at each size (200)", whole_from(1), default=200)
     parser.add("--position SPEC", "read the model with this encoding instead of its own")
     parser.flag("--generate", "also write answers token by token: do they agree?")

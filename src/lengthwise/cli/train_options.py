@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from lengthwise.cli.options import Parser, add_task_options, number, whole, whole_from
 from lengthwise.models.architecture import Architecture
+from lengthwise.models.named import MODEL_WORDS
 from lengthwise.registry import SettingField, settings_of
 from lengthwise.training.recipe import Recipe
 
@@ -21,6 +22,7 @@ def train(parser: Parser) -> None:
     """
     add_task_options(parser)
     model, training = dict(settings_of(Architecture)), settings_of(Recipe)
+    parser.add("--model SPEC", MODEL_WORDS)
     parser.add("--position SPEC", model.pop("position").words, default="none")
     parser.add("--train-size N", "train on sizes up to this (20; less where a task ends below 60)", whole_from(1))
     parser.add("--test-size N", "measure at every size up to this (3 x training size)", whole_from(1))

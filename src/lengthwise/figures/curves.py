@@ -54,7 +54,8 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int
     lines = lines.encode(x=x, y=y, color=color, strokeDash=dash, tooltip=told)
     band = base.mark_area(opacity=0.18).encode(x=x, y="low:Q", y2="high:Q", color=color)
     chance = base.mark_line(strokeDash=[1, 3], strokeWidth=1, color="#666").encode(x="size:Q", y="mean(chance):Q")
-    trained = [{"from": smallest, "to": max(curve["train_size"] for curve in curves), "label": "trained"}]
+    furthest = max(curve["train_size"] for curve in curves)
+    trained = [{"from": smallest, "to": furthest, "label": "trained"}] if furthest else []
     shade = alt.Chart(alt.Data(values=trained)).mark_rect(color="#888", opacity=0.13).encode(x="from:Q", x2="to:Q")
     label = (
         alt.Chart(alt.Data(values=trained))
@@ -87,4 +88,4 @@ def _title(curves: Sequence[Mapping[str, Any]]) -> str:
     tasks = {curve["task"] for curve in curves}
     positions = {curve["position"] for curve in curves}
     task = tasks.pop() if len(tasks) == 1 else f"{len(tasks)} tasks"
-    return f"{task}, position {positions.pop()}" if len(positions) == 1 else task
+    return f"{task}, position {min(positions)}" if len(positions) == 1 and positions != {""} else task

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
 from lengthwise.models.attention import Attention, attentions
 from lengthwise.models.attention.softmax import Softmax
+from lengthwise.models.model import Model
 from lengthwise.positions import Position, positions
 from lengthwise.positions.encodings import NoPosition
 from lengthwise.registry import setting
 
+if TYPE_CHECKING:
+    from lengthwise.models.transformer import Transformer
+
 
 @dataclass(frozen=True)
-class Architecture:
-    """What a user chooses: one dial, the depth, and the rest has defaults that fit it."""
+class Architecture(Model):
+    """Our Transformer, what a user chooses of it: one dial, the depth, and the rest has defaults that fit it."""
 
     depth: int = setting(2, "number of layers")
     width: int = setting(64, "width of the residual stream")
@@ -43,6 +48,11 @@ class Architecture:
             near = " or ".join(str(w) for w in (below, below + self.heads) if w)
             raise UsageError(f"width {self.width} is not divisible by {self.heads} heads; width {near} would be")
         self.attention.check(self.causal)
+
+    def build(self, interface: Interface) -> Transformer:
+        from lengthwise.models.transformer import Transformer
+
+        return Transformer(self, interface)
 
 
 @dataclass(frozen=True)

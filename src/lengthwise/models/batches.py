@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lengthwise.models.transformer import Transformer
+from lengthwise.models.network import Network
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.batch import Batch
 from lengthwise.tasks.task import Task
@@ -23,11 +23,11 @@ class Right:
     loss: Tensor  # mean over what was scored
 
 
-def logits_of(model: Transformer, batch: Batch, seeds: Seeds | None, training: bool) -> Tensor:
+def logits_of(model: Network, batch: Batch, seeds: Seeds | None, training: bool) -> Tensor:
     """The model's outputs at the scored positions of a batch, [scored, outputs]."""
     inputs = torch.from_numpy(batch.inputs)
     items, tokens = inputs.shape
-    at = model.architecture.position.indices(tokens, items, model.shape, seeds, training)
+    at = model.position.indices(tokens, items, model.shape, seeds, training)
     return model(inputs, at=at, scored=torch.from_numpy(batch.scored))
 
 
@@ -39,7 +39,7 @@ def loss_of(task: Task, logits: Tensor, batch: Batch) -> Tensor:
 
 
 @torch.no_grad()
-def right_on(model: Transformer, task: Task, batch: Batch, seeds: Seeds | None = None) -> Right:
+def right_on(model: Network, task: Task, batch: Batch, seeds: Seeds | None = None) -> Right:
     """What the model gets right when it is fed the true answer so far: one forward pass.
 
     An item is right when the best-scored token is right at every answer position. That is so exactly when greedy

@@ -14,25 +14,28 @@ from lengthwise.files import read_json, replace_file, sha256, write_json, writin
 from lengthwise.integrity import CONFIG, MODEL, RUN, WEIGHTS, check_files, read_record
 from lengthwise.interrupts import held_back
 from lengthwise.models.architecture import Architecture, Interface
-from lengthwise.models.transformer import Transformer, fresh_model
+from lengthwise.models.model import Model
+from lengthwise.models.named import plain_model, restored_model
+from lengthwise.models.network import Network, fresh_network
 from lengthwise.outputs import is_ours, write_output
 from lengthwise.positions import positions
-from lengthwise.registry import plain_settings, restored_settings
 
 CARD = "README.md"
 
 
-def save_model(folder: Path, model: Transformer, card: str) -> None:
+def save_model(folder: Path, model: Network, card: str) -> None:
     """Write the model; the weights' hash stands in config.json, which is written last."""
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with replace_file(folder / WEIGHTS) as part:
-            save_file({k: v.contiguous() for k, v in model.state_dict().items()}, part, metadata={"format": "pt"})
+            tensors = {name: value.clone().contiguous() for name, value in model.state_dict().items()}  # some are tied
+            save_file(tensors, part, metadata={"format": "pt"})
         write_card(folder, card)
+        ours, settings = isinstance(model.architecture, Architecture), plain_model(model.architecture)
         config = {
             "model_type": "lengthwise",
-            "architectures": ["LengthwiseTransformer"],
-            **plain_settings(model.architecture),
+            "architectures": ["LengthwiseTransformer" if ours else model.architecture.title],
+            **(settings if ours else {"model": settings}),
             **vars(model.interface),
             "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
             "weights_sha256": sha256(folder / WEIGHTS),
@@ -46,18 +49,21 @@ def write_card(folder: Path, card: str) -> None:
         write_output(folder / CARD, card)
 
 
-def load_model(folder: Path, position: str | None = None) -> Transformer:
+def load_model(folder: Path, position: str | None = None, given: Model | None = None) -> Network:
     """The model of a folder, bit for bit as it was saved; that of a finished run must be the one its record names.
-    `position` reads it with another encoding, which must have the same parameters (RoPE with another scaling)."""
+    `position` reads it with another encoding, which must have the same parameters (RoPE with another scaling). `given`
+    stands in for a model that no name leads to."""
     if (folder / RUN).exists():
         check_files(folder, read_record(folder), MODEL)
     config = read_json(folder / CONFIG)
     try:
-        architecture = restored_settings(Architecture, config)
+        architecture = restored_model(config["model"], given) if "model" in config else restored_model(config)
         if position:
+            if not isinstance(architecture, Architecture):
+                raise UsageError("only our Transformer can be read with another encoding, and this is another network")
             architecture = dataclasses.replace(architecture, position=positions.make(position))
         interface = Interface(*(config[name] for name in ("vocabulary", "outputs", "rows", "trained")))
-        model = fresh_model(architecture, interface, 0).to(getattr(torch, config["dtype"]))
+        model = fresh_network(architecture, interface, 0).to(getattr(torch, config["dtype"]))
         expected = config["weights_sha256"]
     except (KeyError, TypeError, AttributeError, RuntimeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]

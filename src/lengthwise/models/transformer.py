@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from lengthwise.errors import UsageError
 from lengthwise.models.architecture import Architecture, Interface
-from lengthwise.positions import Shape
+from lengthwise.positions import Position, Shape
 from lengthwise.positions.networks.encoders import Encoder
 from lengthwise.seeds import Seeds
 
@@ -158,6 +158,10 @@ class Transformer(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.output = nn.Linear(width, interface.outputs, bias=False)
         self._initialise()
+
+    @property
+    def position(self) -> Position:
+        return self.architecture.position
 
     def _initialise(self) -> None:
         """GPT-2's: small normal weights, and smaller still where a sub-layer writes into the residual stream."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lengthwise.models.architecture import Architecture
 from lengthwise.probes.curve.curve import Curve, learned_sentence, reach_sentence, rounded_percent
 from lengthwise.runs.plan import Plan
 from lengthwise.training.loop import History
@@ -10,14 +11,15 @@ from lengthwise.training.loop import History
 def model_card(plan: Plan, history: History, curve: Curve | None = None) -> str:
     """What the model is, how it was trained and how far it holds, for someone who finds the folder."""
     a = plan.architecture
+    ours = isinstance(a, Architecture)
     lines = [
         "---",
         "library_name: lengthwise",
         "tags: [length-generalization]",
         "---",
-        f"# {plan.task_name}, position {plan.position_name}",
+        f"# {plan.task_name}, {'position' if ours else 'model'} {plan.model_name}",
         "",
-        f"A Transformer {'decoder' if a.causal else 'encoder'} of depth {a.depth}, width {a.width}, {a.heads} heads, "
+        f"{_described(a) if isinstance(a, Architecture) else f'The network {plan.model_name}'}, "
         f"trained by lengthwise on sizes up to {plan.train_size} ({history.step} steps of {plan.recipe.batch} items, "
         f"seed {plan.seed}; {history.ended}).",
     ]
@@ -36,3 +38,8 @@ def model_card(plan: Plan, history: History, curve: Curve | None = None) -> str:
         "Load it with `lengthwise.load_run(folder).model()`; measure it again with `lengthwise measure FOLDER`.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _described(a: Architecture) -> str:
+    kind = "decoder" if a.causal else "encoder"
+    return f"A Transformer {kind} of depth {a.depth}, width {a.width}, {a.heads} heads"

@@ -6,20 +6,25 @@ import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 from lengthwise.errors import UsageError
+from lengthwise.messages import sentence
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.attention import Attention
-from lengthwise.models.forms import Form
+from lengthwise.models.forms import Form, Full
+from lengthwise.models.model import Model
+from lengthwise.models.named import MODEL_WORDS, model_of, models, plain_model, restored_model
 from lengthwise.positions import Position, positions
+from lengthwise.positions.encodings import NoPosition
 from lengthwise.probes.curve import CurveProbe
-from lengthwise.probes.probe import Context, Probe, make_probes, probe_spec, probes, slug_of
+from lengthwise.probes.probe import Context, Probe, called, make_probes, probe_spec, probes, slug_of
 from lengthwise.progress import Progress
 from lengthwise.registry import SettingField, nearest, plain_settings, restored_settings, settings_of
+from lengthwise.subjects.subject import OF_TRANSFORMERS
 from lengthwise.tasks import tasks
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
@@ -28,8 +33,11 @@ from lengthwise.training.recipe import Decay, Recipe
 
 SCHEMA = 1
 
-# The settings of models and of training by their names; the position is an argument of its own everywhere.
-MODEL: Mapping[str, SettingField] = {n: one for n, one in settings_of(Architecture).items() if n != "position"}
+# The settings of models and of training by their names; the position is an argument of its own everywhere. All but the
+# first of a model are those of our Transformer.
+SHAPE: Mapping[str, SettingField] = {n: one for n, one in settings_of(Architecture).items() if n != "position"}
+_MODEL = SettingField("model", Model | Callable[..., Any], MODEL_WORDS, registry=models)
+MODEL: Mapping[str, SettingField] = {"model": _MODEL, **SHAPE}
 TRAINING: Mapping[str, SettingField] = settings_of(Recipe)
 SETTINGS: Mapping[str, SettingField] = {**MODEL, **TRAINING}
 
@@ -37,6 +45,7 @@ SETTINGS: Mapping[str, SettingField] = {**MODEL, **TRAINING}
 class Settings(TypedDict, total=False):
     """The settings of models and of training as keyword arguments, for editors and type checkers."""
 
+    model: str | Model | Callable[..., Any]  # a class of torch.nn.Module, or a network, can be called
     depth: int
     width: int
     heads: int
@@ -63,7 +72,7 @@ class Plan:
     which every run is judged by, is always among them."""
 
     task: Task
-    architecture: Architecture
+    architecture: Model
     recipe: Recipe
     train_size: int
     test_size: int
@@ -85,6 +94,8 @@ class Plan:
                 f"the task {self.task_name} has no items of size 1 to {self.train_size}; its sizes begin at {smallest}"
             )
         check_reaches(self.task, self.test_size)
+        if not isinstance(self.architecture, Architecture):
+            self._check_other()
         for probe in self.probes:
             try:
                 probe.passes(self.task, self.train_size, self.architecture.causal)
@@ -92,6 +103,17 @@ class Plan:
                 raise
             except Exception:  # a user's task that breaks is the business of its run, which will say how
                 continue
+
+    def _check_other(self) -> None:
+        """Refuse, before training, what only our Transformer can do."""
+        if self.recipe.form != Full():
+            raise UsageError(f"only our Transformer is trained in a form, and {self.model_name} is another network")
+        for probe in self.probes:
+            if lacking := [need for need in probe.needs if need in OF_TRANSFORMERS]:
+                raise UsageError(
+                    f"the probe {called(probe_spec(probe)['name'])} needs {sentence(f'capability.{lacking[0]}')}, and "
+                    f"{self.model_name} is another network"
+                )
 
     @property
     def train_sizes(self) -> list[int]:
@@ -107,7 +129,12 @@ class Plan:
 
     @property
     def position_name(self) -> str:
-        return positions.text_of(self.architecture.position)
+        return positions.text_of(self.architecture.position) if isinstance(self.architecture, Architecture) else "none"
+
+    @property
+    def model_name(self) -> str:
+        """What runs of one task are told apart by: the encoding of our Transformer, or the spec of another model."""
+        return self.position_name if isinstance(self.architecture, Architecture) else models.text_of(self.architecture)
 
     def interface(self) -> Interface:
         """What the task fixes of the model; the rows reach as far as the test, and as any probe."""
@@ -131,7 +158,7 @@ class Plan:
         return {
             "schema": SCHEMA,
             "task": tasks.spec_of(self.task) or _unregistered(self.task),
-            "model": plain_settings(self.architecture),
+            "model": plain_model(self.architecture),
             "recipe": plain_settings(self.recipe),
             "train_size": self.train_size,
             "test_size": self.test_size,
@@ -141,8 +168,8 @@ class Plan:
         }
 
     @classmethod
-    def from_plain(cls, data: Mapping[str, Any], task: Task | None = None) -> Plan:
-        """The plan of a run.json; a task that was never registered must be given again."""
+    def from_plain(cls, data: Mapping[str, Any], task: Task | None = None, model: Model | None = None) -> Plan:
+        """The plan of a run.json; a task or a model that was never registered must be given again."""
         try:
             if task is None and data["task"].get("unregistered"):
                 raise UsageError(
@@ -151,7 +178,7 @@ class Plan:
                 )
             return cls(
                 task=tasks.restore(data["task"]) if task is None else task,
-                architecture=restored_settings(Architecture, data["model"]),
+                architecture=restored_model(data["model"], model),
                 recipe=restored_settings(Recipe, data["recipe"]),
                 **{name: data[name] for name in ("train_size", "test_size", "items", "seed")},
                 probes=tuple(map(probes.restore, data["probes"])),
@@ -202,10 +229,11 @@ def plan_for(
     position = positions.make(position) if isinstance(position, str) else position
     if not isinstance(position, Position):
         raise UsageError(f"position takes a text such as learned+offset, or a Position, not {position!r}")
-    chosen = {**preset_settings(task), **{name: SETTINGS[name].typed(value) for name, value in settings.items()}}
+    given = {n: model_of(value) if n == "model" else SETTINGS[n].typed(value) for n, value in settings.items()}
+    chosen = {**preset_settings(task), **given}
     return Plan(
         task=task,
-        architecture=Architecture(**_fields_in(Architecture, chosen), position=position),
+        architecture=_architecture(given, chosen, position),
         recipe=Recipe(**_fields_in(Recipe, chosen)),
         train_size=train_size,
         test_size=default_test_size(task, train_size) if test_size is None else test_size,
@@ -215,9 +243,28 @@ def plan_for(
     )
 
 
+def _architecture(given: Mapping[str, Any], chosen: Mapping[str, Any], position: Position) -> Model:
+    """The model of a plan. What the user says of our Transformer, in whatever way, comes before the task's preset."""
+    model = given.get("model", Architecture())
+    if not isinstance(model, Architecture):
+        if wrong := [name for name in given if name in SHAPE]:
+            raise UsageError(
+                f"{wrong[0]} is a setting of our Transformer, and {models.text_of(model)} is another network"
+            )
+        if position != NoPosition():
+            raise UsageError(f"{models.text_of(model)} is not our Transformer and takes no position encoding of ours")
+        return model
+    stated = getattr(model, "_spec", settings_of(Architecture) if "model" in given else {})  # an object states it all
+    own = {name: getattr(model, name) for name in settings_of(Architecture) if name in stated}
+    if position != NoPosition() or "position" not in own:
+        own["position"] = position
+    return Architecture(**{**_fields_in(Architecture, chosen), **own, **_fields_in(Architecture, given)})
+
+
 def default_folder(plan: Plan) -> Path:
-    """runs/<task>-<position>-<digest>: the same plan has the same folder."""
-    slug = re.sub(r"[^A-Za-z0-9_.=+-]+", "-", f"{plan.task_name}-{plan.position_name}").strip("-")[:60]
+    """runs/<task>-<position>-<digest>, or with the model where that is another: the same plan has the same folder."""
+    name = re.sub(r"^.*[\\/](?=[^\\/]*\.py(::|$))", "", plan.model_name)
+    slug = re.sub(r"[^A-Za-z0-9_.=+-]+", "-", f"{plan.task_name}-{name}").strip("-")[:60]
     return Path("runs") / f"{slug}-s{plan.seed}-{plan.digest()}"
 
 

@@ -26,7 +26,8 @@ from lengthwise.files import read_json, sha256, write_json, writing
 from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, digests, read_record, sealed
 from lengthwise.models.folder import load_model, save_model, write_card
 from lengthwise.models.formed import Formed, in_form, save_coordinates
-from lengthwise.models.transformer import Transformer, fresh_model
+from lengthwise.models.named import model_of
+from lengthwise.models.network import ModuleNetwork, Network, check_network, fresh_network
 from lengthwise.positions import Position
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.curve.curve import Curve
@@ -39,11 +40,14 @@ from lengthwise.runs.environment import environment, threads
 from lengthwise.runs.plan import SCHEMA, Plan, Settings, default_folder, folder_of_seed, plan_for
 from lengthwise.runs.stored import read_records, write_record
 from lengthwise.seeds import Seeds
-from lengthwise.subjects.run import OwnSubject, StoredRun, TransformerAnswers
+from lengthwise.subjects.open import open_subject
+from lengthwise.subjects.python import is_python
+from lengthwise.subjects.run import NetworkAnswers, OwnSubject, StoredRun
+from lengthwise.subjects.subject import Subject
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import BOS, EOS, NOTHING, SEP, SPECIALS
 from lengthwise.tasks.contract import check_own
-from lengthwise.tasks.sizes import check_reaches, name_of
+from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.loop import History, train_model
 from lengthwise.trust import trusting
@@ -99,9 +103,10 @@ class Run:
         """Whether it stays so up to three times the training size, or as far as was measured; None unless learned."""
         return self.curve.standing(self.plan.test_size).holds
 
-    def model(self, position: str | None = None) -> Transformer:
-        """The trained model, loaded from the folder; `position` reads it with another encoding, if that fits."""
-        return load_model(self.folder, position)
+    def model(self, position: str | None = None) -> Network:
+        """The trained model, loaded from the folder; `position` reads it with another encoding, if that fits. Of a
+        network of yours, `run.model().module` is the module itself."""
+        return load_model(self.folder, position, self.plan.architecture)
 
     def subject(self, position: str | None = None) -> OwnSubject:
         """The run as something that probes can be put to."""
@@ -189,7 +194,10 @@ def train(
     the curve, as in probes=["ladder:items=200"]. `progress` is called with what is being done; by default a terminal
     and a notebook show a bar.
 
-    All other arguments are settings of the model and of training, the fields of `Architecture` and of `Recipe`. They
+    `model` is what is trained, our Transformer unless another is given: a name such as lstm:hidden=64, a class in a
+    file ("my.py::Net"), a class of `torch.nn.Module`, or a network, whose weights are then where training begins.
+
+    All other arguments are settings of our Transformer and of training, the fields of `Architecture` and `Recipe`. They
     replace those of the task's preset, exactly as the options of the same names do on the command line: a setting that
     you do not give keeps the preset's value. The names and types are those of `lengthwise.runs.plan.Settings`, which
     editors and type checkers know.
@@ -197,6 +205,7 @@ def train(
     >>> run = lw.train("sort", "learned+offset", train_size=20, test_size=60)    # doctest: +SKIP
     >>> run.reach, run.curve.bins()[-1].exact                                     # doctest: +SKIP
     >>> lw.train("sort", "rope", depth=4, steps=200, seeds=3)                     # doctest: +SKIP
+    >>> lw.train("parity", model="my.py::Net:hidden=32", test_size=200)           # doctest: +SKIP
     """
     given = {"train_size": train_size, "test_size": test_size, "items": items, "probes": make_probes(probes)}
     plans = [plan_for(task, position, settings, seed=seed, **given) for seed in seeds_of(seeds)]
@@ -218,21 +227,35 @@ def seeds_of(given: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def measure(
-    run: str | Path | Run,
-    *,
+    run: str | Path | Run | Any,
     task: str | Task | None = None,
+    *,
     test_size: int | None = None,
     sizes: Sequence[int] | None = None,
     items: int = 200,
     seed: int | None = None,
     position: str | None = None,
+    train_size: int | None = None,
     progress: Progress | None = None,
 ) -> Curve:
     """Measure a saved run again: at other sizes, on other items (`seed`), on another task with the same vocabulary, or
-    read with another encoding that has the same parameters (`position="rope:scaling=yarn,factor=3"`)."""
+    read with another encoding that has the same parameters (`position="rope:scaling=yarn,factor=3"`).
+
+    Anything else that answers is measured on a `task`: a network that was trained elsewhere, which takes tokens [items,
+    tokens], numbered as in `task.vocabulary`, and gives [items, tokens, task.outputs]; an object with
+    `answer(prompts)`; or a file that makes one, "my.py::build". `train_size` is the size it was trained to, by which it
+    is judged whether it has learned."""
     if sizes is not None and not sizes:
         raise UsageError("no items in the range of sizes asked for: the list of sizes is empty")
     asked = tasks.make(task) if isinstance(task, str) else task
+    if is_python(run) if isinstance(run, str) else not isinstance(run, Run | Path):
+        if position is not None:
+            raise UsageError("only a run can be read with another encoding; leave the position out")
+        context = Context(asked, train_size, tuple(sizes or ()), items, seed or 0)
+        with shown(progress) as told:
+            return Curve.from_record(ask_other(open_subject(run), [CurveProbe()], context, test_size, told)[0])
+    if train_size is not None:
+        raise UsageError("a run knows its training size; leave train_size out")
     run = run if isinstance(run, Run) else _load_for(run, asked)
     context = Context(asked, None, tuple(sizes or ()), items, run.plan.seed if seed is None else seed)
     with shown(progress) as told:
@@ -268,9 +291,28 @@ def ask_run(
     return found
 
 
-def load_run(folder: str | Path, task: Task | None = None, trust: bool = False) -> Run:
-    """The run kept in a folder. Its task may be a Python file, which runs only with `trust`; a `task` that is given
-    stands in for the run's own."""
+def ask_other(
+    subject: Subject,
+    asked: Sequence[Probe],
+    context: Context,
+    test_size: int | None = None,
+    progress: Progress = silent,
+) -> list[Record]:
+    """Put probes to something that is no run of ours: at the sizes of the context, or at those that each probe chooses
+    up to the test size."""
+    task, found = context.task, []
+    for probe in asked:
+        sizes = context.sizes
+        if task is not None and not sizes:
+            trained = default_train_size(task) if context.train_size is None else context.train_size
+            sizes = tuple(probe.sizes(task, trained, test_size or default_test_size(task, trained)))
+        found.append(ask(probe, subject, dataclasses.replace(context, sizes=sizes, progress=progress)))
+    return found
+
+
+def load_run(folder: str | Path, task: Task | None = None, trust: bool = False, model: Any = None) -> Run:
+    """The run kept in a folder. Its task or its model may be a Python file, which runs only with `trust`; a `task` that
+    is given stands in for the run's own, and so does a `model`, which must be the one it was trained with."""
     folder = Path(folder)
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; `lengthwise train` writes one and prints its name")
@@ -279,7 +321,10 @@ def load_run(folder: str | Path, task: Task | None = None, trust: bool = False) 
     record = read_json(folder / RUN)
     try:
         with trusting(trust):
-            plan = Plan.from_plain(record["plan"], task)  # first, as a task that is gone can be given by the user
+            given = None if model is None else model_of(model)
+            plan = Plan.from_plain(
+                record["plan"], task, given
+            )  # first, as a task that is gone can be given by the user
         record = check_run(folder)
         history = History(**record["history"])
         return Run(folder, plan, history, read_records(folder, record), record["environment"])
@@ -287,9 +332,13 @@ def load_run(folder: str | Path, task: Task | None = None, trust: bool = False) 
         raise UsageError(f"{folder / RUN} is incomplete: {error} is missing or wrong") from error
 
 
-def build_model(plan: Plan) -> Transformer:
-    """The untrained model of a plan, in the form that its recipe asks for."""
-    return in_form(fresh_model(plan.architecture, plan.interface(), plan.seed), plan.recipe.form, plan.seed)
+def build_model(plan: Plan) -> Network:
+    """The untrained model of a plan, in the form that its recipe asks for; a network of the user's is tried first."""
+    model = fresh_network(plan.architecture, plan.interface(), plan.seed)
+    if not isinstance(model, ModuleNetwork):
+        return in_form(model, plan.recipe.form, plan.seed)
+    check_network(model, f"the model {plan.model_name}", plan.interface().trained)
+    return model
 
 
 def _trained(plan: Plan, folder: Path, progress: Progress) -> dict[str, Any]:
@@ -333,7 +382,7 @@ def _measured(plan: Plan, folder: Path, found: dict[str, Any], progress: Progres
         slug = slug_of(probe)
         if found["records"].get(slug) == asked[slug] and not damage(folder, found, slug):
             continue
-        subject = subject or _subject(folder, plan, load_model(folder), found)
+        subject = subject or _subject(folder, plan, load_model(folder, given=plan.architecture), found)
         record = ask(probe, subject, plan.context(probe, progress))
         with writing(folder):
             name = write_record(folder, slug, record)
@@ -354,7 +403,7 @@ def _measured(plan: Plan, folder: Path, found: dict[str, Any], progress: Progres
     return found
 
 
-def _subject(folder: Path, plan: Plan, model: Transformer, record: Mapping[str, Any]) -> OwnSubject:
+def _subject(folder: Path, plan: Plan, model: Network, record: Mapping[str, Any]) -> OwnSubject:
     return OwnSubject(folder.name, model, folder, StoredRun(folder, record, plan.task))
 
 
@@ -397,7 +446,7 @@ def _load_for(folder: str | Path, task: Task | None) -> Run:
 
 
 @torch.no_grad()
-def answer_of(model: Transformer, task: Task, prompt: Sequence[str], seed: int) -> tuple[str, ...]:
+def answer_of(model: Network, task: Task, prompt: Sequence[str], seed: int) -> tuple[str, ...]:
     """The answer to a prompt, written greedily; for tags one label per symbol, for numbers the numbers."""
     symbols = {symbol: number + len(SPECIALS) for number, symbol in enumerate(task.symbols)}
     if unknown := [symbol for symbol in prompt if symbol not in symbols]:
@@ -405,7 +454,7 @@ def answer_of(model: Transformer, task: Task, prompt: Sequence[str], seed: int) 
         raise UsageError(f"the task {name_of(task)} has no symbol {unknown[0]!r}; it has {some}")
     tokens = [BOS, *(symbols[symbol] for symbol in prompt), *([] if task.readout == "tags" else [SEP])]
     inputs = torch.tensor([tokens])
-    position, shape = model.architecture.position, model.shape
+    position, shape = model.position, model.shape
     if task.readout == "answer":
         most = 4 * len(prompt) + 64
         if not position.beyond_training:
@@ -421,10 +470,10 @@ def answer_of(model: Transformer, task: Task, prompt: Sequence[str], seed: int) 
     return labels[-len(task.solve(prompt)) :]
 
 
-def failures_of(model: Transformer, task: Task, size: int, count: int, items: int, seed: int) -> list[Failure]:
+def failures_of(model: Network, task: Task, size: int, count: int, items: int, seed: int) -> list[Failure]:
     """The first wrong items among the first `items` test items of a size."""
     task = task.part("test")
-    wrong = np.flatnonzero(~TransformerAnswers(model).mark(task, size, range(items), seed).items)[:count]
+    wrong = np.flatnonzero(~NetworkAnswers(model).mark(task, size, range(items), seed).items)[:count]
     drawn, found = task.draw(size, seed, wrong, role="test"), []
     for number, prompt, truth in zip(wrong.tolist(), drawn.prompts, drawn.answers, strict=True):
         asked = task.spelled(prompt)

@@ -44,6 +44,11 @@ class Cell:
     runs: tuple[RunRecord, ...]
     rule: Keep
 
+    @property
+    def is_transformer(self) -> bool:
+        """Whether its runs are of our Transformer, of which alone theories and published values speak."""
+        return all("model" not in run.settings for run in self.runs)
+
     @cached_property
     def done(self) -> tuple[RunRecord, ...]:
         return tuple(run for run in self.runs if run.summary is not None)

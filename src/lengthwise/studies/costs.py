@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengthwise.errors import UsageError
+from lengthwise.models.architecture import Architecture
 from lengthwise.runs.plan import Plan
 from lengthwise.seeds import Floats
 from lengthwise.tasks.task import Task
@@ -90,7 +91,8 @@ def relative_cost(plan: Plan) -> float:
 
 def _pass(plan: Plan, items: int, tokens: Floats) -> Floats:
     """The work of one pass over items of so many tokens, [sizes, 5]."""
-    shape, ones = plan.architecture, np.ones_like(tokens)
+    own, ones = plan.architecture, np.ones_like(tokens)
+    shape = own if isinstance(own, Architecture) else Architecture()  # of another network nothing is known
     layers = shape.depth * items
     dense = layers * tokens * (4 + 2 * shape.mlp_ratio) * shape.width**2
     return np.column_stack([ones, shape.depth * ones, dense, layers * tokens**2 * shape.width, items * tokens])

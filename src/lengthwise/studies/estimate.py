@@ -30,7 +30,7 @@ from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model
 from lengthwise.seeds import Floats
 from lengthwise.studies.costs import RUN, SIZE, STEP, plan_work, probe_seconds, relative_cost, size_work, step_work
-from lengthwise.subjects.run import TransformerAnswers
+from lengthwise.subjects.run import NetworkAnswers
 from lengthwise.training.lengths import Fixed
 from lengthwise.training.loop import train_model
 
@@ -60,7 +60,7 @@ class Pace:
 
     def factor(self, plan: Plan) -> float:
         """Of this task with this encoding; failing that, of the task times that of the encoding; failing that, 1."""
-        task, position = plan.task_name, plan.position_name
+        task, position = plan.task_name, plan.model_name
         if (task, position) in self.factors:
             return self.factors[task, position]
         return self.factors.get((task, ""), 1.0) * self.factors.get(("", position), 1.0)
@@ -184,7 +184,7 @@ def _means(pairs: Iterable[tuple[K, float]]) -> dict[K, float]:
 
 def _timed(plan: Plan, largest: bool) -> tuple[Timing, Timing]:
     """A few steps at the largest or at a middle training size, or all of a pool; and a middle test size measured."""
-    model, names = build_model(plan), (plan.task_name, plan.position_name)
+    model, names = build_model(plan), (plan.task_name, plan.model_name)
     size = plan.train_sizes[-1 if largest else len(plan.train_sizes) // 2]
     pooled = plan.recipe.pool > 1
     steps, sizes = (plan.recipe.pool, plan.recipe.sizes) if pooled else (_STEPS, Fixed(size))
@@ -193,14 +193,14 @@ def _timed(plan: Plan, largest: bool) -> tuple[Timing, Timing]:
     step = Timing(*names, step_work(plan, [size]), history.seconds / steps)
     items, size = min(plan.items, _ITEMS), plan.test_sizes[len(plan.test_sizes) // 2]
     began = time.monotonic()
-    measure_size(TransformerAnswers(model), plan.task.part("test"), size, items, plan.seed)
+    measure_size(NetworkAnswers(model), plan.task.part("test"), size, items, plan.seed)
     return step, Timing(*names, size_work(plan, [size], items), time.monotonic() - began)
 
 
 def _spread(plans: Sequence[Plan]) -> Iterator[Plan]:
     """One plan of each kind: one of middling cost, then kinds such that every task and encoding is met early on."""
     kinds = {
-        (plan.task_name, plan.position_name, repr(plan.architecture), plan.recipe.batch, plan.train_size): plan
+        (plan.task_name, plan.model_name, repr(plan.architecture), plan.recipe.batch, plan.train_size): plan
         for plan in plans
     }
     waiting = list(kinds.values())
@@ -212,7 +212,7 @@ def _spread(plans: Sequence[Plan]) -> Iterator[Plan]:
         yield plan
         waiting.remove(plan)
         tasks_met[plan.task_name] += 1
-        positions_met[plan.position_name] += 1
+        positions_met[plan.model_name] += 1
         if not waiting:
             return
-        plan = min(waiting, key=lambda one: (tasks_met[one.task_name], positions_met[one.position_name]))
+        plan = min(waiting, key=lambda one: (tasks_met[one.task_name], positions_met[one.model_name]))

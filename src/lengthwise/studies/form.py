@@ -229,7 +229,7 @@ _READERS: Mapping[str, Callable[[Any, str], Any]] = {
     "budget": _budget,
     "probes": _several(str),
     "analyses": lambda given, key: _several(str)(given, key) if given else (),
-    "model": _axes(MODEL),
+    "model": lambda given, key: _axes(MODEL)({"model": given} if isinstance(given, str | list | tuple) else given, key),
     "training": _axes(TRAINING),
     "exclude": _each(_exclusion),
     "override": _each(_override),

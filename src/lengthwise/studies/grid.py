@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.models.architecture import Architecture
 from lengthwise.positions import Position, Shape, positions
 from lengthwise.probes.probe import Probe, probes
-from lengthwise.registry import nearest, plain_settings
-from lengthwise.runs.plan import SETTINGS, Plan, default_folder, plan_for, preset
+from lengthwise.registry import nearest, parse_spec, plain_settings
+from lengthwise.runs.plan import SETTINGS, SHAPE, Plan, default_folder, plan_for, preset
 from lengthwise.studies.form import MODEL, TRAINING, Scalar, TestSize, Values, paired_test_sizes
 from lengthwise.studies.record import RunRecord, named_variants, planned_run
 from lengthwise.studies.spec import Study
@@ -158,6 +159,7 @@ def _replaced(held: Any, given: Any) -> Any:
 
 def _multiplied(block: _GridBlock) -> Iterator[_Choice]:
     usual = {name: value for part in preset(block.task) for name, value in plain_settings(part).items()}
+    usual["model"] = "transformer"
     try:
         pairs = zip(block.train_size, paired_test_sizes(block.train_size, block.test_size), strict=True)
     except UsageError as error:
@@ -167,6 +169,8 @@ def _multiplied(block: _GridBlock) -> Iterator[_Choice]:
         place = {**block.names, "train_size": train_size, "test_size": reached, "items": block.items}
         for model, training in itertools.product(_products(block.model, MODEL), _products(block.training, TRAINING)):
             known = {**usual, **_in_registry_words({**model, **training}), **place}
+            if parse_spec(str(known["model"]))[0] != "transformer":
+                known |= dict.fromkeys(SHAPE)
             for seed in block.seeds:
                 yield _Choice(block, train_size, test_size, model, training, seed, {**known, "seed": seed})
 
@@ -222,7 +226,8 @@ def _check_parts(plan: Plan) -> None:
     except Exception:  # a user's task that breaks is the business of its run, which will say how
         return
     shape = plan.architecture
-    shape.position.check(Shape(shape.width, shape.heads, interface.rows, interface.trained, shape.causal))
+    if isinstance(shape, Architecture):
+        shape.position.check(Shape(shape.width, shape.heads, interface.rows, interface.trained, shape.causal))
 
 
 def run_key(plan: Plan) -> str:

@@ -14,6 +14,7 @@ from lengthwise.integrity import RUN, check_run
 from lengthwise.probes.curve.curve import Curve
 from lengthwise.probes.probe import named
 from lengthwise.records import Record
+from lengthwise.registry import format_spec
 from lengthwise.runs.stored import read_records
 
 State = Literal["waiting", "running", "done", "failed"]
@@ -121,7 +122,8 @@ def planned_run(key: str, task: str, position: str, plan: Mapping[str, Any], ask
 
 def settings_of(plan: Mapping[str, Any]) -> dict[str, Any]:
     """The model and the recipe of a plan (as `Plan.plain` gives it), side by side; the encoding has its own column."""
-    both = {**plan["model"], **plan["recipe"]}
+    model = plan["model"]
+    both = {**({"model": format_spec(model)} if "name" in model else model), **plan["recipe"]}
     return {name: value for name, value in both.items() if name != "position" and value is not None}
 
 
@@ -136,14 +138,20 @@ def named_variants(records: Iterable[RunRecord]) -> list[RunRecord]:
     named = []
     for record in records:
         names = differing[record.task, record.position]
-        own = [f"{name.replace('_', ' ')} {value}" for name, value in record.settings.items() if name in names]
+        settings = {"model": "transformer", **record.settings}
+        own = [f"{name.replace('_', ' ')} {value}" for name, value in settings.items() if name in names]
         named.append(replace(record, variant=", ".join(own)))
     return named
 
 
 def _differing(settings: list[Mapping[str, Any]]) -> set[str]:
-    names = {name for own in settings for name in own}
-    return {name for name in names if len({repr(own.get(name)) for own in settings}) > 1}
+    """Between different models the model alone, as most of their settings are not to be compared."""
+    models = {own.get("model"): [one for one in settings if one.get("model") == own.get("model")] for own in settings}
+    found = {"model"} if len(models) > 1 else set()
+    for alike in models.values():
+        names = {name for own in alike for name in own}
+        found |= {name for name in names if len({repr(own.get(name)) for own in alike}) > 1}
+    return found
 
 
 def read_finished(folder: Path) -> RunRecord:

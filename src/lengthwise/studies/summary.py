@@ -85,7 +85,8 @@ def read_summary(path: str | Path) -> StudySummary:
 
 
 def _row(run: RunRecord) -> dict[str, Any]:
-    known = {name: getattr(run, name) for name in _KNOWN} | {name: run.settings[name] for name in ("depth", "width")}
+    known = {name: getattr(run, name) for name in _KNOWN}
+    known |= {name: run.settings.get(name) for name in ("depth", "width")}
     return {"run": known, "records": {slug: _rounded(_small(one).plain(), DIGITS) for slug, one in run.records.items()}}
 
 

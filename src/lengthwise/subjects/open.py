@@ -9,7 +9,7 @@ from lengthwise.errors import UsageError
 from lengthwise.models.hub_folder import CONFIG
 from lengthwise.subjects.endpoint import SCHEME, open_endpoint
 from lengthwise.subjects.hub import HubSubject
-from lengthwise.subjects.python import open_python, subject_of_object
+from lengthwise.subjects.python import is_python, open_python, subject_of_object
 from lengthwise.subjects.run import is_own, open_own
 from lengthwise.subjects.subject import Subject
 
@@ -25,7 +25,7 @@ def open_subject(model: str | Path | Any) -> Subject:
     """
     if isinstance(model, str) and model.startswith(f"{SCHEME}:"):
         return open_endpoint(model)
-    if isinstance(model, str) and model.partition("::")[0].endswith(".py"):
+    if isinstance(model, str) and is_python(model):
         return open_python(model)
     if not isinstance(model, str | Path):
         return subject_of_object(model)

@@ -19,11 +19,12 @@ from torch import Tensor, nn
 from lengthwise.errors import UsageError
 from lengthwise.models.formed import rebuilt
 from lengthwise.models.forms import Form, forms
+from lengthwise.models.named import plain_model
+from lengthwise.models.network import Network
 from lengthwise.models.transformer import Transformer
-from lengthwise.registry import plain_settings
 
 Tensors = dict[str, NDArray[np.float32]]
-Network = TypeVar("Network", bound=nn.Module)
+Module = TypeVar("Module", bound=nn.Module)
 
 
 class ModelWeights(abc.ABC):
@@ -81,22 +82,23 @@ class Predictor(ModelWeights):
 
 
 class OurPredictor(Predictor):
-    """A Transformer of ours; positions are those of testing, the same for every context of a length."""
+    """A Transformer of ours or a network trained here; positions are those of testing, the same for every context of a
+    length."""
 
-    def __init__(self, model: Transformer) -> None:
+    def __init__(self, model: Network) -> None:
         self.network = self.model = model.eval()
         self.vocabulary, self.longest, self.causal = model.interface.outputs, None, model.architecture.causal
 
     def states(self, inputs: Tensor, scored: Tensor) -> Tensor:
         items, tokens = inputs.shape
-        at = self.model.architecture.position.indices(tokens, items, self.model.shape, None, False)
+        at = self.model.position.indices(tokens, items, self.model.shape, None, False)
         return self.model(inputs, at=at, scored=scored)
 
     def logits(self, states: Tensor) -> Tensor:
         return states  # V is small: the forward pass has made them
 
     def header(self) -> dict[str, Any]:
-        return {"model": "lengthwise", **plain_settings(self.model.architecture), **vars(self.model.interface)}
+        return {"model": "lengthwise", **plain_model(self.model.architecture), **vars(self.model.interface)}
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         return type(self)(_filled(self.model, tensors))
@@ -108,6 +110,7 @@ class FormedPredictor(OurPredictor):
 
     def __init__(self, model: Transformer, form: Form, seed: int, coordinates: Tensors) -> None:
         super().__init__(model)
+        self.formed = model
         self.form, self.seed, self.coordinates = form, seed, coordinates
 
     def _numbers(self) -> Tensors:
@@ -117,7 +120,7 @@ class FormedPredictor(OurPredictor):
         return self.coordinates
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
-        made = rebuilt(self.model.architecture, self.model.interface, self.form, self.seed, tensors)
+        made = rebuilt(self.formed.architecture, self.formed.interface, self.form, self.seed, tensors)
         return type(self)(made, self.form, self.seed, dict(tensors))
 
     def header(self) -> dict[str, Any]:
@@ -177,7 +180,7 @@ def _stored(network: nn.Module) -> dict[str, Tensor]:
 
 
 @torch.no_grad()
-def _filled(network: Network, tensors: Mapping[str, NDArray[np.float32]]) -> Network:
+def _filled(network: Module, tensors: Mapping[str, NDArray[np.float32]]) -> Module:
     """A copy of a network with these weights, no more and no less than it has."""
     made = copy.deepcopy(network)
     places = _stored(made)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,20 @@ import torch
 
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.files import sha256
+from lengthwise.models.architecture import Interface
+from lengthwise.models.network import GivenNetwork, ModuleNetwork, check_network
 from lengthwise.models.transformer import Transformer
 from lengthwise.registry import nearest
 from lengthwise.seeds import Floats, Ints
 from lengthwise.subjects.hub import HubSubject
-from lengthwise.subjects.run import OwnSubject
+from lengthwise.subjects.run import NetworkAnswers, OwnSubject
 from lengthwise.subjects.subject import MarkedItems, Subject
 from lengthwise.tasks.batch import NOTHING
 from lengthwise.tasks.task import Task
 from lengthwise.trust import allow, line_of, module_in, said
 
 BUILD = "build"  # the function of a file that is called where none is named
+_TRIED = 64  # tokens, at most, on which a network of the user's is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,31 @@ class FunctionAnswers:
         return numbers.shape == wanted.shape and bool((np.abs(numbers - wanted) <= task.tolerance).all())
 
 
+@dataclass(frozen=True, eq=False)
+class ModuleAnswers:
+    """The answers of a module of torch that was trained elsewhere: `forward` takes tokens [items, tokens], numbered as
+    in the vocabulary of the task, and gives [items, tokens, outputs]. It is tried before it is first marked."""
+
+    name: str
+    module: torch.nn.Module
+    tried: set[tuple[int, int]] = field(default_factory=set)
+
+    def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
+        model = GivenNetwork(self.module)
+        tokens = task.width(size, model.causal)
+        network = ModuleNetwork(model, Interface(len(task.vocabulary), task.outputs, tokens, tokens), self.module)
+        modes = [(module, module.training) for module in self.module.modules()]
+        self.module.eval()
+        try:
+            if (case := (len(task.vocabulary), task.outputs)) not in self.tried:
+                check_network(network, self.name, min(tokens, _TRIED), trains=False)
+                self.tried.add(case)
+            return NetworkAnswers(network).mark(task, size, items, seed)
+        finally:
+            for module, training in modes:
+                module.training = training
+
+
 class ObjectSubject(Subject):
     """An object with `answer(prompts)`, or a module of torch about which nothing else is known."""
 
@@ -73,21 +101,23 @@ class ObjectSubject(Subject):
 
     def capabilities(self) -> Mapping[str, Callable[[], Any]]:
         answer = getattr(self.thing, "answer", None)
-        return {"answers": lambda: FunctionAnswers(self.name, answer)} if callable(answer) else {}
+        if callable(answer):
+            return {"answers": lambda: FunctionAnswers(self.name, answer)}
+        network = self.thing
+        return {"answers": lambda: ModuleAnswers(self.name, network)} if isinstance(network, torch.nn.Module) else {}
 
     def lacking(self, name: str) -> str:
-        if name == "answers":
-            return f"its class {type(self.thing).__name__} has no method answer(prompts)"
         if name in ("run", "transformer"):
             return "it was not trained here"
         return f"the layout of the class {type(self.thing).__name__} is not known"
 
 
 def subject_of_object(thing: Any, name: str = "the model") -> Subject:
-    """The subject of a Transformer of ours, a model of `transformers`, or an object with `answer(prompts)`."""
+    """The subject of a Transformer of ours, a model of `transformers`, another network, or an object with
+    `answer(prompts)`."""
     if isinstance(thing, Subject):
         return thing
-    if isinstance(thing, Transformer):
+    if isinstance(thing, Transformer | ModuleNetwork):
         return OwnSubject(name, thing)
     if isinstance(thing, torch.nn.Module) and hasattr(getattr(thing, "config", None), "model_type"):
         return HubSubject(None, thing, name)
@@ -96,6 +126,11 @@ def subject_of_object(thing: Any, name: str = "the model") -> Subject:
     raise UsageError(
         f"a subject is a path, a model, or an object with a method answer(prompts), not a {type(thing).__name__}"
     )
+
+
+def is_python(spec: str) -> bool:
+    """Whether a text names a file of code rather than a folder or a file of data."""
+    return spec.partition("::")[0].endswith(".py")
 
 
 def open_python(spec: str) -> Subject:

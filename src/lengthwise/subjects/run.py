@@ -1,4 +1,4 @@
-"""A model of lengthwise: the folder of a run, a model folder without a record, or a Transformer in memory."""
+"""A model of lengthwise: the folder of a run, a model folder without a record, or a network in memory."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json
 from lengthwise.integrity import COORDINATES, MODEL, RUN, check_files, check_run, digests, read_record
 from lengthwise.models.anatomy import anatomy_of
+from lengthwise.models.architecture import Architecture
 from lengthwise.models.batches import logits_of
 from lengthwise.models.folder import CONFIG, load_model
 from lengthwise.models.formed import load_coordinates
+from lengthwise.models.named import models
+from lengthwise.models.network import Network
 from lengthwise.models.transformer import Cache, Transformer
 from lengthwise.registry import format_spec, plain_settings, restored_settings
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.predictor import FormedPredictor, OurPredictor, Predictor, states_of_transformer
-from lengthwise.subjects.subject import MarkedItems, Subject
+from lengthwise.subjects.subject import OF_TRANSFORMERS, MarkedItems, Subject
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS, PAD, Batch
 from lengthwise.tasks.task import Task
@@ -98,20 +101,26 @@ class StoredRun:
 
 
 class OwnSubject(Subject):
-    """A Transformer of lengthwise; `run` is what is stored of its run, where there is one."""
+    """A Transformer of lengthwise, or another network that was trained by it; `run` is what is stored of its run, where
+    there is one."""
 
-    def __init__(self, name: str, model: Transformer, folder: Path | None = None, run: StoredRun | None = None) -> None:
+    def __init__(self, name: str, model: Network, folder: Path | None = None, run: StoredRun | None = None) -> None:
         self.name, self.model, self.folder, self.run = name, model, folder, run
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        config = plain_settings(self.model.architecture)
-        found = [
-            ("kind", f"{'run' if self.run else 'model'} of lengthwise, {'decoder' if config['causal'] else 'encoder'}"),
-            ("layers", f"{config['depth']} of width {config['width']} with {config['heads']} heads"),
-            ("attention", config["attention"]),
-            ("positions", config["position"]),
-        ]
+        own = self.model.architecture
+        found = [("kind", f"{'run' if self.run else 'model'} of lengthwise, {'decoder' if own.causal else 'encoder'}")]
+        if isinstance(own, Architecture):
+            config = plain_settings(own)
+            found += [
+                ("layers", f"{config['depth']} of width {config['width']} with {config['heads']} heads"),
+                ("attention", config["attention"]),
+                ("positions", config["position"]),
+            ]
+        else:
+            count = sum(parameter.numel() for parameter in self.model.parameters())
+            found.append(("network", f"{models.text_of(own)}, {count:,} parameters"))
         if self.run is not None:
             task = self.run.stored("plan", "task")
             name = format_spec(task) if isinstance(task, Mapping) else str(task)
@@ -120,26 +129,32 @@ class OwnSubject(Subject):
         return tuple(found)
 
     def capabilities(self) -> Mapping[str, Callable[[], Any]]:
+        model = self.model
         found: dict[str, Callable[[], Any]] = {
-            "transformer": lambda: self.model,
-            "answers": lambda: TransformerAnswers(self.model),
-            "anatomy": lambda: anatomy_of(self.model, self.name),
+            "answers": lambda: NetworkAnswers(model),
             "weights": lambda: self.capability("predictor"),
             "predictor": self._predictor,
-            "states": lambda: states_of_transformer(self.model),
         }
+        if isinstance(model, Transformer):
+            found["transformer"] = lambda: model
+            found["anatomy"] = lambda: anatomy_of(model, self.name)
+            found["states"] = lambda: states_of_transformer(model)
         if self.run is not None:
             found["run"] = lambda: self.run
         return found
 
     def lacking(self, name: str) -> str:
-        return f"there is no {RUN} with its model" if name == "run" else ""
+        if name == "run":
+            return f"there is no {RUN} with its model"
+        return f"its network is {models.text_of(self.model.architecture)}" if name in OF_TRANSFORMERS else ""
 
     def files(self) -> Mapping[str, str]:
         return {} if self.folder is None else digests(self.folder, MODEL)
 
     def _predictor(self) -> Predictor:
-        if self.run is None or self.folder is None or not (self.folder / COORDINATES).exists():
+        if self.run is None or self.folder is None or not isinstance(self.model, Transformer):
+            return OurPredictor(self.model)
+        if not (self.folder / COORDINATES).exists():
             return OurPredictor(self.model)
         return FormedPredictor(self.model, self.run.recipe.form, self.run.seed, load_coordinates(self.folder))
 
@@ -174,11 +189,11 @@ def open_own(folder: Path) -> OwnSubject:
 
 
 @dataclass(frozen=True, eq=False)
-class TransformerAnswers:
+class NetworkAnswers:
     """Answers under teacher forcing, one forward pass per item: an item is right when the best-scored token is right at
     every answer position, which is so exactly when greedy decoding writes it."""
 
-    model: Transformer
+    model: Network
 
     @torch.no_grad()
     def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
@@ -201,13 +216,14 @@ class TransformerAnswers:
         return MarkedItems(np.concatenate(whole), np.concatenate(tokens), np.concatenate(losses))
 
 
-def rows_at_once(model: Transformer, tokens: int) -> int:
-    """How many rows of `tokens` tokens go through a model together."""
-    return max(1, CELLS // (tokens * tokens * model.architecture.heads))
+def rows_at_once(model: Network, tokens: int) -> int:
+    """How many rows of `tokens` tokens go through a model together; of another network as if it had one head."""
+    heads = model.architecture.heads if isinstance(model, Transformer) else 1
+    return max(1, CELLS // (tokens * tokens * heads))
 
 
 def measured_batches(
-    model: Transformer, task: Task, size: int, items: Sequence[int], seed: int
+    model: Network, task: Task, size: int, items: Sequence[int], seed: int
 ) -> Iterator[tuple[Batch, Seeds]]:
     """The test items of these numbers in chunks that fit into memory, each with the seeds of its positions."""
     causal = model.architecture.causal

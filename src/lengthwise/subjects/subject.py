@@ -31,6 +31,9 @@ explain(
 )
 
 
+OF_TRANSFORMERS = ("transformer", "anatomy", "states")  # what no other network of ours has
+
+
 class Subject(ABC):
     """Something that answers, opened with `lengthwise.subjects.open.open_subject`.
 

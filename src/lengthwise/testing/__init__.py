@@ -6,6 +6,7 @@ check takes a quarter of a minute and kills processes: call `check_executor` fro
 
 from lengthwise.testing.executors import check_executor
 from lengthwise.testing.metrics import check_metric
+from lengthwise.testing.networks import check_model
 from lengthwise.testing.positions import check_position
 from lengthwise.testing.rules import check_attention, check_form, check_probe, check_record, check_schedule
 from lengthwise.testing.tasks import check_task
@@ -16,6 +17,7 @@ __all__ = [
     "check_executor",
     "check_form",
     "check_metric",
+    "check_model",
     "check_position",
     "check_probe",
     "check_record",

@@ -26,7 +26,7 @@ from lengthwise.interrupts import Stop, held_back
 from lengthwise.models.attention import unsettled
 from lengthwise.models.batches import logits_of, loss_of, right_on
 from lengthwise.models.forms import Full
-from lengthwise.models.transformer import Transformer
+from lengthwise.models.network import Network
 from lengthwise.progress import Progress, silent
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.task import Task
@@ -61,7 +61,7 @@ class History:
 
 
 def train_model(
-    model: Transformer,
+    model: Network,
     task: Task,
     recipe: Recipe,
     train_size: int,
@@ -117,12 +117,13 @@ def _state(history: History) -> str:
     return f"training: loss {history.losses[-1][1]:.4f}{share}, {speed:.0f}k tokens/s"
 
 
-def _step(model: Transformer, optimiser: torch.optim.Optimizer, batches: Batches, history: History) -> None:
+def _step(model: Network, optimiser: torch.optim.Optimizer, batches: Batches, history: History) -> None:
     step = history.step
     batch = batches.at(step)
     for group in optimiser.param_groups:
         group["lr"] = batches.recipe.rate_at(step)
-    with unsettled() as errors:
+    with unsettled() as errors, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(Seeds(batches.seed).key("dropout", step) >> 1)
         logits = logits_of(model, batch, Seeds(Seeds(batches.seed).key("positions", step)), training=True)
     loss = loss_of(batches.task, logits, batch)
     optimiser.zero_grad(set_to_none=True)
@@ -141,7 +142,7 @@ def _step(model: Transformer, optimiser: torch.optim.Optimizer, batches: Batches
     history.unsettled_error = max([history.unsettled_error, *errors])
 
 
-def _check(model: Transformer, batches: Batches, history: History) -> None:
+def _check(model: Network, batches: Batches, history: History) -> None:
     """Note the mean loss, and how many in-range items the model has right: of 32 at each of up to four sizes."""
     task, recipe, sizes, seed = batches.task, batches.recipe, batches.sizes, batches.seed
     history.losses.append((history.step, float(np.mean(history.recent))))
@@ -163,7 +164,7 @@ def _check(model: Transformer, batches: Batches, history: History) -> None:
         )
 
 
-def _optimiser(model: Transformer, recipe: Recipe) -> torch.optim.Optimizer:
+def _optimiser(model: Network, recipe: Recipe) -> torch.optim.Optimizer:
     """AdamW; vectors (norms, biases) are not decayed."""
     matrices = [p for p in model.parameters() if p.dim() > 1]
     vectors = [p for p in model.parameters() if p.dim() <= 1]
@@ -175,7 +176,7 @@ def save_checkpoint(
     path: Path, model: torch.nn.Module, optimiser: torch.optim.Optimizer, history: dict[str, Any]
 ) -> None:
     """Write the checkpoint beside the old one and put it in its place in one move."""
-    tensors = {f"model.{name}": value.contiguous() for name, value in model.state_dict().items()}
+    tensors = {f"model.{name}": value.clone().contiguous() for name, value in model.state_dict().items()}
     for index, parameter in enumerate(_parameters(optimiser)):
         for name, value in optimiser.state.get(parameter, {}).items():
             tensors[f"optimiser.{index}.{name}"] = value.contiguous()

@@ -360,7 +360,10 @@ def _share(
 def predict(study: StudyContent, oracle: Oracle) -> Predictions:
     """What the oracle says about every cell of a study, and what was measured."""
     found = verdicts(study.cells, oracle)
-    rows = (CellPrediction(study.label(cell), cell, found[place(cell), cell.position]) for cell in study.cells)
+    rows = []
+    for cell in study.cells:
+        said = found[place(cell), cell.position] if cell.is_transformer else Verdict(cell.position, ())
+        rows.append(CellPrediction(study.label(cell), cell, said))
     return Predictions(study.name, tuple(rows))
 
 

@@ -159,7 +159,7 @@ def _of_run(options: argparse.Namespace, folder: Path) -> Contexture:
     seed = plan.seed if options.seed is None else options.seed
     context = Context(plan.task, plan.train_size, tuple(sizes), seed=seed)
     context = dataclasses.replace(context, progress=lambda doing, *_: narrate(f"{doing} …", options.quiet))
-    return contexture_of(probe, found.model(), context)
+    return contexture_of(probe, found.subject().capability("transformer"), context)
 
 
 def _header(path: Path) -> dict[str, int] | None:

@@ -19,11 +19,10 @@ from lengthwise.probes import probes
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.curve.curve import Curve
 from lengthwise.probes.curve.standard import too_few_items
-from lengthwise.probes.probe import Context, Probe, ask, make_probes
+from lengthwise.probes.probe import Context, Probe, make_probes
 from lengthwise.progress import shown
 from lengthwise.records import Record
 from lengthwise.tasks import tasks
-from lengthwise.tasks.sizes import default_test_size, default_train_size
 from lengthwise.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -73,11 +72,16 @@ def _probes(options: argparse.Namespace) -> tuple[Probe, ...]:
 
 def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Record]:
     """The records of all probes, of a run or of another subject."""
+    if options.task is not None and options.named is not None:
+        raise UsageError("the task is given twice, by TASK and --task; give one of them")
+    options.task = options.task or options.named
     spec = task_chosen(options)
     task = None if spec is None else tasks.make(spec)
-    context = Context(task, None, _sizes(options.sizes), options.items, options.seed or 0)
+    context = Context(task, options.train_size, _sizes(options.sizes), options.items, options.seed or 0)
     if not Path(options.subject, RUN).exists() and not Path(options.subject, "plan.json").exists():
         return _of_stranger(asked, context, options)
+    if options.train_size is not None:
+        raise UsageError("a run knows its training size; leave --train-size out")
     loaded = _load(options.subject, task)
     own = task or loaded.plan.task
     warn(own.warnings(), options.quiet)
@@ -95,17 +99,11 @@ def _of_stranger(asked: tuple[Probe, ...], context: Context, options: argparse.N
     """The records of something that is no run of ours: sizes are those given, or chosen up to the test size."""
     if options.position is not None:
         raise UsageError("only a run can be read with another encoding; leave --position out")
-    from lengthwise.subjects.open import open_subject  # torch
+    from lengthwise.runs.run import ask_other, open_subject  # torch
 
-    subject, task, found = open_subject(options.subject), context.task, []
+    subject = open_subject(options.subject)
     with shown(quiet=options.quiet) as progress:
-        for probe in asked:
-            sizes = context.sizes
-            if task is not None and not sizes:
-                trained = default_train_size(task)
-                sizes = tuple(probe.sizes(task, trained, options.test_size or default_test_size(task, trained)))
-            found.append(ask(probe, subject, dataclasses.replace(context, sizes=sizes, progress=progress)))
-    return found
+        return ask_other(subject, asked, context, options.test_size, progress)
 
 
 def _about_unsettled(errors: list[float]) -> list[str]:

@@ -30,7 +30,7 @@ def write_curve(curve: Curve) -> None:
         print(wrapped(said) + "\n")
     points = curve.points
     step = -(-len(points) // _MOST_SIZES)
-    print(wrapped(f"{curve.task}, position {curve.position}, trained to size {curve.train_size}, seed {curve.seed}"))
+    print(wrapped(f"{curve.title}, seed {curve.seed}"))
     some = [point for index, point in enumerate(points) if index % step == 0 or index == len(points) - 1]
     rows = [[*_cells(str(point.size), point), "trained" if point.size <= curve.train_size else ""] for point in some]
     write_grid([*_POINT, "", ""], rows, (5, 6))
@@ -58,7 +58,7 @@ def write_spread(spread: Spread) -> None:
     first = curves[0]
     if not spread.kept or not first.certain:
         print(wrapped(learned_sentence(first) or f"no seed is kept: {spread.rule}") + "\n")
-    print(wrapped(f"{first.task}, position {first.position}, trained to size {first.train_size}"))
+    print(wrapped(first.title))
     rows = []
     for curve in curves:
         bins, reach = curve.bins(), curve.reach()

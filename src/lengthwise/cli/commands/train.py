@@ -111,8 +111,9 @@ def _show_plans(plans: list[Plan], options: argparse.Namespace) -> int:
         return 0
     plan, content = plans[0], plans[0].plain()
     write_field("task", plan.task_name)
-    kind = "decoder" if content["model"].pop("causal") else "encoder"
-    write_field("model", f"{kind}, {_listed(content['model'])}")
+    kind = "decoder" if plan.architecture.causal else "encoder"
+    settings = {name: value for name, value in content["model"].items() if name not in ("causal", "name")}
+    write_field("model", ", ".join(filter(None, [content["model"].get("name"), kind, _listed(settings)])))
     write_field("training", _listed(content["recipe"]))
     write_field("sizes", f"train to {plan.train_size}, test to {plan.test_size}, {plan.items} items each")
     for each, folder in zip(plans, folders, strict=True):

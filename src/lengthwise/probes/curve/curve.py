@@ -73,10 +73,13 @@ class Point:
         }
 
 
+_WIDTH = 20  # of a bin, where no training size is known
+
+
 @dataclass(frozen=True, repr=False)
 class Curve:
     """Accuracy at every size measured, for one trained model. `certain` is False for a task whose answers are drawn at
-    random, of which exact match says nothing."""
+    random, of which exact match says nothing. `train_size` is 0 where it is not known."""
 
     task: str
     position: str
@@ -94,7 +97,8 @@ class Curve:
     def bins(self, edges: Sequence[int] | None = None) -> tuple[Point, ...]:
         """Points pooled into bins that end at `edges`; by default the training range and stretches as wide as it."""
         largest = self.points[-1].size
-        edges = edges or [*range(self.train_size, largest, self.train_size), largest]
+        width = self.train_size or _WIDTH
+        edges = edges or [*range(width, largest, width), largest]
         pooled, first = [], 1
         for edge in edges:
             inside = [point for point in self.points if first <= point.size <= edge]
@@ -159,13 +163,18 @@ class Curve:
         own = {name: getattr(self, name) for name in ("task", "position", "train_size", "seed", "certain")}
         return {**own, **asdict(self.standing())}
 
+    @property
+    def title(self) -> str:
+        """The task, with the encoding and the training size where they are known."""
+        encoding = f", position {self.position}" if self.position else ""
+        return self.task + encoding + (f", trained to size {self.train_size}" if self.train_size else "")
+
     def record(self) -> Record:
         """The curve as a record; `from_record` reads it back."""
         first = learned_sentence(self)
-        title = f"{self.task}, position {self.position}" if self.position else self.task
         return Record(
             source="curve",
-            title=f"{title}, trained to size {self.train_size}, seed {self.seed}",
+            title=f"{self.title}, seed {self.seed}",
             text=(*([_sentence(first)] if first else []), _sentence(reach_sentence(self.reach()))),
             claims=tuple(self.claims()),
             tables=(_table(BINS, "by bins", self.bins(), "last"), _table(POINTS, "by size", self.points)),
@@ -202,7 +211,7 @@ class Curve:
         reach = self.reach()
         at_least = "≥ " if reach.evidence["censored"] else ""
         return (
-            f"Curve({self.task}, position {self.position}, trained to {self.train_size}, seed {self.seed}: "
+            f"Curve({self.title}, seed {self.seed}: "
             f"reach {at_least}{reach.value}, {len(self.points)} sizes to {self.points[-1].size})"
         )
 
@@ -295,12 +304,14 @@ def reach_sentence(reach: Claim) -> str:
 
 def learned_sentence(curve: Curve) -> str:
     """What must be said before anything else: that the run has not learned its training range, with what to try, or
-    that exact match cannot tell. Empty where the run has learned."""
+    that exact match cannot tell. Empty where the run has learned, or where nobody knows what it was trained on."""
     if not curve.certain:
         return (
             f"exact match is not meaningful: {curve.task} draws its answers at random, so no model has them all right; "
             "look at the loss"
         )
+    if not curve.train_size:
+        return ""
     if curve.standing().learned is None:
         return f"not known to be learned: no size up to the training size {curve.train_size} was measured"
     if curve.standing().learned:

@@ -31,8 +31,7 @@ def measure_curve(subject: Subject, context: Context) -> Curve:
     position = ""  # of a subject that says nothing about its encoding
     if subject.offers("transformer"):
         position = positions.text_of(subject.capability("transformer").architecture.position)
-    train_size = sizes[0] - 1 if context.train_size is None else context.train_size
-    return Curve(name_of(context.task), position, train_size, seed, tuple(points), task.certain)
+    return Curve(name_of(context.task), position, context.train_size or 0, seed, tuple(points), task.certain)
 
 
 def measure_size(answers: Answers, task: Task, size: int, items: int, seed: int) -> Point:

@@ -11,7 +11,7 @@ from lengthwise.models.transformer import Transformer
 from lengthwise.probes.probe import Context
 from lengthwise.records import Claim
 from lengthwise.seeds import Seeds
-from lengthwise.subjects.run import TransformerAnswers, measured_batches
+from lengthwise.subjects.run import NetworkAnswers, measured_batches
 from lengthwise.tasks.batch import Batch
 from lengthwise.tasks.task import Task
 
@@ -24,7 +24,7 @@ def agreement(model: Transformer, context: Context) -> Claim:
     task, alike, asked = context.task.part("test"), 0, 0
     items = 200 if context.items is None else context.items
     for size in sorted(set(context.sizes)):
-        at_once = TransformerAnswers(model).mark(task, size, range(items), context.seed).items
+        at_once = NetworkAnswers(model).mark(task, size, range(items), context.seed).items
         alike += int((at_once == greedy_right(model, task, size, items, context.seed)).sum())
         asked += items
     return Claim("curve.generated", alike / asked, "", "measured", evidence={"agree": alike, "items": asked})

@@ -125,7 +125,7 @@ class Spread:
     def __repr__(self) -> str:
         first = self._all[0]
         reaches = ", ".join(str(curve.reach().value) for curve in self.kept) or "none"
-        what = f"{first.task}, position {first.position}, trained to {first.train_size}"
+        what = first.title
         return f"Spread({what}: {len(self.kept)} seeds kept, {len(self.discarded)} discarded; reach {reaches})"
 
     def _repr_html_(self) -> str:

@@ -49,7 +49,7 @@ def standing(shares: Iterable[tuple[int, float]], train_size: int, measured_to: 
             (inside if size <= train_size else beyond).append(share >= THRESHOLD)
     learned = all(inside) if inside and certain else None
     holds = all(beyond) if beyond and learned else None
-    return Standing(learned, holds, last / train_size)
+    return Standing(learned, holds, last / train_size if train_size else 0.0)
 
 
 def wilson(right: int, items: int, level: float = 0.95) -> Interval:

@@ -70,7 +70,7 @@ def run_chains(
     plan = trained.plan
     asked, seed_used = plan.task if asked is None else asked, plan.seed if seed is None else seed
     context = Context(asked, plan.train_size, tuple(sizes), items, seed_used)
-    return _walked(trained.model(position), plan.task, context)
+    return _walked(trained.subject(position).capability("transformer"), plan.task, context)
 
 
 def _walked(model: Transformer, own: Task | None, context: Context) -> Recursion:

@@ -1,0 +1,126 @@
+"""The models by their names, and what stands for a model in a plan. No torch here."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lengthwise.errors import UsageError
+from lengthwise.models.architecture import Architecture, Interface
+from lengthwise.models.model import Model, model_class
+from lengthwise.registry import (
+    Registry,
+    converted_settings,
+    format_spec,
+    name_and_settings,
+    plain_settings,
+    restored_settings,
+    setting,
+    settings_of,
+)
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+MODEL_WORDS = "what is trained: transformer, lstm:hidden=64, or my.py::Net (transformer)"
+
+
+class Models(Registry[Model]):
+    """Models by their names. A file may define a `Model` or a class of `torch.nn.Module`."""
+
+    def bases(self) -> tuple[type, ...]:
+        from torch import nn
+
+        return (Model, nn.Module)
+
+    def _named(self, name: str) -> tuple[str, Callable[..., Model]]:
+        name, maker = super()._named(name)
+        if isinstance(maker, type) and not issubclass(maker, Model):
+            maker = self._found[name] = model_class(maker)
+        return name, maker
+
+    def _made(self, spec: str | Mapping[str, Any]) -> Model:
+        name, given = name_and_settings(spec)
+        if name != "transformer":
+            return super()._made(spec)
+        typed = converted_settings(self.kind, name, Architecture, given)
+        made = Architecture(**{key: settings_of(Architecture)[key].restored(value) for key, value in typed.items()})
+        object.__setattr__(made, "_spec", {"name": name, **given})
+        return made
+
+    def text_of(self, thing: Model) -> str:
+        """As everywhere; a model that no name leads to is called by its class."""
+        return format_spec(self.spec_of(thing) or {"name": thing.title})
+
+
+models = Models(
+    "model", "lengthwise.models.named", "lengthwise.models", base=Model, contract="lengthwise.testing:check_model"
+)
+models.register("transformer")(Architecture)
+
+
+@models.register("lstm")
+@dataclass(frozen=True)
+class LongShortTermMemory(Model):
+    """An LSTM: reads from left to right and keeps a state of fixed size."""
+
+    hidden: int = setting(64, "width of the state")
+    layers: int = setting(1, "number of layers")
+
+    def __post_init__(self) -> None:
+        for name in ("hidden", "layers"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
+
+    def build(self, interface: Interface) -> nn.Module:
+        from lengthwise.models.network import RecurrentNetwork
+
+        return RecurrentNetwork(interface.vocabulary, interface.outputs, self.hidden, self.layers)
+
+
+def model_of(given: Any) -> Model:
+    """The model that a user gave: a spec, a model, a class of `torch.nn.Module` (as it is, or in a `functools.partial`
+    with its settings), or a network, whose weights are then where training begins."""
+    if isinstance(given, str):
+        return models.make(given)
+    maker, settings = given, {}
+    if isinstance(given, functools.partial) and not given.args:
+        maker, settings = given.func, given.keywords
+    if isinstance(maker, Model):
+        return maker
+    from lengthwise.models.network import GivenNetwork, is_network
+
+    if isinstance(maker, type) and (issubclass(maker, Model) or is_network(maker)):
+        maker = maker if issubclass(maker, Model) else model_class(maker)
+        return maker(**converted_settings(models.kind, maker.__name__, maker, settings))
+    if is_network(given):
+        return GivenNetwork(given)
+    raise UsageError(f"model takes a text such as lstm, a class of torch.nn.Module or a network, not {given!r}")
+
+
+def plain_model(model: Model) -> dict[str, Any]:
+    """A model as it is stored: all settings of a Transformer; of another model the name too."""
+    if isinstance(model, Architecture):
+        return plain_settings(model)
+    spec = models.spec_of(model)
+    named = {"name": spec["name"]} if spec else {"name": model.title, "unregistered": True}
+    return {**named, **model.plain()}
+
+
+def restored_model(stored: Mapping[str, Any], given: Model | None = None) -> Model:
+    """What `plain_model` described. A model that no name leads to must be given again."""
+    if given is not None:
+        if plain_model(given) != stored:
+            raise UsageError(f"the model that was given is not the one that is stored, {stored.get('name', 'ours')}")
+        return given
+    if "name" not in stored:
+        return restored_settings(Architecture, stored)
+    if stored.get("unregistered"):
+        raise UsageError(
+            f"the model is of a class {stored['name']} that was given as an object, and no name leads to it; give it "
+            "again, as in load_run(folder, model=...), or name its file in training, as in my.py::Net"
+        )
+    return models.restore(stored)

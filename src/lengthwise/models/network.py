@@ -1,0 +1,132 @@
+"""Networks that are not our Transformer: a module of torch, with what training and measuring ask of a network."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+import sys
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from lengthwise.errors import Interrupted, UsageError
+from lengthwise.models.architecture import Architecture, Interface
+from lengthwise.models.model import Model
+from lengthwise.models.transformer import Cache, Transformer, fresh_model
+from lengthwise.positions import Shape
+from lengthwise.positions.encodings import NoPosition
+from lengthwise.seeds import Seeds
+from lengthwise.testing.networks import network_faults
+from lengthwise.trust import line_of, said
+
+
+class ModuleNetwork(nn.Module):
+    """`module` takes tokens [B, T] and gives [B, T, outputs]; positions are its own business."""
+
+    position = NoPosition()
+
+    def __init__(self, architecture: Model, interface: Interface, module: nn.Module) -> None:
+        super().__init__()
+        self.architecture, self.interface, self.module = architecture, interface, module
+        self.shape = Shape(1, 1, interface.rows, interface.trained, architecture.causal)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        at: Tensor | None = None,  # noqa: ARG002
+        scored: Tensor | None = None,
+        cache: Cache | None = None,  # noqa: ARG002
+    ) -> Tensor:
+        """Logits [B, T, outputs], or [number scored, outputs], as our Transformer gives them."""
+        outputs = self.module(tokens)
+        return outputs if scored is None else outputs[scored]
+
+    @torch.no_grad()
+    def generate(self, prompt: Tensor, steps: int, at: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """Greedy continuation of `prompt` [B, T] by `steps` tokens. The whole sequence is read for every token."""
+        if not self.architecture.causal:
+            raise UsageError("only a causal model writes token by token, and this one is declared with causal = False")
+        tokens = prompt
+        for _ in range(steps):
+            tokens = torch.cat([tokens, self(tokens)[:, -1:].argmax(dim=-1)], dim=1)
+        return tokens[:, prompt.shape[1] :]
+
+
+Network = Transformer | ModuleNetwork
+
+
+def fresh_network(architecture: Model, interface: Interface, seed: int) -> Network:
+    """The untrained network of a seed; the caller's random state is left alone."""
+    if isinstance(architecture, Architecture):
+        return fresh_model(architecture, interface, seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(Seeds(seed).key("init") >> 1)
+        return ModuleNetwork(architecture, interface, architecture.build(interface))
+
+
+class RecurrentNetwork(nn.Module):
+    """An LSTM between an embedding and an output matrix."""
+
+    def __init__(self, vocabulary: int, outputs: int, hidden: int, layers: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, hidden)
+        self.lstm = nn.LSTM(hidden, hidden, layers, batch_first=True)
+        self.output = nn.Linear(hidden, outputs)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.output(self.lstm(self.embedding(tokens))[0])
+
+
+class GivenNetwork(Model):
+    """A network that was made already; training begins with a copy of it, whatever the seed."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self.module, self.causal = module, getattr(module, "causal", True)
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """A hash of its weights."""
+        found = hashlib.blake2b(digest_size=16)
+        for name, tensor in self.module.state_dict().items():
+            found.update(f"\n{name} {tensor.dtype} {list(tensor.shape)} ".encode())
+            found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+        return found.hexdigest()
+
+    def build(self, interface: Interface) -> nn.Module:  # noqa: ARG002
+        return copy.deepcopy(self.module)
+
+    @property
+    def title(self) -> str:
+        return type(self.module).__name__
+
+    def plain(self) -> dict[str, Any]:
+        return {"weights": self.digest}
+
+    def __repr__(self) -> str:
+        return f"{self.title} {self.digest}"
+
+
+def is_network(thing: Any) -> bool:
+    """Whether this is a module of torch, or a class of modules."""
+    return issubclass(thing, nn.Module) if isinstance(thing, type) else isinstance(thing, nn.Module)
+
+
+def check_network(network: ModuleNetwork, name: str, tokens: int, trains: bool = True) -> None:
+    """Refuse, in one sentence, a network that does not fit its task: it is tried on `tokens` tokens."""
+    interface, module = network.interface, network.module
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            faults = network_faults(module, interface, network.architecture.causal, tokens, trains)
+            fault = next(faults, None)
+    except (Interrupted, UsageError):
+        raise
+    except Exception as error:
+        file = getattr(sys.modules.get(type(module).__module__), "__file__", None)
+        line = f" (line {line_of(error, file)})" if file else ""
+        what = f"tokens 0 to {interface.vocabulary - 1}, [items, tokens] = [3, {tokens}]"
+        raise UsageError(f"{name} failed when it was given {what}: {said(error)}{line}") from error
+    if fault:
+        raise UsageError(f"{name}: {fault}")
