@@ -32,8 +32,9 @@ BENCHMARKS = (
     "particles_speed",
     "sinkhorn_speed",
     "compression_speed",
+    "prompts",
 )
-PEERS = ("transformers", "accelerate", "x-transformers", "POT", "numba")
+PEERS = ("transformers", "accelerate", "x-transformers", "POT", "numba", "lm_eval")
 RESULTS = Path(__file__).resolve().parent.parent / "runs" / "bench" / "results.json"
 
 

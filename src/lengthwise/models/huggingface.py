@@ -47,6 +47,17 @@ def read_huggingface(path: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
     return _load_folder(path, config, "AutoModelForCausalLM" if causal else "AutoModel")
 
 
+def read_decoder(folder: Path) -> Any:
+    """The model of a folder with its language-modelling head, of any kind that `transformers` has, in float32."""
+    config = checked_config(folder)
+    if config["model_type"] not in _transformers().models.auto.modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        raise UsageError(
+            f"{folder} is a model of the type {config['model_type']!r}; text is written by a decoder that transformers "
+            "knows, such as gpt2 or llama"
+        )
+    return _load_folder(folder, config, "AutoModelForCausalLM")[0]
+
+
 def read_text_model(folder: Path) -> Any:
     """The model of a folder without its head, of any kind that `transformers` has for text, in float32."""
     config = checked_config(folder)

@@ -10,15 +10,17 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.files import sha256
-from lengthwise.models.hub_folder import CONFIG, INDEX, weight_files
+from lengthwise.models.hub_folder import CONFIG, INDEX, checked_config, weight_files
 from lengthwise.models.huggingface import (
     DECODERS,
     ENCODERS,
     anatomy_of_huggingface,
+    read_decoder,
     read_huggingface,
     read_text_model,
 )
 from lengthwise.models.parts import Anatomy
+from lengthwise.subjects.completion import Completions
 from lengthwise.subjects.predictor import (
     HiddenStates,
     ModelWeights,
@@ -28,7 +30,9 @@ from lengthwise.subjects.predictor import (
     states_of_huggingface,
 )
 from lengthwise.subjects.subject import Subject
-from lengthwise.subjects.tokenizer import TOKENIZER, TextTokenizer, tokenizer_beside
+from lengthwise.subjects.tokenizer import TOKENIZER, TextTokenizer, chat_tokenizer, tokenizer_beside
+
+_OF_TEXT = ("tokenizer", "completions")  # what needs a tokenizer
 
 
 class HubSubject(Subject):
@@ -55,8 +59,18 @@ class HubSubject(Subject):
             return self._given, ()
         return read_huggingface(self.path)
 
+    @cached_property
+    def _unknown(self) -> str | None:
+        """The type of the model where its layout is not known, so that it gives text at most."""
+        if self.path is None or self.gguf is not None:
+            return None
+        kind = checked_config(self.path)["model_type"]
+        return None if kind in (*DECODERS, *ENCODERS) else kind
+
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
+        if self._unknown is not None:
+            return (("kind", f"{self._unknown} of transformers"),)
         anatomy: Anatomy = self.capability("anatomy")
         block, attention = anatomy.blocks[0], anatomy.blocks[0].attention
         shared = f", {attention.key_heads} of keys" if attention.key_heads not in (None, attention.heads) else ""
@@ -83,15 +97,15 @@ class HubSubject(Subject):
         if self.gguf is not None:
             found["gguf"] = lambda: self.gguf
         if self.gguf is not None or (self.folder is not None and (self.folder / TOKENIZER).exists()):
-            found["tokenizer"] = self._tokenizer
+            found |= {"tokenizer": self._tokenizer, "completions": self._completions}
         return found
 
     def offers(self, name: str) -> bool:
-        known = name != "tokenizer" or self.gguf is None or tokenizer_beside(self.folder, self.gguf) is not None
+        known = name not in _OF_TEXT or self.gguf is None or tokenizer_beside(self.folder, self.gguf) is not None
         return known and super().offers(name)
 
     def lacking(self, name: str) -> str:
-        if name == "tokenizer":
+        if name in _OF_TEXT:
             return f"there is no {TOKENIZER} with its weights"
         return "it was not trained here" if name in ("run", "transformer") else ""
 
@@ -126,6 +140,16 @@ class HubSubject(Subject):
         if self.path is None or not self.path.is_dir():
             raise UsageError(f"hidden states are read from a folder with {CONFIG}, and {self.name} is none")
         return states_of_huggingface(read_text_model(self.path))
+
+    def _completions(self) -> Completions:
+        from lengthwise.subjects.generation import LocalCompletions, ending_tokens  # it needs transformers
+
+        assert self.folder is not None and self.path is not None
+        tokenizer = chat_tokenizer(self.folder, self.gguf)
+        if tokenizer is None:
+            raise UsageError(f"{self.path} holds no tokenizer that transformers can read")
+        model = self.loaded[0] if self._unknown is None else read_decoder(self.path)
+        return LocalCompletions(self.name, model, tokenizer, ending_tokens(self.folder, model, tokenizer))
 
     def _tokenizer(self) -> TextTokenizer:
         found = tokenizer_beside(self.folder, self.gguf)

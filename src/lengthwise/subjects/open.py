@@ -7,6 +7,7 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.models.hub_folder import CONFIG
+from lengthwise.subjects.endpoint import SCHEME, open_endpoint
 from lengthwise.subjects.hub import HubSubject
 from lengthwise.subjects.python import open_python, subject_of_object
 from lengthwise.subjects.run import is_own, open_own
@@ -14,13 +15,16 @@ from lengthwise.subjects.subject import Subject
 
 
 def open_subject(model: str | Path | Any) -> Subject:
-    """The subject of a run folder, a Hub folder, a GGUF file, a Python file of the user's, or an object.
+    """The subject of a run folder, a Hub folder, a GGUF file, a Python file of the user's, a server, or an object.
 
     Weights are read from safetensors or GGUF files only; nothing is downloaded or unpickled and no code of a model is
     run. A text such as "my.py::build" names a Python file, which runs; a `Path` never does.
+    "openai:http://127.0.0.1:8000/v1,model=NAME" is a model behind a server (`subjects.endpoint`).
 
     >>> open_subject("runs/sort-rope-s0-1234abcd").capability("transformer")        # doctest: +SKIP
     """
+    if isinstance(model, str) and model.startswith(f"{SCHEME}:"):
+        return open_endpoint(model)
     if isinstance(model, str) and model.partition("::")[0].endswith(".py"):
         return open_python(model)
     if not isinstance(model, str | Path):

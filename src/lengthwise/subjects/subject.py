@@ -25,6 +25,7 @@ explain(
         "capability.predictor": "the probabilities of the next token",
         "capability.states": "the hidden states of its last layer",
         "capability.tokenizer": "a tokenizer",
+        "capability.completions": "completions of prompts",
         "capability.gguf": "a GGUF file of its weights",
     }
 )
@@ -44,6 +45,7 @@ class Subject(ABC):
     predictor    `subjects.predictor.Predictor`: the same, with the probabilities of the next token
     states       `subjects.predictor.HiddenStates`: the last hidden states of a batch of tokens
     tokenizer    `subjects.tokenizer.TextTokenizer`
+    completions  `subjects.completion.Completions`: greedy completions of prompts
     gguf         the path of the GGUF file that the weights come from
     """
 

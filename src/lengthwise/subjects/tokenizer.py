@@ -9,11 +9,15 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lengthwise.errors import UsageError
+from lengthwise.files import read_json
 from lengthwise.models.hub_folder import inside, staged
 
 TOKENIZER = "tokenizer.json"  # the only file that a tokenizer is read from: others can name code
+_SETTINGS, _TEMPLATE = "tokenizer_config.json", "chat_template.jinja"
+_SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token")
 
 
 @dataclass(frozen=True)
@@ -28,39 +32,70 @@ def tokenizer_beside(folder: Path | None, gguf: Path | None) -> TextTokenizer | 
     """The tokenizer in a folder (tokenizer.json), else the one in a GGUF file, or None. What it adds to a text, such
     as a token at its beginning, is kept."""
     if folder is not None and (folder / TOKENIZER).exists():
-        from tokenizers import Tokenizer
-
-        place = inside(folder, TOKENIZER)
-        try:
-            found = Tokenizer.from_file(str(place))
-        except Exception as error:  # the library has no kind of its own
-            said = " ".join(str(error).split())[:120]
-            raise UsageError(f"{place} cannot be read as a tokenizer: {said}") from error
-        found.no_padding()
-        found.no_truncation()
+        found = _of_folder(folder)
         return TextTokenizer(
             lambda text: found.encode(text).ids,
             lambda token: _quoted(found.decode([token], skip_special_tokens=False)),
         )
-    return None if gguf is None else _of_gguf(gguf)
+    found = None if gguf is None else _of_gguf(gguf)
+    return found and TextTokenizer(
+        lambda text: list(found(text, truncation=False, verbose=False)["input_ids"]),
+        lambda token: _quoted(str(found.decode([token], skip_special_tokens=False))),
+    )
+
+
+def chat_tokenizer(folder: Path, gguf: Path | None) -> Any:
+    """The same tokenizer as one of `transformers`, with its special tokens and its chat template where they are known;
+    None where there is no tokenizer. Of tokenizer_config.json nothing but these texts is read."""
+    from transformers import PreTrainedTokenizerFast
+
+    if not (folder / TOKENIZER).exists():
+        return None if gguf is None else _of_gguf(gguf)
+    found = _of_folder(folder)
+    config = read_json(inside(folder, _SETTINGS)) if (folder / _SETTINGS).exists() else {}
+    config = config if isinstance(config, dict) else {}
+    texts = {name: one.get("content") if isinstance(one, dict) else one for name, one in config.items()}
+    known = {name: texts[name] for name in _SPECIAL if isinstance(texts.get(name), str)}
+    template = config.get("chat_template")
+    if (folder / _TEMPLATE).exists():
+        template = inside(folder, _TEMPLATE).read_text(encoding="utf-8")
+    elif isinstance(template, list):  # several by name
+        named = {one.get("name"): one.get("template") for one in template if isinstance(one, dict)}
+        template = named.get("default")
+    return PreTrainedTokenizerFast(
+        tokenizer_object=found,
+        chat_template=template if isinstance(template, str) else None,
+        clean_up_tokenization_spaces=False,
+        **{name: text for name, text in known.items() if found.token_to_id(text) is not None},
+    )
+
+
+def _of_folder(folder: Path) -> Any:
+    from tokenizers import Tokenizer
+
+    place = inside(folder, TOKENIZER)
+    try:
+        found = Tokenizer.from_file(str(place))
+    except Exception as error:  # the library has no kind of its own
+        said = " ".join(str(error).split())[:120]
+        raise UsageError(f"{place} cannot be read as a tokenizer: {said}") from error
+    found.no_padding()
+    found.no_truncation()
+    return found
 
 
 @functools.lru_cache(maxsize=1)  # it takes seconds to build
-def _of_gguf(path: Path) -> TextTokenizer | None:
+def _of_gguf(path: Path) -> Any:
     """The tokenizer inside a GGUF file; None where it holds none that transformers can read."""
     from transformers import AutoTokenizer
 
     with contextlib.redirect_stderr(io.StringIO()), staged({path.name: path}) as place:  # bars
         try:
-            found = AutoTokenizer.from_pretrained(
+            return AutoTokenizer.from_pretrained(
                 place, gguf_file=path.name, local_files_only=True, trust_remote_code=False
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError, RuntimeError):
             return None
-    return TextTokenizer(
-        lambda text: list(found(text, truncation=False, verbose=False)["input_ids"]),
-        lambda token: _quoted(str(found.decode([token], skip_special_tokens=False))),
-    )
 
 
 def _quoted(piece: str) -> str:
