@@ -17,6 +17,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import torch
 from rows import Row, need, standalone
 
 from lengthwise.errors import LengthwiseError, UsageError
@@ -85,7 +86,7 @@ def _theirs(path: Path) -> tuple[Any, Any]:
 
     if path not in _LOADED:
         load = {"gguf_file": path.name, "local_files_only": True}
-        model = AutoModelForCausalLM.from_pretrained(path.parent, **load).float().eval()
+        model = AutoModelForCausalLM.from_pretrained(path.parent, dtype=torch.float32, **load).eval()
         _LOADED[path] = model, AutoTokenizer.from_pretrained(path.parent, **load)
     return _LOADED[path]
 

@@ -144,3 +144,9 @@ class TestLittle:
         found = [one.analyse(StudyContent("ladders", (), evidence=nothing, pictures=False)) for one in named]
         assert {claim.status for record in found for claim in record.claims} == {"unknown"}
         assert records_of(nothing) == {}
+
+
+@pytest.mark.parametrize("name", [*LADDER, "traces"])
+def test_a_study_without_ladders_says_so_in_every_section_that_it_names(name):
+    (record,) = analyse(StudyContent("curves", ()), [analyses.make(name)])
+    assert record.source == name and record.failed and "broke" not in record.failed

@@ -86,7 +86,7 @@ def test_an_unknown_preset_is_one_sentence(file: Path) -> None:
     with pytest.raises(UnknownName) as error:
         Study.read(file, "ful")
     assert "has no preset 'ful'; did you mean 'full'? it has small, full, plain" in str(error.value)
-    with pytest.raises(UsageError, match="the study quick has no presets, so --preset small chooses nothing"):
+    with pytest.raises(UsageError, match="the study quick has no presets, so the preset small chooses nothing"):
         Study.read("quick", "small")
     with pytest.raises(UsageError, match="a study has no key 'preset'"):
         Study.from_plain({"name": "x", **tomllib.loads(TEXT)})

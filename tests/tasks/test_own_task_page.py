@@ -1,6 +1,5 @@
 """What docs/own-task.md says is true."""
 
-import importlib
 import re
 import shlex
 import subprocess
@@ -9,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from lengthwise.cli import main
-from lengthwise.cli.options import Parser, task_needed
+from lengthwise.cli import main, parser_of
+from lengthwise.cli.options import task_needed
 from lengthwise.tasks import make_task, tasks
 from lengthwise.tasks.batch import SPECIALS
 from lengthwise.tasks.jsonl import JsonLines
@@ -70,11 +69,7 @@ def test_page_commands_name_tasks_that_exist(here, line, capsys):
     written(here / "mytask.py", REPEAT)
     written(here / "items.jsonl", BLOCKS["json"][0])
     program, name, *arguments = shlex.split(line)
-    command = importlib.import_module(f"lengthwise.cli.{name}")
-    parser = Parser(prog=name)
-    command.add_options(parser)
-    parser.add_common()
-    options = parser.parse_args(arguments)
+    options = parser_of(name).parse_args(arguments)
     task = tasks.make(task_needed(options))
     assert program == "lengthwise"
     if name == "tasks":

@@ -100,12 +100,12 @@ def check_folder(folder: Path, study: Study) -> None:
     ours = not place.exists() or is_ours(place) or _says(place, study)
     if not ours:
         raise UsageError(
-            f"{place} was not written by lengthwise, or was edited since, and describes another study; give another "
-            "--folder"
+            f"{place} was not written by lengthwise, or was edited since, and describes another study; choose "
+            "another folder"
         )
     others = sorted(path.name for path in folder.iterdir() if not path.name.startswith(".") and path.name != RUNS)
     if others and not place.exists() and not (folder / INDEX).exists():
-        raise UsageError(f"{folder} holds other files ({others[0]} is one) and no study; give another --folder")
+        raise UsageError(f"{folder} holds other files ({others[0]} is one) and no study; choose another folder")
 
 
 def _says(path: Path, study: Study) -> bool:

@@ -134,7 +134,7 @@ def with_preset(content: Mapping[str, Any], name: str | None) -> dict[str, Any]:
     plain = {key: value for key, value in content.items() if key != KEY}
     if not presets:
         if name is not None:
-            raise UsageError(f"the study {study} has no presets, so --preset {name} chooses nothing; leave it out")
+            raise UsageError(f"the study {study} has no presets, so the preset {name} chooses nothing; leave it out")
         return plain
     first = next(iter(presets))
     chosen = first if name is None else name

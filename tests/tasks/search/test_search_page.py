@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import doctest
-import importlib
 import json
 import shlex
 from pathlib import Path
 
 import pytest
 
-from lengthwise.cli import main
-from lengthwise.cli.options import Parser, task_needed
+from lengthwise.cli import main, parser_of
+from lengthwise.cli.options import task_needed
 from lengthwise.errors import UsageError
 from lengthwise.tasks import make_task, tasks
 from lengthwise.tasks.ladder import ladder_of
@@ -68,10 +67,7 @@ def test_commands_of_the_page(here: Path, line: str, capsys: pytest.CaptureFixtu
         shown = capsys.readouterr().out
         assert shown.count("→") >= 4 and max(map(len, shown.splitlines())) <= 80
         return
-    parser = Parser(prog=name)
-    importlib.import_module(f"lengthwise.cli.{name}").add_options(parser)
-    parser.add_common()
-    options = parser.parse_args(arguments)
+    options = parser_of(name).parse_args(arguments)
     task = tasks.make(task_needed(options))
     for size in (options.train_size, options.test_size):
         assert task.draw(size, seed=0, items=[0]).prompts.shape[0] == 1

@@ -9,13 +9,15 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lengthwise.analyses.analysis import Analysis
+from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.evidence import Configuration, Evidence, layers_text
 from lengthwise.figures.style import alt, wrapping_legend
-from lengthwise.messages import sentence
+from lengthwise.messages import explain, sentence
 from lengthwise.records import Figure, Record
 from lengthwise.tasks.ladder import TRAINING
+
+explain({"ladder.none": "The study has no ladders: none of its runs was measured with the probe ladder."})
 
 FAR = "farthest level"
 # From the deepest model to the shallowest: a line that is drawn through, then ever more broken.
@@ -26,7 +28,9 @@ class LadderAnalysis(Analysis):
     """An analysis of the ladders of a study: `found` makes the record, and `says` whether they are enough for one."""
 
     def analyse(self, study: StudyContent) -> Record:
-        assert study.evidence is not None
+        if study.evidence is None:
+            name = str(analyses.spec_of(self)["name"])
+            return Record(name, title=name, failed=sentence("ladder.none"))
         return self.found(study.evidence, study)
 
     def applies(self, study: StudyContent) -> bool:

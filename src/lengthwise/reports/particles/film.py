@@ -34,7 +34,7 @@ def check_film_tools(gif: bool, video: bool) -> None:
                 "a film is drawn with Pillow, which is not installed; `pip install 'lengthwise[pdf]'` brings it"
             ) from None
     if video and shutil.which("ffmpeg") is None:
-        raise UsageError("a video is made by ffmpeg, which is not installed; install it, or give --gif instead")
+        raise UsageError("a video is made by ffmpeg, which is not installed; install it, or write a .gif instead")
 
 
 def write_gif(simulation: Simulation, path: Path) -> Path:
@@ -68,7 +68,7 @@ def write_video(simulation: Simulation, path: Path) -> Path:
         )
         if done.returncode:
             lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
-            raise UsageError(f"ffmpeg could not make the video {path}: {lines[-1]}; --gif needs no ffmpeg")
+            raise UsageError(f"ffmpeg could not make the video {path}: {lines[-1]}; a .gif needs no ffmpeg")
     return path
 
 
