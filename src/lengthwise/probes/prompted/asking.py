@@ -108,6 +108,11 @@ class Questions:
             "template": [template.head, template.item],
         }
 
+    def store(self) -> ItemStore:
+        """Where the answers are kept."""
+        request = self.request()
+        return ItemStore(folder_of(self.probe.folder, request) if self.probe.folder else None, request)
+
     def of_size(self, size: int, items: Sequence[int]) -> list[tuple[Prompt, tuple[str, ...]]]:
         return prompts_of(self.task, size, items, self.seed, self.rendering, self.probe.shots)
 
@@ -165,8 +170,7 @@ class Questions:
 def ask_items(probe: PromptedProbe, subject: Subject, context: Context) -> Asked:
     """Ask a subject all items of the context, apart from those whose answers are kept in the folder of the probe."""
     questions = Questions(probe, subject, context)
-    request = questions.request()
-    store = ItemStore(folder_of(probe.folder, request) if probe.folder else None, request)
+    store = questions.store()
     found = Asked(questions.task, questions.chat, probe.shots, questions.items, questions.seed)
     found.folder = str(store.folder or "")
     try:
@@ -187,13 +191,17 @@ def _ask_size(questions: Questions, size: int, store: ItemStore, found: Asked, c
     budget = found.budgets[size] = questions.budget(size)
     total = len(questions.sizes) * questions.items
 
-    def take(item: int, completion: Completion) -> tuple[str, bool]:
-        outcome, strict = questions.mark(completion, asked[item][1])
+    def take(item: int, completion: Completion, new: bool) -> None:
+        prompt, right = asked[item]
+        outcome, strict = questions.mark(completion, right)
+        if new:
+            marks = {"right": list(right), "outcome": outcome, "strict": strict, "depth": depths[item]}
+            line = {"size": size, "item": item, "budget": budget, "prompt": questions.shown(prompt), **marks}
+            store.add({**line, **dataclasses.asdict(completion)})
         found.answers.append(MarkedAnswer(size, item, outcome, strict, completion.prompt_tokens, depths[item]))
         if completion.said and outcome in ("refused", "overlong", "failed"):
             found.said[completion.said] += 1
         context.progress(f"{name_of(questions.task)}, size {size}", len(found.answers), total)
-        return outcome, strict
 
     missing = []
     for item in numbers:
@@ -201,14 +209,14 @@ def _ask_size(questions: Questions, size: int, store: ItemStore, found: Asked, c
         if kept is None:
             missing.append(item)
         else:
-            take(item, kept)
-    prompts = [asked[item][0] for item in missing]
+            take(item, kept, new=False)
+    if not missing:
+        return
     for place, completion in questions.completions.complete(
-        prompts, chat=questions.chat, budget=budget, reasoning=questions.probe.reasoning, stop=questions.stop
+        [asked[item][0] for item in missing],
+        chat=questions.chat,
+        budget=budget,
+        reasoning=questions.probe.reasoning,
+        stop=questions.stop,
     ):
-        item = missing[place]
-        prompt, right = asked[item]
-        outcome, strict = take(item, completion)
-        marks = {"right": list(right), "outcome": outcome, "strict": strict, "depth": depths[item]}
-        line = {"size": size, "item": item, "budget": budget, "prompt": questions.shown(prompt), **marks}
-        store.add({**line, **dataclasses.asdict(completion)})
+        take(missing[place], completion, new=True)

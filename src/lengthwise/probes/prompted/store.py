@@ -41,15 +41,9 @@ class ItemStore:
     """The answers to one request. Without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None, request: Mapping[str, Any]) -> None:
-        self.folder = folder
-        self._known: dict[tuple[int, int], dict[str, Any]] = {}
-        if folder is None:
-            return
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            if not (folder / REQUEST).exists():
-                write_json(folder / REQUEST, dict(request))
-            self._known = {(line["size"], line["item"]): line for line in _lines(folder / ITEMS)}
+        self.folder, self._request = folder, dict(request)
+        lines = () if folder is None else _lines(folder / ITEMS)
+        self._known = {(line["size"], line["item"]): line for line in lines}
 
     def find(self, size: int, item: int, prompt: object, budget: int) -> Completion | None:
         """The answer to an item if it is there; None where it must be asked, as after a failure of the server."""
@@ -65,6 +59,9 @@ class ItemStore:
         if self.folder is None:
             return
         with writing(self.folder):
+            if not (self.folder / REQUEST).exists():
+                self.folder.mkdir(parents=True, exist_ok=True)
+                write_json(self.folder / REQUEST, self._request)
             file = os.open(self.folder / ITEMS, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
             try:
                 end = os.lseek(file, 0, os.SEEK_END)
