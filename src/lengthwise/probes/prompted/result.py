@@ -210,10 +210,12 @@ def _last(held: Sequence[SizeScore]) -> int:
 
 def _text(asked: Asked, claims: Sequence[Claim]) -> Iterable[str]:
     reach, fixed, own, answered = claims[:4]
-    yield f"{_far(reach, 'Reach')}: at least {THRESHOLD:.0%} right at every size measured up to there."
-    yield f"{_far(fixed, 'Effective length')} by the bar of RULER, {RULER_BAR:.1%} right."
-    share = f"{NOLIMA_SHARE:.0%} of its own score on short inputs ({own.evidence['base']:.0%}), as in NoLiMa"
-    yield f"{_far(own, 'Effective length')} by {share}."
+    yield _far(reach, "Reach", f"{THRESHOLD:.0%} right")
+    yield _far(fixed, "Effective length by the bar of RULER", f"{RULER_BAR:.1%} right")
+    share = (
+        f"{own.evidence['threshold']:.1%} right, {NOLIMA_SHARE:.0%} of the {own.evidence['base']:.1%} on short inputs"
+    )
+    yield _far(own, "Effective length by its own score, as in NoLiMa", share)
     least, most = min(asked.budgets.values()), max(asked.budgets.values())
     budget = f"{least}" if least == most else f"{least} to {most}"
     shots = f"{asked.shots} worked {'example' if asked.shots == 1 else 'examples'}"
@@ -232,14 +234,16 @@ def _text(asked: Asked, claims: Sequence[Claim]) -> Iterable[str]:
         yield f"Prompts and answers are in {asked.folder}."
 
 
-def _far(claim: Claim, name: str) -> str:
+def _far(claim: Claim, name: str, bar: str) -> str:
     """A length in words, with the tokens that its prompts have."""
     if claim.value is None:
-        return f"{name} unknown" if claim.status == "unknown" else f"{name} without meaning, as guessing does as well"
+        why = "guessing does as well" if claim.status == "vacuous" else "the smallest size has no answers"
+        return f"{name}: none can be given, as {why}."
     if not claim.value:
-        return f"{name} 0, below the smallest size"
+        return f"{name}: 0, as less than {bar} at the smallest size already."
     tokens, least = claim.evidence["tokens"], "at least " if claim.evidence["censored"] else ""
-    return f"{name} {least}{claim.value}" + (f" ({tokens:,.0f} tokens)" if tokens else "")
+    long = f" ({tokens:,.0f} tokens)" if tokens else ""
+    return f"{name}: {least}{claim.value}{long}, with {bar} or more at every size measured up to there."
 
 
 # --- tables and figures ---------------------------------------------------------------------------------------------
