@@ -39,8 +39,9 @@ def test_a_subject_without_symbols_is_asked_by_prompt(cli, model):
 def test_the_task_may_stand_without_an_option_and_there_may_be_several(cli, model):
     call = ("measure", SUBJECT, "sort", "--task", "copy_unique", "--sizes", "2,4", "--items", 3, "--json")
     records = objects(cli(*call))
-    assert [record["data"]["task"] for record in records] == ["sort", "copy_unique"]
-    assert [record["source"] for record in records] == ["prompted"] * 2
+    assert [record["data"]["task"] for record in records[:2]] == ["sort", "copy_unique"]
+    assert [record["source"] for record in records] == ["prompted", "prompted", "prompted_tasks"]
+    assert [row[:3] for row in records[2]["tables"][0]["rows"]] == [["sort", 4, 4], ["copy_unique", 0, 0]]
     assert len(model.asked) == 12
     assert len(list(Path("measured/parrot").iterdir())) == 2
 
@@ -89,7 +90,7 @@ def test_a_page_and_a_figure(cli, model):
     answer = cli(*call, "--page", "it.html", "--figure", "it.svg")
     assert answer.code == 0, answer.err
     page = Path("it.html").read_text()
-    assert "prompted.heat" in page and "<blink>" not in page and "blink" in page
+    assert "prompted.heat" in page and "prompted.tasks" in page and "<blink>" not in page and "blink" in page
     assert Path("it.svg").read_text().startswith("<svg")
 
 

@@ -70,9 +70,10 @@ def _draw(records: list[Record], options: argparse.Namespace) -> None:
 
 
 def _page(records: list[Record], subject: str) -> RecordPage:
-    """The records, each with its first sentence in the head of the page."""
+    """The records, a summary of them first, each with its first sentence in the head of the page."""
+    ordered = sorted(records, key=lambda record: record.source != "prompted_tasks")
     headline = tuple(f"{record.title}: {record.text[0]}" for record in records if record.text)
-    return RecordPage(f"Measured: {subject}", headline, (), tuple(records))
+    return RecordPage(f"Measured: {Path(subject).name}", headline, (), tuple(ordered))
 
 
 def _list(as_json: bool) -> int:

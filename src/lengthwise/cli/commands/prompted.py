@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lengthwise.cli.options import check_place, number
-from lengthwise.cli.output import written
+from lengthwise.cli.output import warn, written
 from lengthwise.errors import UsageError
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.plots import line_figure
 from lengthwise.figures.style import alt, paper_spec
+from lengthwise.probes.curve.standard import too_few_items
 from lengthwise.probes.probe import Context, Probe, ask
 from lengthwise.probes.prompted import PromptedProbe
-from lengthwise.probes.prompted.asking import check_askable
+from lengthwise.probes.prompted.asking import ITEMS, check_askable
 from lengthwise.probes.prompted.estimate import estimate
-from lengthwise.probes.prompted.result import SIZES
+from lengthwise.probes.prompted.result import SIZES, overview
 from lengthwise.records import Record
 from lengthwise.reports.eval_log import write_eval_log
 
@@ -64,7 +65,8 @@ def by_prompt(
 ) -> list[Record]:
     """One record per task; what cannot be asked is said before anything is. With --dry-run, what it would take."""
     for context in contexts:
-        check_askable(context.task, context.sizes, subject.name)
+        warn(check_askable(context.task, context.sizes, subject.name).warnings(), options.quiet)
+    warn(too_few_items(options.items or ITEMS), options.quiet)
     if options.dry_run:
         return [estimate(probe, subject, context, _price(options.price)) for context in contexts]
     records = [ask(probe, subject, context) for context in contexts]
@@ -72,7 +74,7 @@ def by_prompt(
         for record, path in zip(records, _files(options.export[1], records), strict=True):
             with written(str(path), options.quiet, "log"):
                 write_eval_log(record, path)
-    return records
+    return [*records, overview(records)] if len(records) > 1 else records
 
 
 def draw_prompted(name: str, records: Sequence[Record], quiet: bool) -> None:

@@ -240,10 +240,10 @@ def _far(claim: Claim, name: str, bar: str) -> str:
         why = "guessing does as well" if claim.status == "vacuous" else "the smallest size has no answers"
         return f"{name}: none can be given, as {why}."
     if not claim.value:
-        return f"{name}: 0, as less than {bar} at the smallest size already."
+        return f"{name}: 0, with less than {bar} at the smallest size already."
     tokens, least = claim.evidence["tokens"], "at least " if claim.evidence["censored"] else ""
     long = f" ({tokens:,.0f} tokens)" if tokens else ""
-    return f"{name}: {least}{claim.value}{long}, with {bar} or more at every size measured up to there."
+    return f"{name}: {least}{claim.value}{long}, with at least {bar} at every size measured up to there."
 
 
 # --- tables and figures ---------------------------------------------------------------------------------------------
@@ -304,11 +304,11 @@ def _by_depth(answers: Sequence[MarkedAnswer]) -> list[Table]:
 
 
 def _lines(task: str, scores: Sequence[SizeScore]) -> Figure:
-    series = {
-        name: [(float(score.size), 100 * share) for score in scores if (share := score.share(strict)) is not None]
-        for name, strict in (("lenient reading", False), ("strict reading", True))
-    }
-    words = f"The share of right answers to {task} by size, in both readings."
+    series = {}
+    for name, strict in (("lenient reading", False), ("strict reading", True)):
+        known = [(score.size, score.share(strict), score.interval(strict)) for score in scores if score.answered]
+        series[name] = [(size, *(100 * y for y in (share or 0.0, ends.low, ends.high))) for size, share, ends in known]
+    words = f"The share of right answers to {task} by size, in both readings, with 95 % intervals."
     return line_figure("prompted.curve", f"{task}: right answers by size", words, ("size", "right, %"), series, "x")
 
 
@@ -320,3 +320,28 @@ def _heat(task: str, answers: Sequence[MarkedAnswer]) -> list[Figure]:
     words = "The share of right answers by size and by the depth at which the answer stands in the text."
     axes = ("size", "depth from, %")
     return [heat_figure("prompted.heat", f"{task}: right answers by depth, %", words, axes, cells)] if cells else []
+
+
+def overview(records: Sequence[Record]) -> Record:
+    """Several tasks of one subject: how far it holds in each, and the share of right answers by task and size."""
+    lengths = ("prompted.reach", "prompted.effective.fixed", "prompted.effective.own")
+    described = columns(
+        "task:text | reach:whole | fixed:whole effective length (RULER) | own:whole effective length (NoLiMa) | "
+        "smallest:share right at the smallest size | largest:share right at the largest size | answered:share"
+    )
+    rows, cells = [], []
+    for record in records:
+        by_size: list[dict[str, Any]] = list(record.table(SIZES).records())
+        ends = [by_size[place]["lenient"] for place in (0, -1)]
+        far = [record.claim(key).value for key in lengths]
+        rows.append((record.data["task"], *far, *ends, record.claim("prompted.answered").value))
+        known = [row for row in by_size if row["lenient"] is not None]
+        cells += [(row["size"], record.data["task"], 100 * row["lenient"]) for row in known]
+    words = "The share of right answers, by task and size."
+    axes, note = ("size", ""), "a length that is the largest size measured is a lower bound"
+    return Record(
+        "prompted_tasks",
+        title=f"{len(records)} tasks, asked of {records[0].data['subject']} by prompt",
+        tables=(Table("prompted.tasks", described, tuple(rows), "by task", note),),
+        figures=(heat_figure("prompted.tasks", "right answers by task and size, %", words, axes, cells),),
+    )
