@@ -9,7 +9,7 @@ BROWSER := $(shell command -v chromium || command -v chromium-browser || command
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: study check test test-all bench paper docs clean
+.PHONY: study check test test-all test-keys bench paper docs clean
 
 study: .venv/installed
 	$(BIN)/lengthwise study quick
@@ -22,6 +22,10 @@ check: .venv/installed-dev
 
 test: check
 	$(PYTEST) -m "not slow and not system"
+
+# Every sentence is replaced by its key, and tests of wording are left out: no behaviour may rest on English.
+test-keys: .venv/installed-dev
+	$(PYTEST) -m "not slow and not system" --keys
 
 # Where there is a browser, its tests may not be skipped.
 test-all: export LENGTHWISE_REQUIRE_BROWSER := $(if $(BROWSER),1,$(LENGTHWISE_REQUIRE_BROWSER))

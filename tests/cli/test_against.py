@@ -20,6 +20,7 @@ def study(synthetic_study):
     return synthetic_study(Path("runs/small"), ["sort", "gone.py::\x1b[31mRed"], ["none", "rope"], seeds=1, failed=1)
 
 
+@pytest.mark.wording
 def test_the_table_fits_80_columns_and_leaves_the_terminal_alone(study, cli):
     said = cli("check", "--against", "small", "--quiet")
     assert said.code == 0 and said.err == "" and "\x1b" not in said.out and "`" not in said.out
@@ -41,6 +42,7 @@ def test_an_unknown_study_is_a_sentence(study, cli):
     assert said.code == 2 and "did you mean 'small'" in said.err
 
 
+@pytest.mark.wording
 def test_contradictions_and_what_training_missed_are_written_out(study, cli):
     content = read_content(study)
     held = {row.cell.position: row.outcome for row in predict(content, check).rows if row.cell.task == "sort"}

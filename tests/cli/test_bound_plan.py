@@ -14,6 +14,7 @@ from lengthwise.figures.plan_chart import plan_chart
 USUAL = ("bound", "plan", "--params", "7B", "--tokens", "1.4e11", "--loss", "2.2")
 
 
+@pytest.mark.wording
 def test_the_terms_are_shown_in_nats_and_bits_and_sum_up(cli):
     answer = cli(*USUAL)
     assert answer.code == 0 and "(predicted)" in answer.out and "fresh documents" in answer.out
@@ -43,6 +44,7 @@ def test_what_is_left_out_is_found(cli):
     assert "(found)" in said and "if the loss is below" in said
 
 
+@pytest.mark.wording
 def test_vacuous_is_said(cli):
     assert "Vacuous" in cli("bound", "plan", "--params", "1.7T", "--tokens", "1T", "--loss", 2).out
     assert "Vacuous" in cli("bound", "plan", "--params", "1.7T", "--tokens", "1T").out

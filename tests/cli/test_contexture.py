@@ -33,6 +33,7 @@ def write_pairs(path, count=600, rows=30):
     return x, a, given
 
 
+@pytest.mark.wording
 def test_a_table_as_text(cli, table):
     answer = cli("contexture", "table.npy", "--representation", "phi.npy", "--figure", "s.svg")
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80

@@ -20,6 +20,7 @@ from processes import PATIENCE
 QUICK = ["particles", "--n", "6", "--frames", "5", "--time", "4", "--tolerance", "1e-6"]
 
 
+@pytest.mark.wording
 def test_text_fits_80_columns(cli):
     answer = cli(*QUICK, "--quiet")
     assert answer.code == 0 and answer.err == ""

@@ -13,6 +13,7 @@ def claims_of(answer):
     return {claim["key"]: claim for claim in json.loads(answer.out)["claims"]}
 
 
+@pytest.mark.wording
 def test_text_and_picture_of_the_circle(cli, tmp_path):
     answer = cli(*QUICK, "--figure", "a.svg", "--out", "a.npz")
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80

@@ -24,6 +24,7 @@ def files() -> list[str]:
     return [lines("a.jsonl", *short * 3), lines("b.jsonl", *long * 4)]
 
 
+@pytest.mark.wording
 @pytest.mark.parametrize("metric", ["features", "edit", "contour", "ngrams:n=1", "features:norm=cityblock"])
 def test_two_files_as_a_table(cli, files, metric):
     answer = cli("shift", *files, "--metric", metric, *QUICK)

@@ -99,6 +99,7 @@ def test_an_encoding_no_theory_speaks_of_is_unknown_and_says_so() -> None:
     assert verdict.outlook == "unknown" and verdict.deciding is None and verdict.opinions[0].key == "none"
 
 
+@pytest.mark.wording
 def test_another_axis_is_not_judged_by_theories_of_length() -> None:
     card = check(tasks.make("along:task=dyck_k,axis=depth,at=40"), ("none",), train_size=4, test_size=8)
     assert card.verdicts["none"].outlook == "unknown" and "depth" in card.verdicts["none"].why

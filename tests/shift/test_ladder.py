@@ -1,6 +1,7 @@
 """The distances of the levels of a ladder: where nothing shifts, where the shift is known, beside a plain shift."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,10 +113,11 @@ def test_falls_are_counted():
 
 def test_claims_say_their_kind(searched):
     claims = searched.claims()
-    kinds = {claim.title: claim.kind for claim in claims}
-    assert len(kinds) == len(claims) == 57 + 57 + 3 + 9
-    assert kinds["W1 of depth 9 (edit)"] == "certified"
-    assert kinds["null W1 (contour)"] == kinds["W1 of the distribution of depth 9 (edit)"] == "measured"
+    counts = Counter((claim.key, claim.kind) for claim in claims)
+    levels = {("shift.level", "certified"): 57, ("shift.level_distribution", "measured"): 57}
+    assert counts == {**levels, ("shift.level_null", "measured"): 3, ("shift.farthest", "measured"): 9}
+    named = {(claim.key, claim.evidence.get("level"), claim.evidence.get("metric")) for claim in claims}
+    assert {("shift.level", "depth 9", "edit"), ("shift.level_distribution", "depth 9", "edit")} <= named
     assert all(c.evidence["relative_gap"] <= 1e-7 for c in claims if c.kind == "certified")
 
 

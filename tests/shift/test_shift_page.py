@@ -25,6 +25,7 @@ def here(tmp_path, monkeypatch):
         Path(name).write_text(text)
 
 
+@pytest.mark.wording
 @pytest.mark.parametrize("command, output", COMMANDS, ids=[command.strip() for command, _ in COMMANDS])
 def test_a_command_prints_what_the_page_shows(here, capsys, command, output):
     """The page shows all of what is printed, or its beginning."""

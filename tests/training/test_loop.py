@@ -161,16 +161,16 @@ spec = importlib.util.spec_from_file_location("test_loop", {file!r})
 here = importlib.util.module_from_spec(spec)
 sys.modules["test_loop"] = here
 spec.loader.exec_module(here)
-from lengthwise.training import checkpoint, loop
+from lengthwise.training import loop
 loop.CHECKPOINT_SECONDS = -1.0
-saves, real = [], checkpoint.save_file
+saves, real = [], loop.save_file
 def save(tensors, path, metadata):
     saves.append(path)
     if len(saves) == {saves}:
         Path(path).write_bytes(b"half a checkpoint")
         os.kill(os.getpid(), signal.SIGKILL)
     real(tensors, path, metadata)
-checkpoint.save_file = save
+loop.save_file = save
 here.trained(Path({checkpoint!r}))
 """
 
