@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+import fake_server
 from fake_completions import FakeCompletions, FakeSubject, sorts
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.probes.probe import Context, ask
@@ -15,6 +16,7 @@ from lengthwise.probes.prompted.estimate import estimate
 from lengthwise.probes.prompted.store import ITEMS, stored_items
 from lengthwise.records import Record
 from lengthwise.subjects.completion import Completion
+from lengthwise.subjects.open import open_subject
 from lengthwise.tasks import make_task
 from lengthwise.testing import check_probe
 
@@ -284,3 +286,46 @@ def test_an_estimate_knows_what_is_kept_and_what_does_not_fit(tmp_path):
     plan = planned(probe=probe, context=150)[0].table("prompted.plan")
     assert plan.column("kept") == [30, 0, 0] and plan.column("items") == [20, 50, 50]
     assert plan.column("fits") == [True, True, False]
+
+
+# --- a server that misbehaves ---------------------------------------------------------------------------------------
+
+
+def test_faults_of_a_server_lose_no_item_and_make_none_wrong(tmp_path):
+    """Busy, broken, cut, too long, filtered and well: every item has the outcome of its fault, and only those that
+    failed are asked again."""
+    pytest.importorskip("httpx")
+    (tmp_path / "mine.txt").write_text("{instruction}\n\nquestion {input}\nAnswer: {answer}\n")
+    kinds = ("busy", "failed", "cut", "overlong", "refused", "right")
+    healthy = False
+
+    def act(handler, body, before):
+        words = body["messages"][-1]["content"].removeprefix("question ").partition("\n")[0]
+        kind = "right" if healthy else kinds[int(words.split()[0]) % 6]
+        right = fake_server.answer(sorts(words))
+        too_long = {"error": {"message": "too long", "code": "context_length_exceeded"}}
+        replies = {
+            "failed": (b"oh", 500),
+            "cut": (fake_server.answer("1", "length"),),
+            "overlong": (too_long, 400),
+            "refused": (fake_server.answer("", "content_filter"),),
+        }
+        if kind == "busy" and before == 0:
+            handler.reply({}, 429, Retry_After="0.01")
+        else:
+            handler.reply(*replies.get(kind, (right,)))
+
+    with fake_server.fake_server() as server:
+        server.act = act
+        probe = PromptedProbe(folder=str(tmp_path), rendering=str(tmp_path / "mine.txt"))
+        subject = open_subject(server.spec(tries=2))
+        record = ask(probe, subject, Context(SORT, None, (3,), 40))
+        drawn = SORT.part("test").draw(3, 0, range(40), role="test").prompts
+        wanted = Counter(kinds[int(SORT.spelled(row)[0]) % 6] for row in drawn)
+        wanted["right"] += wanted.pop("busy")
+        found = outcomes(record)
+        assert {name: found[name] for name in wanted} == wanted and not found["wrong"] and not found["unread"]
+        healthy, asked = True, len(server.bodies)
+        again = outcomes(ask(probe, subject, Context(SORT, None, (3,), 40)))
+        assert len(server.bodies) - asked == wanted["failed"] == again["right"] - found["right"] > 0
+        assert again["items"] == 40 and not again["failed"]
