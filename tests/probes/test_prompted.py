@@ -272,7 +272,7 @@ def planned(price=None, probe=None, **model) -> tuple[Record, FakeCompletions]:
 
 def test_an_estimate_asks_a_few_items_of_a_local_model_and_none_of_a_server():
     record, model = planned()
-    assert record.data["counted"] and record.data["seconds"] > 0 and len(model.asked) == 5
+    assert record.data["counted"] and record.data["seconds"] > 0 and len(model.asked) == 33
     record, model = planned(price=(1.0, 2.0), counts=False)
     assert not record.data["counted"] and record.data["seconds"] is None and not model.asked
     assert record.data["price"] == pytest.approx((record.data["read"] + 2 * record.data["written"]) / 1e6)

@@ -11,11 +11,12 @@ from lengthwise.probes.probe import Context
 from lengthwise.probes.prompted import PromptedProbe
 from lengthwise.probes.prompted.asking import Questions
 from lengthwise.records import Record, Table, columns
-from lengthwise.subjects.completion import Completions
+from lengthwise.subjects.completion import Completion
 from lengthwise.subjects.subject import Subject
 from lengthwise.tasks.sizes import name_of
 
-_COUNTED, _TRIED = 4, 4  # items per size whose tokens are counted; items of the trial
+_COUNTED, _TRIED, _TRIAL_BUDGET = 4, 16, 32  # items per size whose tokens are counted; items and tokens of the trial
+_BATCH = 64  # items that are answered together
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def estimate(
         sizes = ", ".join(str(plan.size) for plan in plans if not plan.fits)
         text.append(f"These sizes do not fit into the context of {questions.completions.context:,} tokens: {sizes}.")
     if seconds is not None:
-        text.append(f"About {_duration(seconds)} on this machine, from a trial of {_TRIED} items.")
+        text.append(f"About {_duration(seconds)} on this machine, from a trial of a few items.")
     cost = None if price is None else (read * price[0] + written * price[1]) / 1e6
     if cost is not None:
         text.append(f"A price of at most {cost:.2f}, at {price[0]:g} per million tokens read and {price[1]:g} written.")  # pyright: ignore[reportOptionalSubscript]
@@ -81,19 +82,31 @@ def estimate(
 
 
 def _seconds(questions: Questions, plans: list[_SizePlan], limit: dict[int, int]) -> float:
-    """The time that all items take, from a few of the middle size: time goes with the tokens that are not shared."""
+    """The time that all items take, from some of the middle size: reading goes with the tokens that are not shared,
+    writing with the longest answer of each batch."""
     middle = plans[len(plans) // 2]
-    prompts = [prompt for prompt, _ in questions.of_size(middle.size, range(_TRIED))]
-    completions: Completions = questions.completions
-    settings = {"chat": questions.chat, "stop": questions.stop, "reasoning": questions.probe.reasoning}
-    list(completions.complete(prompts[:1], budget=1, **settings))  # what is shared, and the first call of everything
-    began = time.perf_counter()
-    answers = [answer for _, answer in completions.complete(prompts, budget=middle.budget, **settings)]
-    took = time.perf_counter() - began
-    wrote = fmean(answer.tokens or 1 for answer in answers)
-    used = wrote / limit[middle.size]
-    work = sum(plan.items * (plan.own + used * limit[plan.size]) for plan in plans)
-    return took / len(prompts) * work / (middle.own + wrote)
+    prompts = [prompt for prompt, _ in questions.of_size(middle.size, range(min(_TRIED, questions.items)))]
+
+    def timed(count: int, budget: int) -> tuple[float, list[Completion]]:
+        began = time.perf_counter()
+        given = questions.completions.complete(prompts[:count], chat=questions.chat, budget=budget, stop=questions.stop)
+        answers = [answer for _, answer in given]
+        return time.perf_counter() - began, answers
+
+    timed(1, 1)  # what is shared, and the first call of everything
+    reading, _ = timed(len(prompts), 1)
+    both, answers = timed(len(prompts), min(_TRIAL_BUDGET, middle.budget))
+    longest = max(answer.tokens or 1 for answer in answers)
+    per_token, per_step = (
+        reading / (len(prompts) * max(1.0, middle.own)),
+        max(0.0, both - reading) / max(1, longest - 1),
+    )
+    is_cut = any(answer.ending == "length" for answer in answers)
+    share = 1.0 if is_cut else longest / middle.budget
+    return sum(
+        plan.items * plan.own * per_token + math.ceil(plan.items / _BATCH) * share * limit[plan.size] * per_step
+        for plan in plans
+    )
 
 
 def _duration(seconds: float) -> str:
