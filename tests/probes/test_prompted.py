@@ -15,6 +15,7 @@ from lengthwise.probes.prompted import PromptedProbe, doublings
 from lengthwise.probes.prompted.estimate import estimate
 from lengthwise.probes.prompted.store import ITEMS, stored_items
 from lengthwise.records import Record
+from lengthwise.reports.eval_log import write_eval_log
 from lengthwise.subjects.completion import Completion
 from lengthwise.subjects.open import open_subject
 from lengthwise.tasks import make_task
@@ -202,7 +203,7 @@ def test_answers_are_kept_and_not_asked_again(tmp_path):
     more, some = measured(probe=probe, sizes=(2, 4, 8, 16), items=25)
     assert len(some.asked) == 25 + 3 * 5 and outcomes(more)["right"] == 100
     lines = stored_items(first.data["folder"])
-    assert len(lines) == 100 and lines[0]["prompt"][0]["role"] == "system" and lines[0]["outcome"] == "right"
+    assert len(lines) == 100 and lines[2, 0]["prompt"][0]["role"] == "system" and lines[2, 0]["outcome"] == "right"
 
 
 @pytest.mark.parametrize("change", [{"shots": 1}, {"chat": "plain"}, {"budget": 9}, {"reasoning": 5}])
@@ -261,6 +262,12 @@ def test_an_answer_to_another_prompt_is_not_used(tmp_path):
     assert len(measured(probe=probe, sizes=(2,))[1].asked) == 1
 
 
+def test_a_log_needs_what_was_kept(tmp_path):
+    with pytest.raises(UsageError, match="folder"):
+        write_eval_log(measured(sizes=(2,))[0], tmp_path / "log.eval")
+    assert not list(tmp_path.iterdir())
+
+
 # --- what it would take ---------------------------------------------------------------------------------------------
 
 
@@ -282,7 +289,7 @@ def test_an_estimate_knows_what_is_kept_and_what_does_not_fit(tmp_path):
     probe = PromptedProbe(folder=str(tmp_path))
     assert not planned(probe=probe)[0].table("prompted.plan").column("kept")[0]
     assert not list(tmp_path.iterdir())
-    measured(probe=probe, sizes=(2,), items=30)
+    measured(probe=probe, sizes=(2,), items=30, context=150)
     plan = planned(probe=probe, context=150)[0].table("prompted.plan")
     assert plan.column("kept") == [30, 0, 0] and plan.column("items") == [20, 50, 50]
     assert plan.column("fits") == [True, True, False]

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from lengthwise.errors import UsageError
 from lengthwise.outputs import replace_output
 from lengthwise.probes.prompted.store import stored_items
 from lengthwise.records import Record
@@ -29,12 +30,14 @@ _LONGEST = 1000  # characters of an input in a summary
 
 def write_eval_log(record: Record, path: Path) -> None:
     """Write the items that a record of `prompted` was made from, as it left them in its folder."""
-    budgets = record.data["budgets"]
-    lines = [line for line in stored_items(record.data["folder"]) if str(line["size"]) in budgets]
-    asked = {row["size"]: row["items"] for row in record.table("prompted.outcomes").records()}
-    lines = [line for line in lines if line["item"] < asked[line["size"]]]
+    lines = stored_items(record.data["folder"]) if record.data["folder"] else {}
+    if not all((size, item) in lines for size, item, *_ in record.data["marks"]):
+        raise UsageError("the prompts and answers of this measurement are not kept; measure again, with a folder")
     model = f"lengthwise/{record.data['subject']}"
-    samples = [_sample(line, model) for line in lines]
+    samples = [
+        _sample({**lines[size, item], "outcome": outcome, "strict": strict}, model)
+        for size, item, outcome, strict in record.data["marks"]
+    ]
     header = _header(record, model, samples)
     with replace_output(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as file:
         start = {name: header[name] for name in ("version", "eval", "plan")}

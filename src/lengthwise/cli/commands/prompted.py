@@ -79,12 +79,12 @@ def by_prompt(
 
 def draw_prompted(name: str, records: Sequence[Record], quiet: bool) -> None:
     """Right answers by size, one line per task."""
-    series: dict[str, list[tuple[float, float]]] = {}
+    series: dict[str, list[tuple[float, ...]]] = {}
     for record in records:
         rows: list[dict[str, Any]] = list(record.table(SIZES).records())
-        series[record.data["task"]] = [
-            (row["size"], 100 * row["lenient"]) for row in rows if row["lenient"] is not None
-        ]
+        known = [row for row in rows if row["lenient"] is not None]
+        shares = ("lenient", "low", "high")
+        series[record.data["task"]] = [(row["size"], *(100 * row[name] for name in shares)) for row in known]
     axes = ("size", "right, %")
     title = f"{records[0].data['subject']}: right answers by size"
     figure = line_figure("prompted.tasks", title, "", axes, series, "x")

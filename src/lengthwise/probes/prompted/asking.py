@@ -103,6 +103,7 @@ class Questions:
             "files": files or [list(fact) for fact in self.subject.facts],
             "seed": self.seed,
             "chat": self.chat,
+            "context": self.completions.context,
             **{name: getattr(self.probe, name) for name in ("shots", "budget", "reasoning")},
             "rendering": renderings.spec_of(self.rendering).get("name", type(self.rendering).__name__),
             "template": [template.head, template.item],

@@ -93,6 +93,7 @@ def record_of(asked: Asked, subject: str) -> Record:
             "seed": asked.seed,
             "budgets": {str(size): budget for size, budget in asked.budgets.items()},
             "folder": asked.folder,
+            "marks": [[one.size, one.item, one.outcome, one.strict] for one in asked.answers],
             "said": dict(asked.said.most_common(5)),
         },
     )

@@ -31,10 +31,9 @@ def folder_of(parent: str, request: Mapping[str, Any]) -> Path:
     return Path(parent, subject, f"{task}-{digest}")
 
 
-def stored_items(folder: str | Path) -> list[dict[str, Any]]:
-    """The lines of a folder, the last one of every item, in order of size and number."""
-    found = {(line["size"], line["item"]): line for line in _lines(Path(folder, ITEMS))}
-    return [found[key] for key in sorted(found)]
+def stored_items(folder: str | Path) -> dict[tuple[int, int], dict[str, Any]]:
+    """The lines of a folder by size and number of the item, the last one of each."""
+    return {(line["size"], line["item"]): line for line in _lines(Path(folder, ITEMS))}
 
 
 class ItemStore:
@@ -42,8 +41,7 @@ class ItemStore:
 
     def __init__(self, folder: Path | None, request: Mapping[str, Any]) -> None:
         self.folder, self._request = folder, dict(request)
-        lines = () if folder is None else _lines(folder / ITEMS)
-        self._known = {(line["size"], line["item"]): line for line in lines}
+        self._known = {} if folder is None else stored_items(folder)
 
     def find(self, size: int, item: int, prompt: object, budget: int) -> Completion | None:
         """The answer to an item if it is there; None where it must be asked, as after a failure of the server."""
@@ -83,5 +81,5 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             except (ValueError, RecursionError):
                 continue
             whole = isinstance(line, dict) and all(isinstance(line.get(key), kind) for key, kind in needed.items())
-            if whole and {"prompt", "prompt_tokens", "tokens", "seconds"} <= line.keys():
+            if whole and {"prompt", "right", "depth", "prompt_tokens", "tokens", "seconds"} <= line.keys():
                 yield line
