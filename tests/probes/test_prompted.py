@@ -119,6 +119,13 @@ def test_a_length_by_a_score_that_guessing_reaches_is_vacuous():
     assert own.value is None and own.status == "vacuous"
 
 
+def test_a_size_at_which_guessing_is_right_says_nothing():
+    """All 64 numbers in order are the only answer at size 64."""
+    record, _ = measured(sizes=(2, 8, 64), items=5)
+    reach = record.claim("prompted.reach")
+    assert reach.value == reach.evidence["largest_size"] == 8 and reach.evidence["censored"]
+
+
 def test_a_model_that_never_answers_has_no_length():
     record, _ = measured(lambda question: "")
     assert record.claim("prompted.reach").status == "unknown" and outcomes(record)["empty"] == 60

@@ -167,10 +167,10 @@ def _length(
 ) -> Claim:
     """The largest size up to which the lenient score stays at the bar or above it at every size measured.
 
-    It is vacuous where guessing meets the bar or the own score is not `above` guessing, and unknown where the smallest
-    size has no answers.
+    What is known ends before a size without answers, or at which guessing meets the bar. At the smallest size, the
+    first makes the length unknown and the second vacuous, as does an own score that is not `above` guessing.
     """
-    points = list(takewhile(lambda score: score.answered > 0, scores))
+    points = list(takewhile(lambda score: score.answered > 0 and score.chance < bar, scores))
     unanswered, items = sum(p.items - p.answered for p in points), sum(p.items for p in points)
     many = unanswered > _MOST_UNANSWERED * items
     facts = {"unanswered": unanswered, "items": items}
@@ -181,8 +181,8 @@ def _length(
         *((Assumption("prompted.base"),) if "base" in more else ()),
     )
     evidence = {"threshold": bar, "reading": "lenient", **more}
-    if not points or not above or any(point.chance >= bar for point in points):
-        status = "vacuous" if points else "unknown"
+    if not points or not above:
+        status = "vacuous" if scores[0].answered else "unknown"
         return Claim(key, None, "size", "measured", status, None, assumptions, reference, evidence)
 
     def held(value: Callable[[SizeScore], float]) -> list[SizeScore]:
