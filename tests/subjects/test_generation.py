@@ -67,7 +67,7 @@ def test_answers_are_those_of_transformers(decoder, kind, chat):
     found = open_subject(folder).capability("completions")
     given = told(found, PROMPTS, chat=chat, budget=12)
     assert [(one.text, one.prompt_tokens, one.tokens) for one in given] == reference(folder, PROMPTS, chat, 12)
-    assert len({one.text for one in given}) > 5
+    assert len({one.text for one in given}) > 1
     assert [found.count(prompt, chat) for prompt in PROMPTS] == [one.prompt_tokens for one in given]
     assert all(one.ending == ("length" if one.tokens == 12 else "stop") and one.seconds > 0 for one in given)
 

@@ -37,9 +37,9 @@ def test_three_ways_agree(table):
 @settings(max_examples=60, deadline=None)
 @given(tables())
 def test_functions_are_orthonormal_and_paired(table):
-    for found in (spectrum_by_svd(table), spectrum_by_kernel(table)):
-        assert found.of_x.T @ (table.of_x[:, None] * found.of_x) == pytest.approx(np.eye(len(found.values)), abs=1e-7)
-        assert table.of_x @ found.of_x == pytest.approx(0, abs=1e-7)  # orthogonal to constants
+    for found, error in ((spectrum_by_svd(table), 1e-7), (spectrum_by_kernel(table), 1e-5)):  # a kernel squares errors
+        assert found.of_x.T @ (table.of_x[:, None] * found.of_x) == pytest.approx(np.eye(len(found.values)), abs=error)
+        assert table.of_x @ found.of_x == pytest.approx(0, abs=error)  # orthogonal to constants
         strong = found.values > 1e-3
         assert table.transposed().means_over_x(found.of_a)[:, strong] == pytest.approx(
             (found.values * found.of_x)[:, strong], abs=1e-6
