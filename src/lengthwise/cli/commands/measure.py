@@ -73,7 +73,8 @@ def _page(records: list[Record], subject: str) -> RecordPage:
     """The records, a summary of them first, each with its first sentence in the head of the page."""
     ordered = sorted(records, key=lambda record: record.source != "prompted_tasks")
     headline = tuple(f"{record.title}: {record.text[0]}" for record in records if record.text)
-    return RecordPage(f"Measured: {Path(subject).name}", headline, (), tuple(ordered))
+    name = next((str(one.data["subject"]) for one in records if "subject" in one.data), Path(subject).name)
+    return RecordPage(f"Measured: {name}", headline, (), tuple(ordered))
 
 
 def _list(as_json: bool) -> int:

@@ -148,11 +148,11 @@ class Questions:
 
     def depth(self, size: int, items: Sequence[int]) -> list[float | None]:
         """Where in each text the answer stands, for a task that knows."""
-        depth: Any = getattr(self.task, "depth", None)
-        if not callable(depth):
+        task: Any = self.task
+        if not callable(getattr(task, "depth", None)):
             return [None] * len(items)
         drawn = self.task.part("test").draw(size, self.seed, items, role="test")
-        return [depth(self.task.spelled(row)) for row in drawn.prompts]
+        return [task.depth(task.spelled(row)) for row in drawn.prompts]
 
     def mark(self, completion: Completion, right: Sequence[str]) -> tuple[str, bool]:
         """The outcome of one item, and whether it is right as it is written."""

@@ -214,7 +214,7 @@ def _text(asked: Asked, claims: Sequence[Claim]) -> Iterable[str]:
     yield _far(reach, "Reach", f"{THRESHOLD:.0%} right")
     yield _far(fixed, "Effective length by the bar of RULER", f"{RULER_BAR:.1%} right")
     share = (
-        f"{own.evidence['threshold']:.1%} right, {NOLIMA_SHARE:.0%} of the {own.evidence['base']:.1%} on short inputs"
+        f"{own.evidence['threshold']:.1%} right ({NOLIMA_SHARE:.0%} of its {own.evidence['base']:.1%} on short inputs)"
     )
     yield _far(own, "Effective length by its own score, as in NoLiMa", share)
     least, most = min(asked.budgets.values()), max(asked.budgets.values())
