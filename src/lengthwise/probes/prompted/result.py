@@ -128,7 +128,7 @@ def _claims(scores: Sequence[SizeScore], asked: Asked) -> list[Claim]:
     strictly = sum(score.strictly for score in scores)
     none = {name: counts[name] for name in _NONE if counts[name]}
     seed = {"seed": asked.seed}
-    ruler, nolima = Reference("hsieh2024", "Section 4"), Reference("modarressi2025", "Section 4")
+    ruler, nolima = Reference("hsieh2024"), Reference("modarressi2025")
     found = [
         _length("prompted.reach", THRESHOLD, scores, seed),
         _length("prompted.effective.fixed", RULER_BAR, scores, seed, ruler),
