@@ -63,7 +63,9 @@ _FORMATS: dict[str, _Format] = {
     ".png": _Format(_chunk, 12),  # the chunk IEND
     ".gif": _Format(lambda said: b"\x21\xfe" + bytes([len(said)]) + said + b"\0", 1),
     ".mp4": _Format(lambda said: struct.pack(">I", len(said) + 8) + b"free" + said),
-    ".npz": _Format(lambda said: struct.pack("<H", len(said)) + said, gives_way=2),  # the comment of a ZIP file
+    **dict.fromkeys(  # the comment of a ZIP file
+        (".npz", ".eval"), _Format(lambda said: struct.pack("<H", len(said)) + said, gives_way=2)
+    ),
     ".parquet": _Format(lambda said: said, _footer),
 }
 

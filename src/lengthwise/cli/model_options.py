@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 from lengthwise.cli.options import Parser, add_task_options, add_trust, whole, whole_from
 
 
@@ -37,24 +39,44 @@ def measure(parser: Parser) -> None:
     parameters. Extending a model's context is tried this way: train with rope, then measure with --position
     rope:scaling=yarn,factor=3. `--list-probes` lists what can be measured. A network of yours that was trained
     elsewhere is measured as my.py::build with --task: `build` returns it.
+
+    A language model (a Hub folder or GGUF file with a tokenizer, or a server) is asked by prompt: `lengthwise measure
+    model.gguf --task sort --sizes 2-64`. Prompts and answers are kept below measured/; run the same command again to
+    resume.
     """
-    what = "the folder of a run, a Hub folder, a GGUF file, or my.py::build"
+    what = "a run, a Hub folder, a GGUF file, openai:URL,model=NAME, or my.py::build"
     parser.add_argument("subject", nargs="?", metavar="SUBJECT", help=what)
     add_task_options(parser, "measure on this task, which has the same symbols (the run's own)")
-    parser.add_argument("--task", dest="named", metavar="TASK", help="TASK as an option")
+    parser.add_argument("--task", action="append", dest="tasks", metavar="TASK", help="TASK as an option; repeatable")
     parser.add_argument(
         "--probe", action="append", metavar="SPEC", help="what to measure, as ladder:items=200; repeatable (curve)"
     )
     parser.flag("--list-probes", "list the probes")
     parser.add("--test-size N", "measure at every size up to this (the run's own test size)", whole_from(1))
-    parser.add("--sizes N,N,…", "measure at these sizes instead, as 10,20,60")
+    parser.add("--sizes N,N,…", "measure at these sizes instead, as 10,20,60 or 2-64 (by prompt: 2,4,8 … 64)")
     parser.add("--train-size N", "of a model from elsewhere: the size it was trained to", whole_from(1))
-    parser.add("--items N", "test items at each size (200)", whole_from(1), default=200)
+    parser.add("--items N", "test items at each size (200; by prompt 100)", whole_from(1))
     parser.add("--position SPEC", "read the model with this encoding instead of its own")
     parser.flag("--generate", "also write answers token by token: do they agree?")
     parser.add_figure("draw the curve into this .svg, .png or .html file")
+    parser.add_output("--page", (".html",), "also write everything as one HTML page")
     add_trust(parser, "the run")
     parser.seed_help = "the seed of the test items (the run's own)"
+    _add_prompt_options(parser.add_argument_group("a language model, asked by prompt"))
+
+
+def _add_prompt_options(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--shots", type=whole_from(0), metavar="N", help="worked examples before each question (3)")
+    add("--chat", action="store_true", help="use the chat template (if the model has one)")
+    add("--plain", action="store_true", help="plain text without a chat template")
+    add("--template", metavar="FILE", help="how a question is written: a template, or my.py::Class (docs/prompts.md)")
+    add("--budget", type=whole_from(1), metavar="N", help="tokens of an answer (enough for a right one)")
+    add("--reasoning", type=whole_from(0), metavar="N", help="tokens to think before the answer (0)")
+    add("--folder", metavar="DIR", help="where prompts and answers are kept (measured)")
+    add("--dry-run", action="store_true", help="say how many items, tokens and minutes it takes, and stop")
+    add("--price", metavar="X,Y", help="with --dry-run: prices of a million tokens read and written")
+    add("--export", nargs=2, metavar=("eval", "FILE"), help="also write a log that inspect_ai reads, as FILE.eval")
 
 
 def ask(parser: Parser) -> None:

@@ -6,7 +6,7 @@ The templates are Vega-Lite written out, so that making a figure needs no librar
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from lengthwise.figures.style import title_lines, whole_axis, wrapping_legend
 from lengthwise.records import Figure
@@ -20,20 +20,21 @@ def line_figure(
     title: str,
     words: str,
     axes: tuple[str, str],
-    series: Mapping[str, Iterable[tuple[float, float]]],
+    series: Mapping[str, Iterable[tuple[float, ...]]],
     logarithmic: Literal["", "x", "y"] = "",
 ) -> Figure:
-    """One line per series of points (x, y), with x at whole numbers; `axes` are the titles of x and y."""
+    """One line per series of points (x, y), with x at whole numbers; `axes` are the titles of x and y. Points (x, y,
+    low, high) have a band around the line."""
     points = [
-        {"x": x, "y": y, "series": name}
+        {"x": x, "y": y, "series": name, **dict(zip(("low", "high"), ends, strict=False))}
         for name, line in series.items()
-        for x, y in line
+        for x, y, *ends in line
         if logarithmic != "y" or y > 0
     ]
     across = {"type": "log", "base": 2, "nice": False} if logarithmic == "x" else {"nice": False}
     upward = {"type": "log", "nice": False} if logarithmic == "y" else {"zero": True}
     named, legend = title_lines(axes[0]), wrapping_legend(series) if len(series) > 1 else None
-    template = {
+    template: dict[str, Any] = {
         "data": {"name": ROWS},
         "mark": {"type": "line", "point": True},
         "width": _WIDTH,
@@ -44,11 +45,17 @@ def line_figure(
             "color": {"field": "series", "type": "nominal", "sort": list(series), "legend": legend},
         },
     }
+    if points and "low" in points[0]:
+        shared = {name: template["encoding"].pop(name) for name in ("x", "color")}
+        line = {"mark": template.pop("mark"), "encoding": template["encoding"]}
+        ends = {"y": {**line["encoding"]["y"], "field": "low"}, "y2": {"field": "high"}}
+        band = {"mark": {"type": "area", "opacity": 0.18}, "encoding": ends}
+        template = {**template, "encoding": shared, "layer": [band, line]}
     return Figure(key, template, {ROWS: points}, title, words)
 
 
 def heat_figure(
-    key: str, title: str, words: str, axes: tuple[str, str], cells: Sequence[tuple[int, int, float]]
+    key: str, title: str, words: str, axes: tuple[str, str], cells: Sequence[tuple[int, int | str, float]]
 ) -> Figure:
     """A cell per (x, y, value), coloured by its value; `axes` are the titles of x and y."""
     across = len({x for x, _, _ in cells})

@@ -97,7 +97,7 @@ def model_of(given: Any) -> Model:
         maker = maker if issubclass(maker, Model) else model_class(maker)
         return maker(**converted_settings(models.kind, maker.__name__, maker, settings))
     if is_network(given):
-        return GivenNetwork(given)
+        return GivenNetwork(maker)
     raise UsageError(f"model takes a text such as lstm, a class of torch.nn.Module or a network, not {given!r}")
 
 

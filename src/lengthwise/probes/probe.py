@@ -14,6 +14,7 @@ from lengthwise.errors import UsageError
 from lengthwise.progress import Progress, silent
 from lengthwise.records import Record, json_ready
 from lengthwise.registry import Registry, check_of, format_spec, parse_spec
+from lengthwise.tasks.sizes import default_test_size, default_train_size
 
 if TYPE_CHECKING:
     from lengthwise.subjects.subject import Subject
@@ -36,6 +37,14 @@ class Context:
     seed: int = 0
     data: str | None = None
     progress: Progress = field(default=silent, compare=False)
+
+    def sized(self, probe: Probe, test_size: int | None = None) -> Context:
+        """With the sizes that the probe chooses up to the test size, where none are given."""
+        if self.sizes or self.task is None:
+            return self
+        trained = default_train_size(self.task) if self.train_size is None else self.train_size
+        chosen = probe.sizes(self.task, trained, test_size or default_test_size(self.task, trained))
+        return dataclasses.replace(self, sizes=tuple(chosen))
 
 
 class Passes(NamedTuple):

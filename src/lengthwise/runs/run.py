@@ -43,11 +43,10 @@ from lengthwise.seeds import Seeds
 from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.python import is_python
 from lengthwise.subjects.run import NetworkAnswers, OwnSubject, StoredRun
-from lengthwise.subjects.subject import Subject
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import BOS, EOS, NOTHING, SEP, SPECIALS
 from lengthwise.tasks.contract import check_own
-from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
+from lengthwise.tasks.sizes import check_reaches, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.loop import History, train_model
 from lengthwise.trust import trusting
@@ -253,7 +252,8 @@ def measure(
             raise UsageError("only a run can be read with another encoding; leave the position out")
         context = Context(asked, train_size, tuple(sizes or ()), items, seed or 0)
         with shown(progress) as told:
-            return Curve.from_record(ask_other(open_subject(run), [CurveProbe()], context, test_size, told)[0])
+            context = dataclasses.replace(context, progress=told).sized(CurveProbe(), test_size)
+            return Curve.from_record(ask(CurveProbe(), open_subject(run), context))
     if train_size is not None:
         raise UsageError("a run knows its training size; leave train_size out")
     run = run if isinstance(run, Run) else _load_for(run, asked)
@@ -288,25 +288,6 @@ def ask_run(
         for probe in asked:
             sizes = context.sizes or tuple(probe.sizes(task, plan.train_size, largest))
             found.append(ask(probe, subject, dataclasses.replace(context, sizes=sizes)))
-    return found
-
-
-def ask_other(
-    subject: Subject,
-    asked: Sequence[Probe],
-    context: Context,
-    test_size: int | None = None,
-    progress: Progress = silent,
-) -> list[Record]:
-    """Put probes to something that is no run of ours: at the sizes of the context, or at those that each probe chooses
-    up to the test size."""
-    task, found = context.task, []
-    for probe in asked:
-        sizes = context.sizes
-        if task is not None and not sizes:
-            trained = default_train_size(task) if context.train_size is None else context.train_size
-            sizes = tuple(probe.sizes(task, trained, test_size or default_test_size(task, trained)))
-        found.append(ask(probe, subject, dataclasses.replace(context, sizes=sizes, progress=progress)))
     return found
 
 

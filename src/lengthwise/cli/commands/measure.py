@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lengthwise.cli.commands.prompted import by_prompt, check_prompt_options, draw_prompted, with_options
 from lengthwise.cli.commands.results import draw_curves, write_records
 from lengthwise.cli.commands.tasks import first_line
 from lengthwise.cli.options import task_chosen
@@ -19,14 +21,19 @@ from lengthwise.probes import probes
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.curve.curve import Curve
 from lengthwise.probes.curve.standard import too_few_items
-from lengthwise.probes.probe import Context, Probe, make_probes
-from lengthwise.progress import shown
+from lengthwise.probes.probe import Context, Probe, ask, make_probes
+from lengthwise.probes.prompted import PromptedProbe, doublings
+from lengthwise.progress import Progress, shown
 from lengthwise.records import Record
+from lengthwise.reports.record_section import RecordPage, write_record_page
 from lengthwise.tasks import tasks
+from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 
 if TYPE_CHECKING:
     from lengthwise.runs.run import Run
+
+_ITEMS = 200  # per size
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,16 +47,34 @@ def run(options: argparse.Namespace) -> int:
     with unsettled() as errors:
         records = _measured(asked, options)
     warn(_about_unsettled(errors), options.quiet)
-    curves = [Curve.from_record(record) for record in records if record.source == "curve"]
-    if options.figure and not curves:
-        raise UsageError("--figure draws the curve; add --probe curve")
-    draw_curves(options.figure, curves, options.quiet)
+    _draw(records, options)
+    if options.page is not None and not options.dry_run:
+        write_record_page(_page(records, str(options.subject)), Path(options.page))
     if options.json:
         found = {"subject": str(options.subject), "records": [record.plain() for record in records]}
         write_object("measure", {**found, "unsettled": max(errors, default=0.0)})
     else:
         write_records(records)
     return 0
+
+
+def _draw(records: list[Record], options: argparse.Namespace) -> None:
+    curves = [Curve.from_record(record) for record in records if record.source == "curve"]
+    prompted = [record for record in records if record.source == "prompted"]
+    if options.figure and not curves and not prompted:
+        raise UsageError("--figure draws the curve; add --probe curve")
+    if options.figure and prompted and not options.dry_run:
+        draw_prompted(options.figure, prompted, options.quiet)
+    elif curves:
+        draw_curves(options.figure, curves, options.quiet)
+
+
+def _page(records: list[Record], subject: str) -> RecordPage:
+    """The records, a summary of them first, each with its first sentence in the head of the page."""
+    ordered = sorted(records, key=lambda record: record.source != "prompted_tasks")
+    headline = tuple(f"{record.title}: {record.text[0]}" for record in records if record.text)
+    name = next((str(one.data["subject"]) for one in records if "subject" in one.data), Path(subject).name)
+    return RecordPage(f"Measured: {name}", headline, (), tuple(ordered))
 
 
 def _list(as_json: bool) -> int:
@@ -62,48 +87,83 @@ def _list(as_json: bool) -> int:
 
 
 def _probes(options: argparse.Namespace) -> tuple[Probe, ...]:
-    asked = make_probes(options.probe or ["curve"])
+    """The probes that were asked for; none where the subject decides."""
+    asked = tuple(with_options(probe, options) for probe in make_probes(options.probe or ()))
+    check_prompt_options(options, not asked or any(isinstance(probe, PromptedProbe) for probe in asked))
     if not options.generate:
         return asked
+    asked = asked or (CurveProbe(),)
     if not any(isinstance(probe, CurveProbe) for probe in asked):
         raise UsageError("--generate goes with the curve of single answers; add --probe curve")
     return tuple(dataclasses.replace(one, generate=True) if isinstance(one, CurveProbe) else one for one in asked)
 
 
 def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Record]:
-    """The records of all probes, of a run or of another subject."""
-    if options.task is not None and options.named is not None:
-        raise UsageError("the task is given twice, by TASK and --task; give one of them")
-    options.task = options.task or options.named
-    spec = task_chosen(options)
-    task = None if spec is None else tasks.make(spec)
-    context = Context(task, options.train_size, _sizes(options.sizes), options.items, options.seed or 0)
+    """The records of all tasks and probes, of a run or of another subject."""
+    chosen = [tasks.make(spec) for spec in _task_specs(options)]
     if not Path(options.subject, RUN).exists() and not Path(options.subject, "plan.json").exists():
-        return _of_stranger(asked, context, options)
+        return _of_stranger(asked, chosen, options)
     if options.train_size is not None:
         raise UsageError("a run knows its training size; leave --train-size out")
-    loaded = _load(options.subject, task)
-    own = task or loaded.plan.task
-    warn(own.warnings(), options.quiet)
-    judged = own.certain and any(isinstance(probe, CurveProbe) for probe in asked)
-    warn(too_few_items(options.items) if judged else [], options.quiet)
-    if options.seed is None:
-        context = Context(task, None, context.sizes, options.items, loaded.plan.seed)
+    asked = asked or (CurveProbe(),)
+    check_prompt_options(options, any(isinstance(probe, PromptedProbe) for probe in asked))
+    loaded, found = _load(options.subject, chosen[0] if chosen else None), []
     from lengthwise.runs.run import ask_run  # torch: listing probes needs none of it
 
-    with shown(quiet=options.quiet) as progress:
-        return ask_run(loaded, asked, context, options.test_size, options.position, progress)
+    for task in chosen or [None]:
+        own = task or loaded.plan.task
+        warn(own.warnings(), options.quiet)
+        judged = own.certain and any(isinstance(probe, CurveProbe) for probe in asked)
+        items = options.items or _ITEMS
+        warn(too_few_items(items) if judged else [], options.quiet)
+        seed = loaded.plan.seed if options.seed is None else options.seed
+        context = Context(task, None, _sizes(options.sizes, own), items, seed)
+        with shown(quiet=options.quiet) as progress:
+            found += ask_run(loaded, asked, context, options.test_size, options.position, progress)
+    return found
 
 
-def _of_stranger(asked: tuple[Probe, ...], context: Context, options: argparse.Namespace) -> list[Record]:
+def _task_specs(options: argparse.Namespace) -> list[str | dict[str, object]]:
+    """The task of the options, and each --task in its place."""
+    named = options.tasks or []
+    if any(getattr(options, way) is not None for way in ("task", "regex", "dfa", "data")) or not named:
+        first = task_chosen(options)
+        return [*([] if first is None else [first]), *named]
+    return [spec for one in named if (spec := task_chosen(_with_task(options, one))) is not None]
+
+
+def _with_task(options: argparse.Namespace, task: str) -> argparse.Namespace:
+    return argparse.Namespace(**{**vars(options), "task": task})
+
+
+def _of_stranger(asked: tuple[Probe, ...], chosen: list[Task], options: argparse.Namespace) -> list[Record]:
     """The records of something that is no run of ours: sizes are those given, or chosen up to the test size."""
     if options.position is not None:
         raise UsageError("only a run can be read with another encoding; leave --position out")
-    from lengthwise.runs.run import ask_other, open_subject  # torch
+    from lengthwise.subjects.open import open_subject  # torch
 
-    subject = open_subject(options.subject)
+    subject, found = open_subject(options.subject), []
+    if not asked:  # a language model that gives no symbols is asked in words
+        in_words = not subject.offers("answers") and subject.offers("completions")
+        asked = (with_options(PromptedProbe(), options) if in_words else CurveProbe(),)
+        check_prompt_options(options, in_words)
     with shown(quiet=options.quiet) as progress:
-        return ask_other(subject, asked, context, options.test_size, progress)
+        for probe in asked:
+            contexts = [_context(probe, task, options, progress) for task in chosen or [None]]
+            if isinstance(probe, PromptedProbe):
+                found += by_prompt(probe, subject, contexts, options)
+            else:
+                found += [ask(probe, subject, context) for context in contexts]
+    return found
+
+
+def _context(probe: Probe, task: Task | None, options: argparse.Namespace, progress: Progress) -> Context:
+    """What a probe is to measure of something that is no run."""
+    prompted = isinstance(probe, PromptedProbe)
+    items = options.items or (None if prompted else _ITEMS)
+    sizes = () if task is None else _sizes(options.sizes, task, prompted)
+    context = Context(task, options.train_size, sizes, items, options.seed or 0, progress=progress)
+    return context.sized(probe, options.test_size)
 
 
 def _about_unsettled(errors: list[float]) -> list[str]:
@@ -116,17 +176,27 @@ def _about_unsettled(errors: list[float]) -> list[str]:
     ]
 
 
-def _sizes(text: str | None) -> tuple[int, ...]:
-    """`10,20,60` → (10, 20, 60); nothing where nothing is given."""
+def _sizes(text: str | None, task: Task, doubled: bool = False) -> tuple[int, ...]:
+    """`10,20,60` → (10, 20, 60), `2-6` → all sizes of the task from 2 to 6, or those that double; nothing where nothing
+    is given."""
     if text is None:
         return ()
-    try:
-        sizes = tuple(sorted({int(part) for part in text.split(",")}))
-    except ValueError:
-        raise UsageError(f"--sizes takes whole numbers with commas, as 10,20,60, not {text!r}") from None
-    if sizes[0] < 1:
-        raise UsageError(f"each of --sizes is at least 1, not {sizes[0]}")
-    return sizes
+    ends = [re.fullmatch(r"\s*(-?\d+)\s*(?:-\s*(\d+)\s*)?", part) for part in text.split(",")]
+    if not all(ends):
+        raise UsageError(f"--sizes takes whole numbers with commas, as 10,20,60 or 2-64, not {text!r}")
+    sizes: set[int] = set()
+    for found in filter(None, ends):
+        low, high = int(found[1]), found[2]
+        if low < 1:
+            raise UsageError(f"each of --sizes is at least 1, not {low}")
+        if high is None:
+            sizes.add(low)
+            continue
+        inside = doublings(task, low, int(high)) if doubled else task.sizes(low, int(high))
+        if not inside:
+            raise UsageError(f"the task {name_of(task)} has no size from {low} to {high}")
+        sizes.update(inside)
+    return tuple(sorted(sizes))
 
 
 def _load(folder: str, task: Task | None) -> Run:
