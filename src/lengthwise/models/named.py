@@ -91,13 +91,15 @@ def model_of(given: Any) -> Model:
         maker, settings = given.func, given.keywords
     if isinstance(maker, Model):
         return maker
-    from lengthwise.models.network import GivenNetwork, is_network
+    from torch import nn
 
-    if isinstance(maker, type) and (issubclass(maker, Model) or is_network(maker)):
+    if isinstance(maker, type) and issubclass(maker, Model | nn.Module):
         maker = maker if issubclass(maker, Model) else model_class(maker)
         return maker(**converted_settings(models.kind, maker.__name__, maker, settings))
-    if is_network(given):
-        return GivenNetwork(maker)
+    if isinstance(given, nn.Module):
+        from lengthwise.models.network import GivenNetwork
+
+        return GivenNetwork(given)
     raise UsageError(f"model takes a text such as lstm, a class of torch.nn.Module or a network, not {given!r}")
 
 

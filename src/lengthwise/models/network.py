@@ -108,11 +108,6 @@ class GivenNetwork(Model):
         return f"{self.title} {self.digest}"
 
 
-def is_network(thing: Any) -> bool:
-    """Whether this is a module of torch, or a class of modules."""
-    return issubclass(thing, nn.Module) if isinstance(thing, type) else isinstance(thing, nn.Module)
-
-
 def check_network(network: ModuleNetwork, name: str, tokens: int, trains: bool = True) -> None:
     """Refuse, in one sentence, a network that does not fit its task: it is tried on `tokens` tokens."""
     interface, module = network.interface, network.module
