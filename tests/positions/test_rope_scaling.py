@@ -3,11 +3,11 @@
 import math
 
 import pytest
-import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.positions import make_position
 from lengthwise.positions.networks.encoders import frequencies, yarn_factor
+from lengthwise.positions.position import Shape
 
 WIDTH = 32
 PLAIN = [10000.0 ** (-2 * k / WIDTH) for k in range(WIDTH // 2)]
@@ -56,10 +56,9 @@ def test_by_parts_has_interpolation_and_nothing_as_its_limits() -> None:
     assert none.tolist() == PLAIN
 
 
-def test_yarn_has_the_frequencies_of_by_parts_and_its_factor() -> None:
-    yarn, parts = (frequencies(WIDTH, scaling=name, factor=16, original=64) for name in ("yarn", "by_parts"))
-    assert torch.equal(yarn, parts)
+def test_the_attention_factor_of_yarn() -> None:
     assert yarn_factor(16) == pytest.approx(1.2773, abs=5e-5)
+    assert yarn_factor(4) == 0.1 * math.log(4) + 1
     assert yarn_factor(1) == 1.0
 
 
@@ -88,14 +87,42 @@ def test_agrees_with_transformers() -> None:
     assert ours.tolist() == pytest.approx(theirs, rel=1e-6)
 
 
-def test_yarn_agrees_with_transformers_outside_the_ramp() -> None:
-    theirs, factor = their_frequencies("yarn", factor=16.0, original_max_position_embeddings=512)
-    ours = frequencies(WIDTH, scaling="yarn", factor=16, original=512).tolist()
+@pytest.mark.parametrize(("factor", "original"), [(4.0, 512), (16.0, 64), (32.0, 4096)])
+def test_yarn_agrees_with_transformers(factor: float, original: int) -> None:
+    theirs, attention = their_frequencies("yarn", factor=factor, original_max_position_embeddings=original)
+    ours = frequencies(WIDTH, scaling="yarn", factor=factor, original=original).tolist()
+    assert ours == pytest.approx(theirs, rel=1e-6)
+    assert attention == pytest.approx(yarn_factor(factor))
+
+
+def test_yarn_agrees_with_its_definition_outside_the_ramp() -> None:
+    yarn, parts = (frequencies(WIDTH, scaling=name, factor=16, original=512) for name in ("yarn", "by_parts"))
     rounds = [512 * theta / (2 * math.pi) for theta in PLAIN]
-    outside = [k for k in range(16) if rounds[k] < 0.5 or rounds[k] > 64]  # their ramp has its ends rounded outwards
+    outside = [k for k in range(16) if rounds[k] < 0.5 or rounds[k] > 64]  # the ramp has its ends rounded outwards
     assert len(outside) >= 6
-    assert [ours[k] for k in outside] == pytest.approx([theirs[k] for k in outside], rel=1e-6)
-    assert factor == pytest.approx(yarn_factor(16))
+    assert yarn[outside].tolist() == pytest.approx(parts[outside].tolist(), rel=1e-14)
+
+
+def test_the_bands_of_llama3() -> None:
+    """More than 4 turns in the original length: left alone; fewer than 1: divided; between them a ramp."""
+    rope = make_position("rope:scaling=llama3,factor=8,original=512").build(Shape(WIDTH, 1, 512, 512))
+    settings = {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 512}
+    theirs, _ = their_frequencies("llama3", factor=8.0, **settings)
+    assert rope.turns.tolist() == pytest.approx(theirs, rel=1e-6)
+    shares = [round(new / old, 6) for new, old in zip(rope.turns.tolist(), PLAIN, strict=True)]
+    turns = [512 * theta / (2 * math.pi) for theta in PLAIN]
+    assert [share for share, r in zip(shares, turns, strict=True) if r > 4] == [1.0] * sum(r > 4 for r in turns)
+    assert {share for share, r in zip(shares, turns, strict=True) if r < 1} == {0.125}
+    assert any(0.125 < share < 1 for share in shares)
+
+
+@pytest.mark.parametrize("growth", [1.0, 4.0])
+def test_dynamic_has_the_frequencies_of_transformers_at_every_length(growth: float) -> None:
+    spec = "rope:scaling=dynamic,original=512" + (f",factor={growth:g}" if growth > 1 else "")
+    encoder = make_position(spec).build(Shape(WIDTH, 1, 512, 512))
+    for tokens in (1, 512, 513, 2048):
+        theirs, _ = their_frequencies("dynamic", seq_len=tokens, factor=growth)
+        assert encoder.turns_at(tokens).tolist() == pytest.approx(theirs, rel=1e-6)
 
 
 def test_the_constant_of_the_interpolation_bound_is_a_limit_and_not_a_bound() -> None:

@@ -43,6 +43,9 @@ def measure(parser: Parser) -> None:
     A language model (a Hub folder or GGUF file with a tokenizer, or a server) is asked by prompt: `lengthwise measure
     model.gguf --task sort --sizes 2-64`. Prompts and answers are kept below measured/; run the same command again to
     resume.
+
+    --rope extends the context of a model with RoPE, and repeated compares scalings: `lengthwise measure model.gguf
+    --task needle --rope none --rope linear:factor=4 --rope yarn:factor=4 --text book.txt`. See docs/context.md.
     """
     what = "a run, a Hub folder, a GGUF file, openai:URL,model=NAME, or my.py::build"
     parser.add_argument("subject", nargs="?", metavar="SUBJECT", help=what)
@@ -62,7 +65,17 @@ def measure(parser: Parser) -> None:
     parser.add_output("--page", (".html",), "also write everything as one HTML page")
     add_trust(parser, "the run")
     parser.seed_help = "the seed of the test items (the run's own)"
+    _add_rope_options(parser.add_argument_group("a longer context"))
     _add_prompt_options(parser.add_argument_group("a language model, asked by prompt"))
+
+
+def _add_rope_options(group: argparse._ArgumentGroup) -> None:
+    kinds = "own, none, linear, ntk, by_parts, llama3, yarn or dynamic"
+    scaling = f"read RoPE with this scaling, as yarn:factor=4 ({kinds}); repeatable"
+    group.add_argument("--rope", action="append", metavar="SPEC", help=scaling)
+    group.add_argument("--text", metavar="FILE", help="also measure the loss on this text by position")
+    conform = "compare log-probabilities with this engine: openai:URL,model=NAME or transformers"
+    group.add_argument("--conform", metavar="ENGINE", help=conform)
 
 
 def _add_prompt_options(group: argparse._ArgumentGroup) -> None:

@@ -189,40 +189,48 @@ class Rope(Position):
     `interpolation`  all positions are divided by the factor (Chen et al. 2023);
     `ntk`            the base grows, so that the slowest pair is divided by the factor and the fastest by 1;
     `by_parts`       pairs with less than `low` turns in the original length are divided by the factor, those with more
-                     than `high` are left alone, and a linear ramp joins the two;
-    `yarn`           by_parts, with queries and keys multiplied by 0.1 ln(factor) + 1 each (Peng et al. 2024);
-    `dynamic`        ntk, with the factor (places up to the query) / original, at least 1, for each query anew. All keys
-                     are turned by the base of the query that looks at them, so that a token's logits do not depend on
-                     what follows it and generation with a cache gives what one pass over the whole gives.
+                     than `high` are left alone, and a ramp joins the two, linear in the number of turns;
+    `llama3`         by_parts with `high` 4 instead of 32, as Llama 3.1 does;
+    `yarn`           by_parts with a ramp that is linear in the number of the pair, as the authors' code and all engines
+                     have it, and queries and keys multiplied by 0.1 ln(factor) + 1 each (Peng et al. 2024);
+    `dynamic`        ntk, with the factor s n - (s - 1) for n = (places up to the query) / original, at least 1, for
+                     each query anew; s, the factor, is 1 unless given. All keys are turned by the base of the query
+                     that looks at them, so that a token's logits do not depend on what follows it and generation with
+                     a cache gives what one pass over the whole gives.
 
     A logit depends on the distance alone, save for `dynamic`, where it also depends on the query's place. All are
     defined at every position, which is not to say that they are any good there.
     """
 
     base: float = 10000.0
-    scaling: Literal["none", "interpolation", "ntk", "by_parts", "yarn", "dynamic"] = "none"
+    scaling: Literal["none", "interpolation", "ntk", "by_parts", "llama3", "yarn", "dynamic"] = "none"
     factor: float = 1.0
     original: int = 0
     low: float = 1.0
-    high: float = 32.0
+    high: float = 0.0  # 32, and 4 for llama3
     beyond_training = True
 
     def __post_init__(self) -> None:
-        if not self.base > 1 or self.original < 0 or not 0 <= self.low < self.high:
+        if not self.base > 1 or self.original < 0 or not 0 <= self.low < self.most_turns:
             raise UsageError(
                 "rope needs a base above 1, an original length of 0 or more and 0 <= low < high, "
-                f"not base {self.base}, original {self.original}, low {self.low} and high {self.high}"
+                f"not base {self.base}, original {self.original}, low {self.low} and high {self.most_turns}"
             )
-        if self.scaling in ("none", "dynamic") and self.factor != 1:
+        if (self.scaling == "none" and self.factor != 1) or not self.factor >= 1:
             raise UsageError(
-                f"rope with scaling {self.scaling} takes no factor ({self.factor:g} was given); scaling "
-                "interpolation, ntk, by_parts and yarn do"
+                f"rope with scaling {self.scaling} takes no factor of {self.factor:g}; scaling "
+                "interpolation, ntk, by_parts, llama3, yarn and dynamic take one above 1"
             )
         if self.scaling not in ("none", "dynamic") and not self.factor > 1:
             raise UsageError(
                 f"rope with scaling {self.scaling} needs a factor above 1, as in "
                 f"rope:scaling={self.scaling},factor=4, not {self.factor:g}"
             )
+
+    @property
+    def most_turns(self) -> float:
+        """From how many turns in the original length on a pair is left alone."""
+        return self.high or (4.0 if self.scaling == "llama3" else 32.0)
 
     @property
     def shift_invariant(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -243,6 +251,6 @@ class Rope(Position):
 
         width, original = shape.head_width, self.original or shape.trained
         if self.scaling == "dynamic":
-            return DynamicRopeEncoder(width, self.base, original)
-        turns = frequencies(width, self.base, self.scaling, self.factor, original, self.low, self.high)
+            return DynamicRopeEncoder(width, self.base, original, self.factor)
+        turns = frequencies(width, self.base, self.scaling, self.factor, original, self.low, self.most_turns)
         return RopeEncoder(turns, yarn_factor(self.factor) if self.scaling == "yarn" else 1.0)

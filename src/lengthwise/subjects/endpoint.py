@@ -338,3 +338,29 @@ def _completion(content: Mapping[str, Any], stop: Sequence[str], seconds: float)
         said=str(refusal or ""),
         seconds=seconds,
     )
+
+
+def next_token(endpoint: Endpoint, prompt: Sequence[int], most: int) -> dict[str, float]:
+    """The likeliest tokens after a prompt, given as token numbers, with their log-probabilities."""
+    body = {"model": endpoint.model, "prompt": [*prompt], "max_tokens": 1, "temperature": 0, "logprobs": most}
+    content: dict[str, Any] = {}
+    with _Connection(endpoint, chat=False) as line:
+        for tried in range(endpoint.tries):
+            line.wait(endpoint.wait * 2 ** (tried - 1) if tried else 0.0)
+            try:
+                content = line.post(body)
+                break
+            except _Unanswered as fault:
+                if not fault.again or tried + 1 == endpoint.tries:
+                    raise UsageError(line.sentence(fault)) from None
+                line.hold(fault.after)
+    read = (content.get("usage") or {}).get("prompt_tokens")
+    if isinstance(read, int) and read != len(prompt):
+        raise UsageError(f"{line.server} read {read:,} tokens where {len(prompt):,} were sent")
+    try:
+        found = content["choices"][0]["logprobs"]
+        if "content" in found:
+            return {str(one["token"]): float(one["logprob"]) for one in found["content"][0]["top_logprobs"]}
+        return {str(text): float(value) for text, value in found["top_logprobs"][0].items()}
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        raise UsageError(f"{line.server} gives no log-probabilities of tokens") from None

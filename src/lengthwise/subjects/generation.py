@@ -24,6 +24,7 @@ from lengthwise.models.hub_folder import inside
 from lengthwise.progress import Progress, silent
 from lengthwise.prompts.prompt import Prompt
 from lengthwise.subjects.completion import Completion, Ending, opens_reasoning, stopped, without_reasoning
+from lengthwise.subjects.predictor import grows
 
 _CELLS = 2**28  # numbers in the keys and values of a batch, or in its attention scores
 _ROWS = 64  # rows of a batch: more of them save nothing on a CPU
@@ -61,8 +62,7 @@ class LocalCompletions:
         self.templated = tokenizer.chat_template is not None
         self._takes = set(inspect.signature(model.forward).parameters)
         # Frequencies that grow with the sequence: no key that was computed before is right for a longer one.
-        scaled = repr(getattr(model.config, "rope_parameters", None))
-        self._caches = not any(kind in scaled for kind in ("'dynamic'", "'longrope'"))
+        self._caches = not grows(model.config)
         self._before: tuple[list[int], Any] = [], None
         # Windows are counted in places, the empty ones among them.
         plain = {type(layer) for layer in DynamicCache(config=model.config).layers} <= {DynamicLayer}

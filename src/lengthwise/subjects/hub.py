@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -27,6 +28,7 @@ from lengthwise.subjects.predictor import (
     Predictor,
     TheirPredictor,
     TheirWeights,
+    grows,
     states_of_huggingface,
 )
 from lengthwise.subjects.subject import Subject
@@ -39,8 +41,11 @@ class HubSubject(Subject):
     """A model of `transformers`, read from `path` or given as `model`.
 
     A GGUF file holds weights that are quantised already, often with their tokenizer; a tokenizer.json in its folder
-    takes precedence over the tokenizer inside.
+    takes precedence over the tokenizer inside. `scaling` is how its positions are read, if not as it was made
+    (`subjects.scaled`).
     """
+
+    scaling = ""
 
     def __init__(self, path: Path | None, model: Any = None, name: str = "the model") -> None:
         self.path, self._given = path, model
@@ -60,6 +65,22 @@ class HubSubject(Subject):
         return read_huggingface(self.path)
 
     @cached_property
+    def decoder(self) -> Any:
+        """The model with its head, of any kind."""
+        return self.loaded[0] if self._unknown is None or self.path is None else read_decoder(self.path)
+
+    def reread(self, change: Callable[[Any], Any], scaling: str) -> HubSubject:
+        """The same subject with a changed model; `scaling` says in what it differs."""
+        made = copy.copy(self)
+        for name in ("_kept", "_look"):
+            vars(made).pop(name, None)
+        made.scaling, made.name = scaling, f"{self.name}, rope {scaling}"
+        vars(made)["decoder"] = change(self.decoder)
+        if self._unknown is None:
+            vars(made)["loaded"] = made.decoder, self.loaded[1]
+        return made
+
+    @cached_property
     def _unknown(self) -> str | None:
         """The type of the model where its layout is not known, so that it gives text at most."""
         if self.path is None or self.gguf is not None:
@@ -69,8 +90,11 @@ class HubSubject(Subject):
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
+        scaling = (("rope", self.scaling),) if self.scaling else ()
         if self._unknown is not None:
-            return (("kind", f"{self._unknown} of transformers"),)
+            return (("kind", f"{self._unknown} of transformers"), *scaling)
+        if self.scaling and grows(self.loaded[0].config):  # it has no parts
+            return (("kind", f"{self.loaded[0].config.model_type} of transformers"), *scaling)
         anatomy: Anatomy = self.capability("anatomy")
         block, attention = anatomy.blocks[0], anatomy.blocks[0].attention
         shared = f", {attention.key_heads} of keys" if attention.key_heads not in (None, attention.heads) else ""
@@ -85,6 +109,7 @@ class HubSubject(Subject):
             ("attention", attention.rule),
             ("positions", positions),
             *((("context", f"{longest:,} tokens"),) if longest else ()),
+            *scaling,
         )
 
     def capabilities(self) -> Mapping[str, Callable[[], Any]]:
@@ -94,6 +119,8 @@ class HubSubject(Subject):
             "predictor": self._predictor,
             "states": self._states,
         }
+        if self.scaling:
+            del found["states"]  # they are read from the folder
         if self.gguf is not None:
             found["gguf"] = lambda: self.gguf
         if self.gguf is not None or (self.folder is not None and (self.folder / TOKENIZER).exists()):
@@ -148,7 +175,7 @@ class HubSubject(Subject):
         tokenizer = chat_tokenizer(self.folder, self.gguf)
         if tokenizer is None:
             raise UsageError(f"{self.path} holds no tokenizer that transformers can read")
-        model = self.loaded[0] if self._unknown is None else read_decoder(self.path)
+        model = self.decoder
         return LocalCompletions(self.name, model, tokenizer, ending_tokens(self.folder, model, tokenizer))
 
     def _tokenizer(self) -> TextTokenizer:

@@ -25,6 +25,7 @@ from lengthwise.models.transformer import Transformer
 
 Tensors = dict[str, NDArray[np.float32]]
 Module = TypeVar("Module", bound=nn.Module)
+LONG = 1024  # tokens above which attention is computed without keeping its weights
 
 
 class ModelWeights(abc.ABC):
@@ -71,6 +72,7 @@ class Predictor(ModelWeights):
     vocabulary: int
     longest: int | None
     causal: bool = True  # whether it sees only what came before
+    by_length: bool = False  # whether what it says of a token depends on how many tokens it reads in all
 
     @abc.abstractmethod
     def states(self, inputs: Tensor, scored: Tensor) -> Tensor:
@@ -127,6 +129,11 @@ class FormedPredictor(OurPredictor):
         return {**super().header(), "form": forms.text_of(self.form), "seed": self.seed}
 
 
+def grows(config: Any) -> bool:
+    """Whether the frequencies of a model of `transformers` change with the number of tokens that it reads."""
+    return any(f"'{kind}'" in repr(getattr(config, "rope_parameters", None)) for kind in ("dynamic", "longrope"))
+
+
 class TheirWeights(ModelWeights):
     """The weights of a model of `transformers`."""
 
@@ -156,9 +163,17 @@ class TheirPredictor(TheirWeights, Predictor):
             )
         self.vocabulary = int(self.head.weight.shape[0])
         self.longest = getattr(model.config, "max_position_embeddings", None)
+        self.by_length = grows(model.config)
 
     def states(self, inputs: Tensor, scored: Tensor) -> Tensor:
-        return self.model.base_model(input_ids=inputs, use_cache=False).last_hidden_state[scored]
+        loaded = self.model.config._attn_implementation
+        if long := inputs.shape[1] > LONG:  # all attention weights at once would not fit into memory
+            self.model.set_attn_implementation("sdpa")
+        try:
+            return self.model.base_model(input_ids=inputs, use_cache=False).last_hidden_state[scored]
+        finally:
+            if long:
+                self.model.set_attn_implementation(loaded)
 
     def logits(self, states: Tensor) -> Tensor:
         return self.head(states)

@@ -10,6 +10,18 @@ from typing import TYPE_CHECKING
 
 from lengthwise.cli.commands.prompted import by_prompt, check_prompt_options, draw_prompted, with_options
 from lengthwise.cli.commands.results import draw_curves, write_records
+from lengthwise.cli.commands.scaled import (
+    OF_TEXTS,
+    by_scaling,
+    check_rope_options,
+    draw_compared,
+    of_one_length,
+    of_text,
+    scalings_of,
+    shown_records,
+    split,
+    with_texts,
+)
 from lengthwise.cli.commands.tasks import first_line
 from lengthwise.cli.options import task_chosen
 from lengthwise.cli.output import warn, write_object, write_rows
@@ -17,12 +29,16 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json
 from lengthwise.integrity import RUN
 from lengthwise.models.attention import unsettled
+from lengthwise.positions import positions
+from lengthwise.positions.encodings import NoPosition
+from lengthwise.positions.scaling import RopeScaling
 from lengthwise.probes import probes
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.curve.curve import Curve
 from lengthwise.probes.curve.standard import too_few_items
 from lengthwise.probes.probe import Context, Probe, ask, make_probes
 from lengthwise.probes.prompted import PromptedProbe, doublings
+from lengthwise.probes.scalings import SOURCE
 from lengthwise.progress import Progress, shown
 from lengthwise.records import Record
 from lengthwise.reports.record_section import RecordPage, write_record_page
@@ -32,6 +48,7 @@ from lengthwise.tasks.task import Task
 
 if TYPE_CHECKING:
     from lengthwise.runs.run import Run
+    from lengthwise.subjects.subject import Subject
 
 _ITEMS = 200  # per size
 
@@ -54,11 +71,14 @@ def run(options: argparse.Namespace) -> int:
         found = {"subject": str(options.subject), "records": [record.plain() for record in records]}
         write_object("measure", {**found, "unsettled": max(errors, default=0.0)})
     else:
-        write_records(records)
+        write_records(shown_records(records))
     return 0
 
 
 def _draw(records: list[Record], options: argparse.Namespace) -> None:
+    if options.figure and any(record.source == SOURCE for record in records):
+        draw_compared(options.figure, records, options.quiet)
+        return
     curves = [Curve.from_record(record) for record in records if record.source == "curve"]
     prompted = [record for record in records if record.source == "prompted"]
     if options.figure and not curves and not prompted:
@@ -71,8 +91,8 @@ def _draw(records: list[Record], options: argparse.Namespace) -> None:
 
 def _page(records: list[Record], subject: str) -> RecordPage:
     """The records, a summary of them first, each with its first sentence in the head of the page."""
-    ordered = sorted(records, key=lambda record: record.source != "prompted_tasks")
-    headline = tuple(f"{record.title}: {record.text[0]}" for record in records if record.text)
+    ordered = sorted(records, key=lambda record: record.source not in ("prompted_tasks", SOURCE))
+    headline = tuple(f"{record.title}: {record.text[0]}" for record in shown_records(records) if record.text)
     name = next((str(one.data["subject"]) for one in records if "subject" in one.data), Path(subject).name)
     return RecordPage(f"Measured: {name}", headline, (), tuple(ordered))
 
@@ -90,6 +110,7 @@ def _probes(options: argparse.Namespace) -> tuple[Probe, ...]:
     """The probes that were asked for; none where the subject decides."""
     asked = tuple(with_options(probe, options) for probe in make_probes(options.probe or ()))
     check_prompt_options(options, not asked or any(isinstance(probe, PromptedProbe) for probe in asked))
+    check_rope_options(options, asked)
     if not options.generate:
         return asked
     asked = asked or (CurveProbe(),)
@@ -105,21 +126,40 @@ def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Rec
         return _of_stranger(asked, chosen, options)
     if options.train_size is not None:
         raise UsageError("a run knows its training size; leave --train-size out")
-    asked = asked or (CurveProbe(),)
+    asked = with_texts(asked, CurveProbe(), options, tasks=True)
     check_prompt_options(options, any(isinstance(probe, PromptedProbe) for probe in asked))
-    loaded, found = _load(options.subject, chosen[0] if chosen else None), []
+    loaded = _load(options.subject, chosen[0] if chosen else None)
+    if not options.rope:
+        return _of_run(loaded, asked, chosen, options, options.position)
+
+    own = getattr(loaded.plan.architecture, "position", NoPosition())
+
+    def read_with(scaling: RopeScaling) -> list[Record]:
+        position = None if scaling.kind == "own" else positions.text_of(scaling.position(own))
+        return _of_run(loaded, asked, chosen, options, position)
+
+    return by_scaling(loaded.folder.name, options, read_with)
+
+
+def _of_run(
+    loaded: Run, asked: tuple[Probe, ...], chosen: list[Task], options: argparse.Namespace, position: str | None
+) -> list[Record]:
+    """The records of a run, read with its own encoding or another."""
     from lengthwise.runs.run import ask_run  # torch: listing probes needs none of it
 
+    found = []
     for task in chosen or [None]:
         own = task or loaded.plan.task
-        warn(own.warnings(), options.quiet)
+        quiet = options.quiet or vars(options).get("warned", False)
+        warn(own.warnings(), quiet)
         judged = own.certain and any(isinstance(probe, CurveProbe) for probe in asked)
         items = options.items or _ITEMS
-        warn(too_few_items(items) if judged else [], options.quiet)
+        warn(too_few_items(items) if judged else [], quiet)
         seed = loaded.plan.seed if options.seed is None else options.seed
         context = Context(task, None, _sizes(options.sizes, own), items, seed)
         with shown(quiet=options.quiet) as progress:
-            found += ask_run(loaded, asked, context, options.test_size, options.position, progress)
+            for some, mine in split(asked, context, options, first=not found):
+                found += ask_run(loaded, some, mine, options.test_size, position, progress)
     return found
 
 
@@ -142,15 +182,34 @@ def _of_stranger(asked: tuple[Probe, ...], chosen: list[Task], options: argparse
         raise UsageError("only a run can be read with another encoding; leave --position out")
     from lengthwise.subjects.open import open_subject  # torch
 
-    subject, found = open_subject(options.subject), []
-    if not asked:  # a language model that gives no symbols is asked in words
-        in_words = not subject.offers("answers") and subject.offers("completions")
-        asked = (with_options(PromptedProbe(), options) if in_words else CurveProbe(),)
-        check_prompt_options(options, in_words)
+    subject = open_subject(options.subject)
+    # A language model that gives no symbols is asked in words.
+    in_words = not subject.offers("answers") and subject.offers("completions")
+    if not asked:
+        check_prompt_options(options, in_words and not options.conform)
+    usual = with_options(PromptedProbe(), options) if in_words else CurveProbe()
+    asked = with_texts(asked, usual, options, bool(chosen))
+    if not options.rope:
+        return _of_subject(subject, asked, chosen, options)
+    from lengthwise.subjects.scaled import scaled  # torch
+
+    room = max(one.factor for one in scalings_of(options))
+    subjects = {one: scaled(subject, one, room) for one in scalings_of(options)}
+    asked = of_one_length(asked, [*subjects.values()])
+    return by_scaling(subject.name, options, lambda one: _of_subject(subjects[one], asked, chosen, options))
+
+
+def _of_subject(
+    subject: Subject, asked: tuple[Probe, ...], chosen: list[Task], options: argparse.Namespace
+) -> list[Record]:
+    """The records of all probes and tasks."""
+    found = []
     with shown(quiet=options.quiet) as progress:
         for probe in asked:
             contexts = [_context(probe, task, options, progress) for task in chosen or [None]]
-            if isinstance(probe, PromptedProbe):
+            if isinstance(probe, OF_TEXTS):
+                found.append(ask(probe, subject, of_text(probe, contexts[0], options)))
+            elif isinstance(probe, PromptedProbe):
                 found += by_prompt(probe, subject, contexts, options)
             else:
                 found += [ask(probe, subject, context) for context in contexts]

@@ -64,9 +64,10 @@ def by_prompt(
     probe: PromptedProbe, subject: Subject, contexts: Sequence[Context], options: argparse.Namespace
 ) -> list[Record]:
     """One record per task; what cannot be asked is said before anything is. With --dry-run, what it would take."""
+    quiet = options.quiet or vars(options).get("warned", False)
     for context in contexts:
-        warn(check_askable(context.task, context.sizes, subject.name).warnings(), options.quiet)
-    warn(too_few_items(options.items or ITEMS), options.quiet)
+        warn(check_askable(context.task, context.sizes, subject.name).warnings(), quiet)
+    warn(too_few_items(options.items or ITEMS), quiet)
     if options.dry_run:
         return [estimate(probe, subject, context, _price(options.price)) for context in contexts]
     records = [ask(probe, subject, context) for context in contexts]

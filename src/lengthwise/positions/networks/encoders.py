@@ -186,9 +186,14 @@ class RopeEncoder(Encoder):
 class DynamicRopeEncoder(RopeEncoder):
     """Plain RoPE for the queries within the original length; a base of its own for each of the others."""
 
-    def __init__(self, width: int, base: float, original: int) -> None:
+    def __init__(self, width: int, base: float, original: int, growth: float = 1.0) -> None:
         super().__init__(frequencies(width, base))
-        self.base, self.original = base, original
+        self.width, self.base, self.original, self.growth = width, base, original, growth
+
+    def turns_at(self, tokens: int) -> Tensor:
+        """The frequencies for a query that is the last of so many tokens."""
+        factor = self.growth * tokens / self.original - (self.growth - 1)
+        return self.turns if factor <= 1 else frequencies(self.width, self.base, "ntk", factor)
 
     def scores(self, q: Tensor, k: Tensor, queries_at: Tensor, keys_at: Tensor, index: Tensor) -> Tensor | None:
         """q·k, one late query at a time: O(Q K D) work as always, but O(K D) extra memory and no large product."""
@@ -200,7 +205,7 @@ class DynamicRopeEncoder(RopeEncoder):
             turned = self.rotate(q[:, :, early], queries_at[:, early])
             logits[:, :, early] = turned @ self.rotate(k, keys_at).transpose(2, 3)
         for n in (~early).nonzero()[:, 0].tolist():
-            turns = frequencies(q.shape[-1], self.base, "ntk", (int(index[n]) + 1) / self.original)
+            turns = self.turns_at(int(index[n]) + 1)
             query = _turned(q[:, :, n : n + 1], queries_at[:, n : n + 1], turns)
             logits[:, :, n : n + 1] = query @ _turned(k, keys_at, turns).transpose(2, 3)
         return logits
@@ -231,9 +236,11 @@ def frequencies(
     interpolation    θ / s, which is θ at position / s (Chen et al. 2023);
     ntk              θ of the base b s^(D/(D-2)), so that the last θ is divided by s exactly and the first by 1
                      (Peng et al. 2024, definition 1);
-    by_parts, yarn   (1 - γ) θ / s + γ θ, where γ is 0 up to r = low, 1 from r = high on and linear between, and
-                     r = L / λ = L θ / 2π is how often the pair goes round in the original length (definition 2).
-                     Released code of YaRN has the ramp linear in k instead; outside the ramp the two agree.
+    by_parts         (1 - γ) θ / s + γ θ, where γ is 0 up to r = low, 1 from r = high on and linear between, and
+                     r = L / λ = L θ / 2π is how often the pair goes round in the original length (definition 2);
+                     llama3 is the same;
+    yarn             the same with γ linear in k, from the last pair with r >= high to the first with r <= low. This is
+                     the authors' code, and what engines compute; outside the ramp it agrees with the definition.
     """
     if scaling == "ntk":
         base = base * factor ** (width / (width - 2))
@@ -242,10 +249,15 @@ def frequencies(
         return plain
     if scaling == "interpolation":
         return plain / factor
-    if scaling not in ("by_parts", "yarn"):
+    if scaling not in ("by_parts", "llama3", "yarn"):
         raise UsageError(f"no fixed frequencies belong to the RoPE scaling {scaling!r}")
     rounds = original * plain / (2 * math.pi)
     gamma = ((rounds - low) / (high - low)).clamp(0.0, 1.0)
+    if scaling == "yarn":
+        # Where r = high and r = low, as real numbers of a pair, rounded outwards.
+        ends = [width * math.log(original / (2 * math.pi * max(r, 1e-9))) / (2 * math.log(base)) for r in (high, low)]
+        first, last = max(math.floor(ends[0]), 0), min(math.ceil(ends[1]), width - 1)
+        gamma = 1 - ((torch.arange(width // 2) - first) / max(last - first, 1e-3)).clamp(0.0, 1.0).double()
     return (1 - gamma) * plain / factor + gamma * plain
 
 
