@@ -119,3 +119,17 @@ def test_what_is_refused(cli, tiny, wrong):
 def test_what_has_no_rope_is_refused(cli, tiny):
     answer = cli("measure", trained(cli, tiny, "alibi"), "--rope", "yarn:factor=2")
     assert answer.code == 2 and "nothing to scale" in answer.err
+
+
+def test_positions_are_dropped_from_the_command_line(cli, tiny):
+    trained(cli, tiny)
+    call = ("train", "--from", "run", "--steps", 3, "--folder", "dropped", "--json", "--quiet", "--items", 80)
+    plan = json.loads(cli(*call, "--position", "none", "--dry-run").out)["plans"][0]
+    assert plan["task"]["name"] == "sort" and plan["train_size"] == 4 and plan["model"]["position"] == "none"
+    assert (plan["model"]["width"], plan["start"]["folder"]) == (16, "run")
+    assert json.loads(cli(*call, "--dry-run").out)["plans"][0]["model"]["position"] == "rope"
+    answer = cli(*call, "--position", "none")
+    assert answer.code == 0, answer.err
+    assert json.loads(answer.out)["plan"]["recipe"]["steps"] == 3
+    lost = cli("train", "--from", "nowhere", "--steps", 3)
+    assert lost.code == 2 and "no trained model in nowhere" in lost.err

@@ -9,7 +9,7 @@ from lengthwise.cli.options import Parser, add_task_options, number, whole, whol
 from lengthwise.models.architecture import Architecture
 from lengthwise.models.named import MODEL_WORDS
 from lengthwise.registry import SettingField, settings_of
-from lengthwise.training.recipe import Recipe
+from lengthwise.training.recipe import START_WORDS, Recipe
 
 _READ = {int: (whole, "N"), float: (number, "X"), str: (str, "SPEC")}  # how the value of an option is read and shown
 
@@ -19,11 +19,15 @@ def train(parser: Parser) -> None:
 
     The run is kept in a folder (runs/… unless --folder says otherwise). Run the same command again to get the finished
     run, or to resume an interrupted one.
+
+    `lengthwise train --from RUN --position none --steps 200` continues with the weights of another run, on its task and
+    training size unless others are given: here it drops the positions of a model and recalibrates it.
     """
     add_task_options(parser)
     model, training = dict(settings_of(Architecture)), settings_of(Recipe)
     parser.add("--model SPEC", MODEL_WORDS)
-    parser.add("--position SPEC", model.pop("position").words, default="none")
+    parser.add("--position SPEC", model.pop("position").words)
+    parser.add_argument("--from", dest="start", metavar="RUN", help=START_WORDS)
     parser.add("--train-size N", "train on sizes up to this (20; less where a task ends below 60)", whole_from(1))
     parser.add("--test-size N", "measure at every size up to this (3 x training size)", whole_from(1))
     parser.add("--items N", "test items at each size (200)", whole_from(1), default=200)

@@ -68,6 +68,13 @@ def load_model(folder: Path, position: str | None = None, given: Model | None = 
     except (KeyError, TypeError, AttributeError, RuntimeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
         raise UsageError(f"{folder / CONFIG} is not the config of a lengthwise model: {what}") from error
+    what = f"the encoding {position!r} does not fit these weights" if position else "the weights do not fit the config"
+    load_weights(model, folder, expected, what)
+    return model.eval()
+
+
+def load_weights(model: Network, folder: Path, expected: str, unfit: str = "the weights have another shape") -> None:
+    """Put the weights of a folder into a model, if they are those whose SHA-256 is expected."""
     if not (folder / WEIGHTS).is_file():
         raise UsageError(f"{folder} holds no {WEIGHTS}; a complete model folder has {CONFIG} and {WEIGHTS}")
     if sha256(folder / WEIGHTS) != expected:
@@ -79,8 +86,4 @@ def load_model(folder: Path, position: str | None = None, given: Model | None = 
             weights = load_file(folder / WEIGHTS)
         model.load_state_dict(weights)
     except (SafetensorError, RuntimeError) as error:
-        what = (
-            f"the encoding {position!r} does not fit these weights" if position else "the weights do not fit the config"
-        )
-        raise UsageError(f"{folder}: {what}; a changed encoding must have the same parameters") from error
-    return model.eval()
+        raise UsageError(f"{folder}: {unfit}; a changed encoding must have the same parameters") from error

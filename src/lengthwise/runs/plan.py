@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from lengthwise.errors import UsageError
+from lengthwise.files import read_json
+from lengthwise.integrity import CONFIG
 from lengthwise.messages import sentence
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.attention import Attention
@@ -29,7 +31,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.lengths import SizeSchedule
-from lengthwise.training.recipe import Decay, Recipe
+from lengthwise.training.recipe import START_WORDS, Decay, Recipe
 
 SCHEMA = 1
 
@@ -39,7 +41,8 @@ SHAPE: Mapping[str, SettingField] = {n: one for n, one in settings_of(Architectu
 _MODEL = SettingField("model", Model | Callable[..., Any], MODEL_WORDS, registry=models)
 MODEL: Mapping[str, SettingField] = {"model": _MODEL, **SHAPE}
 TRAINING: Mapping[str, SettingField] = settings_of(Recipe)
-SETTINGS: Mapping[str, SettingField] = {**MODEL, **TRAINING}
+_START = SettingField("start", str, START_WORDS)
+SETTINGS: Mapping[str, SettingField] = {**MODEL, **TRAINING, "start": _START}
 
 
 class Settings(TypedDict, total=False):
@@ -64,6 +67,26 @@ class Settings(TypedDict, total=False):
     check_every: int
     pool: int
     form: str | Form
+    start: str
+
+
+@dataclass(frozen=True)
+class Start:
+    """The run whose weights training begins with: its folder, and the SHA-256 of the weights, which decide."""
+
+    folder: str
+    weights: str
+
+    @classmethod
+    def of(cls, folder: str) -> tuple[Start, Architecture]:
+        """What is known of a folder, and the shape of the model in it."""
+        path = Path(folder)
+        if not (path / CONFIG).exists():
+            raise UsageError(f"there is no trained model in {folder}; give the folder of a finished run")
+        config = read_json(path / CONFIG)
+        if not isinstance(config, dict) or "weights_sha256" not in config or "model" in config:
+            raise UsageError(f"the model in {folder} is not our Transformer, so no training can begin with its weights")
+        return cls(folder, str(config["weights_sha256"])), restored_settings(Architecture, config)
 
 
 @dataclass(frozen=True)
@@ -79,8 +102,11 @@ class Plan:
     items: int = 200
     seed: int = 0
     probes: tuple[Probe, ...] = (CurveProbe(),)
+    start: Start | None = None
 
     def __post_init__(self) -> None:
+        if self.start is not None and (not isinstance(self.architecture, Architecture) or self.recipe.form != Full()):
+            raise UsageError("training begins with the weights of a run only for our Transformer, in the form full")
         if not any(isinstance(probe, CurveProbe) for probe in self.probes):
             object.__setattr__(self, "probes", (CurveProbe(), *self.probes))
         for name in ("train_size", "test_size", "items"):
@@ -165,6 +191,7 @@ class Plan:
             "items": self.items,
             "seed": self.seed,
             "probes": [probe_spec(probe) for probe in self.probes],
+            **({} if self.start is None else {"start": vars(self.start)}),
         }
 
     @classmethod
@@ -182,6 +209,7 @@ class Plan:
                 recipe=restored_settings(Recipe, data["recipe"]),
                 **{name: data[name] for name in ("train_size", "test_size", "items", "seed")},
                 probes=tuple(map(probes.restore, data["probes"])),
+                start=Start(**data["start"]) if "start" in data else None,
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise UsageError(f"the plan of the run is incomplete or of another version: {error}") from error
@@ -195,6 +223,8 @@ class Plan:
         for name in ("items", "test_size", "probes"):
             del content[name]
         content["rows"] = self.interface().rows
+        if self.start is not None:
+            content["start"] = self.start.weights
         text = json.dumps(content, sort_keys=True, default=str)
         return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
 
@@ -216,6 +246,9 @@ def plan_for(
     preset. An attention rule, a size schedule and a form may be given by their specs, which then count as written by
     the user: whoever reads specs from a file restores the objects first. The default training size is 20, or less for a
     task that ends before 60; the default test size is three times that.
+
+    With `start`, the folder of a run, training begins with its weights. The shape of its model takes the place of the
+    task's preset; the position encoding is that of the arguments, and must have the same parameters.
     """
     for name, value in (("train_size", train_size), ("items", items), ("seed", seed), ("test_size", test_size)):
         if type(value) is not int and not (value is None and name in ("train_size", "test_size")):
@@ -230,7 +263,9 @@ def plan_for(
     if not isinstance(position, Position):
         raise UsageError(f"position takes a text such as learned+offset, or a Position, not {position!r}")
     given = {n: model_of(value) if n == "model" else SETTINGS[n].typed(value) for n, value in settings.items()}
-    chosen = {**preset_settings(task), **given}
+    begun = given.pop("start", "")
+    start, shape = Start.of(begun) if begun else (None, None)
+    chosen = {**preset_settings(task), **({} if shape is None else _fields_in(Architecture, vars(shape))), **given}
     return Plan(
         task=task,
         architecture=_architecture(given, chosen, position),
@@ -240,6 +275,7 @@ def plan_for(
         items=items,
         seed=seed,
         probes=make_probes(probes),
+        start=start,
     )
 
 

@@ -24,7 +24,7 @@ import torch
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, sha256, write_json, writing
 from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, digests, read_record, sealed
-from lengthwise.models.folder import load_model, save_model, write_card
+from lengthwise.models.folder import load_model, load_weights, save_model, write_card
 from lengthwise.models.formed import Formed, in_form, save_coordinates
 from lengthwise.models.named import model_of
 from lengthwise.models.network import ModuleNetwork, Network, check_network, fresh_network
@@ -194,7 +194,9 @@ def train(
     and a notebook show a bar.
 
     `model` is what is trained, our Transformer unless another is given: a name such as lstm:hidden=64, a class in a
-    file ("my.py::Net"), a class of `torch.nn.Module`, or a network, whose weights are then where training begins.
+    file ("my.py::Net"), a class of `torch.nn.Module`, or a network, whose weights are then where training begins. With
+    `start`, the folder of a run, it begins with the weights of that run, whose shape is taken over: `start=folder` and
+    position "none" drops the positions of a trained model and recalibrates it.
 
     All other arguments are settings of our Transformer and of training, the fields of `Architecture` and `Recipe`. They
     replace those of the task's preset, exactly as the options of the same names do on the command line: a setting that
@@ -316,6 +318,8 @@ def load_run(folder: str | Path, task: Task | None = None, trust: bool = False, 
 def build_model(plan: Plan) -> Network:
     """The untrained model of a plan, in the form that its recipe asks for; a network of the user's is tried first."""
     model = fresh_network(plan.architecture, plan.interface(), plan.seed)
+    if plan.start is not None:
+        load_weights(model, Path(plan.start.folder), plan.start.weights)
     if not isinstance(model, ModuleNetwork):
         return in_form(model, plan.recipe.form, plan.seed)
     check_network(model, f"the model {plan.model_name}", plan.interface().trained)

@@ -12,6 +12,7 @@ from lengthwise.registry import setting
 from lengthwise.training.lengths import SizeSchedule, UniformSizes, schedules
 
 Decay = Literal["linear", "cosine", "constant"]
+START_WORDS = "begin with the weights of this run, whose shape is taken over (fresh weights)"
 
 
 @dataclass(frozen=True)

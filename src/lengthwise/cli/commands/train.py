@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lengthwise.cli.commands.results import draw_curves, write_records, write_spread
-from lengthwise.cli.options import task_needed
+from lengthwise.cli.options import task_chosen, task_needed
 from lengthwise.cli.output import narrate, warn, write_field, write_object
 from lengthwise.errors import Interrupted, UsageError
+from lengthwise.files import read_json
 from lengthwise.integrity import RUN
 from lengthwise.probes.curve.spread import Keep, over_seeds
 from lengthwise.probes.curve.standard import too_few_items
 from lengthwise.progress import shown
-from lengthwise.runs.plan import SETTINGS, Plan, default_folder, folder_of_seed, plan_for
+from lengthwise.runs.plan import SETTINGS, Plan, Start, default_folder, folder_of_seed, plan_for
+from lengthwise.tasks import tasks
 from lengthwise.tasks.contract import check_own
 
 if TYPE_CHECKING:
@@ -90,17 +92,29 @@ def _folder(plan: Plan, options: argparse.Namespace) -> Path:
 
 
 def _plan(options: argparse.Namespace, seed: int) -> Plan:
-    task = task_needed(options)
+    begun = _begun(options.start) if options.start else {}
+    task = task_chosen(options) or begun.get("task") or task_needed(options)
+    position = options.position or begun.get("position") or "none"
     return plan_for(
         task,
-        options.position,
+        position,
         {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None},
-        train_size=options.train_size,
+        train_size=options.train_size or begun.get("train_size"),
         test_size=options.test_size,
         items=options.items,
         seed=seed,
         probes=options.probe or (),
     )
+
+
+def _begun(folder: str) -> dict[str, Any]:
+    """What a plan takes over from the run that it begins with, unless the user says otherwise."""
+    Start.of(folder)
+    if not Path(folder, RUN).exists():
+        return {}
+    plan = read_json(Path(folder, RUN)).get("plan", {})
+    kept = {name: plan.get(name) for name in ("task", "train_size")}
+    return {**kept, "task": kept["task"] and tasks.restore(kept["task"]), "position": plan["model"].get("position")}
 
 
 def _show_plans(plans: list[Plan], options: argparse.Namespace) -> int:
