@@ -15,6 +15,7 @@ from lengthwise.positions.scaling import make_scaling
 from lengthwise.prompts.prompt import Prompt
 from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.scaled import scaled
+from small_gguf import small_llama
 from small_language_models import small_decoder
 
 transformers = pytest.importorskip("transformers")
@@ -142,6 +143,19 @@ def test_fixed_scalings_keep_their_keys(tmp_path):
     for _ in range(one.tokens):
         tokens.append(int(logits(found.model, torch.tensor([tokens]))[0, -1].argmax()))
     assert found.tokenizer.decode(tokens[one.prompt_tokens :], skip_special_tokens=True) == one.text
+
+
+def test_a_gguf_file_is_read_with_it_too(tmp_path):
+    small_llama(tmp_path / "small.gguf")
+    subject = open_subject(tmp_path / "small.gguf")
+    before = subject.files()
+    found = scaled(subject, "linear:factor=4")
+    tokens = TOKENS % subject.loaded[0].config.vocab_size
+    theirs = by_transformers(found.decoder)
+    size = float(logits(theirs, tokens).abs().max())
+    assert float((logits(found.decoder, tokens) - logits(theirs, tokens)).abs().max()) <= 1e-4 * size
+    assert float((logits(found.decoder, tokens) - logits(subject.decoder, tokens)).abs().max()) > 0.01 * size
+    assert found.files() == before and ("rope", "linear:factor=4") in found.facts
 
 
 def test_what_has_no_rope_is_refused(tmp_path):

@@ -13,8 +13,9 @@ from lengthwise.records import Claim, Column, Figure, Record, Table, columns
 from lengthwise.statistics.means import mean_interval
 
 SOURCE = "scalings"
+_REACH = "a reach that is the largest size measured is a lower bound"
 _MOST_SIZES = 10  # columns of the table; beyond that, bins
-_HOW = {  # by probe: its tables of values by size, the column, its ends, and the title
+_HOW = {  # by probe: its tables of values by size or by bins, the column of the value, and what it is called
     "curve": ((POINTS, BINS), "exact", "exact match"),
     "prompted": (("prompted.sizes",), "lenient", "right answers"),
     "perplexity": (("perplexity.bands",), "nats", "nats per token"),
@@ -62,6 +63,7 @@ def compared(subject: str, what: str, records: Sequence[tuple[str, Record]]) -> 
         found = {(cell.first, cell.last): cell.value for cell in cells[name]}
         reach = ((reaches[name].value if name in reaches else None),) if reaches else ()
         rows.append((name, *reach, *(found.get(place) for place in ordered)))
+    by = f"{title} by {'size' if shares else 'tokens read before'}"
     long = tuple((name, *vars(cell).values()) for name, _ in records for cell in cells[name])
     wide = "scaling:text | first:whole | last:whole | value:{0} {1} | low:{0} 95 % from | high:{0} 95 % to"
     return Record(
@@ -70,7 +72,7 @@ def compared(subject: str, what: str, records: Sequence[tuple[str, Record]]) -> 
         text=tuple(_text(title, cells, reaches, shares)),
         claims=tuple(_claims(title, cells, reaches, shares)),
         tables=(
-            Table("scalings.sizes", described, tuple(rows), f"{title} by {'size' if shares else 'tokens read before'}"),
+            Table("scalings.sizes", described, tuple(rows), by, _REACH if reaches else ""),
             Table("scalings.intervals", columns(wide.format(kind, title)), long, "with intervals", detail=True),
             *_differences(records),
         ),
@@ -126,7 +128,7 @@ def _text(title: str, cells: dict[str, list[SizeValue]], reaches: dict[str, Clai
 
     order = sorted(last, key=lambda name: merit(last[name]), reverse=True)
     best = last[order[0]]
-    where = f"At {'size' if shares else 'tokens read'} {best.label}"
+    where = f"At size {best.label}" if shares else f"After reading {best.label} tokens"
     listed = ", ".join(f"{name} {shown(last[name])}" for name in order)
     found = [f"{where}, {title} by scaling, best first: {listed}."]
     ends = [(cell.low, cell.high) for cell in (last[name] for name in order)]
