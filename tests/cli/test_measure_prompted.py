@@ -157,8 +157,10 @@ def test_a_log_has_every_item_of_the_measurement_and_is_replaced(cli, model):
         assert len(summaries) == header["eval"]["dataset"]["samples"] == 2 * items
 
 
+@pytest.mark.system
 def test_inspect_ai_reads_the_log(cli, model):
-    log = pytest.importorskip("inspect_ai.log")
+    import inspect_ai.log as log
+
     cuts = fake_completions.Completion("1", "length", 5, 5, reasoning="hm")
     model.reply = lambda question: cuts if len(model.asked) % 4 == 0 else fake_completions.sorts(question)
     call = ("measure", SUBJECT, "sort", "--task", "copy_unique", "--sizes", "2,4", "--items", 10)
