@@ -12,7 +12,11 @@ from lengthwise.testing import check_position
 DYNAMIC = "rope:scaling=dynamic"
 VARIANTS = {
     "kerple": ["kerple:variant=power"],
-    "rope": [*(f"rope:scaling={name},factor=4" for name in ("interpolation", "ntk", "by_parts", "yarn")), DYNAMIC],
+    "rope": [
+        *(f"rope:scaling={name},factor=4" for name in ("interpolation", "ntk", "by_parts", "llama3", "yarn")),
+        DYNAMIC,
+        f"{DYNAMIC},factor=4",
+    ],
 }
 BASES = [spec for name in positions.names() for spec in [name, *VARIANTS.get(name, [])]]
 SPECS = BASES + [f"{base}+{wrapper}" for base in BASES for wrapper in wrappers.names()]

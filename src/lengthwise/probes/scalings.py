@@ -21,7 +21,9 @@ _HOW = {  # by probe: its tables of values by size or by bins, the column of the
     "perplexity": (("perplexity.bands",), "nats", "nats per token"),
 }
 
-explain({"scalings.reach": "reach with {scaling}", "scalings.last": "{quantity} with {scaling}, {where}"})
+explain(
+    {"scalings.reach": "reach with {scaling}", "scalings.loss": "loss with {scaling} after reading {tokens} tokens"}
+)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def _reach(record: Record) -> Claim | None:
 
 
 def _claims(title: str, cells: dict[str, list[SizeValue]], reaches: dict[str, Claim], shares: bool) -> list[Claim]:
-    """The reach of each scaling, and its value at the largest size."""
+    """The reach of each scaling, or its loss after reading most."""
     found = []
     for name, row in cells.items():
         if name in reaches:
@@ -104,10 +106,9 @@ def _claims(title: str, cells: dict[str, list[SizeValue]], reaches: dict[str, Cl
                 Claim("scalings.reach", own.value, own.unit, own.kind, own.status, own.interval, (), None, evidence)
             )
         known = [cell for cell in row if cell.value is not None]
-        if known:
-            evidence = {"quantity": title, "scaling": name, "where": f"at {known[-1].label}"}
-            unit = "share" if shares else title
-            found.append(Claim("scalings.last", known[-1].value, unit, "measured", evidence=evidence))
+        if known and not shares:
+            evidence = {"scaling": name, "tokens": known[-1].label}
+            found.append(Claim("scalings.loss", known[-1].value, title, "measured", evidence=evidence))
     return found
 
 

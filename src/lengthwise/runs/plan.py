@@ -263,7 +263,7 @@ def plan_for(
     if not isinstance(position, Position):
         raise UsageError(f"position takes a text such as learned+offset, or a Position, not {position!r}")
     given = {n: model_of(value) if n == "model" else SETTINGS[n].typed(value) for n, value in settings.items()}
-    begun = given.pop("start", "")
+    begun = str(given.pop("start", ""))
     start, shape = Start.of(begun) if begun else (None, None)
     chosen = {**preset_settings(task), **({} if shape is None else _fields_in(Architecture, vars(shape))), **given}
     return Plan(
