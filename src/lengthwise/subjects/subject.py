@@ -80,6 +80,10 @@ class Subject(ABC):
         """Why a capability is missing; empty where there is nothing to add."""
         return ""
 
+    def remarks(self, task: Task) -> tuple[str, ...]:  # noqa: ARG002
+        """What a reader of its answers to a task should know, a sentence each."""
+        return ()
+
     def files(self) -> Mapping[str, str]:
         """The SHA-256 of every file that the subject is read from, by name."""
         return {}

@@ -105,6 +105,8 @@ def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Rec
         return _of_stranger(asked, chosen, options)
     if options.train_size is not None:
         raise UsageError("a run knows its training size; leave --train-size out")
+    if options.tokens is not None:
+        raise UsageError("a run knows its own symbols; leave --tokens out")
     asked = asked or (CurveProbe(),)
     check_prompt_options(options, any(isinstance(probe, PromptedProbe) for probe in asked))
     loaded, found = _load(options.subject, chosen[0] if chosen else None), []
@@ -142,7 +144,7 @@ def _of_stranger(asked: tuple[Probe, ...], chosen: list[Task], options: argparse
         raise UsageError("only a run can be read with another encoding; leave --position out")
     from lengthwise.subjects.open import open_subject  # torch
 
-    subject, found = open_subject(options.subject), []
+    subject, found = open_subject(options.subject, options.tokens), []
     if not asked:  # a language model that gives no symbols is asked in words
         in_words = not subject.offers("answers") and subject.offers("completions")
         asked = (with_options(PromptedProbe(), options) if in_words else CurveProbe(),)
