@@ -81,12 +81,13 @@ class HubSubject(Subject):
         block, attention = anatomy.blocks[0], anatomy.blocks[0].attention
         shared = f", {attention.key_heads} of keys" if attention.key_heads not in (None, attention.heads) else ""
         kind = "decoder" if attention.causal else "encoder"
+        order = "attention and MLP in parallel" if block.order == "parallel" else f"{block.order}-norm"
         precision = str(anatomy.embed.dtype).removeprefix("torch.")
         positions = "rotary" if attention.rotary is not None else "learned" if anatomy.table is not None else "none"
         config = self.loaded[0].config
         longest = anatomy.longest or getattr(config, "max_position_embeddings", None)
         return (
-            ("kind", f"{config.model_type} of transformers, {kind}, {block.order}-norm, weights in {precision}"),
+            ("kind", f"{config.model_type} of transformers, {kind}, {order}, weights in {precision}"),
             ("layers", f"{len(anatomy.blocks)} of width {anatomy.width} with {attention.heads} heads{shared}"),
             ("attention", attention.rule),
             ("positions", positions),
