@@ -13,6 +13,7 @@ import lengthwise as lw
 from lengthwise.cli import main
 from lengthwise.errors import UsageError
 from lengthwise.probes.curve import CurveProbe
+from lengthwise.probes.failures import FailuresProbe
 from lengthwise.probes.probe import Context, ask
 from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.symbols import MappedAnswers, token_map
@@ -109,6 +110,17 @@ def test_the_command_and_the_library_measure_the_same(trained, capsys):
     reach = next(claim["value"] for claim in record["claims"] if claim["key"] == "curve.reach")
     assert reach == curve.reach().value
     assert lw.measure(trained.model, TASK, sizes=(3,), items=ITEMS, tokens=TABLE).points[0].right == curve.at(3).right
+
+
+def test_failures_show_the_first_wrong_token(trained):
+    subject = open_subject(trained.folder, trained.table)
+    record = ask(FailuresProbe(shown=400), subject, Context(TASK, TRAINED, tuple(trained.right), ITEMS))
+    wrong = [(size, item) for size, right in trained.right.items() for item in np.flatnonzero(~right)]
+    rows = record.table("failures.items").records()
+    assert [(row["size"], row["item"]) for row in rows] == wrong
+    for row in rows:
+        answer = [*str(row["answer"]).split(), "<eos>"]
+        assert row["instead"] != answer[int(row["place"] or 0)]  # pyright: ignore
 
 
 def test_the_model_is_left_as_it_was(trained):

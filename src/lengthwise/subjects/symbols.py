@@ -21,7 +21,7 @@ from lengthwise.errors import Interrupted, OutOfPositions, UsageError
 from lengthwise.files import read_json
 from lengthwise.registry import thing_in_file
 from lengthwise.subjects.run import CELLS
-from lengthwise.subjects.subject import MarkedItems
+from lengthwise.subjects.subject import MarkedItems, first_errors
 from lengthwise.tasks.batch import NOTHING, Samples
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
@@ -57,6 +57,10 @@ class TokenMap(ABC):
     def rows(self, task: Task, samples: Samples, model: str, vocabulary: int) -> list[TokenRow]:
         """One row per item, all ids below `vocabulary`; a usage error that says what does not fit the model."""
 
+    def names(self, task: Task) -> Mapping[int, str]:  # noqa: ARG002
+        """What ids stand for, where that is known."""
+        return {}
+
     @abstractmethod
     def layout(self, task: Task) -> str:
         """How an item is laid out, in a few words."""
@@ -76,6 +80,11 @@ class TokenTable(TokenMap):
         table = self._entries(task)
         parts = (_BOS, "prompt") if task.readout == "tags" else (_BOS, "prompt", _SEP, "answer", _EOS)
         return " ".join(part for part in parts if part not in _SPECIAL or table.get(part) is not None)
+
+    def names(self, task: Task) -> Mapping[int, str]:
+        table = self._entries(task)
+        ids = {name: table.get(name) for name in (*reversed(_SPECIAL), *task.symbols)}
+        return {number: name for name, number in ids.items() if isinstance(number, int)}
 
     def codes(self, task: Task, model: str, vocabulary: int) -> dict[str, Code]:
         """The ids of every symbol of a task and of the special tokens, checked; () for one that is left out."""
@@ -271,17 +280,22 @@ class MappedAnswers:
 
     @torch.no_grad()
     def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
-        whole, tokens, losses = [], [], []
-        for inputs, targets, scored in self._chunks(self.rows(task, size, items, seed)):
+        whole, tokens, losses, places, instead = [], [], [], [], []
+        rows, names = self.rows(task, size, items, seed), self.tokens.names(task)
+        for inputs, targets, scored in self._chunks(rows):
             with _evaluating(self.model):
                 logits = self._logits(inputs, scored)
             best, asked = logits.argmax(dim=-1), targets[scored]
             by_place = torch.ones_like(scored)
             by_place[scored] = best == asked
             loss = torch.nn.functional.cross_entropy(logits.float(), asked, reduction="none")
+            place, given = first_errors(*(one.cpu().numpy() for one in (scored, best, asked)))
+            places.append(place)
+            instead += [names.get(token, f"token {token}") for token in given.tolist()]
             for kept, new in ((whole, by_place.all(dim=1)), (tokens, best == asked), (losses, loss.double())):
                 kept.append(new.cpu().numpy())
-        return MarkedItems(np.concatenate(whole), np.concatenate(tokens), np.concatenate(losses))
+        found = [np.concatenate(one) for one in (whole, tokens, losses, places)]
+        return MarkedItems(*found, instead=tuple(instead))
 
     @torch.no_grad()
     def written_right(self, task: Task, size: int, items: Sequence[int], seed: int) -> NDArray[np.bool_]:
