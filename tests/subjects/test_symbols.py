@@ -16,7 +16,7 @@ from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.failures import FailuresProbe
 from lengthwise.probes.probe import Context, ask
 from lengthwise.subjects.open import open_subject
-from lengthwise.subjects.symbols import MappedAnswers, token_map
+from lengthwise.subjects.symbols import MappedAnswers, TokenTable, token_map
 from lengthwise.tasks import tasks
 
 TRAINED, LARGEST, ITEMS = 3, 8, 60
@@ -155,6 +155,22 @@ def test_a_symbol_may_be_several_tokens():
     row = read(network(), {**TABLE, **pieces}, size=1)
     symbol = row.read[2]
     assert row.read == [BOS, 22, symbol, SEP, 22, symbol] and row.asked == {3: 22, 4: symbol, 5: EOS}
+
+
+@pytest.mark.parametrize("name", sorted(tasks.names()))
+def test_the_numbers_of_our_own_vocabulary_give_our_own_layout(name):
+    """Whatever the task: items of different lengths, tags, empty answers."""
+    task = _plain(name)
+    if task is None or task.readout == "numbers":
+        return
+    table = TokenTable("ours", lambda _: {symbol: number for number, symbol in enumerate(task.vocabulary)})
+    size = task.sizes(1, 60)[:3][-1]
+    rows = table.rows(task, task.draw(size, 0, range(12), role="test"), "a model", len(task.vocabulary))
+    batch = task.batch(size, 0, range(12), role="test")
+    for number, row in enumerate(rows):
+        places = np.flatnonzero(batch.scored[number])
+        assert row.asked == dict(zip(places.tolist(), batch.targets[number, places].tolist(), strict=True))
+        assert row.read == batch.inputs[number, : len(row.read)].tolist() and len(row.read) > max(places)
 
 
 def test_tags_are_asked_for_where_they_stand():

@@ -100,10 +100,10 @@ def inspect(parser: Parser) -> None:
     how clearly its attention prefers one key to the others and which tokens receive it, how short it can be written
     down, and whether its tokens draw together from block to block.
 
-    MODEL is the folder of a run, a folder with config.json and safetensors (GPT-2, Llama, Mistral, Qwen2, BERT,
-    RoBERTa), a GGUF file, or a Python file of yours, my.py::build; nothing is downloaded. It is shown items of the
-    run's own task, or of --task or --data; a model without a task is shown a built-in text where it has a tokenizer,
-    and made-up sequences where it has none.
+    MODEL is the folder of a run, a folder with config.json and safetensors (GPT-2, Llama, Mistral, Qwen2 and 3, Gemma,
+    Pythia, OPT, BERT, RoBERTa), a GGUF file, or a Python file of yours, my.py::build; nothing is downloaded. It is
+    shown items of the run's own task, or of --task or --data; a model without a task is shown a built-in text where it
+    has a tokenizer, and made-up sequences where it has none.
     """
     parser.add_argument("model", metavar="MODEL", help="a run, a Hub folder, a GGUF file, or my.py::build")
     parser.add("--task TASK", "show it items of this task, which has the same symbols")

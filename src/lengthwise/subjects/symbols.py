@@ -83,7 +83,7 @@ class TokenTable(TokenMap):
 
     def names(self, task: Task) -> Mapping[int, str]:
         table = self._entries(task)
-        ids = {name: table.get(name) for name in (*reversed(_SPECIAL), *task.symbols)}
+        ids = {name: table.get(name) for name in (_PAD, _BOS, _SEP, _EOS, *task.symbols)}
         return {number: name for name, number in ids.items() if isinstance(number, int)}
 
     def codes(self, task: Task, model: str, vocabulary: int) -> dict[str, Code]:

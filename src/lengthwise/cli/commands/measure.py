@@ -12,7 +12,7 @@ from lengthwise.cli.commands.prompted import by_prompt, check_prompt_options, dr
 from lengthwise.cli.commands.results import draw_curves, write_records
 from lengthwise.cli.commands.tasks import first_line
 from lengthwise.cli.options import task_chosen
-from lengthwise.cli.output import warn, write_object, write_rows
+from lengthwise.cli.output import narrate, warn, write_object, write_rows
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
 from lengthwise.integrity import RUN
@@ -149,6 +149,8 @@ def _of_stranger(asked: tuple[Probe, ...], chosen: list[Task], options: argparse
         in_words = not subject.offers("answers") and subject.offers("completions")
         asked = (with_options(PromptedProbe(), options) if in_words else CurveProbe(),)
         check_prompt_options(options, in_words)
+    for task in chosen:
+        narrate(" ".join(subject.remarks(task)), options.quiet or options.tokens is None)
     with shown(quiet=options.quiet) as progress:
         for probe in asked:
             contexts = [_context(probe, task, options, progress) for task in chosen or [None]]
