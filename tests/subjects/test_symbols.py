@@ -14,7 +14,9 @@ from lengthwise.cli import main
 from lengthwise.errors import UsageError
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.failures import FailuresProbe
+from lengthwise.probes.margins import MarginsProbe
 from lengthwise.probes.probe import Context, ask
+from lengthwise.probes.shown.inputs import inputs_for
 from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.symbols import MappedAnswers, TokenTable, token_map
 from lengthwise.tasks import tasks
@@ -121,6 +123,14 @@ def test_failures_show_the_first_wrong_token(trained):
     for row in rows:
         answer = [*str(row["answer"]).split(), "<eos>"]
         assert row["instead"] != answer[int(row["place"] or 0)]  # pyright: ignore
+
+
+def test_probes_of_attention_are_shown_the_tokens_of_the_map(trained):
+    inputs = inputs_for(open_subject(trained.folder, trained.table), Context(TASK, sizes=(3,), items=4), 4)
+    assert torch.equal(inputs.tokens, their_ids(3, 0, range(4), "test")[:, :-1])
+    assert inputs.name(SEP) == "<sep>" and inputs.name(24) == "24"
+    subject = open_subject(trained.folder, trained.table)
+    assert not ask(MarginsProbe(), subject, Context(TASK, sizes=(3,), items=4)).failed
 
 
 def test_the_model_is_left_as_it_was(trained):
@@ -281,6 +291,22 @@ def test_special_tokens_have_to_be_named_and_may_be_the_same():
     assert lw.measure(model, TASK, sizes=(2,), items=2, tokens={**TABLE, "<eos>": BOS}).points
     bare = {**TABLE, "<bos>": None, "<sep>": None, "<eos>": None}
     assert read(model, bare, size=1).read
+
+
+def test_every_task_is_checked_before_the_first_is_measured(trained, capsys):
+    command = ["measure", str(trained.folder), "--tokens", trained.table, "--sizes", "2", "--items", "3"]
+    command += ["--task", "copy_unique:alphabet=10", "--task", "copy_unique:alphabet=11"]
+    assert main(command) == 2
+    said = capsys.readouterr()
+    assert "has no id for 1 of the 11" in said.err and not said.out and "exact" not in said.err
+
+
+@pytest.mark.parametrize("probe", [CurveProbe(), FailuresProbe()])
+def test_no_probe_runs_into_the_end_of_positions(probe):
+    model = network(positions=15)
+    model.forward = None  # pyright: ignore  # nothing runs
+    with pytest.raises(UsageError, match="measured up to size 6"):
+        ask(probe, open_subject(model, TABLE), Context(TASK, sizes=(2, 7), items=4))
 
 
 def test_positions_that_end_are_said_before_anything_runs():

@@ -31,7 +31,7 @@ from lengthwise.subjects.predictor import (
     states_of_huggingface,
 )
 from lengthwise.subjects.subject import Subject
-from lengthwise.subjects.symbols import MappedAnswers, TokenMap, Tokens, token_map
+from lengthwise.subjects.symbols import MappedAnswers, Tokens, token_map
 from lengthwise.subjects.tokenizer import TOKENIZER, TextTokenizer, chat_tokenizer, tokenizer_beside
 from lengthwise.tasks.task import Task
 
@@ -123,7 +123,9 @@ class HubSubject(Subject):
     def remarks(self, task: Task) -> tuple[str, ...]:
         if self.tokens is None:
             return ()
-        tokens: TokenMap = self.capability("answers").tokens
+        answers: MappedAnswers = self.capability("answers")
+        answers.check(task)
+        tokens = answers.tokens
         return (sentence("symbols.layout", {"layout": tokens.layout(task), "name": tokens.name}),)
 
     def files(self) -> Mapping[str, str]:

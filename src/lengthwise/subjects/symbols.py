@@ -22,7 +22,7 @@ from lengthwise.files import read_json
 from lengthwise.registry import thing_in_file
 from lengthwise.subjects.run import CELLS
 from lengthwise.subjects.subject import MarkedItems, first_errors
-from lengthwise.tasks.batch import NOTHING, Samples
+from lengthwise.tasks.batch import NOTHING, Batch, Samples
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 from lengthwise.trust import line_of, said
@@ -61,6 +61,11 @@ class TokenMap(ABC):
         """What ids stand for, where that is known."""
         return {}
 
+    def check(self, task: Task, model: str, vocabulary: int) -> None:  # noqa: ARG002
+        """Refuse what can be refused before items are drawn."""
+        if task.readout == "numbers":
+            raise UsageError(f"the answers of {name_of(task)} are numbers, for which no token stands")
+
     @abstractmethod
     def layout(self, task: Task) -> str:
         """How an item is laid out, in a few words."""
@@ -85,6 +90,10 @@ class TokenTable(TokenMap):
         table = self._entries(task)
         ids = {name: table.get(name) for name in (_PAD, _BOS, _SEP, _EOS, *task.symbols)}
         return {number: name for name, number in ids.items() if isinstance(number, int)}
+
+    def check(self, task: Task, model: str, vocabulary: int) -> None:
+        super().check(task, model, vocabulary)
+        self.codes(task, model, vocabulary)
 
     def codes(self, task: Task, model: str, vocabulary: int) -> dict[str, Code]:
         """The ids of every symbol of a task and of the special tokens, checked; () for one that is left out."""
@@ -124,8 +133,6 @@ class TokenTable(TokenMap):
             owners[code] = symbol
 
     def rows(self, task: Task, samples: Samples, model: str, vocabulary: int) -> list[TokenRow]:
-        if task.readout == "numbers":
-            raise UsageError(f"the answers of {name_of(task)} are numbers, for which no token stands")
         codes = self.codes(task, model, vocabulary)
         of_symbols = [codes[symbol] for symbol in task.symbols]
         pairs = zip(samples.prompts.tolist(), np.asarray(samples.answers).tolist(), strict=True)
@@ -196,8 +203,6 @@ class TokenAdapter(TokenMap):
         return "the adapter says"
 
     def rows(self, task: Task, samples: Samples, model: str, vocabulary: int) -> list[TokenRow]:
-        if task.readout == "numbers":
-            raise UsageError(f"the answers of {name_of(task)} are numbers, for which no token stands")
         pairs = zip(samples.prompts, samples.answers, strict=True)
         return [self._row(task, list(task.spelled(p)), list(task.spelled(a)), model, vocabulary) for p, a in pairs]
 
@@ -269,8 +274,17 @@ class MappedAnswers:
         self.vocabulary = min(len(read.weight), len(head.weight))
         self.longest = _end_of_positions(model)
 
+    def check(self, task: Task) -> None:
+        """Refuse a task whose symbols do not fit the map or the model."""
+        self.tokens.check(task, self.name, self.vocabulary)
+
+    def batch(self, task: Task, size: int, items: Sequence[int], seed: int) -> Batch:
+        """The same items as a batch of the model's own tokens."""
+        return _filled(self.rows(task, size, items, seed))
+
     def rows(self, task: Task, size: int, items: Sequence[int], seed: int) -> list[TokenRow]:
         """The test items of these numbers, laid out; those that the model has no positions for are refused."""
+        self.check(task)
         samples = task.draw(size, seed, items, role="test")
         rows = self.tokens.rows(task, samples, self.name, self.vocabulary)
         widest = max(len(row.read) for row in rows)
@@ -317,21 +331,14 @@ class MappedAnswers:
         return np.concatenate(right)
 
     def _chunks(self, rows: list[TokenRow]) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Inputs, targets and what is asked for, [rows, tokens], as many rows as fit into memory. Rows are filled up at
-        the right, which a causal model never sees."""
+        """Inputs, targets and where they are asked for, [rows, tokens], as many rows as fit into memory."""
         width = max(len(row.read) for row in rows)
         heads = getattr(self.model.config, "num_attention_heads", 1) or 1
         at_once = max(1, min(CELLS // (width * width * heads), _LOGITS // (width * self.vocabulary)))
         for first in range(0, len(rows), at_once):
-            some = rows[first : first + at_once]
-            inputs, targets = np.zeros((2, len(some), width), np.int64)
-            scored = np.zeros(inputs.shape, bool)
-            for number, row in enumerate(some):
-                inputs[number, : len(row.read)] = row.read
-                places = list(row.asked)
-                targets[number, places], scored[number, places] = list(row.asked.values()), True
+            some = _filled(rows[first : first + at_once])
             device = self.model.get_input_embeddings().weight.device
-            yield tuple(torch.from_numpy(one).to(device) for one in (inputs, targets, scored))  # pyright: ignore
+            yield tuple(torch.from_numpy(one).to(device) for one in (some.inputs, some.targets, some.scored))  # pyright: ignore
 
     def _logits(self, inputs: Tensor, scored: Tensor) -> Tensor:
         """[number scored, vocabulary], computed where something is asked for alone if the model can do that."""
@@ -340,6 +347,17 @@ class MappedAnswers:
         columns = scored.any(dim=0).nonzero()[:, 0]
         logits = self.model(input_ids=inputs, use_cache=False, logits_to_keep=columns).logits
         return logits[scored[:, columns]]
+
+
+def _filled(rows: Sequence[TokenRow]) -> Batch:
+    """Rows as one batch, filled up at the right, which a causal model never sees."""
+    inputs, targets = np.zeros((2, len(rows), max(len(row.read) for row in rows)), np.int64)
+    scored = np.zeros(inputs.shape, bool)
+    for number, row in enumerate(rows):
+        inputs[number, : len(row.read)] = row.read
+        places = list(row.asked)
+        targets[number, places], scored[number, places] = list(row.asked.values()), True
+    return Batch(inputs, targets, scored)
 
 
 def _end_of_positions(model: Any) -> int | None:

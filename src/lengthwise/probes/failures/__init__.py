@@ -35,10 +35,15 @@ class FailuresProbe(Probe):
     shown: int = 10
 
     def measure(self, subject: Subject, context: Context) -> Record:
+        from lengthwise.probes.curve.evaluate import check_positions
+
         if context.task is None:
             raise UsageError(f"say which task to ask {subject.name}")
         task, answers = context.task.part("test"), subject.capability("answers")
         count, sizes = 200 if context.items is None else context.items, sorted(set(context.sizes))
+        if count < 1 or not sizes:
+            raise UsageError("there are no items in the range of sizes asked for")
+        check_positions(answers, task, sizes[-1], count, context.seed)
         listed: list[tuple[Cell, ...]] = []
         by_size: list[tuple[Cell, ...]] = []
         for number, size in enumerate(sizes, start=1):
