@@ -24,7 +24,7 @@ from lengthwise.cli.commands.scaled import (
 )
 from lengthwise.cli.commands.tasks import first_line
 from lengthwise.cli.options import task_chosen
-from lengthwise.cli.output import warn, write_object, write_rows
+from lengthwise.cli.output import narrate, warn, write_object, write_rows
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
 from lengthwise.integrity import RUN
@@ -126,6 +126,8 @@ def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Rec
         return _of_stranger(asked, chosen, options)
     if options.train_size is not None:
         raise UsageError("a run knows its training size; leave --train-size out")
+    if options.tokens is not None:
+        raise UsageError("a run knows its own symbols; leave --tokens out")
     asked = with_texts(asked, CurveProbe(), options, tasks=True)
     check_prompt_options(options, any(isinstance(probe, PromptedProbe) for probe in asked))
     loaded = _load(options.subject, chosen[0] if chosen else None)
@@ -182,7 +184,7 @@ def _of_stranger(asked: tuple[Probe, ...], chosen: list[Task], options: argparse
         raise UsageError("only a run can be read with another encoding; leave --position out")
     from lengthwise.subjects.open import open_subject  # torch
 
-    subject = open_subject(options.subject)
+    subject = open_subject(options.subject, options.tokens)
     # A language model that gives no symbols is asked in words.
     in_words = not subject.offers("answers") and subject.offers("completions")
     if not asked:
@@ -204,6 +206,9 @@ def _of_subject(
 ) -> list[Record]:
     """The records of all probes and tasks."""
     found = []
+    for task in chosen:
+        quiet = options.quiet or options.tokens is None or vars(options).get("warned", False)
+        narrate(" ".join(subject.remarks(task)), quiet)
     with shown(quiet=options.quiet) as progress:
         for probe in asked:
             contexts = [_context(probe, task, options, progress) for task in chosen or [None]]
