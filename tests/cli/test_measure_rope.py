@@ -85,6 +85,17 @@ def test_answers_are_kept_for_each_scaling_apart(cli, model):
     assert all(len((folder / "items.jsonl").read_text().splitlines()) == 3 for folder in folders)  # asked once
 
 
+def test_a_model_that_was_trained_on_symbols(cli, model):
+    """Each scaling answers by its own frequencies: the losses differ, and plain RoPE is the model itself."""
+    ids = {"<bos>": 1, "<sep>": 3, "<eos>": 2, "<pad>": 4, "0": 20, "1": 21}
+    Path("map.json").write_text(json.dumps(ids))
+    ropes = [part for one in ("own", "none", "yarn:factor=2") for part in ("--rope", one)]
+    call = ("measure", model, "--task", "binary_majority", "--tokens", "map.json", "--sizes", "5,101", "--items", 80)
+    found = records(cli(*call, *ropes, "--json", "--quiet"))
+    own, none, yarn = ([row["loss"] for row in table(record, "curve.points")] for record in found[1:])
+    assert none == pytest.approx(own, abs=1e-4) and abs(yarn[1] - own[1]) > 1e-3
+
+
 def test_a_text_alone(cli, model):
     (record,) = records(cli("measure", model, "--text", __file__, "--probe", "perplexity:length=64", "--json"))
     assert record["source"] == "perplexity" and record["data"]["text"] == "test_measure_rope.py"

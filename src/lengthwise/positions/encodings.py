@@ -191,8 +191,8 @@ class Rope(Position):
     `by_parts`       pairs with less than `low` turns in the original length are divided by the factor, those with more
                      than `high` are left alone, and a ramp joins the two, linear in the number of turns;
     `llama3`         by_parts with `high` 4 instead of 32, as Llama 3.1 does;
-    `yarn`           by_parts with a ramp that is linear in the number of the pair, as the authors' code and all engines
-                     have it, and queries and keys multiplied by 0.1 ln(factor) + 1 each (Peng et al. 2024);
+    `yarn`           by_parts with a ramp that is linear in the number of the pair, as in the authors' code
+                     and transformers, and queries and keys multiplied by 0.1 ln(factor) + 1 each (Peng et al. 2024);
     `dynamic`        ntk, with the factor s n - (s - 1) for n = (places up to the query) / original, at least 1, for
                      each query anew; s, the factor, is 1 unless given. All keys are turned by the base of the query
                      that looks at them, so that a token's logits do not depend on what follows it and generation with

@@ -65,18 +65,19 @@ def compared(subject: str, what: str, records: Sequence[tuple[str, Record]]) -> 
         found = {(cell.first, cell.last): cell.value for cell in cells[name]}
         reach = ((reaches[name].value if name in reaches else None),) if reaches else ()
         rows.append((name, *reach, *(found.get(place) for place in ordered)))
+    differences = _differences(records)
     by = f"{title} by {'size' if shares else 'tokens read before'}"
     long = tuple((name, *vars(cell).values()) for name, _ in records for cell in cells[name])
     wide = "scaling:text | first:whole | last:whole | value:{0} {1} | low:{0} 95 % from | high:{0} 95 % to"
     return Record(
         SOURCE,
         title=f"{subject}, {what}: {title} by scaling of RoPE",
-        text=tuple(_text(title, cells, reaches, shares)),
+        text=(*_text(title, cells, reaches, shares), *_paired(differences)),
         claims=tuple(_claims(title, cells, reaches, shares)),
         tables=(
             Table("scalings.sizes", described, tuple(rows), by, _REACH if reaches else ""),
             Table("scalings.intervals", columns(wide.format(kind, title)), long, "with intervals", detail=True),
-            *_differences(records),
+            *differences,
         ),
         figures=(_figure(subject, title, cells, shares),),
         data={"subject": subject, "probe": source, "scalings": [name for name, _ in records]},
@@ -133,11 +134,9 @@ def _text(title: str, cells: dict[str, list[SizeValue]], reaches: dict[str, Clai
     listed = ", ".join(f"{name} {shown(last[name])}" for name in order)
     found = [f"{where}, {title} by scaling, best first: {listed}."]
     ends = [(cell.low, cell.high) for cell in (last[name] for name in order)]
-    if len(order) > 1 and all(None not in pair for pair in ends):
-        (low, high), others = ends[0], ends[1:]
-        apart = [low > other[1] if shares else high < other[0] for other in others]  # pyright: ignore
-        if not all(apart):
-            same = [name for name, is_apart in zip(order[1:], apart, strict=True) if not is_apart]
+    if shares and len(order) > 1 and all(None not in pair for pair in ends):
+        same = [name for name, (_, high) in zip(order[1:], ends[1:], strict=True) if high >= ends[0][0]]  # pyright: ignore
+        if same:
             found.append(f"The 95 % interval of {order[0]} overlaps with that of {', '.join(same)}.")
     if reaches:
         far = ", ".join(f"{name} {claim.value or 0}" for name, claim in reaches.items())
@@ -162,8 +161,18 @@ def _differences(records: Sequence[tuple[str, Record]]) -> list[Table]:
         "scaling:text | first:whole | last:whole | difference:number nats per token | low:number 95 % from | "
         "high:number 95 % to"
     )
-    title = f"loss compared with {first}, on the same tokens"
+    title = f"difference from {first} on the same tokens"
     return [Table("scalings.differences", described, tuple(rows), title, detail=True)]
+
+
+def _paired(differences: list[Table]) -> list[str]:
+    """The differences after reading most, in words."""
+    rows = [row for table in differences for row in table.records() if row["low"] is not None]
+    if not rows:
+        return []
+    last = [row for row in rows if row["last"] == max(int(one["last"] or 0) for one in rows)]
+    listed = ", ".join("{scaling} {difference:+.3f} ({low:+.3f} to {high:+.3f})".format(**row) for row in last)
+    return [f"There, the {differences[0].title} (with 95 % intervals): {listed}."]
 
 
 def _figure(subject: str, title: str, cells: dict[str, list[SizeValue]], shares: bool) -> Figure:

@@ -240,7 +240,7 @@ def frequencies(
                      r = L / λ = L θ / 2π is how often the pair goes round in the original length (definition 2);
                      llama3 is the same;
     yarn             the same with γ linear in k, from the last pair with r >= high to the first with r <= low. This is
-                     the authors' code, and what engines compute; outside the ramp it agrees with the definition.
+                     the authors' code, and that of transformers; outside the ramp it agrees with the definition.
     """
     if scaling == "ntk":
         base = base * factor ** (width / (width - 2))
