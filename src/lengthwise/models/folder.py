@@ -17,6 +17,7 @@ from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.model import Model
 from lengthwise.models.named import plain_model, restored_model
 from lengthwise.models.network import Network, fresh_network
+from lengthwise.models.placed import placed
 from lengthwise.outputs import is_ours, write_output
 from lengthwise.positions import positions
 
@@ -28,7 +29,8 @@ def save_model(folder: Path, model: Network, card: str) -> None:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with replace_file(folder / WEIGHTS) as part:
-            tensors = {name: value.clone().contiguous() for name, value in model.state_dict().items()}  # some are tied
+            state = model.state_dict().items()
+            tensors = {name: value.cpu().clone().contiguous() for name, value in state}  # some are tied
             save_file(tensors, part, metadata={"format": "pt"})
         write_card(folder, card)
         ours, settings = isinstance(model.architecture, Architecture), plain_model(model.architecture)
@@ -83,4 +85,4 @@ def load_model(folder: Path, position: str | None = None, given: Model | None = 
             f"the encoding {position!r} does not fit these weights" if position else "the weights do not fit the config"
         )
         raise UsageError(f"{folder}: {what}; a changed encoding must have the same parameters") from error
-    return model.eval()
+    return placed(model.eval())

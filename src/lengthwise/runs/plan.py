@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from lengthwise.errors import UsageError
+from lengthwise.hardware import Precision
 from lengthwise.messages import sentence
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.attention import Attention
@@ -64,6 +65,7 @@ class Settings(TypedDict, total=False):
     check_every: int
     pool: int
     form: str | Form
+    precision: Precision
 
 
 @dataclass(frozen=True)

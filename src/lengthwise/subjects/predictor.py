@@ -21,6 +21,7 @@ from lengthwise.models.formed import rebuilt
 from lengthwise.models.forms import Form, forms
 from lengthwise.models.named import plain_model
 from lengthwise.models.network import Network
+from lengthwise.models.placed import home, precise
 from lengthwise.models.transformer import Transformer
 
 Tensors = dict[str, NDArray[np.float32]]
@@ -58,7 +59,7 @@ class ModelWeights(abc.ABC):
 
     def tensors(self) -> Tensors:
         """Every number that the model was given by training, tied ones once. They are not copied: do not write."""
-        return {name: tensor.detach().float().numpy() for name, tensor in _stored(self.network).items()}
+        return {name: tensor.detach().float().cpu().numpy() for name, tensor in _stored(self.network).items()}
 
 
 class Predictor(ModelWeights):
@@ -92,7 +93,7 @@ class OurPredictor(Predictor):
     def states(self, inputs: Tensor, scored: Tensor) -> Tensor:
         items, tokens = inputs.shape
         at = self.model.position.indices(tokens, items, self.model.shape, None, False)
-        return self.model(inputs, at=at, scored=scored)
+        return self.model(*(one.to(home(self.model)) for one in (inputs, at, scored)))
 
     def logits(self, states: Tensor) -> Tensor:
         return states  # V is small: the forward pass has made them
@@ -121,6 +122,7 @@ class FormedPredictor(OurPredictor):
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         made = rebuilt(self.formed.architecture, self.formed.interface, self.form, self.seed, tensors)
+        made = made.to(home(self.formed))
         return type(self)(made, self.form, self.seed, dict(tensors))
 
     def header(self) -> dict[str, Any]:
@@ -158,7 +160,9 @@ class TheirPredictor(TheirWeights, Predictor):
         self.longest = getattr(model.config, "max_position_embeddings", None)
 
     def states(self, inputs: Tensor, scored: Tensor) -> Tensor:
-        return self.model.base_model(input_ids=inputs, use_cache=False).last_hidden_state[scored]
+        there = home(self.model)
+        read = self.model.base_model(input_ids=inputs.to(there), use_cache=False).last_hidden_state
+        return read[scored.to(there)]
 
     def logits(self, states: Tensor) -> Tensor:
         return self.head(states)
@@ -208,21 +212,22 @@ class HiddenStates:
 
 def states_of_transformer(model: Transformer) -> HiddenStates:
     """The states behind the final norm, at the positions of testing."""
-    model = copy.deepcopy(model).double()
+    model = precise(copy.deepcopy(model))
     caught: list[Tensor] = []
-    model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(output.double()))
+    model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(precise(output)))
 
     @torch.inference_mode()
     def read(batch: Tensor) -> Tensor:
         caught.clear()
-        model(batch, at=model.architecture.position.indices(batch.shape[1], len(batch), model.shape, None, False))
-        return caught[-1]
+        at = model.architecture.position.indices(batch.shape[1], len(batch), model.shape, None, False)
+        model(batch.to(home(model)), at=at.to(home(model)))
+        return caught[-1].cpu()
 
     return HiddenStates(read)
 
 
 def states_of_huggingface(model: nn.Module) -> HiddenStates:
     """The states of a model of `transformers` without its head, computed by its own code."""
-    model = model.double()
-    read = torch.inference_mode()(lambda batch: model(input_ids=batch).last_hidden_state)
+    model = precise(model)
+    read = torch.inference_mode()(lambda batch: model(input_ids=batch.to(home(model))).last_hidden_state.cpu())
     return HiddenStates(read, getattr(model.config, "max_position_embeddings", None))
