@@ -10,11 +10,11 @@ from unittest import mock
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils import backend_registration
+from torch.utils._foreach_utils import _get_fused_kernels_supported_devices
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-NAME = "elsewhere"
+NAME = "lazy"  # a kind of device that every build of torch knows, and that nothing is registered for
 _aten = torch.ops.aten
 _MOVES = {_aten._to_copy.default, _aten.copy_.default, _aten.set_.source_Tensor}
 _CPU = torch.device("cpu")
@@ -115,13 +115,17 @@ class _Making(TorchFunctionMode):
 @contextlib.contextmanager
 def another_device() -> Iterator[torch.device]:
     """A device beside the processor inside the block."""
-    if torch._C._get_privateuse1_backend_name() != NAME:
-        backend_registration._setup_privateuseone_for_python_backend(NAME)
+    fused = _get_fused_kernels_supported_devices()
     before = torch.__future__.get_overwrite_module_params_on_conversion()
     torch.__future__.set_overwrite_module_params_on_conversion(True)  # `.data = …` would leave `numbers` as they were
     try:
-        # Inference mode goes past dispatch modes, so it is no more than `no_grad` here.
-        with mock.patch("torch._C._InferenceMode", side_effect=lambda _: torch.no_grad()), _Making(), _Watching():
+        with (
+            mock.patch("torch.optim.optimizer._get_fused_kernels_supported_devices", return_value=[*fused, NAME]),
+            # Inference mode goes past dispatch modes, so it is no more than `no_grad` here.
+            mock.patch("torch._C._InferenceMode", side_effect=lambda _: torch.no_grad()),
+            _Making(),
+            _Watching(),
+        ):
             yield torch.device(NAME)
     finally:
         torch.__future__.set_overwrite_module_params_on_conversion(before)

@@ -19,7 +19,7 @@ from lengthwise.models import placed as placing
 from lengthwise.models.placed import device_of, devices, home, placed
 from lengthwise.probes import probes
 from lengthwise.probes.probe import Context, ask
-from lengthwise.runs import environment, run
+from lengthwise.runs import run
 from lengthwise.runs.plan import plan_for
 from lengthwise.subjects.open import open_subject
 from lengthwise.training.loop import train_model
@@ -37,7 +37,7 @@ OF_TASKS = {"recursion": "parity_columns", "prompted": ""}  # probes that do not
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Inside, "cuda" is the device that is not the processor."""
-    for module in (placing, run, environment):
+    for module in (placing, run):
         monkeypatch.setattr(module, "device_of", lambda asked: torch.device("cpu" if asked == "cpu" else NAME))
     with another_device(), computing("cuda"):
         yield
@@ -81,7 +81,7 @@ def test_training_and_measuring_give_the_same_numbers_there(task, tmp_path, else
     there = lw.train(task, "rope", folder=tmp_path / "there", **SIZES, **SMALL)
     with computing():
         here = lw.train(task, "rope", folder=tmp_path / "here", **SIZES, **SMALL)
-    assert there.environment["device"] == NAME and here.environment["device"] == "cpu"
+    assert there.environment["device"] == f"{NAME}:0" and here.environment["device"] == "cpu"
     assert there.plan.digest() == here.plan.digest()
     losses = [[loss for _, loss in run.history.losses] for run in (there, here)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
@@ -119,9 +119,9 @@ class Net(torch.nn.Module):
         return self.output(self.embedding(tokens).cumsum(dim=1))
 
 
-def test_a_network_of_yours_is_trained_and_measured_there(tmp_path, elsewhere):
-    settings = {"steps": 4, "batch": 4}
-    made = lw.train("parity", model=Net, folder=tmp_path / "run", **SIZES, **settings)
+@pytest.mark.parametrize("model", [Net, "lstm:hidden=8"])
+def test_another_network_is_trained_and_measured_there(model, tmp_path, elsewhere):
+    made = lw.train("parity", model=model, folder=tmp_path / "run", steps=4, batch=4, **SIZES)
     assert home(made.model()).type == NAME
     with computing():  # without a device it stays where it is
         assert lw.measure(made.model().module.to(NAME), "parity", sizes=[4], items=4)

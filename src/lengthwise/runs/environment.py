@@ -12,8 +12,6 @@ from typing import Any
 import torch
 
 from lengthwise.errors import UsageError
-from lengthwise.hardware import current
-from lengthwise.models.placed import device_of
 from lengthwise.version import __version__
 
 _PACKAGES = ("torch", "numpy", "safetensors")
@@ -27,8 +25,6 @@ def environment() -> dict[str, Any]:
         "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
         "threads": torch.get_num_threads(),
         "cores": os.cpu_count(),
-        "device": str(device_of(current().device or "cpu")),
-        "compiled": current().compile,
         "machine": platform.machine(),
         "system": platform.system(),
     }

@@ -347,13 +347,14 @@ def _train(plan: Plan, folder: Path, progress: Progress) -> dict[str, Any]:
         write_json(folder / PLAN, begun)
 
     model, task = build_model(plan), plan.task.part("train")
+    made = {**environment(), "device": str(home(model)), "compiled": current().compile}
     history = train_model(model, task, plan.recipe, plan.train_size, plan.seed, folder / CHECKPOINT, progress)
     if isinstance(model, Formed):
         save_coordinates(folder, model)
         model = model.settled()
     save_model(folder, model, model_card(plan, history))
     with writing(folder):
-        found = {**begun, "history": vars(history), "environment": environment(), "files": digests(folder, MODEL)}
+        found = {**begun, "history": vars(history), "environment": made, "files": digests(folder, MODEL)}
         write_json(folder / PLAN, sealed(found))
     return found
 
