@@ -240,6 +240,10 @@ def test_training_in_bf16_rounds_and_keeps_weights_in_float32(tmp_path):
     assert 0 < gap < 0.05
     assert {one.dtype for one in rounded.model().parameters()} == {torch.float32}
     assert lw.load_run(tmp_path / "bf16").plan.recipe.precision == "bf16"
+    with computing(precision="bf16"):  # the precision of training is a setting; records of a run are in float32
+        again = lw.train("sort", "rope", **{**kinds, "folder": tmp_path / "again"})
+    assert again.history.losses == plain.history.losses
+    assert again.curve.plain() == plain.curve.plain()
 
 
 def test_measuring_in_bf16_rounds_the_products_of_a_model_and_of_its_copies(run_folder):
@@ -269,7 +273,17 @@ def test_models_of_transformers_in_bf16(tmp_path):
         rounded = open_subject(model).capability("predictor")
     gap = np.abs((rounded.states(tokens, asked) - plain.states(tokens, asked)).detach().numpy()).max()
     assert 0 < gap < 0.1
-    assert rounded.digest() == plain.digest()
+    assert rounded.header() == {**plain.header(), "precision": "bf16"}, "a decoder must know it"
+    copied = rounded.with_weights(rounded.tensors())
+    assert torch.equal(copied.states(tokens, asked), rounded.states(tokens, asked))
+
+
+def test_a_model_in_a_form_stays_in_bf16_when_it_is_decoded(tmp_path):
+    made = lw.train("sort", form="lora:rank=1", folder=tmp_path / "run", **SIZES, **SMALL)
+    with computing(precision="bf16"):
+        predictor = open_subject(made.folder).capability("predictor")
+    assert predictor.header()["precision"] == "bf16"
+    assert predictor.with_weights(predictor.tensors()).header() == predictor.header()
 
 
 def test_compiling_is_asked_of_torch_once(run_folder, monkeypatch):

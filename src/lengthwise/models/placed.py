@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from lengthwise.errors import UsageError
-from lengthwise.hardware import Computing, current
+from lengthwise.hardware import Computing, Precision, current
 
 _ROUNDED = "rounds_to_bf16"
 AnyNetwork = TypeVar("AnyNetwork", bound=nn.Module)
@@ -50,6 +50,12 @@ def placed(network: AnyNetwork, how: Computing | None = None) -> AnyNetwork:
         _check_compiler(network)
         network.compile(dynamic=True)
     return network
+
+
+def rounding_of(network: nn.Module) -> dict[str, Precision]:
+    """The precision of a network where it is not float32, as a setting to store: whoever makes the numbers again needs
+    to know it."""
+    return {"precision": "bf16"} if hasattr(network, _ROUNDED) else {}
 
 
 def home(network: nn.Module) -> torch.device:

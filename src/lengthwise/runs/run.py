@@ -23,7 +23,7 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, sha256, write_json, writing
-from lengthwise.hardware import current
+from lengthwise.hardware import computing, current
 from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, digests, read_record, sealed
 from lengthwise.models.folder import load_model, save_model, write_card
 from lengthwise.models.formed import Formed, in_form, save_coordinates
@@ -131,13 +131,14 @@ class Run:
 
 def carry_out(plan: Plan, folder: str | Path | None = None, progress: Progress = silent, thread_count: int = 1) -> Run:
     """Do what a plan says: train, save, ask its probes, and write the record. What is on disk is not done again."""
-    device_of(current().device or "cpu")  # one that is not here is said before anything is written
+    how = current()
+    device_of(how.device or "cpu")  # one that is not here is said before anything is written
     check_own(plan.task, (plan.train_sizes[-1], plan.test_sizes[-1]))
     folder = Path(folder) if folder else default_folder(plan)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     _check_folder(folder, plan)
-    with threads(thread_count):
+    with threads(thread_count), computing(how.device, compile=how.compile):  # what a run keeps is in float32
         record = _measured(plan, folder, _trained(plan, folder, progress), progress)
     return Run(folder, plan, History(**record["history"]), read_records(folder, record), record["environment"])
 

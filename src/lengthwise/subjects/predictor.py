@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from lengthwise.errors import UsageError
+from lengthwise.hardware import Computing
 from lengthwise.models.formed import rebuilt
 from lengthwise.models.forms import Form, forms
 from lengthwise.models.named import plain_model
 from lengthwise.models.network import Network
-from lengthwise.models.placed import home, precise
+from lengthwise.models.placed import home, placed, precise, rounding_of
 from lengthwise.models.transformer import Transformer
 
 Tensors = dict[str, NDArray[np.float32]]
@@ -99,7 +100,8 @@ class OurPredictor(Predictor):
         return states  # V is small: the forward pass has made them
 
     def header(self) -> dict[str, Any]:
-        return {"model": "lengthwise", **plain_model(self.model.architecture), **vars(self.model.interface)}
+        own = {**plain_model(self.model.architecture), **vars(self.model.interface)}
+        return {"model": "lengthwise", **own, **rounding_of(self.model)}
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         return type(self)(_filled(self.model, tensors))
@@ -122,7 +124,7 @@ class FormedPredictor(OurPredictor):
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         made = rebuilt(self.formed.architecture, self.formed.interface, self.form, self.seed, tensors)
-        made = made.to(home(self.formed))
+        made = placed(made.to(home(self.formed)), Computing(**rounding_of(self.formed)))
         return type(self)(made, self.form, self.seed, dict(tensors))
 
     def header(self) -> dict[str, Any]:
@@ -139,7 +141,8 @@ class TheirWeights(ModelWeights):
     def header(self) -> dict[str, Any]:
         config = self.config.to_diff_dict()
         needless = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")
-        return {"model": "transformers", **{key: value for key, value in config.items() if key not in needless}}
+        own = {key: value for key, value in config.items() if key not in needless}
+        return {"model": "transformers", **own, **rounding_of(self.model)}
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         return type(self)(_filled(self.model, tensors))
