@@ -124,7 +124,9 @@ class FormedPredictor(OurPredictor):
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         made = rebuilt(self.formed.architecture, self.formed.interface, self.form, self.seed, tensors)
-        made = placed(made.to(home(self.formed)), Computing(**rounding_of(self.formed)))
+        made = placed(
+            made.to(home(self.formed)), Computing(precision=rounding_of(self.formed).get("precision", "float32"))
+        )
         return type(self)(made, self.form, self.seed, dict(tensors))
 
     def header(self) -> dict[str, Any]:
