@@ -12,7 +12,7 @@ from fake_completions import FakeCompletions, FakeSubject, sorts
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.probes.probe import Context, ask
 from lengthwise.probes.prompted import PromptedProbe, doublings
-from lengthwise.probes.prompted.estimate import estimate
+from lengthwise.probes.prompted.estimate import estimates
 from lengthwise.probes.prompted.store import ITEMS, stored_items
 from lengthwise.records import Record
 from lengthwise.reports.eval_log import write_eval_log
@@ -281,15 +281,28 @@ def test_a_log_needs_what_was_kept(tmp_path):
 def planned(price=None, probe=None, **model) -> tuple[Record, FakeCompletions]:
     completions = FakeCompletions(sorts, **model)
     context = Context(SORT, None, (2, 4, 60), 50)
-    return estimate(probe or PromptedProbe(), FakeSubject(completions), context, price), completions
+    return estimates(probe or PromptedProbe(), FakeSubject(completions), [context], price)[0], completions
 
 
 def test_an_estimate_asks_a_few_items_of_a_local_model_and_none_of_a_server():
     record, model = planned()
-    assert record.data["counted"] and record.data["seconds"] > 0 and len(model.asked) == 33
+    least, most = record.data["seconds"]
+    assert record.data["counted"] and 0 < least <= most and len(model.asked) == 9
     record, model = planned(price=(1.0, 2.0), counts=False)
     assert not record.data["counted"] and record.data["seconds"] is None and not model.asked
     assert record.data["price"] == pytest.approx((record.data["read"] + 2 * record.data["written"]) / 1e6)
+
+
+def test_estimates_of_several_tasks_share_one_trial_and_are_summed():
+    completions = FakeCompletions(sorts)
+    contexts = [Context(task, None, (2, 4), 50) for task in (SORT, make_task("sort:alphabet=40"))]
+    *each, total = estimates(PromptedProbe(), FakeSubject(completions), contexts)
+    assert len(completions.asked) == 9
+    for name in ("read", "written"):
+        assert total.data[name] == sum(record.data[name] for record in each)
+    assert total.data["seconds"] == pytest.approx(
+        [sum(ends) for ends in zip(*(r.data["seconds"] for r in each), strict=True)]
+    )
 
 
 def test_an_estimate_knows_what_is_kept_and_what_does_not_fit(tmp_path):

@@ -18,7 +18,7 @@ from lengthwise.probes.curve.standard import too_few_items
 from lengthwise.probes.probe import Context, Probe, ask
 from lengthwise.probes.prompted import PromptedProbe
 from lengthwise.probes.prompted.asking import ITEMS, check_askable
-from lengthwise.probes.prompted.estimate import estimate
+from lengthwise.probes.prompted.estimate import estimates
 from lengthwise.probes.prompted.result import SIZES, overview
 from lengthwise.records import Record
 from lengthwise.reports.eval_log import write_eval_log
@@ -68,7 +68,7 @@ def by_prompt(
         warn(check_askable(context.task, context.sizes, subject.name).warnings(), options.quiet)
     warn(too_few_items(options.items or ITEMS), options.quiet)
     if options.dry_run:
-        return [estimate(probe, subject, context, _price(options.price)) for context in contexts]
+        return estimates(probe, subject, contexts, _price(options.price))
     records = [ask(probe, subject, context) for context in contexts]
     if options.export:
         for record, path in zip(records, _files(options.export[1], records), strict=True):
