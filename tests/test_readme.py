@@ -22,6 +22,7 @@ from lengthwise.cli import main
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study
 from own_tasks import REPEAT, lines
+from small_language_models import small_decoder
 
 pytestmark = pytest.mark.system
 
@@ -32,6 +33,7 @@ TINY = "--steps 2 --batch 4 --depth 1 --width 16 --heads 2 --items 5 --train-siz
 # What is added to a command, by its first words; the longest match counts. "" runs it as it stands.
 SHORTER = {
     "train": TINY,
+    "train parity --model": "--steps 2 --batch 4 --items 5 --train-size 4 --test-size 6",
     "measure": "--items 5",
     "study": "--dry-run",
     "study depths.toml": "--seeds 1",  # carried out: its file, too, is shortened, see `_files`
@@ -53,6 +55,7 @@ SHORTER = {
 PLACES = {
     "path/to/hub/folder": "hub",
     "SmolLM2-135M-Instruct.Q4_1.gguf": "model.gguf",
+    "SmolLM2.gguf": "chat",
     "ray:address=auto": "local:workers=2",  # there is no cluster; the tests of executors start one
 }
 RUN = re.compile(r"runs/([a-z_0-9]+)-([a-z+]+)-…")  # the folder of a run of a task with an encoding
@@ -112,6 +115,11 @@ def _files(folder: Path) -> None:
     from small_gguf import small_llama
 
     small_llama(folder / "model.gguf")
+    small_decoder(folder / "chat", max_position_embeddings=4000)
+    small_decoder(folder / "my-gpt2", "gpt2", n_positions=200)
+    specials = {"<bos>": 0, "<sep>": 1, "<eos>": 2}
+    (folder / "map.json").write_text(json.dumps({**specials, **{str(number): 3 + number for number in range(20)}}))
+    (folder / "my.py").write_text(NETWORK)
     texts = [" ".join("abcdefghij"[(number + place) % 10] for place in range(2 + number % 5)) for number in range(12)]
     for name in ("train.jsonl", "test.jsonl"):
         lines(folder / name, *({"text": text} for text in texts))
@@ -127,6 +135,26 @@ def _files(folder: Path) -> None:
     (folder / "depths.toml").write_text(f"train_size = 3\nitems = 5\n{settings}{small}")
     (folder / "docs/data").mkdir(parents=True)
     shutil.copy(ROOT / "docs/data/search54.json.gz", folder / "docs/data")
+
+
+NETWORK = """
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, vocabulary, outputs):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, 8)
+        self.lstm = nn.LSTM(8, 8, batch_first=True)
+        self.output = nn.Linear(8, outputs)
+
+    def forward(self, tokens):
+        return self.output(self.lstm(self.embedding(tokens))[0])
+
+
+def build():
+    return Net(8, 8)
+"""
 
 
 LAYOUT = '''

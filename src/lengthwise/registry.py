@@ -230,6 +230,16 @@ def _class_in_file(name: str, bases: tuple[type, ...], kind: str) -> tuple[str, 
     return f"{path}::{choice[0]}", cls
 
 
+def thing_in_file(path: str, name: str, usual: str) -> Any:
+    """What a file of the user's defines under a name. The file runs, so this is called with what a user wrote."""
+    allow(path)
+    module = module_in(path)
+    if not hasattr(module, name):
+        names = [key for key, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]
+        raise UnknownName(f"{path} defines no {name!r}; {nearest(name, names)}write it as in {path}::{usual}")
+    return getattr(module, name)
+
+
 def allow_code(spec: str | Mapping[str, Any]) -> None:
     """Let the Python files that a spec names run: its own, or one that a setting names (`along:task=my.py`)."""
     try:

@@ -15,6 +15,7 @@ import transformers
 from lengthwise.errors import UsageError
 from lengthwise.models.forward import run
 from lengthwise.models.huggingface import anatomy_of_huggingface
+from lengthwise.probes.inspection import inspect
 from lengthwise.subjects.open import open_subject
 
 
@@ -26,6 +27,11 @@ SMALL = {"vocab_size": 31, "hidden_size": 24, "num_hidden_layers": 2, "num_atten
 GPT2 = {"vocab_size": 31, "n_embd": 24, "n_layer": 2, "n_head": 4, "n_positions": 64}
 ENCODER = {**SMALL, "max_position_embeddings": 50}
 YARN = {"rope_type": "yarn", "factor": 4.0, "rope_theta": 10000.0, "original_max_position_embeddings": 16}
+
+NEOX = {**SMALL, "hidden_size": 32, "max_position_embeddings": 64}
+QUARTER, WHOLE = ({"rope_type": "default", "rope_theta": 100.0, "partial_rotary_factor": f} for f in (0.25, 1.0))
+OPT = {k: v for k, v in SMALL.items() if k != "intermediate_size"}
+OPT |= {"ffn_dim": 40, "word_embed_proj_dim": 24, "max_position_embeddings": 64}
 
 CASES = {
     "gpt2": lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2)),
@@ -47,12 +53,44 @@ CASES = {
         transformers.MistralConfig(**SMALL, num_key_value_heads=2, sliding_window=5)
     ),
     "qwen2": lambda: transformers.Qwen2ForCausalLM(transformers.Qwen2Config(**SMALL, num_key_value_heads=1)),
+    "qwen3": lambda: transformers.Qwen3ForCausalLM(
+        transformers.Qwen3Config(**SMALL, num_key_value_heads=2, head_dim=8, attention_bias=True)
+    ),
+    "qwen3 with a window in some layers": lambda: transformers.Qwen3ForCausalLM(
+        transformers.Qwen3Config(
+            **SMALL, num_key_value_heads=4, head_dim=6, use_sliding_window=True, sliding_window=5, max_window_layers=1
+        )
+    ),
+    "gemma": lambda: transformers.GemmaForCausalLM(
+        transformers.GemmaConfig(**SMALL, num_key_value_heads=1, head_dim=10, attention_bias=True)
+    ),
+    "gemma without head": lambda: transformers.GemmaModel(
+        transformers.GemmaConfig(**SMALL, num_key_value_heads=4, head_dim=6)
+    ),
+    "pythia": lambda: transformers.GPTNeoXForCausalLM(transformers.GPTNeoXConfig(**NEOX, rope_parameters=QUARTER)),
+    "pythia without biases, in sequence, all turned": lambda: transformers.GPTNeoXForCausalLM(
+        transformers.GPTNeoXConfig(
+            **NEOX, attention_bias=False, use_parallel_residual=False, tie_word_embeddings=True, rope_parameters=WHOLE
+        )
+    ),
+    "pythia with yarn": lambda: transformers.GPTNeoXForCausalLM(
+        transformers.GPTNeoXConfig(**NEOX, rope_parameters={**YARN, "partial_rotary_factor": 0.5})
+    ),
+    "pythia without head": lambda: transformers.GPTNeoXModel(transformers.GPTNeoXConfig(**NEOX)),
+    "opt": lambda: transformers.OPTForCausalLM(transformers.OPTConfig(**OPT)),
+    "opt with a narrow embedding, post-norm": lambda: transformers.OPTForCausalLM(
+        transformers.OPTConfig(**{**OPT, "word_embed_proj_dim": 10}, do_layer_norm_before=False)
+    ),
+    "opt without biases and weights of norms": lambda: transformers.OPTForCausalLM(
+        transformers.OPTConfig(**OPT, enable_bias=False, layer_norm_elementwise_affine=False, tie_word_embeddings=False)
+    ),
+    "opt without head": lambda: transformers.OPTModel(transformers.OPTConfig(**OPT)),
     "bert": lambda: transformers.BertModel(transformers.BertConfig(**ENCODER)),
     "bert as a decoder": lambda: transformers.BertModel(transformers.BertConfig(**ENCODER, is_decoder=True)),
     "roberta": lambda: transformers.RobertaModel(transformers.RobertaConfig(**ENCODER, type_vocab_size=1)),
 }
 # transformers computes angles, RMSNorm and softmax in float32 even where weights are float64.
-EXACT = ("gpt2", "bert", "roberta")
+EXACT = ("gpt2", "opt", "bert", "roberta")
 
 
 def made(name: str):
@@ -83,7 +121,7 @@ def test_the_parts_give_the_logits_of_transformers(name):
     assert error <= (1e-10 if name.startswith(EXACT) else 5e-6)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama", "bert", "roberta"])
+@pytest.mark.parametrize("name", ["gpt2", "llama", "qwen3", "gemma", "pythia", "opt", "bert", "roberta"])
 def test_positions_are_the_position_ids_of_transformers(name):
     model, at = made(name), torch.arange(13)[None] + 9
     ids = at + model.config.pad_token_id + 1 if name == "roberta" else at  # where roberta begins to count
@@ -139,6 +177,33 @@ def test_a_folder_is_read(llama_folder, capfd):
     expected = output(made("llama").float(), text())
     assert (run(anatomy, text()).output - expected).abs().max() <= 1e-4 * expected.abs().max()
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", ["qwen3", "gemma", "pythia", "opt with a narrow embedding, post-norm"])
+def test_a_folder_of_every_layout_is_read(name, tmp_path):
+    made(name).float().save_pretrained(tmp_path)
+    subject, expected = open_subject(tmp_path), output(made(name).float(), text())
+    found = run(subject.capability("anatomy"), text()).output
+    assert (found - expected).abs().max() <= 1e-4 * expected.abs().max()
+    predictor, scored = subject.capability("predictor"), torch.ones_like(text(), dtype=torch.bool)
+    with torch.no_grad():
+        guessed = predictor.logits(predictor.states(text(), scored)).unflatten(0, text().shape)
+    assert (guessed - expected).abs().max() <= 1e-4 * expected.abs().max()
+    quick = ("layers", "shift_gap", "margins", "attention")
+    failed = {record.source: record.failed for record in inspect(tmp_path, items=2, probes=quick).records}
+    assert not any(failed.values()), failed
+
+
+def test_later_gemmas_are_refused_in_one_sentence():
+    config = transformers.Gemma2Config(**SMALL, num_key_value_heads=1, head_dim=6)
+    with pytest.raises(UsageError, match="cap its logits"):
+        anatomy_of_huggingface(transformers.Gemma2ForCausalLM(config))
+
+
+def test_a_narrow_embedding_without_a_head_is_refused():
+    settings = {**OPT, "word_embed_proj_dim": 10}
+    with pytest.raises(UsageError, match="does not know"):
+        anatomy_of_huggingface(transformers.OPTModel(transformers.OPTConfig(**settings)))
 
 
 def test_a_head_that_is_not_part_of_the_encoder_is_listed(tmp_path):

@@ -117,7 +117,14 @@ def custom(order, kind="layer", gated=True, norm_embed=False, seed=0):
 
 @pytest.mark.parametrize(
     "order, kind, gated",
-    [("pre", "layer", True), ("pre", "rms", False), ("post", "layer", False), ("post", "rms", True)],
+    [
+        ("pre", "layer", True),
+        ("pre", "rms", False),
+        ("post", "layer", False),
+        ("post", "rms", True),
+        ("parallel", "layer", False),
+        ("parallel", "rms", True),
+    ],
 )
 def test_no_attack_exceeds_the_certificate_of_other_architectures(order, kind, gated):
     anatomy = custom(order, kind, gated, norm_embed=gated)
@@ -189,6 +196,16 @@ def test_unknown_scores_are_refused():
     strange = dataclasses.replace(block.attention, scores=lambda q, k, *_: (q @ k.transpose(2, 3)) ** 3)
     anatomy = dataclasses.replace(anatomy, blocks=(dataclasses.replace(block, attention=strange),))
     assert certify(anatomy, LENGTH).token.status == "refused"
+
+
+def test_norms_of_queries_and_keys_are_refused():
+    anatomy = model_of()
+    block = anatomy.blocks[0]
+    norm = NormPart("rms", torch.ones(block.attention.wq.shape[1], dtype=torch.float64), None, 1e-6)
+    normed = dataclasses.replace(block.attention, norm_q=norm, norm_k=norm)
+    anatomy = dataclasses.replace(anatomy, blocks=(dataclasses.replace(block, attention=normed),))
+    for found in (certify(anatomy, LENGTH), certify_near(anatomy, tokens_of(anatomy), 0.1)):
+        assert found.token.status == found.frobenius.status == "refused"
 
 
 def test_skipped_modules_are_listed():

@@ -23,10 +23,11 @@ def bound(parser: Parser) -> None:
     """Bound what a model loses, from its own training data: its description in bits, its losses on the data, and every
     bound that follows, term by term, in nats and bits and compared with chance.
 
-    MODEL is the folder of a run, a folder with config.json and safetensors (GPT-2, Llama, Mistral, Qwen2), or a GGUF
-    file. The data of a run are its own training items, drawn again. For another model they are --data FILE, one
-    document per line: {"text": …} or {"tokens": […]}, or plain text; without it the built-in text stands in, and no
-    bound is certified. With --tokens (such as 2T) the data are treated as a sample of a training set of that size.
+    MODEL is the folder of a run, a folder with config.json and safetensors (GPT-2, Llama, Mistral, Qwen2 and 3, Gemma,
+    Pythia, OPT), or a GGUF file. The data of a run are its own training items, drawn again. For another model they are
+    --data FILE, one document per line: {"text": …} or {"tokens": […]}, or plain text; without it the built-in text
+    stands in, and no bound is certified. With --tokens (such as 2T) the data are treated as a sample of a training set
+    of that size.
     """
     parser.add_argument("model", metavar="MODEL", help="a run, a folder of the Hugging Face Hub, or a GGUF file")
     parser.add("--data FILE", "its training data, or a sample of them, one document per line")

@@ -40,6 +40,10 @@ def measure(parser: Parser) -> None:
     rope:scaling=yarn,factor=3. `--list-probes` lists what can be measured. A network of yours that was trained
     elsewhere is measured as my.py::build with --task: `build` returns it.
 
+    A model of transformers that was trained on the symbols of a task is measured with --tokens, which says which of its
+    tokens they are: a JSON file {"<bos>": 0, "<sep>": 3, "<eos>": 2, "a": 5, …}, `tokenizer`, or my.py::adapter
+    (docs/hub-models.md).
+
     A language model (a Hub folder or GGUF file with a tokenizer, or a server) is asked by prompt: `lengthwise measure
     model.gguf --task sort --sizes 2-64`. Prompts and answers are kept below measured/; run the same command again to
     resume.
@@ -55,6 +59,7 @@ def measure(parser: Parser) -> None:
     parser.add("--test-size N", "measure at every size up to this (the run's own test size)", whole_from(1))
     parser.add("--sizes N,N,…", "measure at these sizes instead, as 10,20,60 or 2-64 (by prompt: 2,4,8 … 64)")
     parser.add("--train-size N", "of a model from elsewhere: the size it was trained to", whole_from(1))
+    parser.add("--tokens MAP", "of a model of transformers: its tokens for the symbols (map.json, tokenizer, my.py::f)")
     parser.add("--items N", "test items at each size (200; by prompt 100)", whole_from(1))
     parser.add("--position SPEC", "read the model with this encoding instead of its own")
     parser.flag("--generate", "also write answers token by token: do they agree?")
@@ -96,10 +101,10 @@ def inspect(parser: Parser) -> None:
     how clearly its attention prefers one key to the others and which tokens receive it, how short it can be written
     down, and whether its tokens draw together from block to block.
 
-    MODEL is the folder of a run, a folder with config.json and safetensors (GPT-2, Llama, Mistral, Qwen2, BERT,
-    RoBERTa), a GGUF file, or a Python file of yours, my.py::build; nothing is downloaded. It is shown items of the
-    run's own task, or of --task or --data; a model without a task is shown a built-in text where it has a tokenizer,
-    and made-up sequences where it has none.
+    MODEL is the folder of a run, a folder with config.json and safetensors (GPT-2, Llama, Mistral, Qwen2 and 3, Gemma,
+    Pythia, OPT, BERT, RoBERTa), a GGUF file, or a Python file of yours, my.py::build; nothing is downloaded. It is
+    shown items of the run's own task, or of --task or --data; a model without a task is shown a built-in text where it
+    has a tokenizer, and made-up sequences where it has none.
     """
     parser.add_argument("model", metavar="MODEL", help="a run, a Hub folder, a GGUF file, or my.py::build")
     parser.add("--task TASK", "show it items of this task, which has the same symbols")

@@ -90,11 +90,11 @@ def run_from(anatomy: Anatomy, x: Tensor, at: Tensor) -> Trace:
 
 def apply_block(part: BlockPart, x: Tensor, at: Tensor) -> BlockTrace:
     """One block on the residual stream [B, T, W]."""
-    pre = part.order == "pre"
+    pre = part.order != "post"
     read = _normed(part.norm_attention, x) if pre else x
     taken, logits, weights = apply_attention(part.attention, read, at)
     middle = x + taken if pre else _normed(part.norm_attention, x + taken)
-    read_mlp = _normed(part.norm_mlp, middle) if pre else middle
+    read_mlp = _normed(part.norm_mlp, x if part.order == "parallel" else middle) if pre else middle
     added = apply_mlp(part.mlp, read_mlp)
     out = middle + added if pre else _normed(part.norm_mlp, middle + added)
     return BlockTrace(x, read, logits, weights, middle, read_mlp, out)
@@ -114,6 +114,7 @@ def apply_norm(part: NormPart, x: Tensor) -> Tensor:
 def apply_attention(part: AttentionPart, x: Tensor, at: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """What tokens [B, T, W] at positions `at` take from those they see, and the logits and weights [B, H, T, T]."""
     q, k, v = _heads(x, part.wq, part.bq), _heads(x, part.wk, part.bk), _heads(x, part.wv, part.bv)
+    q, k = _normed(part.norm_q, q), _normed(part.norm_k, k)
     index = torch.arange(x.shape[1], device=x.device)
     law = part.law
     raw = None if part.scores is None else part.scores(q, k, at, at, index)

@@ -21,11 +21,18 @@ from lengthwise.errors import UsageError
 from lengthwise.interrupts import held_back
 from lengthwise.models.anatomy import check_finite
 from lengthwise.models.hub_folder import checked_config, staged, staged_folder
-from lengthwise.models.layouts import Weights, anatomy_of_bert, anatomy_of_gpt2, anatomy_of_llama
+from lengthwise.models.layouts import (
+    Weights,
+    anatomy_of_bert,
+    anatomy_of_gpt2,
+    anatomy_of_llama,
+    anatomy_of_neox,
+    anatomy_of_opt,
+)
 from lengthwise.models.parts import Anatomy
 from lengthwise.models.placed import placed
 
-DECODERS = ("gpt2", "llama", "mistral", "qwen2")
+DECODERS = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma", "gpt_neox", "opt")
 ENCODERS = ("bert", "roberta", "xlm-roberta", "camembert")
 # Above this many parameters the parts are float32: float64 would take 8 bytes each and twice the time.
 DOUBLE_UP_TO = 300_000_000
@@ -83,17 +90,25 @@ def anatomy_of_huggingface(model: Any, name: str = "the model", dtype: torch.dty
     weights = Weights(name, tensors, dtype)
     if config.model_type == "gpt2":
         anatomy = anatomy_of_gpt2(config, weights)
+    elif config.model_type == "opt":
+        anatomy = anatomy_of_opt(config, weights)
     elif config.model_type in ENCODERS:
         anatomy = anatomy_of_bert(config, weights)
     else:
-        rotary = getattr(model, "model", model).rotary_emb
-        anatomy = anatomy_of_llama(config, weights, rotary.inv_freq, float(rotary.attention_scaling))
+        rotary = model.base_model.rotary_emb
+        layout = anatomy_of_neox if config.model_type == "gpt_neox" else anatomy_of_llama
+        anatomy = layout(config, weights, rotary.inv_freq, float(rotary.attention_scaling))
     check_finite(anatomy)
     return dataclasses.replace(anatomy, parameters=parameters)
 
 
 def check_supported(model_type: object, name: str) -> None:
     """Refuse a kind of model whose layout is not known."""
+    if model_type in ("gemma2", "gemma3_text"):
+        raise UsageError(
+            f"{name} is a model of the type {model_type!r}, which has norms behind its parts and may cap its logits, "
+            "and the parts here have neither; the first Gemma (gemma) can be taken apart"
+        )
     if model_type not in (*DECODERS, *ENCODERS):
         raise UsageError(
             f"{name} is a model of the type {model_type!r}, whose layout is not known; "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -36,6 +37,7 @@ class Weights:
     def __init__(self, name: str, tensors: Mapping[str, Tensor], dtype: torch.dtype) -> None:
         self.name, self.tensors, self.dtype = name, tensors, dtype
         self.left = set(tensors)
+        self.device = next(iter(tensors.values())).device
 
     def take(self, key: str) -> Tensor:
         """The tensor of this name; a layout that needs one that is not there does not fit the model."""
@@ -60,6 +62,11 @@ class Weights:
     def norm(self, place: str, eps: float) -> NormPart:
         """A LayerNorm."""
         return NormPart("layer", *self.linear(place), eps)
+
+    def mlp(self, place: str, into: str, out: str, activation: object) -> MlpPart:
+        """A plain MLP of two linear maps."""
+        (w_in, b_in), (w_out, b_out) = self.linear(f"{place}{into}"), self.linear(f"{place}{out}")
+        return MlpPart("plain", w_in, b_in, None, w_out, b_out, self.activation(activation))
 
     def activation(self, asked: object) -> str:
         """Our name of an activation."""
@@ -172,18 +179,123 @@ def _bert_block(config: Any, weights: Weights, place: str) -> BlockPart:
     return BlockPart("post", norm, attention, norm_mlp, mlp)
 
 
-def anatomy_of_llama(config: Any, weights: Weights, turns: Tensor, factor: float) -> Anatomy:
-    """The parts of Llama or a relative (Mistral, Qwen2): pre-norm with RMSNorm, RoPE, a gated MLP, keys that queries
-    may share. `turns` are its angles per position, and `factor` what queries and keys are each multiplied by when they
-    are turned."""
+def anatomy_of_opt(config: Any, weights: Weights) -> Anatomy:
+    """The parts of OPT: pre-norm, or post-norm in OPT-350m, and a learned table of positions whose first two rows are
+    not used. A narrow embedding is multiplied with the matrices that widen it."""
+    start = "model.decoder." if "model.decoder.embed_tokens.weight" in weights.tensors else "decoder."
+    embed, head = weights.take(f"{start}embed_tokens.weight"), weights.maybe("lm_head.weight")
+    head = embed if head is not None and config.tie_word_embeddings else head
+    if config.word_embed_proj_dim != config.hidden_size and head is not None:
+        embed = embed @ weights.take(f"{start}project_in.weight").T
+        head = head @ weights.take(f"{start}project_out.weight")
+    order = "pre" if config.do_layer_norm_before else "post"
+    blocks = []
+    for layer in range(config.num_hidden_layers):
+        place = f"{start}layers.{layer}"
+        attention = _attention(config, weights, f"{place}.self_attn", "out_proj", config.num_attention_heads)
+        norm, norm_mlp = (_opt_norm(config, weights, f"{place}.{which}_layer_norm") for which in ("self_attn", "final"))
+        mlp = weights.mlp(f"{place}.", "fc1", "fc2", config.activation_function)
+        blocks.append(BlockPart(order, norm, attention, norm_mlp, mlp))
+    last = config.do_layer_norm_before and not config._remove_final_layer_norm
+    return Anatomy(
+        name=weights.name,
+        embed=embed,
+        table=_table(weights.take(f"{start}embed_positions.weight")[2:]),
+        norm_embed=None,
+        blocks=tuple(blocks),
+        norm_final=_opt_norm(config, weights, f"{start}final_layer_norm") if last else None,
+        head=head,
+        skipped=weights.skipped(_CLASSIFIER),
+    )
+
+
+def _opt_norm(config: Any, weights: Weights, place: str) -> NormPart:
+    if config.layer_norm_elementwise_affine:
+        return weights.norm(place, 1e-5)
+    return NormPart("layer", torch.ones(config.hidden_size, dtype=weights.dtype, device=weights.device), None, 1e-5)
+
+
+def anatomy_of_neox(config: Any, weights: Weights, turns: Tensor, factor: float) -> Anatomy:
+    """The parts of GPT-NeoX (Pythia): attention and MLP in parallel, one matrix for queries, keys and values, and RoPE
+    that turns a share of each head alone."""
+    _check_turns(config, weights)
+    start = "gpt_neox." if "gpt_neox.embed_in.weight" in weights.tensors else ""
+    embed, head = weights.take(f"{start}embed_in.weight"), weights.maybe("embed_out.weight")
+    head = weights.maybe("lm_head.weight") if head is None else head
+    order = "parallel" if config.use_parallel_residual else "pre"
+    blocks = []
+    for layer in range(config.num_hidden_layers):
+        place = f"{start}layers.{layer}"
+        norm, norm_mlp = (
+            weights.norm(f"{place}.{which}_layernorm", config.layer_norm_eps) for which in ("input", "post_attention")
+        )
+        attention = _neox_attention(config, weights, f"{place}.attention", turns.double(), factor)
+        mlp = weights.mlp(f"{place}.mlp.", "dense_h_to_4h", "dense_4h_to_h", config.hidden_act)
+        blocks.append(BlockPart(order, norm, attention, norm_mlp, mlp))
+    return Anatomy(
+        name=weights.name,
+        embed=embed,
+        table=None,
+        norm_embed=None,
+        blocks=tuple(blocks),
+        norm_final=weights.norm(f"{start}final_layer_norm", config.layer_norm_eps),
+        head=embed if head is not None and config.tie_word_embeddings else head,
+        skipped=weights.skipped(_CLASSIFIER),
+    )
+
+
+def _neox_attention(config: Any, weights: Weights, place: str, turns: Tensor, factor: float) -> AttentionPart:
+    heads = config.num_attention_heads
+    stacked = weights.by_head(f"{place}.query_key_value", heads)  # of each head queries, then keys, then values
+    (wq, wk, wv), (bq, bk, bv) = ((None,) * 3 if part is None else part.chunk(3, dim=1) for part in stacked)
+    assert wq is not None and wk is not None and wv is not None
+    # The first 2 R of D rows of a head are turned, in the pairs (k, k + R). Queries and keys are put into one order in
+    # which the pairs are (k, k + D/2), as everywhere here, and those that are not turned have the angle 0.
+    width, turned = wq.shape[1], len(turns)
+    rest = (width - 2 * turned) // 2
+    places = torch.arange(width, device=wq.device)
+    first, second, still = places.split([turned, turned, 2 * rest])
+    order = torch.cat([first, still[:rest], second, still[rest:]])
+    gain = torch.where(places < 2 * turned, factor, 1.0).to(wq.dtype)[order]
+
+    def ordered(part: Tensor | None) -> Tensor | None:
+        if part is None:
+            return None
+        return part[:, order] * (gain[:, None] if part.ndim == 3 else gain)
+
+    wq, wk, bq, bk = map(ordered, (wq, wk, bq, bk))
+    assert wq is not None and wk is not None
+    wo, bo = weights.linear(f"{place}.dense")
+    return AttentionPart(
+        *(wq, wk, wv, wo.unflatten(1, (heads, -1)).transpose(0, 1), bq, bk, bv, bo),
+        scale=1 / math.sqrt(width),
+        causal=True,
+        rotary=torch.cat([turns, turns.new_zeros(rest)]),
+    )
+
+
+def _check_turns(config: Any, weights: Weights) -> None:
+    """Refuse RoPE whose angles change with the length of the input."""
     kind = (getattr(config, "rope_parameters", None) or {}).get("rope_type", "default")
     if kind not in _FIXED:
         raise UsageError(
             f"{weights.name} uses RoPE of the kind {kind!r}, whose angles change with the length of the input and have "
             f"no parts here; {', '.join(_FIXED)} have"
         )
+
+
+def anatomy_of_llama(config: Any, weights: Weights, turns: Tensor, factor: float) -> Anatomy:
+    """The parts of Llama or a relative (Mistral, Qwen2, Qwen3, Gemma): pre-norm with RMSNorm, RoPE, a gated MLP, keys
+    that queries may share. `turns` are its angles per position, and `factor` what queries and keys are each multiplied
+    by when they are turned."""
+    _check_turns(config, weights)
+    if getattr(config, "use_bidirectional_attention", False):
+        raise UsageError(f"{weights.name} attends to later tokens as well, and its layout here is that of a decoder")
     start = "model." if "model.embed_tokens.weight" in weights.tensors else ""
     embed = weights.take(f"{start}embed_tokens.weight")
+    head = weights.head(config, embed)
+    if config.model_type == "gemma":  # what it reads is scaled, what it writes with is not
+        embed = embed * math.sqrt(config.hidden_size)
     blocks = []
     for layer in range(config.num_hidden_layers):
         place = f"{start}layers.{layer}"
@@ -202,19 +314,37 @@ def anatomy_of_llama(config: Any, weights: Weights, turns: Tensor, factor: float
         norm_embed=None,
         blocks=tuple(blocks),
         norm_final=_rms(config, weights, f"{start}norm"),
-        head=weights.head(config, embed),
+        head=head,
         skipped=weights.skipped(_CLASSIFIER),
     )
 
 
 def _rms(config: Any, weights: Weights, place: str) -> NormPart:
-    return NormPart("rms", weights.take(f"{place}.weight"), None, config.rms_norm_eps)
+    weight = weights.take(f"{place}.weight")
+    return NormPart("rms", weight + 1 if config.model_type == "gemma" else weight, None, config.rms_norm_eps)
 
 
 def _llama_attention(
     config: Any, weights: Weights, place: str, layer: int, turns: Tensor, factor: float
 ) -> AttentionPart:
-    heads, key_heads = config.num_attention_heads, config.num_key_value_heads
+    part = _attention(config, weights, place, "o_proj", config.num_key_value_heads)
+    # A sliding window of n in these models is one's own place and n - 1 before.
+    window, kinds = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
+    slides = window is not None and (kinds is None or kinds[layer] == "sliding_attention")
+    normed = config.model_type == "qwen3"
+    return replace(
+        part,
+        scale=factor**2 * part.scale,
+        rotary=turns,
+        rule=f"window:size={window}" if slides else "softmax",
+        norm_q=_rms(config, weights, f"{place}.q_norm") if normed else None,
+        norm_k=_rms(config, weights, f"{place}.k_norm") if normed else None,
+    )
+
+
+def _attention(config: Any, weights: Weights, place: str, out: str, key_heads: int) -> AttentionPart:
+    """Causal attention from a matrix each for queries, keys and values; queries may share keys."""
+    heads = config.num_attention_heads
     found: list[Tensor | None] = []
     for which, count in (("q", heads), ("k", key_heads), ("v", key_heads)):
         parts = weights.by_head(f"{place}.{which}_proj", count)
@@ -222,15 +352,7 @@ def _llama_attention(
         found += [p if p is None or heads == count else p.repeat_interleave(heads // count, 0) for p in parts]
     wq, bq, wk, bk, wv, bv = found
     assert wq is not None and wk is not None and wv is not None
-    wo, bo = weights.linear(f"{place}.o_proj")
-    # A sliding window of n in these models is one's own place and n - 1 before.
-    window, kinds = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
-    slides = window is not None and (kinds is None or kinds[layer] == "sliding_attention")
-    return AttentionPart(
-        *(wq, wk, wv, wo.unflatten(1, (heads, -1)).transpose(0, 1), bq, bk, bv, bo),
-        scale=factor**2 / math.sqrt(wq.shape[1]),
-        causal=True,
-        rotary=turns,
-        rule=f"window:size={window}" if slides else "softmax",
-        key_heads=key_heads,
-    )
+    wo, bo = weights.linear(f"{place}.{out}")
+    wo = wo.unflatten(1, (heads, -1)).transpose(0, 1)
+    scale = 1 / math.sqrt(wq.shape[1])
+    return AttentionPart(wq, wk, wv, wo, bq, bk, bv, bo, scale, causal=True, key_heads=key_heads)

@@ -46,6 +46,7 @@ class AttentionPart:
     is given as well, `scores` still turns q and k by some angles (orthogonally); where it is not, nothing is known.
     `rule`: the spec of the attention rule, which gives sharpness, window and weights (`law` is the object).
     `key_heads`: how many different heads of keys and values were stored; wk and wv repeat them up to H.
+    `norm_q`, `norm_k`: norms of the queries and keys of each head, before they are turned.
     """
 
     wq: Tensor  # [H, D, W]
@@ -63,6 +64,8 @@ class AttentionPart:
     rule: str = "softmax"
     scores: Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor | None] | None = None
     key_heads: int | None = None
+    norm_q: NormPart | None = None  # its weight is [D]
+    norm_k: NormPart | None = None
 
     @property
     def law(self) -> Attention:
@@ -89,9 +92,10 @@ class MlpPart:
 
 @dataclass(frozen=True, eq=False)
 class BlockPart:
-    """`pre`: x + part(norm(x)), attention and then MLP. `post`: norm(x + part(x))."""
+    """`pre`: x + part(norm(x)), attention and then MLP. `post`: norm(x + part(x)). `parallel`: both parts read the same
+    x, x + attention(norm(x)) + MLP(norm(x)), each with its own norm."""
 
-    order: Literal["pre", "post"]
+    order: Literal["pre", "post", "parallel"]
     norm_attention: NormPart | None
     attention: AttentionPart
     norm_mlp: NormPart | None

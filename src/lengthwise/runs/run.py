@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 import torch
@@ -44,7 +44,8 @@ from lengthwise.runs.stored import read_records, write_record
 from lengthwise.seeds import Seeds
 from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.python import is_python
-from lengthwise.subjects.run import NetworkAnswers, OwnSubject, StoredRun
+from lengthwise.subjects.run import NetworkAnswers, OwnSubject, StoredRun, is_own
+from lengthwise.subjects.symbols import Tokens
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import BOS, EOS, NOTHING, SEP, SPECIALS
 from lengthwise.tasks.contract import check_own
@@ -229,6 +230,12 @@ def seeds_of(given: int | Sequence[int]) -> tuple[int, ...]:
     return named
 
 
+class Reading(TypedDict, total=False):
+    """How `measure` reads a model that is no run, as keyword arguments."""
+
+    tokens: Tokens | None
+
+
 def measure(
     run: str | Path | Run | Any,
     task: str | Task | None = None,
@@ -240,6 +247,7 @@ def measure(
     position: str | None = None,
     train_size: int | None = None,
     progress: Progress | None = None,
+    **reading: Unpack[Reading],
 ) -> Curve:
     """Measure a saved run again: at other sizes, on other items (`seed`), on another task with the same vocabulary, or
     read with another encoding that has the same parameters (`position="rope:scaling=yarn,factor=3"`).
@@ -247,17 +255,28 @@ def measure(
     Anything else that answers is measured on a `task`: a network that was trained elsewhere, which takes tokens [items,
     tokens], numbered as in `task.vocabulary`, and gives [items, tokens, task.outputs]; an object with
     `answer(prompts)`; or a file that makes one, "my.py::build". `train_size` is the size it was trained to, by which it
-    is judged whether it has learned."""
+    is judged whether it has learned.
+
+    A model of `transformers`, as an object or a folder, needs `tokens`: which of its tokens the symbols of the task are
+    (docs/hub-models.md)."""
+    if unknown := set(reading) - set(Reading.__annotations__):
+        raise TypeError(f"measure() got an unexpected keyword argument {min(unknown)!r}")
+    tokens = reading.get("tokens")
     if sizes is not None and not sizes:
         raise UsageError("no items in the range of sizes asked for: the list of sizes is empty")
     asked = tasks.make(task) if isinstance(task, str) else task
-    if is_python(run) if isinstance(run, str) else not isinstance(run, Run | Path):
+    is_run = isinstance(run, Run | Path) or (isinstance(run, str) and not is_python(run))
+    if is_run and tokens is not None and not isinstance(run, Run):
+        is_run = is_own(Path(run))
+    if not is_run:
         if position is not None:
             raise UsageError("only a run can be read with another encoding; leave the position out")
         context = Context(asked, train_size, tuple(sizes or ()), items, seed or 0)
         with shown(progress) as told:
             context = dataclasses.replace(context, progress=told).sized(CurveProbe(), test_size)
-            return Curve.from_record(ask(CurveProbe(), open_subject(run), context))
+            return Curve.from_record(ask(CurveProbe(), open_subject(run, tokens), context))
+    if tokens is not None:
+        raise UsageError("a run knows its own symbols; leave the token map out")
     if train_size is not None:
         raise UsageError("a run knows its training size; leave train_size out")
     run = run if isinstance(run, Run) else _load_for(run, asked)

@@ -10,6 +10,7 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.files import sha256
+from lengthwise.messages import explain, sentence
 from lengthwise.models.hub_folder import CONFIG, INDEX, checked_config, weight_files
 from lengthwise.models.huggingface import (
     DECODERS,
@@ -30,7 +31,11 @@ from lengthwise.subjects.predictor import (
     states_of_huggingface,
 )
 from lengthwise.subjects.subject import Subject
+from lengthwise.subjects.symbols import MappedAnswers, Tokens, token_map
 from lengthwise.subjects.tokenizer import TOKENIZER, TextTokenizer, chat_tokenizer, tokenizer_beside
+from lengthwise.tasks.task import Task
+
+explain({"symbols.layout": "Items are laid out as {layout}; token ids come from {name}."})
 
 _OF_TEXT = ("tokenizer", "completions")  # what needs a tokenizer
 
@@ -46,6 +51,7 @@ class HubSubject(Subject):
         self.path, self._given = path, model
         self.gguf = path if path is not None and path.is_file() else None
         self.folder = path if self.gguf is None else self.gguf.parent
+        self.tokens: Tokens | None = None  # how the symbols of a task are its tokens
         self.name = name if path is None else path.resolve().name if self.gguf is None else path.stem
 
     @property
@@ -75,12 +81,13 @@ class HubSubject(Subject):
         block, attention = anatomy.blocks[0], anatomy.blocks[0].attention
         shared = f", {attention.key_heads} of keys" if attention.key_heads not in (None, attention.heads) else ""
         kind = "decoder" if attention.causal else "encoder"
+        order = "attention and MLP in parallel" if block.order == "parallel" else f"{block.order}-norm"
         precision = str(anatomy.embed.dtype).removeprefix("torch.")
         positions = "rotary" if attention.rotary is not None else "learned" if anatomy.table is not None else "none"
         config = self.loaded[0].config
         longest = anatomy.longest or getattr(config, "max_position_embeddings", None)
         return (
-            ("kind", f"{config.model_type} of transformers, {kind}, {block.order}-norm, weights in {precision}"),
+            ("kind", f"{config.model_type} of transformers, {kind}, {order}, weights in {precision}"),
             ("layers", f"{len(anatomy.blocks)} of width {anatomy.width} with {attention.heads} heads{shared}"),
             ("attention", attention.rule),
             ("positions", positions),
@@ -94,6 +101,8 @@ class HubSubject(Subject):
             "predictor": self._predictor,
             "states": self._states,
         }
+        if self.tokens is not None:
+            found["answers"] = self._answers
         if self.gguf is not None:
             found["gguf"] = lambda: self.gguf
         if self.gguf is not None or (self.folder is not None and (self.folder / TOKENIZER).exists()):
@@ -107,7 +116,17 @@ class HubSubject(Subject):
     def lacking(self, name: str) -> str:
         if name in _OF_TEXT:
             return f"there is no {TOKENIZER} with its weights"
+        if name == "answers":
+            return "a token map has to say which of its tokens the symbols of a task are"
         return "it was not trained here" if name in ("run", "transformer") else ""
+
+    def remarks(self, task: Task) -> tuple[str, ...]:
+        if self.tokens is None:
+            return ()
+        answers: MappedAnswers = self.capability("answers")
+        answers.check(task)
+        tokens = answers.tokens
+        return (sentence("symbols.layout", {"layout": tokens.layout(task), "name": tokens.name}),)
 
     def files(self) -> Mapping[str, str]:
         if self.path is None or self.folder is None:
@@ -145,11 +164,22 @@ class HubSubject(Subject):
         from lengthwise.subjects.generation import LocalCompletions, ending_tokens  # it needs transformers
 
         assert self.folder is not None and self.path is not None
-        tokenizer = chat_tokenizer(self.folder, self.gguf)
-        if tokenizer is None:
-            raise UsageError(f"{self.path} holds no tokenizer that transformers can read")
+        tokenizer = self._chat_tokenizer()
         model = self.loaded[0] if self._unknown is None else read_decoder(self.path)
         return LocalCompletions(self.name, model, tokenizer, ending_tokens(self.folder, model, tokenizer))
+
+    def _answers(self) -> MappedAnswers:
+        assert self.tokens is not None
+        tokens = token_map(self.tokens, self._chat_tokenizer)
+        if self._unknown is not None and self.path is not None:
+            return MappedAnswers(self.name, read_decoder(self.path), tokens)
+        return MappedAnswers(self.name, self.capability("predictor").model, tokens)
+
+    def _chat_tokenizer(self) -> Any:
+        found = None if self.folder is None else chat_tokenizer(self.folder, self.gguf)
+        if found is None:
+            raise UsageError(f"{self.path or self.name} holds no tokenizer that transformers can read")
+        return found
 
     def _tokenizer(self) -> TextTokenizer:
         found = tokenizer_beside(self.folder, self.gguf)

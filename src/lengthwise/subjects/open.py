@@ -12,17 +12,28 @@ from lengthwise.subjects.hub import HubSubject
 from lengthwise.subjects.python import is_python, open_python, subject_of_object
 from lengthwise.subjects.run import is_own, open_own
 from lengthwise.subjects.subject import Subject
+from lengthwise.subjects.symbols import Tokens
 
 
-def open_subject(model: str | Path | Any) -> Subject:
+def open_subject(model: str | Path | Any, tokens: Tokens | None = None) -> Subject:
     """The subject of a run folder, a Hub folder, a GGUF file, a Python file of the user's, a server, or an object.
 
     Weights are read from safetensors or GGUF files only; nothing is downloaded or unpickled and no code of a model is
     run. A text such as "my.py::build" names a Python file, which runs; a `Path` never does.
-    "openai:http://127.0.0.1:8000/v1,model=NAME" is a model behind a server (`subjects.endpoint`).
+    "openai:http://127.0.0.1:8000/v1,model=NAME" is a model behind a server (`subjects.endpoint`). `tokens` says which
+    tokens of a model of `transformers` the symbols of a task are (`subjects.symbols`), so that it can answer.
 
     >>> open_subject("runs/sort-rope-s0-1234abcd").capability("transformer")        # doctest: +SKIP
     """
+    subject = _opened(model)
+    if tokens is not None:
+        if not isinstance(subject, HubSubject):
+            raise UsageError(f"a token map is for models of transformers, and {subject.name} is none")
+        subject.tokens = tokens
+    return subject
+
+
+def _opened(model: str | Path | Any) -> Subject:
     if isinstance(model, str) and model.startswith(f"{SCHEME}:"):
         return open_endpoint(model)
     if isinstance(model, str) and is_python(model):

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from lengthwise.errors import UnknownName, UsageError
+from lengthwise.errors import UsageError
 from lengthwise.files import sha256
 from lengthwise.models.architecture import Interface
 from lengthwise.models.network import GivenNetwork, ModuleNetwork, check_network
 from lengthwise.models.placed import placed
 from lengthwise.models.transformer import Transformer
-from lengthwise.registry import nearest
+from lengthwise.registry import thing_in_file
 from lengthwise.seeds import Floats, Ints
 from lengthwise.subjects.hub import HubSubject
 from lengthwise.subjects.run import NetworkAnswers, OwnSubject
 from lengthwise.subjects.subject import MarkedItems, Subject
 from lengthwise.tasks.batch import NOTHING
 from lengthwise.tasks.task import Task
-from lengthwise.trust import allow, line_of, module_in, said
+from lengthwise.trust import line_of, said
 
 BUILD = "build"  # the function of a file that is called where none is named
 _TRIED = 64  # tokens, at most, on which a network of the user's is tried
@@ -142,13 +142,8 @@ def open_python(spec: str) -> Subject:
     The file runs, so this is called with what a user wrote and never with what was read from stored data.
     """
     path, _, wanted = spec.partition("::")
-    allow(path)
-    module = module_in(path)
     name = wanted or BUILD
-    if not hasattr(module, name):
-        names = [key for key, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]
-        raise UnknownName(f"{path} defines no {name!r}; {nearest(name, names)}write it as in {path}::{BUILD}")
-    thing = getattr(module, name)
+    thing = thing_in_file(path, name, BUILD)
     if callable(thing) and not isinstance(thing, torch.nn.Module):
         try:
             thing = thing()

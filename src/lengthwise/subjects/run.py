@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from lengthwise.models.transformer import Cache, Transformer
 from lengthwise.registry import format_spec, plain_settings, restored_settings
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.predictor import FormedPredictor, OurPredictor, Predictor, states_of_transformer
-from lengthwise.subjects.subject import OF_TRANSFORMERS, MarkedItems, Subject
+from lengthwise.subjects.subject import OF_TRANSFORMERS, MarkedItems, Subject, first_errors
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import EOS, PAD, Batch
 from lengthwise.tasks.task import Task
@@ -198,7 +198,7 @@ class NetworkAnswers:
 
     @torch.no_grad()
     def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
-        whole, tokens, losses = [], [], []
+        whole, tokens, losses, places, instead = [], [], [], [], []
         for batch, seeds in measured_batches(self.model, task, size, items, seed):
             logits = logits_of(self.model, batch, seeds, training=False).cpu()
             if task.readout == "numbers":
@@ -212,9 +212,13 @@ class NetworkAnswers:
                 by_place[torch.from_numpy(batch.scored)] = right
                 by_item = by_place.all(dim=1)
                 loss = torch.nn.functional.cross_entropy(logits, asked, reduction="none")
+                place, given = first_errors(batch.scored, logits.argmax(dim=-1).numpy(), asked.numpy())
+                places.append(place)
+                instead += [task.vocabulary[token] for token in given]
             for kept, new in ((whole, by_item), (tokens, right), (losses, loss.double())):
                 kept.append(new.numpy())
-        return MarkedItems(np.concatenate(whole), np.concatenate(tokens), np.concatenate(losses))
+        found = MarkedItems(np.concatenate(whole), np.concatenate(tokens), np.concatenate(losses))
+        return replace(found, first_wrong=np.concatenate(places), instead=tuple(instead)) if places else found
 
 
 def rows_at_once(model: Network, tokens: int) -> int:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.seeds import Floats
+from lengthwise.seeds import Floats, Ints
 from lengthwise.tasks.task import Task
 
 explain(
@@ -80,6 +80,10 @@ class Subject(ABC):
         """Why a capability is missing; empty where there is nothing to add."""
         return ""
 
+    def remarks(self, task: Task) -> tuple[str, ...]:  # noqa: ARG002
+        """What a reader of its answers to a task should know, a sentence each."""
+        return ()
+
     def files(self) -> Mapping[str, str]:
         """The SHA-256 of every file that the subject is read from, by name."""
         return {}
@@ -88,11 +92,26 @@ class Subject(ABC):
 @dataclass(frozen=True, eq=False)
 class MarkedItems:
     """Items of one size after marking: which are right as a whole, [items], and token by token where that is known,
-    [tokens], with the loss of each token in nats where the subject gives probabilities (squared errors for numbers)."""
+    [tokens], with the loss of each token in nats where the subject gives probabilities (squared errors for numbers).
+
+    Where they are known, `first_wrong` [items] is how many tokens are right before the first wrong one, -1 where all
+    are, and `instead` is the token that the subject gives in its place."""
 
     items: NDArray[np.bool_]
     tokens: NDArray[np.bool_] | None = None
     losses: Floats | None = None
+    first_wrong: Ints | None = None
+    instead: tuple[str, ...] | None = None
+
+
+def first_errors(scored: NDArray[np.bool_], given: Ints, asked: Ints) -> tuple[Ints, Ints]:
+    """For each row of `scored` [items, tokens] the number of its first scored place at which the token that is given is
+    not the one that was asked for, -1 where there is none, and the token given there. `given` and `asked` are flat."""
+    wrong, tokens = np.zeros(scored.shape, bool), np.zeros(scored.shape, np.int64)
+    wrong[scored], tokens[scored] = given != asked, given
+    rows, column = np.arange(len(scored)), wrong.argmax(axis=1)
+    place = scored.cumsum(axis=1)[rows, column] - 1
+    return np.where(wrong.any(axis=1), place, -1), tokens[rows, column]
 
 
 class Answers(Protocol):

@@ -12,7 +12,7 @@ from lengthwise.cli.commands.prompted import by_prompt, check_prompt_options, dr
 from lengthwise.cli.commands.results import draw_curves, write_records
 from lengthwise.cli.commands.tasks import first_line
 from lengthwise.cli.options import task_chosen
-from lengthwise.cli.output import warn, write_object, write_rows
+from lengthwise.cli.output import narrate, warn, write_object, write_rows
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
 from lengthwise.integrity import RUN
@@ -105,6 +105,8 @@ def _measured(asked: tuple[Probe, ...], options: argparse.Namespace) -> list[Rec
         return _of_stranger(asked, chosen, options)
     if options.train_size is not None:
         raise UsageError("a run knows its training size; leave --train-size out")
+    if options.tokens is not None:
+        raise UsageError("a run knows its own symbols; leave --tokens out")
     asked = asked or (CurveProbe(),)
     check_prompt_options(options, any(isinstance(probe, PromptedProbe) for probe in asked))
     loaded, found = _load(options.subject, chosen[0] if chosen else None), []
@@ -142,11 +144,13 @@ def _of_stranger(asked: tuple[Probe, ...], chosen: list[Task], options: argparse
         raise UsageError("only a run can be read with another encoding; leave --position out")
     from lengthwise.subjects.open import open_subject  # torch
 
-    subject, found = open_subject(options.subject), []
+    subject, found = open_subject(options.subject, options.tokens), []
     if not asked:  # a language model that gives no symbols is asked in words
         in_words = not subject.offers("answers") and subject.offers("completions")
         asked = (with_options(PromptedProbe(), options) if in_words else CurveProbe(),)
         check_prompt_options(options, in_words)
+    for task in chosen:
+        narrate(" ".join(subject.remarks(task)), options.quiet or options.tokens is None)
     with shown(quiet=options.quiet) as progress:
         for probe in asked:
             contexts = [_context(probe, task, options, progress) for task in chosen or [None]]

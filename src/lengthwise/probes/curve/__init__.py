@@ -32,9 +32,10 @@ class CurveProbe(Probe):
         if context.task is None:
             raise UsageError(f"say which task to ask {subject.name}")
         record = measure_curve(subject, context).record()
+        record = dataclasses.replace(record, text=(*record.text, *subject.remarks(context.task)))
         if self.generate:
             from lengthwise.probes.curve.greedy import agreement
 
-            claim = agreement(subject.capability("transformer"), context)
+            claim = agreement(subject, context)
             record = dataclasses.replace(record, claims=(*record.claims, claim))
         return record

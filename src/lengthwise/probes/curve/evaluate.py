@@ -10,6 +10,7 @@ from lengthwise.positions import positions
 from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.probes.probe import Context
 from lengthwise.subjects.subject import Answers, Subject
+from lengthwise.subjects.symbols import MappedAnswers
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 
@@ -23,7 +24,7 @@ def measure_curve(subject: Subject, context: Context) -> Curve:
         raise UsageError(f"items per size is at least 1, not {items}")
     if not sizes:
         raise UsageError("the task has no items in the range of sizes asked for")
-    _check_positions(answers, task, sizes[-1], seed)
+    check_positions(answers, task, sizes[-1], items, seed)
     points = []
     for number, size in enumerate(sizes, start=1):
         points.append(measure_size(answers, task, size, items, seed))
@@ -56,12 +57,15 @@ def measure_size(answers: Answers, task: Task, size: int, items: int, seed: int)
     )
 
 
-def _check_positions(answers: Answers, task: Task, largest: int, seed: int) -> None:
+def check_positions(answers: Answers, task: Task, largest: int, items: int, seed: int) -> None:
     """Refuse, before the work, a size for which the encoding has no positions; the sentence says how far it goes."""
 
     def refusal(size: int) -> OutOfPositions | None:
         try:
-            answers.mark(task, size, range(1), seed)
+            if isinstance(answers, MappedAnswers):
+                answers.rows(task, size, range(items), seed)  # of all items: they differ in length
+            else:
+                answers.mark(task, size, range(1), seed)
         except OutOfPositions as error:
             return error
         return None

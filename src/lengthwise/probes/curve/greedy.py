@@ -13,20 +13,29 @@ from lengthwise.probes.probe import Context
 from lengthwise.records import Claim
 from lengthwise.seeds import Seeds
 from lengthwise.subjects.run import NetworkAnswers, measured_batches
+from lengthwise.subjects.subject import Subject
+from lengthwise.subjects.symbols import MappedAnswers
 from lengthwise.tasks.batch import Batch
 from lengthwise.tasks.task import Task
 
 explain({"curve.generated": "items on which greedy decoding agrees with the single forward pass"})
 
 
-def agreement(model: Transformer, context: Context) -> Claim:
+def agreement(subject: Subject, context: Context) -> Claim:
     """The share of the items of a curve that greedy decoding judges as the single forward pass does."""
     assert context.task is not None
     task, alike, asked = context.task.part("test"), 0, 0
     items = 200 if context.items is None else context.items
+    answers = subject.capability("answers")
+    if not isinstance(answers, MappedAnswers):
+        answers = NetworkAnswers(subject.capability("transformer"))
     for size in sorted(set(context.sizes)):
-        at_once = NetworkAnswers(model).mark(task, size, range(items), context.seed).items
-        alike += int((at_once == greedy_right(model, task, size, items, context.seed)).sum())
+        at_once = answers.mark(task, size, range(items), context.seed).items
+        if isinstance(answers, MappedAnswers):
+            written = answers.written_right(task, size, range(items), context.seed)
+        else:
+            written = greedy_right(subject.capability("transformer"), task, size, items, context.seed)
+        alike += int((at_once == written).sum())
         asked += items
     return Claim("curve.generated", alike / asked, "", "measured", evidence={"agree": alike, "items": asked})
 

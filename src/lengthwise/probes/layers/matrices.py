@@ -90,6 +90,7 @@ def norm_gains(anatomy: Anatomy) -> list[tuple[str, str, float]]:
     found: list[tuple[str, NormPart | None]] = [("embedding", anatomy.norm_embed)]
     for number, block in enumerate(anatomy.blocks):
         found += [(f"block {number} attention", block.norm_attention), (f"block {number} mlp", block.norm_mlp)]
+        found += [(f"block {number} queries", block.attention.norm_q), (f"block {number} keys", block.attention.norm_k)]
     found.append(("final", anatomy.norm_final))
     return [(place, norm.kind, float(norm.weight.abs().max())) for place, norm in found if norm is not None]
 

@@ -14,6 +14,7 @@ What no constant exists for (hardmax jumps) or is known of is listed with the re
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -188,27 +189,38 @@ class CertifyingWalk:
         self.token = self.frobenius = 1.0
         self.rows: list[CertifiedPart] = []
         for number, block in enumerate(anatomy.blocks):
-            pre = block.order == "pre"
-            self._part(block.attention, block.norm_attention, pre, f"block {number} attention")
-            self._part(block.mlp, block.norm_mlp, pre, f"block {number} MLP")
+            attention = block.attention, block.norm_attention, f"block {number} attention"
+            mlp = block.mlp, block.norm_mlp, f"block {number} MLP"
+            if block.order == "parallel":
+                self._parts((attention, mlp), pre=True)
+            else:
+                self._parts((attention,), block.order == "pre")
+                self._parts((mlp,), block.order == "pre")
         self._end(anatomy)
 
     @property
     def moved(self) -> float:
         return 0.0 if self.widening == 0 else self.widening * self.token
 
-    def _part(self, part: AttentionPart | MlpPart, norm: NormPart | None, pre: bool, name: str) -> None:
-        """A part of a block with its residual connection, and its norm before (`pre`) or behind both."""
-        reading = self._read(norm if pre else None, f"{name} norm")
-        attends = isinstance(part, AttentionPart)
-        row = self._attention(part, reading, name) if attends else self._mlp(part, reading, name)
-        self.rows.append(row)
-        self.region = self._here().plus(row.token.reach, self.width)
-        self._times(1.0 + reading.constant * row.token.constant, 1.0 + reading.constant * row.frobenius.constant)
-        if self.x is not None:
-            read = self._original(reading)
-            self.x = self.x + (apply_attention(part, read, self._at)[0] if attends else apply_mlp(part, read))
+    def _parts(self, parts: Sequence[tuple[AttentionPart | MlpPart, NormPart | None, str]], pre: bool) -> None:
+        """Parts that read the same residual stream and are added to it, each with its norm before (`pre`), or one part
+        with its norm behind."""
+        region, x, token, frobenius = self._here(), self.x, 1.0, 1.0
+        for part, norm, name in parts:
+            reading = self._read(norm if pre else None, f"{name} norm")
+            attends = isinstance(part, AttentionPart)
+            row = self._attention(part, reading, name) if attends else self._mlp(part, reading, name)
+            self.rows.append(row)
+            region = region.plus(row.token.reach, self.width)
+            token += reading.constant * row.token.constant
+            frobenius += reading.constant * row.frobenius.constant
+            if x is not None:
+                read = self._original(reading)
+                x = x + (apply_attention(part, read, self._at)[0] if attends else apply_mlp(part, read))
+        self.region, self.x = region, x
+        self._times(token, frobenius)
         if not pre:
+            ((_, norm, name),) = parts
             self._norm(norm, f"{name} norm")
 
     def _end(self, anatomy: Anatomy) -> None:

@@ -85,6 +85,8 @@ def attention_problem(part: AttentionPart) -> str:
         if part.rule.startswith("hardmax"):
             return "hardmax attention jumps where the best key changes, so no Lipschitz constant exists"
         return f"the attention rule {part.rule!r} is not a softmax of its logits, and no bound of it is known"
+    if part.norm_q is not None or part.norm_k is not None:
+        return "queries and keys pass through norms of their own, of which no bound is known"
     if part.scores is not None and part.rotary is None:
         return "the position encoding computes q·k in a way of its own, of which no bound is known"
     return ""

@@ -25,6 +25,7 @@ from lengthwise.probes.shown import LONGEST
 from lengthwise.probes.shown.lines import lines_of, object_in, whole_numbers
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.subject import Subject
+from lengthwise.subjects.symbols import MappedAnswers
 from lengthwise.subjects.tokenizer import TextTokenizer
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING, Batch, Samples, pack
@@ -108,9 +109,11 @@ def room_for(anatomy: Anatomy, most: int) -> int:
 
 def _from_task(shown: Shown, task: Task, wanted: Context, items: int, longest: int) -> Inputs:
     known, anatomy = shown.task, shown.anatomy
+    answers = shown.subject.capability("answers") if shown.subject.offers("answers") else None
+    mapped = answers if isinstance(answers, MappedAnswers) else None
     if known is not None and task.vocabulary != known.vocabulary:
         _refuse_symbols(task, f"the model was trained on the symbols of {name_of(known)}")
-    if len(task.vocabulary) != len(anatomy.embed):
+    if mapped is None and len(task.vocabulary) != len(anatomy.embed):
         _refuse_symbols(task, f"{anatomy.name} reads {len(anatomy.embed)} tokens and not {len(task.vocabulary)}")
     if wanted.sizes:
         size = wanted.sizes[0]
@@ -118,6 +121,11 @@ def _from_task(shown: Shown, task: Task, wanted: Context, items: int, longest: i
         size = _size(task, shown.train_size or wanted.train_size)
         if longest > LONGEST:
             size = _longer_size(task, size, shown.causal, room_for(anatomy, longest))
+    if mapped is not None:
+        batch, own = mapped.batch(task.part("test"), size, range(items), wanted.seed), mapped.tokens.names(task)
+        described = f"{items} items of size {size} of the task {name_of(task)}, as tokens of {mapped.tokens.name}"
+        names = lambda token: own.get(token, str(token))  # noqa: E731
+        return Inputs(torch.from_numpy(batch.inputs), described, names, _targets(task, batch))
     batch = task.part("test").batch(size, wanted.seed, range(items), role="test", causal=shown.causal)
     own = "the run's own task" if task == known else "the task"
     described = f"{items} items of size {size} of {own} {name_of(task)}"
