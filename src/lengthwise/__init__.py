@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from lengthwise.version import __version__
 
 if TYPE_CHECKING:
+    from lengthwise.hardware import computing
     from lengthwise.models.architecture import Architecture
     from lengthwise.models.attention import Attention
     from lengthwise.models.model import Model
@@ -73,6 +74,7 @@ _HOMES = {
     "bound": "lengthwise.probes.guarantee.bound",
     "check": "lengthwise.oracle.check",
     "check_formulation": "lengthwise.oracle.check",
+    "computing": "lengthwise.hardware",
     "inspect": "lengthwise.probes.inspection",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
@@ -117,6 +119,7 @@ __all__ = [
     "bound",
     "check",
     "check_formulation",
+    "computing",
     "inspect",
     "load_run",
     "make_position",

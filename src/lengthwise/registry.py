@@ -371,7 +371,7 @@ def setting(default: Any, words: str, shown: str = "", **more: Any) -> Any:
     """A field of a dataclass of settings, with the `words` and the metavariable that a command line shows for it.
 
     `registry` is where a text that stands for an object is looked up; `flags` are the two options, for true and for
-    false, of a setting that is either.
+    false, of a setting that is either; one that came `later` is stored only where it is not its default.
     """
     return dataclasses.field(default=default, metadata={"words": words, "shown": shown, **more})
 
@@ -386,6 +386,7 @@ class SettingField:
     shown: str = ""
     registry: Registry[Any] | None = None
     flags: tuple[str, str] | None = None
+    later: bool = False
 
     @property
     def kind(self) -> type:
@@ -423,9 +424,12 @@ def settings_of(cls: type) -> Mapping[str, SettingField]:
 
 def plain_settings(thing: Any) -> dict[str, Any]:
     """A dataclass of settings as JSON-ready data."""
-    return {name: one.plain(getattr(thing, name)) for name, one in settings_of(type(thing)).items()}
+    own = settings_of(type(thing)).items()
+    kept = [(name, one) for name, one in own if not one.later or getattr(thing, name) != getattr(type(thing), name)]
+    return {name: one.plain(getattr(thing, name)) for name, one in kept}
 
 
 def restored_settings(cls: type[T], data: Mapping[str, Any]) -> T:
-    """What `plain_settings` described. A setting that is missing is a KeyError."""
-    return cls(**{name: one.restored(data[name]) for name, one in settings_of(cls).items()})
+    """What `plain_settings` described. A setting that is missing is a KeyError, unless it came later."""
+    own = {name: one for name, one in settings_of(cls).items() if name in data or not one.later}
+    return cls(**{name: one.restored(data[name]) for name, one in own.items()})

@@ -5,11 +5,15 @@ import os
 import signal
 import socket
 import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.executors import Job, executors
+from lengthwise.executors.luggage import write_files
 from lengthwise.testing.executors import check_executor
 from processes import alive, wait_until
 
@@ -103,3 +107,80 @@ def test_without_ray_there_is_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match=r"pip install 'lengthwise\[ray\]'"), executors.make("ray"):
         pass
+
+
+# --- nodes that share no file system ----------------------------------------------------------------------------------
+
+APART = """
+import pathlib, time
+
+def job(folder, name):
+    place = pathlib.Path(folder)
+    before = {path.name: path.read_text() for path in place.iterdir()}
+    (place / "below").mkdir()
+    (place / "below" / "first").write_text("1")
+    (place / ".hidden").write_text("stays there")
+    for old in before:
+        (place / old).unlink()
+    (place / "last").write_text(name)
+    return [str(place), before]
+
+def until_told(folder):
+    place = pathlib.Path(folder)
+    (place / "kept").write_text("half")
+    try:
+        while True:
+            time.sleep(0.02)
+    finally:
+        (place / "saved").write_text("when it was asked to stop")
+"""
+
+
+@needs_ray
+def test_files_travel_with_a_job_and_back_where_nodes_share_nothing(collect, write_module, tmp_path):
+    module, folder = write_module("apart_on_ray", APART), tmp_path / "here"
+    folder.mkdir()
+    (folder / "old").write_text("from before")
+    with executors.make("ray:shared=false") as executor:
+        executor.submit(Job("a", f"{module}:job", {"name": "x"}, tmp_path / "beat", folder))
+        outcome = collect(executor)["a"]
+        assert outcome.kind == "done", outcome
+        there, before = outcome.value
+        assert not there.startswith(str(tmp_path)) and not os.path.exists(there)
+        assert before == {"old": "from before"}
+        found = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+        assert found == {"below/first": "1", "last": "x"}
+        executor.submit(Job("b", f"{module}:until_told", folder=tmp_path / "stopped"))
+        wait_until(lambda: executor.wait(0.1) == [] and _busy(), "the second job")
+        executor.stop()
+        (stopped,) = executor.wait(0)
+    assert stopped.kind == "stopped"
+    assert {path.name for path in (tmp_path / "stopped").iterdir()} == {"kept", "saved"}, "what it had is not lost"
+
+
+def _busy():
+    """Whether a job has its folder on the node."""
+    return any(Path(tempfile.gettempdir()).glob("lengthwise-*/job/kept"))
+
+
+@pytest.mark.parametrize("name", ["/etc/x", "../x", "a/../../x", ".lock", "a/.x", ""])
+def test_a_file_comes_back_into_its_folder_and_nowhere_else(name, tmp_path):
+    with pytest.raises(UsageError):
+        write_files(tmp_path / "here", {"fine": b"", name: b"bad"})
+    assert not (tmp_path / "here").exists() and not (tmp_path / "x").exists()
+
+
+@needs_ray
+def test_gpus_are_asked_of_ray():
+    assert executors.make("ray:gpus=0.25")._request()["num_gpus"] == 0.25
+    assert "num_gpus" not in executors.make("ray")._request()
+    for wrong in ("-1", "1.5", "nan"):
+        with pytest.raises(UsageError):
+            executors.make(f"ray:gpus={wrong}")
+
+
+@pytest.mark.parametrize(("there", "slots"), [({"CPU": 8, "GPU": 1}, 4), ({"CPU": 2, "GPU": 4}, 2), ({"CPU": 8}, 0)])
+def test_a_slot_is_a_cpu_and_its_share_of_a_gpu(there, slots):
+    executor = executors.make("ray:gpus=0.25")
+    executor._ray = SimpleNamespace(cluster_resources=lambda: there)
+    assert executor.slots == slots and executor.gives_gpus

@@ -148,12 +148,21 @@ def test_a_result_that_was_there_before_runs_no_code(scheduler, slurm, collect, 
 
 @needs_submitit
 def test_settings_reach_sbatch(scheduler, slurm):
-    with slurm(":partition=short,account=group7,minutes=33,memory_gb=2.5") as executor:
+    with slurm(":partition=short,account=group7,minutes=33,memory_gb=2.5,gres=gpu:a100:2") as executor:
+        assert executor.gives_gpus
         executor.submit(Job("job", ECHO))
         assert executor.running() == ["job"]
         number = (scheduler / "first").read_text()
         script = (scheduler / "jobs" / number).read_text()
-    for line in ("partition=short", "account=group7", "time=33", "mem=2560MB", "cpus-per-task=1", "no-requeue"):
+    for line in (
+        "partition=short",
+        "account=group7",
+        "time=33",
+        "mem=2560MB",
+        "cpus-per-task=1",
+        "no-requeue",
+        "gres=gpu:a100:2",
+    ):
         assert f"#SBATCH --{line}\n" in script
     assert "export OMP_NUM_THREADS=1" in script
     assert (scheduler / "cancelled").read_text().splitlines()[0] == number, (

@@ -77,6 +77,7 @@ RECIPES = {
     "pool": {"pool": 4},
     "form": {"form": forms.make("lora")},
     "form setting": {"form": forms.make("lora:rank=8")},
+    "precision": {"precision": "bf16"},
 }
 CHANGES: dict[str, Callable[[], Plan]] = {
     **{name: lambda c=c: make(architecture=Architecture(**c)) for name, c in ARCHITECTURES.items()},
@@ -365,6 +366,7 @@ GIVEN = {
     "check_every": st.integers(1, 500),
     "pool": st.integers(1, 9),
     "form": st.sampled_from(["full", "lora:rank=2"]),
+    "precision": st.sampled_from(["float32", "bf16"]),
 }
 
 

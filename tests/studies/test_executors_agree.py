@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lengthwise.executors import Job
 from lengthwise.probes.curve.curve import Curve
 from lengthwise.studies import shifts
 from lengthwise.studies.coordinator import StudyProgress, carry_out_study
@@ -80,3 +81,44 @@ def test_a_node_lost_on_the_way_leaves_the_study_complete(cluster: Any, tmp_path
     carry_out_study(STUDY, tmp_path / "local", "local:workers=1")
     assert curves(tmp_path / "local") == curves(tmp_path / "ray")
     assert ladders(tmp_path / "local") == ladders(tmp_path / "ray") and len(ladders(tmp_path / "ray")) == 5
+
+
+def test_nodes_with_separate_folders_return_what_they_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each node has a folder of its own for temporary files, and nothing that is sent to one names the study's."""
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    nodes = [tmp_path / "node-1", tmp_path / "node-2"]
+    sent: list[str] = []
+    plain = Job.text
+
+    def text(job: Job, apart: bool = False) -> str:
+        if apart:
+            sent.append(plain(job, apart))
+        return plain(job, apart)
+
+    monkeypatch.setattr(Job, "text", text)
+    used: set[str] = set()
+
+    def look(_: StudyProgress) -> None:
+        used.update(node.name for node in nodes if any(node.glob("lengthwise-*/job/plan.json")))
+
+    for node in nodes:
+        node.mkdir()
+    first, second = ({"num_cpus": 1, "env_vars": {"TMPDIR": str(node)}} for node in nodes)
+    cluster = Cluster(initialize_head=True, head_node_args={**first, "include_dashboard": False})
+    try:
+        cluster.add_node(**second)
+        there = carry_out_study(STUDY, tmp_path / "ray", f"ray:address={cluster.address},shared=false", look)
+    finally:
+        cluster.shutdown()
+    here = carry_out_study(STUDY, tmp_path / "local", "local:workers=2")
+    assert here.done == there.done == 8
+    assert used == {"node-1", "node-2"} and not [*tmp_path.glob("node-*/lengthwise-*/job/*")]
+    assert len(sent) == 9 and not any(str(tmp_path) in one for one in sent), "8 runs and the distances of a task"
+    assert curves(tmp_path / "local") == curves(tmp_path / "ray")
+    assert ladders(tmp_path / "local") == ladders(tmp_path / "ray") and len(ladders(tmp_path / "ray")) == 5
+    for run in (tmp_path / "local" / "runs").iterdir():
+        other = tmp_path / "ray" / "runs" / run.name
+        assert (run / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes()
+        assert {path.name for path in run.iterdir()} == {path.name for path in other.iterdir()}

@@ -42,6 +42,9 @@ COMMANDS = {
     "doctor": "versions, threads, speed, extras and what is missing",
 }
 
+# The options that say how networks compute. `train` and `study` have a --precision of training, which is another thing.
+HOW = {"device": "device", "precision": "measured_in", "compile": "compile"}
+
 # Which module has the options of a command, by its first word: `study` is in study_options.py.
 _OPTIONS = {
     **dict.fromkeys(("check", "measure", "ask", "inspect"), "model"),
@@ -157,9 +160,11 @@ def _run(arguments: list[str]) -> int:
 def _carried_out(name: str, options: Namespace) -> int:
     """Run a command. Stored data may name files of code only with --trust; what was left out for want of it is said."""
     from lengthwise.cli.output import warn
+    from lengthwise.hardware import computing
     from lengthwise.trust import trusting
 
-    with trusting(getattr(options, "trust", False)) as refused:
+    how = {name: given for name in HOW if (given := getattr(options, HOW[name], None))}
+    with trusting(getattr(options, "trust", False)) as refused, computing(**how):
         code = importlib.import_module(f"lengthwise.cli.commands.{name.replace(' ', '_')}").run(options)
     left_out = "is named by stored data and was not run; --trust runs it"
     warn([f"the Python file {path} {left_out}" for path in refused], options.quiet)

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from lengthwise.cli.options import Parser, above_0, add_trust, amount, nats, number, one_of, whole, whole_from
+from lengthwise.cli.options import (
+    Parser,
+    above_0,
+    add_computing,
+    add_trust,
+    amount,
+    nats,
+    number,
+    one_of,
+    whole,
+    whole_from,
+)
 
 _METHOD = one_of("freedman", "azuma")
 _TUPLES = one_of("batches", "disjoint")
@@ -33,6 +44,7 @@ def bound(parser: Parser) -> None:
     parser.add_figure("draw the terms of the best bounds of the loss: .svg, .png or .html")
     parser.add_output("--page", (".html",), "also write everything as one HTML page")
     parser.flag("--require", "exit with code 3 if no bound is below chance")
+    add_computing(parser)
     add_trust(parser, "the run")
     parser.seed_help = "the seed of --sample and --held-out (0)"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lengthwise.cli.options import Parser, add_task_options, add_trust, whole, whole_from
+from lengthwise.cli.options import Parser, add_computing, add_task_options, add_trust, whole, whole_from
 
 
 def check(parser: Parser) -> None:
@@ -68,6 +68,7 @@ def measure(parser: Parser) -> None:
     parser.flag("--generate", "also write answers token by token: do they agree?")
     parser.add_figure("draw the curve into this .svg, .png or .html file")
     parser.add_output("--page", (".html",), "also write everything as one HTML page")
+    add_computing(parser)
     add_trust(parser, "the run")
     parser.seed_help = "the seed of the test items (the run's own)"
     _add_rope_options(parser.add_argument_group("a longer context"))
@@ -125,5 +126,6 @@ def inspect(parser: Parser) -> None:
     parser.add("--items N", "how many sequences (8; 2 for a model of over 20 million)", whole_from(1))
     parser.add("--probes PROBES", "only these, separated by commas, such as layers,margins:items=4")
     parser.add_output("--page", (".html",), "also write everything as one HTML page")
+    add_computing(parser)
     add_trust(parser, "the run")
     parser.seed_help = "the seed of the inputs (0)"

@@ -166,6 +166,16 @@ def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--trust", action="store_true", help=f"run the Python files that {what} names")
 
 
+def add_computing(parser: Parser, measures: bool = True) -> None:
+    """The options that say how networks compute; `cli.main` acts on them. Of what is trained, the precision is one of
+    the settings of training."""
+    parser.add("--device NAME", "auto, cpu, cuda, cuda:1 or mps (cpu)")
+    if measures:
+        words = "float32, or bf16: matrix products in bfloat16 (float32)"
+        parser.add_argument("--precision", dest="measured_in", metavar="HOW", help=words)
+    parser.flag("--compile", "have torch compile the network: a minute at first, then faster")
+
+
 def check_place(name: str | None, option: str, endings: tuple[str, ...] = ()) -> None:
     """Refuse a file that cannot be written, that has another ending than `endings`, or that is there already and is no
     output of ours, before any work is done for it."""

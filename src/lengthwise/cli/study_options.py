@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lengthwise.cli.options import Parser, above_0, add_trust, whole
+from lengthwise.cli.options import Parser, above_0, add_computing, add_trust, whole
 
 MEASURES = {
     "reach": "reach, in sizes",
@@ -27,7 +27,9 @@ def study(parser: Parser) -> None:
     parser.add("--seeds N", "number of seeds, in place of the study's own; raise it to add some", whole)
     parser.flag("--dry-run", "print the number of runs, the time they may take and the first few")
     parser.add("--folder DIR", "where the study is kept (runs/NAME)")
-    parser.add("--executor SPEC", "local:workers=4, ray, ray:address=…, slurm:… (local)", default="local")
+    parser.add("--executor SPEC", "local:workers=4, ray:gpus=0.25, slurm:gres=gpu:1, … (local)", default="local")
+    add_computing(parser, measures=False)
+    parser.add("--precision HOW", "of all runs, in place of the study's own: float32 or bf16")
     parser.add("--silence S", "seconds without a sign of life that end a run", above_0, default=600.0)
     parser.add("--track NAME", "mirror the runs to mlflow, trackio or tensorboard")
     parser.flag("--no-report", "do not write the report at the end")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from lengthwise.cli.options import Parser, add_task_options, number, whole, whole_from
+from lengthwise.cli.options import Parser, add_computing, add_task_options, number, whole, whole_from
 from lengthwise.models.architecture import Architecture
 from lengthwise.models.named import MODEL_WORDS
 from lengthwise.registry import SettingField, settings_of
@@ -39,6 +39,7 @@ def train(parser: Parser) -> None:
     parser.add("--folder DIR", "where the run is kept (below runs/)")
     parser.add_figure("draw the curve into this .svg, .png or .html file")
     parser.add("--threads N", "torch threads (1: best for small models)", whole_from(1), default=1)
+    add_computing(parser, measures=False)
     parser.flag("--dry-run", "print the resolved plan and stop")
     _add_settings(parser, "the model (the task's preset where not given)", model)
     _add_settings(parser, "training (the task's preset where not given)", training)

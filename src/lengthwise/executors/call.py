@@ -14,6 +14,7 @@ import platform
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -24,6 +25,7 @@ from typing import Any
 
 from lengthwise.errors import Interrupted
 from lengthwise.executors.executor import Outcome
+from lengthwise.executors.luggage import files_in, write_files
 
 # Small models run best on one thread a process, and only equal thread counts give equal bits on every executor.
 ONE_THREAD: dict[str, str] = dict.fromkeys(
@@ -58,6 +60,25 @@ def run_elsewhere(text: str, place: str) -> str:
     os.chdir(folder)
     sys.path[:] = [*path, *(entry for entry in _OWN_PATH if entry not in path)]
     return run_job(text)
+
+
+def run_apart(text: str, path: list[str], files: Mapping[str, bytes] | None) -> tuple[str, dict[str, bytes]]:
+    """Run a job on a node that shares no file system: in a folder of its own, which holds these files at first. Gives
+    the outcome and the files that are there at the end; the folder is removed. None: the job has no files."""
+    os.environ.update(ONE_THREAD)
+    sys.path[:] = [*(entry for entry in path if os.path.exists(entry) and entry not in _OWN_PATH), *_OWN_PATH]
+    with tempfile.TemporaryDirectory(prefix="lengthwise-") as made:
+        folder = Path(made) / "job"
+        folder.mkdir()
+        write_files(folder, files or {})
+        os.chdir(made)
+        job = json.loads(text)
+        if files is not None:
+            job["arguments"]["folder"] = str(folder)
+        try:
+            return run_job(json.dumps(job)), files_in(folder)
+        finally:
+            os.chdir(tempfile.gettempdir())  # the folder goes
 
 
 def here() -> str:

@@ -25,25 +25,31 @@ class Job:
 
     `call` is "package.module:function". The arguments and what the function returns are JSON-ready data. `beat` is a
     file that the job touches while it is alive and getting on (it is touched once when the job begins); a job without
-    one is not watched.
+    one is not watched (the function may take it as an argument of that name). `folder` is where the job reads and
+    writes, and the function takes it as an argument: the same folder, or a copy of it on a node that does not share the
+    file system.
     """
 
     key: str
     call: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     beat: Path | None = None
+    folder: Path | None = None
 
-    def text(self) -> str:
-        """The job as one line of JSON, for the process that runs it."""
+    def text(self, apart: bool = False) -> str:
+        """The job as one line of JSON, for the process that runs it; without its folder and its beat for one that has
+        no part in the file system here."""
         if not re.fullmatch(r"[\w.]+:[\w.]+", self.call) or self.call.startswith("__main__:"):
             raise UsageError(
                 f'a job calls "package.module:function", importable where it runs, which {self.call!r} is not'
             )
         try:
-            arguments = json.dumps(dict(self.arguments))
+            place = {} if apart or self.folder is None else {"folder": str(self.folder.absolute())}
+            own = {name: value for name, value in self.arguments.items() if not (apart and name == "beat")}
+            arguments = json.dumps({**own, **place})
         except (TypeError, ValueError) as error:
             raise UsageError(f"the arguments of the job {self.key!r} are not JSON-ready: {error}") from error
-        beat = str(self.beat.absolute()) if self.beat else None
+        beat = str(self.beat.absolute()) if self.beat and not apart else None
         return f'{{"call": {json.dumps(self.call)}, "arguments": {arguments}, "beat": {json.dumps(beat)}}}'
 
 
@@ -119,6 +125,11 @@ class Executor(abc.ABC):
     @abc.abstractmethod
     def slots(self) -> int:
         """How many jobs run at a time; on a cluster this changes. Known after entering."""
+
+    @property
+    def gives_gpus(self) -> bool:
+        """Whether every job gets a GPU, or a share of one."""
+        return False
 
     def __enter__(self) -> Self:
         self._open()

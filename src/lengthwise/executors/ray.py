@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
+import math
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.executors import executors
-from lengthwise.executors.call import ONE_THREAD, here, read_outcome, run_elsewhere, sentence, variables
+from lengthwise.executors.call import ONE_THREAD, here, read_outcome, run_apart, run_elsewhere, sentence, variables
 from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.executors.local import cores
+from lengthwise.executors.luggage import files_in, write_files
 
 _REACH = 3.0  # seconds in which an address answers
 _GONE = 8.0  # seconds in which a killed worker goes; Ray itself waits five for one that does not answer
@@ -27,24 +31,41 @@ _GONE = 8.0  # seconds in which a killed worker goes; Ray itself waits five for 
 class Ray(Executor):
     """A Ray cluster: `address` is HOST:PORT or auto; without one, a cluster is started here and ended with the study.
 
-    The nodes must share the file system, as a job finds its files (and modules of the user's) where the coordinator
-    has them, and the coordinator runs on one of the nodes. A slot is a CPU of the cluster; nodes may come and go. A
-    job that was started may still stand in Ray's own queue behind other people's: it is watched from its first beat.
+    A slot is a CPU of the cluster and, where `gpus` is above 0, as many GPUs or such a share of one; nodes may come and
+    go. A job that was started may still stand in Ray's own queue behind other people's: it is watched from its first
+    beat. The coordinator runs on one of the nodes.
+
+    The nodes share the file system unless `shared` is false: a job finds its files where the coordinator has them. Not
+    shared, the files of its folder travel with a job and what it leaves there comes back with its outcome, through Ray.
+    It is then not watched for silence, and a node that is lost takes its unfinished work along.
     """
 
     address: str = ""
+    gpus: float = 0.0
+    shared: bool = True
 
     begins_at_once = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not (self.gpus >= 0 and (self.gpus <= 1 or self.gpus.is_integer())):
+            raise UsageError(f"ray: gpus is a share of one GPU up to 1, or a whole number of them, not {self.gpus}")
         self._ray: Any = None
         self._references: dict[str, Any] = {}
+        self._folders: dict[str, Path] = {}
         self._exit = contextlib.ExitStack()
 
     @property
     def slots(self) -> int:
-        return int(self._ray.cluster_resources().get("CPU", 0)) if self._ray else 0
+        if not self._ray:
+            return 0
+        there = self._ray.cluster_resources()
+        cpus = int(there.get("CPU", 0))
+        return cpus if not self.gpus else min(cpus, math.floor(there.get("GPU", 0) / self.gpus + 1e-6))
+
+    @property
+    def gives_gpus(self) -> bool:
+        return self.gpus > 0
 
     def _open(self) -> None:
         ray = _import_ray()
@@ -56,8 +77,12 @@ class Ray(Executor):
                 opened.callback(ray.shutdown)
                 self._exit = opened.pop_all()
         self._ray, self._place = ray, here()
-        options: dict[str, Any] = {"num_cpus": 1, "max_retries": 0, "runtime_env": {"env_vars": ONE_THREAD}}
-        self._function = ray.remote(**options)(run_elsewhere)
+        self._function = ray.remote(**self._request())(run_elsewhere if self.shared else run_apart)
+
+    def _request(self) -> dict[str, Any]:
+        """What is asked of Ray for every job."""
+        gpus = {"num_gpus": self.gpus} if self.gpus else {}
+        return {"num_cpus": 1, **gpus, "max_retries": 0, "runtime_env": {"env_vars": ONE_THREAD}}
 
     def _connect(self, ray: Any) -> None:
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
@@ -80,7 +105,13 @@ class Ray(Executor):
         self._exit.close()
 
     def _start(self, job: Job) -> None:
-        self._references[job.key] = self._function.remote(job.text(), self._place)
+        if self.shared:
+            self._references[job.key] = self._function.remote(job.text(), self._place)
+            return
+        files = None if job.folder is None else files_in(job.folder)
+        self._references[job.key] = self._function.remote(job.text(apart=True), json.loads(self._place)[0], files)
+        if job.folder is not None:
+            self._folders[job.key] = job.folder
 
     def _collect(self, seconds: float) -> list[Outcome]:
         waiting = list(self._references.values())
@@ -91,8 +122,16 @@ class Ray(Executor):
         return [self._outcome(key, self._references.pop(key)) for key in ended]
 
     def _outcome(self, key: str, reference: Any) -> Outcome:
+        folder = self._folders.pop(key, None)
         try:
-            return read_outcome(key, self._ray.get(reference))
+            if self.shared:
+                return read_outcome(key, self._ray.get(reference))
+            text, files = self._ray.get(reference)
+            if folder is not None:
+                write_files(folder, files)
+            return read_outcome(key, text)
+        except (OSError, UsageError) as error:
+            return Outcome(key, "failed", reason=f"what it left could not be written: {sentence(error)}")
         except self._ray.exceptions.TaskCancelledError:
             return Outcome(key, "stopped", reason="cancelled by Ray")
         except self._ray.exceptions.RayTaskError as error:  # not of the job, which reports its own: of the node
@@ -106,6 +145,8 @@ class Ray(Executor):
 
     def _kill(self, keys: Sequence[str]) -> None:
         references = [self._references.pop(key) for key in keys]
+        for key in keys:
+            self._folders.pop(key, None)
         for reference in references:
             self._ray.cancel(reference, force=True)
         self._ray.wait(references, num_returns=len(references), timeout=_GONE)

@@ -34,8 +34,8 @@ class Slurm(Executor):
 
     Logs go to `logs`, a folder that the nodes share like everything else a job reads. A job that stands in Slurm's
     queue is not watched before its first beat. A job whose time is nearly over is asked to stop, and counts as died:
-    submitted again it goes on from what it saved. With `cluster=local` submitit runs the jobs on this machine, for
-    trial.
+    submitted again it goes on from what it saved. `gres` are Slurm's generic resources
+    for each job, as in gpu:1. With `cluster=local` submitit runs the jobs on this machine, for trial.
     """
 
     partition: str = ""
@@ -43,6 +43,7 @@ class Slurm(Executor):
     minutes: int = 120
     memory_gb: float = 4.0
     jobs: int = 64
+    gres: str = ""
     logs: str = "slurm-logs"
     cluster: Literal["slurm", "local"] = "slurm"
 
@@ -69,17 +70,26 @@ class Slurm(Executor):
         if self.cluster == "slurm" and not (shutil.which("sbatch") and shutil.which("srun")):
             raise UsageError("there is no sbatch here; start this on a login node of the Slurm cluster, or use local")
         self._submitit: Any = submitit.AutoExecutor(self.scratch / self.logs, cluster=self.cluster)
-        self._submitit.update_parameters(
-            name="lengthwise",
-            timeout_min=self.minutes,
-            mem_gb=self.memory_gb,
-            cpus_per_task=1,
-            slurm_partition=self.partition or None,
-            slurm_account=self.account or None,
-            slurm_additional_parameters={"no-requeue": True},  # who submitted a job also decides about trying again
-            slurm_setup=[f"export {name}={value}" for name, value in ONE_THREAD.items()],
-        )
+        self._submitit.update_parameters(**self._request())
         self._place = here()
+
+    def _request(self) -> dict[str, Any]:
+        """What is asked of Slurm for every job."""
+        return {
+            "name": "lengthwise",
+            "timeout_min": self.minutes,
+            "mem_gb": self.memory_gb,
+            "cpus_per_task": 1,
+            "slurm_partition": self.partition or None,
+            "slurm_account": self.account or None,
+            "slurm_gres": self.gres or None,
+            "slurm_additional_parameters": {"no-requeue": True},  # who submitted a job also decides about trying again
+            "slurm_setup": [f"export {name}={value}" for name, value in ONE_THREAD.items()],
+        }
+
+    @property
+    def gives_gpus(self) -> bool:
+        return "gpu" in self.gres
 
     def _start(self, job: Job) -> None:
         self._given[job.key] = self._submitit.submit(run_under_slurm, job.text(), self._place)

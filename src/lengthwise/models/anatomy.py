@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from lengthwise.errors import UsageError
 from lengthwise.models.attention import attentions
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart, NormPart, TablePart
+from lengthwise.models.placed import precise
 from lengthwise.models.transformer import Block, Transformer
 from lengthwise.positions.networks.encoders import Encoder, LearnedEncoder, RopeEncoder, SinusoidalEncoder
 
@@ -28,7 +29,7 @@ def anatomy_of(model: Transformer, name: str = "the model") -> Anatomy:
             f"anatomy_of takes a lengthwise Transformer, not a {type(model).__name__}; "
             "lengthwise.models.huggingface takes apart the others"
         )
-    model = copy.deepcopy(model).double().requires_grad_(False).eval()
+    model = precise(copy.deepcopy(model)).requires_grad_(False).eval()
     position, shape = model.architecture.position, model.shape
     anatomy = Anatomy(
         name=name,
@@ -39,7 +40,7 @@ def anatomy_of(model: Transformer, name: str = "the model") -> Anatomy:
         norm_final=norm_part(model.norm),
         head=model.output.weight,
         parameters=sum(parameter.numel() for parameter in model.parameters()),
-        places=lambda length: position.indices(length, 1, shape, None, training=False),
+        counted=lambda length: position.indices(length, 1, shape, None, training=False),
     )
     check_finite(anatomy)
     return anatomy

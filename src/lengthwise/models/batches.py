@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lengthwise.models.network import Network
+from lengthwise.models.placed import home
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.batch import Batch
 from lengthwise.tasks.task import Task
@@ -25,17 +26,16 @@ class Right:
 
 def logits_of(model: Network, batch: Batch, seeds: Seeds | None, training: bool) -> Tensor:
     """The model's outputs at the scored positions of a batch, [scored, outputs]."""
-    inputs = torch.from_numpy(batch.inputs)
-    items, tokens = inputs.shape
-    at = model.position.indices(tokens, items, model.shape, seeds, training)
-    return model(inputs, at=at, scored=torch.from_numpy(batch.scored))
+    there, (items, tokens) = home(model), batch.inputs.shape
+    at = model.position.indices(tokens, items, model.shape, seeds, training).to(there)
+    return model(torch.from_numpy(batch.inputs).to(there), at=at, scored=torch.from_numpy(batch.scored).to(there))
 
 
 def loss_of(task: Task, logits: Tensor, batch: Batch) -> Tensor:
     """Cross-entropy on answer positions; squared error for numbers."""
     if task.readout == "numbers":
-        return F.mse_loss(logits, torch.from_numpy(batch.targets).to(logits.dtype))
-    return F.cross_entropy(logits, torch.from_numpy(batch.targets[batch.scored]))
+        return F.mse_loss(logits, torch.from_numpy(batch.targets).to(logits))
+    return F.cross_entropy(logits, torch.from_numpy(batch.targets[batch.scored]).to(logits.device))
 
 
 @torch.no_grad()
@@ -45,7 +45,7 @@ def right_on(model: Network, task: Task, batch: Batch, seeds: Seeds | None = Non
     An item is right when the best-scored token is right at every answer position. That is so exactly when greedy
     decoding writes the answer, because up to the first mistake greedy decoding has read the true answer too.
     """
-    logits = logits_of(model, batch, seeds, training=False)
+    logits = logits_of(model, batch, seeds, training=False).cpu()
     loss = loss_of(task, logits, batch)
     if task.readout == "numbers":
         close = (logits - torch.from_numpy(batch.targets)).abs() <= task.tolerance

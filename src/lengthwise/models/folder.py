@@ -17,6 +17,7 @@ from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.model import Model
 from lengthwise.models.named import plain_model, restored_model
 from lengthwise.models.network import Network, fresh_network
+from lengthwise.models.placed import placed
 from lengthwise.outputs import is_ours, write_output
 from lengthwise.positions import positions
 
@@ -28,7 +29,8 @@ def save_model(folder: Path, model: Network, card: str) -> None:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with replace_file(folder / WEIGHTS) as part:
-            tensors = {name: value.clone().contiguous() for name, value in model.state_dict().items()}  # some are tied
+            state = model.state_dict().items()
+            tensors = {name: value.cpu().clone().contiguous() for name, value in state}  # some are tied
             save_file(tensors, part, metadata={"format": "pt"})
         write_card(folder, card)
         ours, settings = isinstance(model.architecture, Architecture), plain_model(model.architecture)
@@ -70,7 +72,7 @@ def load_model(folder: Path, position: str | None = None, given: Model | None = 
         raise UsageError(f"{folder / CONFIG} is not the config of a lengthwise model: {what}") from error
     what = f"the encoding {position!r} does not fit these weights" if position else "the weights do not fit the config"
     load_weights(model, folder, expected, what)
-    return model.eval()
+    return placed(model.eval())
 
 
 def load_weights(model: Network, folder: Path, expected: str, unfit: str = "the weights have another shape") -> None:

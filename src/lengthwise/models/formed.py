@@ -22,6 +22,7 @@ from lengthwise.integrity import COORDINATES
 from lengthwise.interrupts import held_back
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.forms import Form, Map
+from lengthwise.models.placed import home
 from lengthwise.models.transformer import Cache, Transformer, fresh_model
 from lengthwise.seeds import Draws, Seeds
 
@@ -41,7 +42,7 @@ class Formed(Transformer):
         self._base = (base,)  # in a tuple, as a module that is an attribute would bring its parameters along
         self.names = {name: name.replace(".", "/") for name in made.shapes}  # torch allows no dots in names
         for name, shape in made.shapes.items():
-            self.register_parameter(self.names[name], nn.Parameter(torch.zeros(shape)))
+            self.register_parameter(self.names[name], nn.Parameter(torch.zeros(shape, device=home(base))))
 
     @property
     def coordinates(self) -> dict[str, Tensor]:
@@ -97,7 +98,7 @@ def rebuilt(
 
 def save_coordinates(folder: Path, model: Formed) -> None:
     """Write what was trained next to the weights that it makes."""
-    tensors = {name: value.detach().contiguous() for name, value in model.coordinates.items()}
+    tensors = {name: value.detach().cpu().contiguous() for name, value in model.coordinates.items()}
     with writing(folder), replace_file(folder / COORDINATES) as part:
         save_file(tensors, part)
 
@@ -126,7 +127,7 @@ class LowRankMap(Map):
         for number, (name, weight) in enumerate(self.initial.items()):
             if weight.dim() == 2 and rank * sum(weight.shape) < weight.numel():
                 signs = random_signs(seeds.key("low rank", number), rank * weight.shape[1])
-                self.first[name] = signs.view(rank, -1).to(weight.dtype) / rank**0.5
+                self.first[name] = signs.view(rank, -1).to(weight) / rank**0.5
                 shapes[name + TALL] = (weight.shape[0], rank)
                 shapes[name + FLAT] = (rank, weight.shape[1])
             else:
@@ -170,7 +171,7 @@ class SubspaceMap(Map):
 
     def weights(self, coordinates: Mapping[str, Tensor]) -> dict[str, Tensor]:
         point = coordinates[POINT]
-        moved = (self.signs.to(point.dtype) * point[self.groups]).split(self.counts)
+        moved = (self.signs.to(point) * point[self.groups.to(point.device)]).split(self.counts)
         shapes = self.inner.shapes.items()
         return self.inner.weights({name: part.view(shape) for (name, shape), part in zip(shapes, moved, strict=True)})
 

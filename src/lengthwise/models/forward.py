@@ -14,6 +14,7 @@ from torch import Tensor
 
 from lengthwise.errors import UsageError
 from lengthwise.models.parts import ACTIVATIONS, Anatomy, AttentionPart, BlockPart, MlpPart, NormPart
+from lengthwise.positions.networks.encoders import angles_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,7 @@ def embed(anatomy: Anatomy, tokens: Tensor, at: Tensor) -> Tensor:
             f"{anatomy.name} reads the tokens 0 to {len(anatomy.embed) - 1}, and {wrong} is not one of them; "
             "the inputs belong to another vocabulary"
         )
+    tokens, at = tokens.to(anatomy.embed.device), at.to(anatomy.embed.device)
     x = anatomy.embed[tokens]
     if anatomy.table is not None:
         last = int(at.max())
@@ -77,7 +79,7 @@ def embed(anatomy: Anatomy, tokens: Tensor, at: Tensor) -> Tensor:
 
 def run_from(anatomy: Anatomy, x: Tensor, at: Tensor) -> Trace:
     """The same from what the first block reads, [B, T, W], which need not be the embedding of tokens."""
-    embedded, blocks = x, []
+    embedded, blocks, at = x, [], at.to(x.device)
     for block in anatomy.blocks:
         blocks.append(apply_block(block, x, at))
         x = blocks[-1].after_mlp
@@ -127,7 +129,7 @@ def apply_attention(part: AttentionPart, x: Tensor, at: Tensor) -> tuple[Tensor,
     if isinstance(sharpness, Tensor):
         sharpness = sharpness[:, None].to(x.dtype)
     logits = logits * sharpness
-    logits = logits.masked_fill(hidden_keys(part, x.shape[1]), -math.inf)
+    logits = logits.masked_fill(hidden_keys(part, x.shape[1]).to(x.device), -math.inf)
     weights = law.decoder_weights(logits) if part.causal else law.weights(logits)
     mixed = (weights @ v).transpose(1, 2).flatten(2)  # [B, T, H D]
     taken = mixed @ part.wo.permute(0, 2, 1).flatten(0, 1)  # wo as [H D, W]
@@ -153,8 +155,8 @@ def _heads(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 def turned(x: Tensor, at: Tensor, rotary: Tensor) -> Tensor:
     """x [B, H, T, D] with each pair (k, k + D/2) turned by position x rotary[k]; angles are computed in float64."""
-    angles = (at.double()[..., None] * rotary.double())[:, None]  # [B or 1, 1, T, D / 2]
-    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    angles = angles_at(at, rotary)[:, None]  # [B or 1, 1, T, D / 2]
+    cos, sin = angles.cos().to(x), angles.sin().to(x)
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
 

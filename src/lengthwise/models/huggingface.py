@@ -30,6 +30,7 @@ from lengthwise.models.layouts import (
     anatomy_of_opt,
 )
 from lengthwise.models.parts import Anatomy
+from lengthwise.models.placed import placed
 
 DECODERS = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma", "gpt_neox", "opt")
 ENCODERS = ("bert", "roberta", "xlm-roberta", "camembert")
@@ -175,7 +176,7 @@ def _load(path: Path, load: Callable[[], Any]) -> tuple[Any, tuple[tuple[str, st
     with _silence(), torch.inference_mode(), _in_one_sentence(path):
         model.eval()(input_ids=torch.zeros(1, 2, dtype=torch.long))  # settings that do not fit show themselves here
     unused = sorted({key.split(".")[0] for key in info["unexpected_keys"] if not key.endswith(_NO_WEIGHTS)})
-    return model, tuple((name, "weights in the file that the model has no place for") for name in unused)
+    return placed(model), tuple((name, "weights in the file that the model has no place for") for name in unused)
 
 
 def _counted(missing: list[str], wrong: list[str]) -> str:

@@ -37,6 +37,7 @@ class Weights:
     def __init__(self, name: str, tensors: Mapping[str, Tensor], dtype: torch.dtype) -> None:
         self.name, self.tensors, self.dtype = name, tensors, dtype
         self.left = set(tensors)
+        self.device = next(iter(tensors.values())).device
 
     def take(self, key: str) -> Tensor:
         """The tensor of this name; a layout that needs one that is not there does not fit the model."""
@@ -211,7 +212,7 @@ def anatomy_of_opt(config: Any, weights: Weights) -> Anatomy:
 def _opt_norm(config: Any, weights: Weights, place: str) -> NormPart:
     if config.layer_norm_elementwise_affine:
         return weights.norm(place, 1e-5)
-    return NormPart("layer", torch.ones(config.hidden_size, dtype=weights.dtype), None, 1e-5)
+    return NormPart("layer", torch.ones(config.hidden_size, dtype=weights.dtype, device=weights.device), None, 1e-5)
 
 
 def anatomy_of_neox(config: Any, weights: Weights, turns: Tensor, factor: float) -> Anatomy:
@@ -252,7 +253,7 @@ def _neox_attention(config: Any, weights: Weights, place: str, turns: Tensor, fa
     # which the pairs are (k, k + D/2), as everywhere here, and those that are not turned have the angle 0.
     width, turned = wq.shape[1], len(turns)
     rest = (width - 2 * turned) // 2
-    places = torch.arange(width)
+    places = torch.arange(width, device=wq.device)
     first, second, still = places.split([turned, turned, 2 * rest])
     order = torch.cat([first, still[:rest], second, still[rest:]])
     gain = torch.where(places < 2 * turned, factor, 1.0).to(wq.dtype)[order]

@@ -124,7 +124,7 @@ def _counted(length: int) -> Tensor:
 class Anatomy:
     """A whole model. `head` is None where the outputs are the last hidden states, and `embed` itself where it is tied.
 
-    `places` gives the positions [1, T] that a sequence of T tokens has when nobody says otherwise. `skipped` names the
+    `counted` gives the positions [1, T] that a sequence of T tokens has when nobody says otherwise. `skipped` names the
     modules that the forward pass from parts leaves out, each with the reason. `parameters` is how many numbers the
     model stores, those of skipped modules and of position encodings included.
     """
@@ -138,7 +138,11 @@ class Anatomy:
     head: Tensor | None  # [outputs, W]
     skipped: tuple[tuple[str, str], ...] = ()
     parameters: int = 0
-    places: Callable[[int], Tensor] = _counted
+    counted: Callable[[int], Tensor] = _counted
+
+    def places(self, length: int) -> Tensor:
+        """The positions [1, T] of a sequence of `length` tokens, where the weights are."""
+        return self.counted(length).to(self.embed.device)
 
     @property
     def width(self) -> int:

@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
+from lengthwise.hardware import Precision
 from lengthwise.integrity import CONFIG
 from lengthwise.messages import sentence
 from lengthwise.models.architecture import Architecture, Interface
@@ -67,6 +68,7 @@ class Settings(TypedDict, total=False):
     check_every: int
     pool: int
     form: str | Form
+    precision: Precision
     start: str
 
 

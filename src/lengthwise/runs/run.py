@@ -23,11 +23,13 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, sha256, write_json, writing
+from lengthwise.hardware import computing, current
 from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, digests, read_record, sealed
 from lengthwise.models.folder import load_model, load_weights, save_model, write_card
 from lengthwise.models.formed import Formed, in_form, save_coordinates
 from lengthwise.models.named import model_of
 from lengthwise.models.network import ModuleNetwork, Network, check_network, fresh_network
+from lengthwise.models.placed import device_of, home, placed
 from lengthwise.positions import Position
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.curve.curve import Curve
@@ -130,12 +132,14 @@ class Run:
 
 def carry_out(plan: Plan, folder: str | Path | None = None, progress: Progress = silent, thread_count: int = 1) -> Run:
     """Do what a plan says: train, save, ask its probes, and write the record. What is on disk is not done again."""
+    how = current()
+    device_of(how.device or "cpu")  # one that is not here is said before anything is written
     check_own(plan.task, (plan.train_sizes[-1], plan.test_sizes[-1]))
     folder = Path(folder) if folder else default_folder(plan)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     _check_folder(folder, plan)
-    with threads(thread_count):
+    with threads(thread_count), computing(how.device, compile=how.compile):  # what a run keeps is in float32
         record = _measured(plan, folder, _trained(plan, folder, progress), progress)
     return Run(folder, plan, History(**record["history"]), read_records(folder, record), record["environment"])
 
@@ -335,10 +339,12 @@ def load_run(folder: str | Path, task: Task | None = None, trust: bool = False, 
 
 
 def build_model(plan: Plan) -> Network:
-    """The untrained model of a plan, in the form that its recipe asks for; a network of the user's is tried first."""
+    """The untrained model of a plan, where it is to be trained and in the form that its recipe asks for; a network of
+    the user's is tried first."""
     model = fresh_network(plan.architecture, plan.interface(), plan.seed)
     if plan.start is not None:
         load_weights(model, Path(plan.start.folder), plan.start.weights)
+    model = placed(model, dataclasses.replace(current(), precision=plan.recipe.precision))
     if not isinstance(model, ModuleNetwork):
         return in_form(model, plan.recipe.form, plan.seed)
     check_network(model, f"the model {plan.model_name}", plan.interface().trained)
@@ -365,13 +371,14 @@ def _train(plan: Plan, folder: Path, progress: Progress) -> dict[str, Any]:
         write_json(folder / PLAN, begun)
 
     model, task = build_model(plan), plan.task.part("train")
+    made = {**environment(), "device": str(home(model)), "compiled": current().compile}
     history = train_model(model, task, plan.recipe, plan.train_size, plan.seed, folder / CHECKPOINT, progress)
     if isinstance(model, Formed):
         save_coordinates(folder, model)
         model = model.settled()
     save_model(folder, model, model_card(plan, history))
     with writing(folder):
-        found = {**begun, "history": vars(history), "environment": environment(), "files": digests(folder, MODEL)}
+        found = {**begun, "history": vars(history), "environment": made, "files": digests(folder, MODEL)}
         write_json(folder / PLAN, sealed(found))
     return found
 
@@ -457,17 +464,18 @@ def answer_of(model: Network, task: Task, prompt: Sequence[str], seed: int) -> t
         some = " ".join(task.symbols[:12]) + (" …" if len(task.symbols) > 12 else "")
         raise UsageError(f"the task {name_of(task)} has no symbol {unknown[0]!r}; it has {some}")
     tokens = [BOS, *(symbols[symbol] for symbol in prompt), *([] if task.readout == "tags" else [SEP])]
-    inputs = torch.tensor([tokens])
+    there = home(model)
+    inputs = torch.tensor([tokens], device=there)
     position, shape = model.position, model.shape
     if task.readout == "answer":
         most = 4 * len(prompt) + 64
         if not position.beyond_training:
             most = max(1, min(most, shape.rows - len(tokens) + 1))
-        at = position.indices(len(tokens) + most - 1, 1, shape, Seeds(seed), False)
+        at = position.indices(len(tokens) + most - 1, 1, shape, Seeds(seed), False).to(there)
         written = model.generate(inputs, most, at)[0].tolist()
         ended = written.index(EOS) if EOS in written else len(written)
         return tuple(task.vocabulary[token] for token in written[:ended])
-    output = model(inputs, at=position.indices(len(tokens), 1, shape, Seeds(seed), False))[0]
+    output = model(inputs, at=position.indices(len(tokens), 1, shape, Seeds(seed), False).to(there))[0]
     if task.readout == "numbers":
         return tuple(f"{number:.4g}" for number in output[-1].tolist())
     labels = tuple(task.vocabulary[token] for token in output.argmax(dim=-1).tolist())

@@ -18,7 +18,9 @@ from typing import NoReturn
 from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.executor import Executor, Job, Outcome
+from lengthwise.executors.local import Local
 from lengthwise.files import write_text, writing
+from lengthwise.hardware import current
 from lengthwise.integrity import MODEL, RUN, check_files, damage, read_record
 from lengthwise.interrupts import Stop
 from lengthwise.outputs import is_ours, write_output
@@ -73,12 +75,16 @@ def carry_out_study(
     """Do what is left of a study. Returns where it stands when nothing is left to do or the budget is spent; failed
     runs are counted there. One coordinator at a time works in a folder."""
     todo = plans(study)
+    workers = executors.make(executor) if isinstance(executor, str) else executor
+    if isinstance(workers, Local) and current().device not in (None, "cpu"):
+        from lengthwise.models.placed import device_of  # torch
+
+        device_of(str(current().device))  # one that is not here is said before anything is written
     folder = folder or default_folder(study)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         check_folder(folder, study)
         (folder / RUNS).mkdir(exist_ok=True)
-    workers = executors.make(executor) if isinstance(executor, str) else executor
     workers.scratch = folder / SCRATCH
     with locked(folder, f"the study {study.name}"), Store.open(folder, write=True) as store:
         with writing(folder):
@@ -126,7 +132,7 @@ class _Sitting:
         self.attempts = dict.fromkeys(self.plans, 0)
         self.active: dict[str, float] = {}  # key → when it was given away
         self.spent, self.earned = 0.0, 0.0  # seconds and costs of the runs that ended in this sitting
-        self.stopping = False
+        self.stopping, self.how = False, current()
         self.began, self.before = time.monotonic(), store.fact("seconds") or 0.0
         self.known = {run.key: run for run in store.runs(detail=False)}
         self.queue = deque(self._left())
@@ -160,6 +166,8 @@ class _Sitting:
     def do(self, workers: Executor) -> StudyProgress:
         if not self.queue and not self.shifts:
             return self._tell(1)
+        if self.how.device is None and workers.gives_gpus:
+            self.how = replace(self.how, device="cuda")  # who asks for GPUs wants the runs there
         minutes = self.study.budget.minutes
         idle_since = time.monotonic()
         with Stop() as stop, workers:
@@ -186,9 +194,9 @@ class _Sitting:
     def _give(self, key: str, workers: Executor) -> None:
         place = self._place(key).absolute()
         plan = {"plan": self.plans[key].plain(), "trust": True}  # its task was made here, so it may be made there
-        arguments = {**plan, "folder": str(place), "threads": self.study.threads}
+        arguments = {**plan, "threads": self.study.threads, "how": vars(self.how)}
         self.store.mark(key, "running", attempts=self.attempts[key])
-        workers.submit(Job(key, "lengthwise.studies.worker:work", arguments, place / BEAT))
+        workers.submit(Job(key, "lengthwise.studies.worker:work", arguments, place / BEAT, place))
         self.active[key] = time.monotonic()
         self._tell(workers.slots)
 

@@ -147,6 +147,13 @@ class Study:
                     plain[inner] = [first + seed for seed in own[inner]]
         return Study.from_plain(moved)
 
+    def with_training(self, **settings: Any) -> Study:
+        """The same study with these settings of training, in overrides too."""
+        moved = self.plain()
+        for place in (moved, *(one for one in moved.get("override", []) if "training" in one)):
+            place["training"] = {**place.get("training", {}), **settings}
+        return Study.from_plain(moved)
+
     def with_seeds(self, count: int) -> Study:
         """The same study with the seeds 0, 1, ... `count` - 1, in overrides too."""
         if count < 1:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.files import remove_parts, writing
+from lengthwise.hardware import computing
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import carry_out
 from lengthwise.studies.lock import BEAT, LOCK, Beat, locked
@@ -15,9 +16,11 @@ from lengthwise.trust import trusting
 _PATIENCE = 30.0  # a worker whose coordinator was killed is gone after a second; on another node it may take longer
 
 
-def work(plan: Mapping[str, Any], folder: str, threads: int = 1, trust: bool = False) -> dict[str, float]:
+def work(
+    plan: Mapping[str, Any], folder: str, threads: int = 1, trust: bool = False, how: Mapping[str, Any] = {}
+) -> dict[str, float]:
     """Train and measure what the plan says, or go on with what is in the folder. Returns the seconds of training.
-    `trust` lets the plan's task run where it is a Python file."""
+    `trust` lets the plan's task run where it is a Python file; `how` are the settings of `computing`."""
     where = Path(folder)
     with writing(where):
         where.mkdir(parents=True, exist_ok=True)
@@ -28,7 +31,7 @@ def work(plan: Mapping[str, Any], folder: str, threads: int = 1, trust: bool = F
     def told(done: str, step: int, steps: int) -> None:
         beat({"done": done, "step": step, "steps": steps})
 
-    with locked(where, "the run", _PATIENCE):
+    with computing(**how), locked(where, "the run", _PATIENCE):
         remove_parts(where)
         told("", 0, todo.recipe.steps)
         run = carry_out(todo, where, told, threads)

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from lengthwise.errors import UsageError
+from lengthwise.hardware import Computing
 from lengthwise.models.formed import rebuilt
 from lengthwise.models.forms import Form, forms
 from lengthwise.models.named import plain_model
 from lengthwise.models.network import Network
+from lengthwise.models.placed import home, placed, precise, rounding_of
 from lengthwise.models.transformer import Transformer
 
 Tensors = dict[str, NDArray[np.float32]]
@@ -59,7 +61,7 @@ class ModelWeights(abc.ABC):
 
     def tensors(self) -> Tensors:
         """Every number that the model was given by training, tied ones once. They are not copied: do not write."""
-        return {name: tensor.detach().float().numpy() for name, tensor in _stored(self.network).items()}
+        return {name: tensor.detach().float().cpu().numpy() for name, tensor in _stored(self.network).items()}
 
 
 class Predictor(ModelWeights):
@@ -94,13 +96,14 @@ class OurPredictor(Predictor):
     def states(self, inputs: Tensor, scored: Tensor) -> Tensor:
         items, tokens = inputs.shape
         at = self.model.position.indices(tokens, items, self.model.shape, None, False)
-        return self.model(inputs, at=at, scored=scored)
+        return self.model(*(one.to(home(self.model)) for one in (inputs, at, scored)))
 
     def logits(self, states: Tensor) -> Tensor:
         return states  # V is small: the forward pass has made them
 
     def header(self) -> dict[str, Any]:
-        return {"model": "lengthwise", **plain_model(self.model.architecture), **vars(self.model.interface)}
+        own = {**plain_model(self.model.architecture), **vars(self.model.interface)}
+        return {"model": "lengthwise", **own, **rounding_of(self.model)}
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         return type(self)(_filled(self.model, tensors))
@@ -123,6 +126,9 @@ class FormedPredictor(OurPredictor):
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         made = rebuilt(self.formed.architecture, self.formed.interface, self.form, self.seed, tensors)
+        made = placed(
+            made.to(home(self.formed)), Computing(precision=rounding_of(self.formed).get("precision", "float32"))
+        )
         return type(self)(made, self.form, self.seed, dict(tensors))
 
     def header(self) -> dict[str, Any]:
@@ -144,7 +150,8 @@ class TheirWeights(ModelWeights):
     def header(self) -> dict[str, Any]:
         config = self.config.to_diff_dict()
         needless = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")
-        return {"model": "transformers", **{key: value for key, value in config.items() if key not in needless}}
+        own = {key: value for key, value in config.items() if key not in needless}
+        return {"model": "transformers", **own, **rounding_of(self.model)}
 
     def with_weights(self, tensors: Mapping[str, NDArray[np.float32]]) -> Self:
         return type(self)(_filled(self.model, tensors))
@@ -166,14 +173,15 @@ class TheirPredictor(TheirWeights, Predictor):
         self.by_length = grows(model.config)
 
     def states(self, inputs: Tensor, scored: Tensor) -> Tensor:
-        loaded = self.model.config._attn_implementation
+        there, loaded = home(self.model), self.model.config._attn_implementation
         if long := inputs.shape[1] > LONG:  # all attention weights at once would not fit into memory
             self.model.set_attn_implementation("sdpa")
         try:
-            return self.model.base_model(input_ids=inputs, use_cache=False).last_hidden_state[scored]
+            read = self.model.base_model(input_ids=inputs.to(there), use_cache=False).last_hidden_state
         finally:
             if long:
                 self.model.set_attn_implementation(loaded)
+        return read[scored.to(there)]
 
     def logits(self, states: Tensor) -> Tensor:
         return self.head(states)
@@ -223,21 +231,22 @@ class HiddenStates:
 
 def states_of_transformer(model: Transformer) -> HiddenStates:
     """The states behind the final norm, at the positions of testing."""
-    model = copy.deepcopy(model).double()
+    model = precise(copy.deepcopy(model))
     caught: list[Tensor] = []
-    model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(output.double()))
+    model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(precise(output)))
 
     @torch.inference_mode()
     def read(batch: Tensor) -> Tensor:
         caught.clear()
-        model(batch, at=model.architecture.position.indices(batch.shape[1], len(batch), model.shape, None, False))
-        return caught[-1]
+        at = model.architecture.position.indices(batch.shape[1], len(batch), model.shape, None, False)
+        model(batch.to(home(model)), at=at.to(home(model)))
+        return caught[-1].cpu()
 
     return HiddenStates(read)
 
 
 def states_of_huggingface(model: nn.Module) -> HiddenStates:
     """The states of a model of `transformers` without its head, computed by its own code."""
-    model = model.double()
-    read = torch.inference_mode()(lambda batch: model(input_ids=batch).last_hidden_state)
+    model = precise(model)
+    read = torch.inference_mode()(lambda batch: model(input_ids=batch.to(home(model))).last_hidden_state.cpu())
     return HiddenStates(read, getattr(model.config, "max_position_embeddings", None))

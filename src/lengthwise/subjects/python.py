@@ -14,6 +14,7 @@ from lengthwise.errors import UsageError
 from lengthwise.files import sha256
 from lengthwise.models.architecture import Interface
 from lengthwise.models.network import GivenNetwork, ModuleNetwork, check_network
+from lengthwise.models.placed import placed
 from lengthwise.models.transformer import Transformer
 from lengthwise.registry import thing_in_file
 from lengthwise.seeds import Floats, Ints
@@ -117,6 +118,8 @@ def subject_of_object(thing: Any, name: str = "the model") -> Subject:
     `answer(prompts)`."""
     if isinstance(thing, Subject):
         return thing
+    if isinstance(thing, torch.nn.Module):
+        placed(thing)
     if isinstance(thing, Transformer | ModuleNetwork):
         return OwnSubject(name, thing)
     if isinstance(thing, torch.nn.Module) and hasattr(getattr(thing, "config", None), "model_type"):

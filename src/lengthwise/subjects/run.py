@@ -22,6 +22,7 @@ from lengthwise.models.folder import CONFIG, load_model
 from lengthwise.models.formed import load_coordinates
 from lengthwise.models.named import models
 from lengthwise.models.network import Network
+from lengthwise.models.placed import home
 from lengthwise.models.transformer import Cache, Transformer
 from lengthwise.registry import format_spec, plain_settings, restored_settings
 from lengthwise.seeds import Ints, Seeds
@@ -199,7 +200,7 @@ class NetworkAnswers:
     def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
         whole, tokens, losses, places, instead = [], [], [], [], []
         for batch, seeds in measured_batches(self.model, task, size, items, seed):
-            logits = logits_of(self.model, batch, seeds, training=False)
+            logits = logits_of(self.model, batch, seeds, training=False).cpu()
             if task.readout == "numbers":
                 off = (logits - torch.from_numpy(batch.targets)).abs()
                 right, by_item = (off <= task.tolerance).flatten(), (off <= task.tolerance).all(dim=1)
@@ -251,18 +252,18 @@ def continue_greedily(model: Transformer, known: list[list[int]], limits: Ints, 
         row[: len(tokens)] = tokens
     ends, going = np.maximum(lengths, limits), np.flatnonzero(lengths < limits)
     cache, column = Cache(), int(lengths.min())
-    read = text[going, :column]
+    read, there = text[going, :column], home(model)
     while len(going):
-        places = at if len(at) == 1 else at[going]
-        logits = model(torch.from_numpy(read), at=places[:, :column], cache=cache)[:, -1]
+        places = (at if len(at) == 1 else at[going])[:, :column].to(there)
+        logits = model(torch.from_numpy(read).to(there), at=places, cache=cache)[:, -1]
         free = lengths[going] <= column
-        text[going, column] = np.where(free, logits.argmax(dim=-1).numpy(), text[going, column])
+        text[going, column] = np.where(free, logits.argmax(dim=-1).cpu().numpy(), text[going, column])
         column += 1
         ended = free & (text[going, column - 1] <= EOS)
         ends[going[ended]] = column
         stays = ~ended & (column < limits[going])
         if not stays.all():
-            kept, going = torch.from_numpy(np.flatnonzero(stays)), going[stays]
+            kept, going = torch.from_numpy(np.flatnonzero(stays)).to(there), going[stays]
             cache.keys = [keys[kept] for keys in cache.keys]
             cache.values = [values[kept] for values in cache.values]
         read = text[going, column - 1 : column]

@@ -54,7 +54,7 @@ def network_faults(network: nn.Module, interface: Any, causal: bool, tokens: int
 
 def _faults_of_outputs(network: Any, interface: Any, causal: bool, tokens: int, longer: bool) -> Iterator[str]:
     for length in (tokens, 2 * tokens) if longer else (tokens,):
-        read = _drawn(interface, length)
+        read = _drawn(network, interface, length)
         found = network(read)
         if fault := _wrong_shape(found, (*read.shape, interface.outputs)):
             yield fault
@@ -62,7 +62,7 @@ def _faults_of_outputs(network: Any, interface: Any, causal: bool, tokens: int, 
         if not bool(found.isfinite().all()):
             yield f"its outputs are not finite when it reads {length} tokens"
             return
-    read = _drawn(interface, tokens)
+    read = _drawn(network, interface, tokens)
     whole = network(read)
     slack = _SLACK * max(1.0, float(whole.abs().max()))
     if (gap := _gap(network(read), whole)) > slack:
@@ -92,7 +92,7 @@ def _faults_of_gradients(network: Any, interface: Any, tokens: int) -> Iterator[
     if not trained:
         yield "it has no parameters to train"
         return
-    outputs = network(_drawn(interface, tokens))
+    outputs = network(_drawn(network, interface, tokens))
     total = (outputs * torch.randn_like(outputs)).sum()
     reached = torch.autograd.grad(total, list(trained.values()), allow_unused=True) if total.requires_grad else ()
     for name, gradient in zip(trained, reached or [None] * len(trained), strict=True):
@@ -102,10 +102,12 @@ def _faults_of_gradients(network: Any, interface: Any, tokens: int) -> Iterator[
             yield f"the gradient of its parameter {name} is not finite"
 
 
-def _drawn(interface: Any, tokens: int) -> Tensor:
+def _drawn(network: Any, interface: Any, tokens: int) -> Tensor:
+    """Tokens, where the network is."""
     import torch
 
-    return torch.randint(interface.vocabulary, (_ITEMS, tokens), generator=torch.Generator().manual_seed(tokens))
+    drawn = torch.randint(interface.vocabulary, (_ITEMS, tokens), generator=torch.Generator().manual_seed(tokens))
+    return drawn.to(next((one.device for one in network.parameters()), drawn.device))
 
 
 def _wrong_shape(found: Any, wanted: tuple[int, ...]) -> str:

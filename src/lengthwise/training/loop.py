@@ -27,6 +27,7 @@ from lengthwise.models.attention import unsettled
 from lengthwise.models.batches import logits_of, loss_of, right_on
 from lengthwise.models.forms import Full
 from lengthwise.models.network import Network
+from lengthwise.models.placed import drawing, home
 from lengthwise.progress import Progress, silent
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.task import Task
@@ -122,8 +123,7 @@ def _step(model: Network, optimiser: torch.optim.Optimizer, batches: Batches, hi
     batch = batches.at(step)
     for group in optimiser.param_groups:
         group["lr"] = batches.recipe.rate_at(step)
-    with unsettled() as errors, torch.random.fork_rng(devices=[]):
-        torch.manual_seed(Seeds(batches.seed).key("dropout", step) >> 1)
+    with unsettled() as errors, drawing(Seeds(batches.seed).key("dropout", step) >> 1, home(model)):
         logits = logits_of(model, batch, Seeds(Seeds(batches.seed).key("positions", step)), training=True)
     loss = loss_of(batches.task, logits, batch)
     optimiser.zero_grad(set_to_none=True)
@@ -176,10 +176,10 @@ def save_checkpoint(
     path: Path, model: torch.nn.Module, optimiser: torch.optim.Optimizer, history: dict[str, Any]
 ) -> None:
     """Write the checkpoint beside the old one and put it in its place in one move."""
-    tensors = {f"model.{name}": value.clone().contiguous() for name, value in model.state_dict().items()}
+    tensors = {f"model.{name}": value.cpu().clone().contiguous() for name, value in model.state_dict().items()}
     for index, parameter in enumerate(_parameters(optimiser)):
         for name, value in optimiser.state.get(parameter, {}).items():
-            tensors[f"optimiser.{index}.{name}"] = value.contiguous()
+            tensors[f"optimiser.{index}.{name}"] = value.cpu().contiguous()
     with writing(path.parent), replace_file(path) as part:
         save_file(tensors, part, metadata={"history": json.dumps(history), "digest": _digest(tensors)})
 
@@ -196,7 +196,8 @@ def load_checkpoint(path: Path, model: torch.nn.Module, optimiser: torch.optim.O
         model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
         for index, parameter in enumerate(_parameters(optimiser)):
             start = f"optimiser.{index}."
-            optimiser.state[parameter] = {k.removeprefix(start): v for k, v in tensors.items() if k.startswith(start)}
+            own = {k.removeprefix(start): v.to(parameter.device) for k, v in tensors.items() if k.startswith(start)}
+            optimiser.state[parameter] = own
     except (SafetensorError, KeyError, ValueError, RuntimeError, OSError) as error:
         raise UsageError(
             f"the checkpoint {path} cannot be read ({str(error).splitlines()[0]}); delete it to train from the start"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lengthwise.errors import UsageError
+from lengthwise.hardware import PRECISION_WORDS, Precision, check_precision
 from lengthwise.models.forms import Form, Full, forms
 from lengthwise.registry import setting
 from lengthwise.training.lengths import SizeSchedule, UniformSizes, schedules
@@ -43,6 +44,7 @@ class Recipe:
     form: Form = setting(
         Full(), "what is trained: full, lora:rank=…, subspace:dimensions=…, sublora:…, or my.py::Form", registry=forms
     )
+    precision: Precision = setting("float32", PRECISION_WORDS, "HOW", later=True)
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch", "check_every", "pool"):
@@ -54,6 +56,7 @@ class Recipe:
             raise UsageError(
                 f"clip is above 0 and weight_decay 0 or more, not clip {self.clip} and weight_decay {self.weight_decay}"
             )
+        check_precision(self.precision)
         if self.decay not in get_args(Decay):
             raise UsageError(f"decay is one of {', '.join(get_args(Decay))}, not {self.decay!r}")
         if not 0 <= self.warmup < 1:

@@ -11,6 +11,7 @@ import re
 
 from lengthwise.cli.output import write_field, write_object, write_rows
 from lengthwise.errors import UsageError
+from lengthwise.models.placed import devices
 from lengthwise.runs.environment import threads
 from lengthwise.runs.plan import Plan, preset
 from lengthwise.runs.run import build_model
@@ -34,6 +35,7 @@ def run(options: argparse.Namespace) -> int:
         "python": platform.python_version(),
         "cores": os.cpu_count(),
         "threads": _threads(),
+        "devices": devices(),
         "core": core,
         "extras": extras,
         "missing": [name for name, version in core.items() if version is None],
@@ -103,6 +105,8 @@ def _write(content: dict) -> None:
     threads = f", torch threads: {content['threads']}" if content["threads"] else ""
     print(f"lengthwise {content['lengthwise']}, Python {content['python']}, {content['cores']} cores{threads}\n")
     write_rows([(name, version or f"MISSING: pip install {name}") for name, version in content["core"].items()])
+    print("\ndevices")
+    write_rows(list(content["devices"].items()))
     print("\nextras")
     for name, packages in content["extras"].items():
         absent = [package for package, version in packages.items() if version is None]

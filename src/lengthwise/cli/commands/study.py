@@ -42,6 +42,8 @@ def run(options: argparse.Namespace) -> int:
     if options.seeds is not None:
         study = study.with_seeds(options.seeds)
     study = study.with_seeds_from(options.seed or 0)
+    if options.precision is not None:
+        study = study.with_training(precision=options.precision)
     if options.dry_run:
         return _dry_run(study, options)
     _warn_of_few_items(study, options.quiet)
@@ -91,10 +93,10 @@ def _executor(options: argparse.Namespace) -> Executor:
 def _command(options: argparse.Namespace) -> str:
     """The command that does it again."""
     words = ["lengthwise", "study", options.study]
-    for name in ("preset", "seeds", "folder", "seed"):
+    for name in ("preset", "seeds", "folder", "seed", "device", "precision"):
         value = getattr(options, name)
         words += [f"--{name}", str(value)] if value is not None else []
-    words += ["--trust"] if options.trust else []
+    words += [f"--{name}" for name in ("compile", "trust") if getattr(options, name)]
     return shlex.join(words)
 
 

@@ -65,9 +65,15 @@ class SinusoidalEncoder(Encoder):
         self.width = width
 
     def embed(self, at: Tensor) -> Tensor:
-        angles = at.double()[..., None] * self.frequencies.to(at.device)  # [B or 1, T, W / 2]
+        angles = angles_at(at, self.frequencies)  # [B or 1, T, W / 2]
         waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # [B or 1, T, W], or one more if W is odd
-        return waves[..., : self.width].to(self.amplitude.dtype) * self.amplitude
+        return waves[..., : self.width].to(self.amplitude) * self.amplitude
+
+
+def angles_at(at: Tensor, turns: Tensor) -> Tensor:
+    """Positions times radians a position, in float64, which mps does not have: there they are on the processor."""
+    there = torch.device("cpu") if at.device.type == "mps" else at.device
+    return at.to(there).double()[..., None] * turns.to(there, torch.float64)
 
 
 class AlibiEncoder(Encoder):
@@ -213,8 +219,8 @@ class DynamicRopeEncoder(RopeEncoder):
 
 def _turned(x: Tensor, at: Tensor, turns: Tensor) -> Tensor:
     """x [B, H, T, D] with each pair (k, k + D/2) turned by position x turns[k]."""
-    angles = (at.double()[..., None] * turns.to(at.device))[:, None]  # [B or 1, 1, T, D / 2]
-    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    angles = angles_at(at, turns)[:, None]  # [B or 1, 1, T, D / 2]
+    cos, sin = angles.cos().to(x), angles.sin().to(x)
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
 

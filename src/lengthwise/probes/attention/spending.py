@@ -99,7 +99,7 @@ def measure_attention(part: AttentionPart, trace: BlockTrace) -> BlockAttention:
     """What the weights of a block say, under the mask that the block has."""
     weights = trace.attention_weights
     visible = ~hidden_keys(part, weights.shape[-1])
-    report = attention_report(weights.double().numpy(), visible.numpy(), TIMES)
+    report = attention_report(weights.cpu().double().numpy(), visible.numpy(), TIMES)
     return BlockAttention(report, float(visible.sum(dim=1).double().log().mean()), _plan_distance(part, trace))
 
 

@@ -7,6 +7,7 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
+from lengthwise.models.placed import home
 from lengthwise.models.transformer import Transformer
 from lengthwise.probes.probe import Context
 from lengthwise.records import Claim
@@ -52,14 +53,15 @@ def greedy_right(model: Transformer, task: Task, size: int, items: int, seed: in
 
 def _written_right(model: Transformer, batch: Batch, seeds: Seeds) -> np.ndarray:
     items, tokens = batch.inputs.shape
-    at = model.architecture.position.indices(tokens, items, model.shape, seeds, False)
+    there = home(model)
+    at = model.architecture.position.indices(tokens, items, model.shape, seeds, False).to(there)
     begins = batch.scored.argmax(axis=1)  # the place of <sep>, the last token of the prompt
     right = np.zeros(items, dtype=bool)
     for begin in np.unique(begins):
         rows = np.flatnonzero(begins == begin)
         longest = int(batch.scored[rows].sum(axis=1).max())
-        prompts = torch.from_numpy(batch.inputs[rows, : begin + 1])
-        written = model.generate(prompts, longest, at if len(at) == 1 else at[rows]).numpy()
+        prompts = torch.from_numpy(batch.inputs[rows, : begin + 1]).to(there)
+        written = model.generate(prompts, longest, at if len(at) == 1 else at[rows]).cpu().numpy()
         wanted = batch.targets[rows, begin : begin + longest]
         asked = batch.scored[rows, begin : begin + longest]
         right[rows] = ((written == wanted) | ~asked).all(axis=1)

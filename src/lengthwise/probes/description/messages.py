@@ -108,7 +108,7 @@ def loss_of(weights: ModelWeights, inputs: Inputs) -> float | None:
     if inputs.targets is None or not isinstance(weights, Predictor):
         return None
     asked = inputs.targets != -1
-    logits = weights.logits(weights.states(inputs.tokens, asked))
+    logits = weights.logits(weights.states(inputs.tokens, asked)).cpu()
     return float(torch.nn.functional.cross_entropy(logits.double(), inputs.targets[asked]))
 
 

@@ -92,8 +92,8 @@ def _drawn(generator: torch.Generator) -> Callable[[Any, str, Tensor], Tensor]:
 
 
 def _alike(tensor: Tensor, generator: torch.Generator) -> Tensor:
-    drawn = torch.empty(tensor.shape, dtype=tensor.dtype).normal_(generator=generator)
-    return drawn * tensor.square().mean().sqrt()
+    drawn = torch.empty(tensor.shape, dtype=tensor.dtype).normal_(generator=generator)  # the same on every device
+    return drawn.to(tensor.device) * tensor.square().mean().sqrt()
 
 
 def _mapped(part: Part, change: Callable[[Any, str, Tensor], Tensor]) -> Part:

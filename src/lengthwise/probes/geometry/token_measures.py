@@ -111,7 +111,7 @@ def _measured(
     """For each place: its name, measures [B, lengths, 6], and those of the longest length [B, 8] where asked for."""
     found = []
     for place, x in states:
-        points = [directions(one.double().numpy()) for one in x]
+        points = [directions(one.double().numpy()) for one in x.cpu()]
         values = np.array([_of_sequence(one, lengths) for one in points])
         more = [_of_longest(one[1:], number == 0) for number, one in enumerate(points)] if longest else []
         found.append((place, values, np.array(more)))

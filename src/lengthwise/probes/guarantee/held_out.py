@@ -145,7 +145,7 @@ def _by_item(
     for part in rows:
         batch, item = part.batch, np.nonzero(part.batch.scored)[0]
         states = predictor.states(torch.from_numpy(batch.inputs), torch.from_numpy(batch.scored))
-        logits = predictor.logits(states).double()
+        logits = predictor.logits(states).cpu().double()
         counts.append(batch.scored.sum(axis=1).astype(np.float64))
         for setting in settings:
             losses = measure(batch, logits, setting)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from lengthwise.bounds.tokens.losses import KS, TokenLosses
 from lengthwise.errors import LengthwiseError
+from lengthwise.models.placed import precise
 from lengthwise.seeds import Ints
 from lengthwise.subjects.predictor import Predictor
 from lengthwise.tasks.batch import Batch, rows_of
@@ -107,8 +108,8 @@ def _statistics_of(predictor: Predictor, states: Tensor, targets: Tensor, docume
 
 def _some(logits: Tensor, targets: Tensor, documents: Ints) -> TokenStatistics:
     # In double precision: in single, surprises over 50,000 tokens came out 2e-5 nats too small, not only rounded.
-    log_p = logits.double().log_softmax(dim=-1)
-    at = targets[:, None]
+    logits = precise(logits)
+    log_p, at = logits.log_softmax(dim=-1), targets.to(logits.device)[:, None]
     asked = log_p.gather(1, at)
     if bool(torch.isnan(asked).any()):
         raise LengthwiseError("the model gives NaN where a probability is wanted; its weights are too large to be run")
@@ -119,10 +120,10 @@ def _some(logits: Tensor, targets: Tensor, documents: Ints) -> TokenStatistics:
     most = p.topk(min(max(KS), p.shape[1]), dim=1).values.cumsum(dim=1)
     mass = torch.stack([most[:, min(k, most.shape[1]) - 1] for k in KS], dim=1).clamp(max=1.0)
     return TokenStatistics(
-        (-asked[:, 0]).clamp(min=0).float().numpy(),
-        entropy.clamp(min=0).float().numpy(),
-        rank.to(torch.int32).numpy(),
-        mass.float().numpy(),
+        (-asked[:, 0]).clamp(min=0).float().cpu().numpy(),
+        entropy.clamp(min=0).float().cpu().numpy(),
+        rank.to(torch.int32).cpu().numpy(),
+        mass.float().cpu().numpy(),
         documents,
     )
 

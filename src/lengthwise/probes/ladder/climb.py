@@ -28,6 +28,7 @@ from torch import Tensor
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.models.forward import embed, run_from
 from lengthwise.models.parts import Anatomy
+from lengthwise.models.placed import drawing
 from lengthwise.models.transformer import Transformer
 from lengthwise.positions import positions
 from lengthwise.probes.ladder import LadderProbe
@@ -191,21 +192,20 @@ def slope_at(anatomy: Anatomy, items: LevelItems, places: Tensor, steps: int) ->
     """The largest lower bound found at these items; what lies behind the end of an item does not count. `places`
     [1, positions] are the positions of tokens."""
     at = places[:, : items.width]
-    real = torch.from_numpy(lengths_of(items.batch))[:, None] > torch.arange(items.width)
+    real = (torch.from_numpy(lengths_of(items.batch))[:, None] > torch.arange(items.width)).to(anatomy.embed.device)
 
     def logits(x: Tensor) -> Tensor:
         return run_from(anatomy, x, at).output * real[:, :, None]
 
     x = embed(anatomy, torch.from_numpy(items.batch.inputs), at)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with drawing(0, x.device):
         direction = torch.randn_like(x)
     return float(steepness(logits, x, direction, steps).max())
 
 
 def steepness(f: Map, x: Tensor, direction: Tensor, steps: int) -> Tensor:
     """The best lower bound of each item [B] that so many steps find, beginning with a direction [B, T, W]."""
-    best, rows = torch.zeros(len(x), dtype=x.dtype), torch.arange(len(x))
+    best, rows = x.new_zeros(len(x)), torch.arange(len(x), device=x.device)
     apart = _APART * float(x.norm(dim=2).max())
     for _ in range(steps):
         leaf = x.clone().requires_grad_(True)

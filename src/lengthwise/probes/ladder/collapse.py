@@ -76,7 +76,7 @@ def look_inside(anatomy: Anatomy, items: LevelItems, at: Tensor) -> tuple[Inside
     entropies = [attention_entropy(block.attention_logits, block.attention_weights, asked) for block in trace.blocks]
     layers = []
     for stream, entropy in zip(streams, [None, *entropies], strict=True):
-        states = stream[places.items, places.columns].numpy()
+        states = stream[places.items, places.columns].cpu().numpy()
         layers.append(Inside(share_of_pairs(states, places.pairs), len(places.pairs), effective_rank(states), entropy))
     return tuple(layers)
 

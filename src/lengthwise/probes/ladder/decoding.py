@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lengthwise.models.placed import home
 from lengthwise.models.transformer import Transformer
 from lengthwise.probes.ladder.level_items import LevelItems, Texts
 from lengthwise.seeds import Floats, Ints
@@ -68,7 +69,8 @@ def read_items(model: Transformer, batch: Batch, at: Tensor) -> Taught:
         rows = order[start : start + step]
         part = trimmed(rows_of(batch, rows))
         width = part.scored.shape[1]
-        logits = model(torch.from_numpy(part.inputs), at=at[:, :width], scored=torch.from_numpy(part.scored))
+        read = (torch.from_numpy(part.inputs), at[:, :width], torch.from_numpy(part.scored))
+        logits = model(*(one.to(home(model)) for one in read)).cpu()
         scores = logits.double().log_softmax(dim=-1)
         truth = torch.from_numpy(part.targets[part.scored])
         row, column = np.nonzero(part.scored)

@@ -22,6 +22,7 @@ from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.models.forward import embed, run_from
 from lengthwise.models.parts import Anatomy
+from lengthwise.models.placed import drawing
 from lengthwise.probes.lipschitz.parts import input_region
 from lengthwise.records import Assumption, Claim
 
@@ -66,7 +67,7 @@ def steepest(f: Map, x: Tensor, direction: Tensor, norm: Norm, steps: int) -> tu
     Frobenius: v ← JᵀJ v. Token-wise: look at the output token that moves most, and move every input token along its
     gradient, each by 1; the quotient never falls (it is Boyd's power method for this pair of norms).
     """
-    best, found = torch.zeros(len(x), dtype=x.dtype), direction
+    best, found = x.new_zeros(len(x)), direction
     pull = vjp(f, x)[1]
     for _ in range(steps):
         direction = direction / size(direction, norm).clamp(min=TINY)[:, None, None]
@@ -76,7 +77,7 @@ def steepest(f: Map, x: Tensor, direction: Tensor, norm: Norm, steps: int) -> tu
         best, found = torch.where(better, gained, best), torch.where(better[:, None, None], direction, found)
         if norm == "token":
             most = pushed.norm(dim=2).argmax(dim=1)
-            rows = torch.arange(len(x))
+            rows = torch.arange(len(x), device=x.device)
             only = torch.zeros_like(pushed)
             only[rows, most] = pushed[rows, most] / pushed[rows, most].norm(dim=1, keepdim=True).clamp(min=TINY)
             (direction,) = pull(only)
@@ -115,7 +116,7 @@ def attack(
     derivative means nothing, and only pairs count."""
     x = inside(start.double())
     reach = float(x.norm(dim=2).max()) or 1.0
-    derivative, direction = torch.zeros(len(x), dtype=x.dtype), torch.randn_like(x)
+    derivative, direction = x.new_zeros(len(x)), torch.randn_like(x)
     direction = direction / size(direction, norm)[:, None, None]
     if smooth:
         derivative, direction = steepest(f, x, direction, norm, 6)
@@ -155,12 +156,11 @@ def lower_bound(
     model's tokens, half random tokens anywhere in the ball."""
     _check(attempts, steps)
     at, radius = anatomy.places(length), input_region(anatomy, length).reach
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with drawing(seed, anatomy.embed.device):
         tokens = embed(anatomy, torch.randint(len(anatomy.embed), ((attempts + 1) // 2, length)), at)
         others = torch.randn(attempts // 2, length, anatomy.width, dtype=torch.float64)
         lengths = radius * torch.rand(*others.shape[:2], 1, dtype=torch.float64)
-        start = torch.cat([tokens, others / others.norm(dim=2, keepdim=True) * lengths])
+        start = torch.cat([tokens, (others / others.norm(dim=2, keepdim=True) * lengths).to(tokens.device)])
         found = attack(_outputs(anatomy, at), in_ball(radius), start, norm, steps, smooth=_smooth(anatomy))
     where = f"any two inputs of {length} tokens, tokens within {radius:.4g} of the origin"
     return _claim(anatomy, norm, found, where, {"attempts": attempts, "steps": steps, "seed": seed})
@@ -175,8 +175,7 @@ def lower_bound_near(
         raise UsageError(f"{anatomy.name} jumps (hard attention), so it has no derivative; give a widening above 0")
     at = anatomy.places(tokens.shape[1])
     f, centre = _outputs(anatomy, at), embed(anatomy, tokens, at)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with drawing(seed, centre.device):
         if widening == 0:
             derivative = steepest(f, centre, torch.randn_like(centre), norm, max(steps, 2))[0]
             found = FoundPair(torch.zeros_like(derivative), derivative, centre, centre)

@@ -288,8 +288,8 @@ class CertifyingWalk:
     def _original(self, reading: WhatIsRead) -> Tensor:
         """What the part really reads, weights and biases of the norm included."""
         assert reading.x is not None
-        x = reading.x if reading.weight is None else reading.x * torch.from_numpy(reading.weight)
-        return x if reading.bias is None else x + torch.from_numpy(reading.bias)
+        x = reading.x if reading.weight is None else reading.x * torch.from_numpy(reading.weight).to(reading.x.device)
+        return x if reading.bias is None else x + torch.from_numpy(reading.bias).to(x.device)
 
     def _mlp(self, part: MlpPart, reading: WhatIsRead, name: str) -> CertifiedPart:
         def folded(matrix: Tensor, bias: Tensor | None) -> tuple[Floats, Floats | None]:
@@ -332,5 +332,5 @@ def _largest(matrix: Floats, bias: Floats | None, reading: WhatIsRead) -> float:
     """The largest coordinate of matrix z + bias over the given inputs and around them; infinite if unknown."""
     if reading.x is None or not math.isfinite(reading.moved):
         return math.inf
-    values = reading.x.numpy() @ matrix.T + (0.0 if bias is None else bias)
+    values = array(reading.x) @ matrix.T + (0.0 if bias is None else bias)
     return up(float(np.abs(values).max()) + float(np.linalg.norm(matrix, axis=1).max()) * reading.moved)

@@ -22,6 +22,7 @@ from lengthwise.bounds.lipschitz.layers import norm_bound
 from lengthwise.bounds.lipschitz.rounding import spectral_norm, up
 from lengthwise.models.forward import apply_attention, apply_norm, turned
 from lengthwise.models.parts import Anatomy, AttentionPart
+from lengthwise.models.placed import precise
 from lengthwise.seeds import Floats
 
 FEW = 20_000_000  # numbers in the table of all tokens at all positions, up to which it is made
@@ -32,14 +33,14 @@ def input_region(anatomy: Anatomy, length: int) -> Region:
     sequence of `length` tokens has. Exact where there are few; else from the extremes of both, which is never less
     careful."""
     with torch.no_grad():
-        tokens = anatomy.embed.detach().double()
-        table = None if anatomy.table is None else anatomy.table.vectors(anatomy.places(length))[0].double()
+        tokens = precise(anatomy.embed.detach())
+        table = None if anatomy.table is None else precise(anatomy.table.vectors(anatomy.places(length))[0])
         few = tokens.numel() * (1 if table is None else len(table)) <= FEW
         if few:
             both = tokens if table is None else (tokens[:, None] + table[None]).flatten(0, 1)
             both = both if anatomy.norm_embed is None else apply_norm(anatomy.norm_embed, both)
-            return _region(both.numpy())
-    region = _region(tokens.numpy())
+            return _region(array(both))
+    region = _region(array(tokens))
     if table is not None:
         region = region.plus(up(float(table.norm(dim=1).max())), anatomy.width)
     if anatomy.norm_embed is None:
@@ -50,7 +51,7 @@ def input_region(anatomy: Anatomy, length: int) -> Region:
 
 def region_of(x: Tensor, widening: float) -> Region:
     """The region of given tokens [B, T, W], each moved by at most `widening`."""
-    values = x.detach().double().numpy()
+    values = array(x)
     lost = widening / math.sqrt(values.shape[-1])
     radius = float(np.linalg.norm(values, axis=-1).max()) + widening
     spread = max(0.0, float(values.std(axis=-1).min()) - lost)
@@ -75,7 +76,7 @@ def _region(vectors: Floats) -> Region:
 
 def array(tensor: Tensor) -> Floats:
     """A tensor as float64 numbers."""
-    return tensor.detach().double().cpu().numpy()
+    return tensor.detach().cpu().double().numpy()
 
 
 def attention_problem(part: AttentionPart) -> str:

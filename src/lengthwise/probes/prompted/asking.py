@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lengthwise.errors import Interrupted, UsageError
+from lengthwise.hardware import current
 from lengthwise.probes.probe import Context
 from lengthwise.probes.prompted.store import ItemStore, folder_of
 from lengthwise.prompts.parsing import is_right
@@ -107,6 +108,7 @@ class Questions:
             **{name: getattr(self.probe, name) for name in ("shots", "budget", "reasoning")},
             "rendering": renderings.spec_of(self.rendering).get("name", type(self.rendering).__name__),
             "template": [template.head, template.item],
+            **({} if current().precision == "float32" else {"precision": current().precision}),
         }
 
     def store(self) -> ItemStore:

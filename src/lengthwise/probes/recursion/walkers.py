@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 import torch
 
+from lengthwise.models.placed import home
 from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.run import continue_greedily, rows_at_once
@@ -156,6 +157,12 @@ class Walker(abc.ABC):
         seeds = Seeds(self._seeds.key("chain positions", tokens))
         return self.model.architecture.position.indices(tokens, items, self.model.shape, seeds, False)
 
+    def _best(self, tokens: Ints) -> Ints:
+        """The best-scored token at each place of tokens [items, length]."""
+        there, (items, length) = home(self.model), tokens.shape
+        at = self.positions(length, items).to(there)
+        return self.model(torch.from_numpy(tokens).to(there), at=at).argmax(dim=-1).cpu().numpy()
+
     def blocks(self, states: Sequence[Ints]) -> Iterator[tuple[list[int], Ints]]:
         """States of one length together, as many as fit into memory: their places and [items, length]."""
         lengths: dict[int, list[int]] = {}
@@ -213,8 +220,7 @@ class StepWalker(Walker):
             items, length = block.shape
             fill = np.full((items, max(0, self.width - length)), PAD)
             inputs = np.concatenate([np.full((items, 1), BOS), block + len(SPECIALS), fill], axis=1)
-            logits = self.model(torch.from_numpy(inputs), at=self.positions(inputs.shape[1], items))
-            labels = logits[:, 1 : length + 1].argmax(dim=-1).numpy() - len(SPECIALS)
+            labels = self._best(inputs)[:, 1 : length + 1] - len(SPECIALS)
             following = self.letters.task.advance(block, np.where(labels < 0, NOTHING, labels))
             for place, state in zip(places, following, strict=True):
                 after[place] = state
@@ -259,9 +265,8 @@ class Writer(Walker):
         right = total = 0
         starts = [len(truth[0]) for truth in truths]
         for places, block in self.blocks([truth[-1] for truth in truths]):
-            items, length = block.shape
-            tokens = np.concatenate([np.full((items, 1), BOS), self._token[block]], axis=1)
-            best = self.model(torch.from_numpy(tokens[:, :-1]), at=self.positions(length, items)).argmax(dim=-1).numpy()
+            tokens = np.concatenate([np.full((len(block), 1), BOS), self._token[block]], axis=1)
+            best = self._best(tokens[:, :-1])
             for row, place in enumerate(places):
                 hits = best[row, starts[place] :] == tokens[row, starts[place] + 1 :]
                 right, total = right + int(hits.sum()), total + len(hits)

@@ -16,6 +16,7 @@ from torch import Tensor
 from lengthwise.bounds.contexture.estimates import drawn_pairs, ratio_trace_claim, spectrum_of_conditionals
 from lengthwise.bounds.contexture.summary import Contexture, spectrum_claims
 from lengthwise.errors import UsageError
+from lengthwise.models.placed import home
 from lengthwise.models.transformer import Transformer
 from lengthwise.probes.probe import Context
 from lengthwise.probes.representations import RepresentationsProbe
@@ -76,15 +77,15 @@ def last_states(model: Transformer, task: Task, size: int, items: int, seed: int
     """The last hidden states at those places, [items, width], in float64."""
     model = model.eval()
     caught: list[Tensor] = []
-    hook = model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(output.double()))
+    hook = model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(output.cpu().double()))
     first = 0
     try:
         for batch, seeds in measured_batches(model, task, size, range(items), seed):
-            inputs = torch.from_numpy(batch.inputs)
+            there, inputs = home(model), torch.from_numpy(batch.inputs)
             scored = np.zeros_like(batch.scored)
             scored[np.arange(len(scored)), _places(batch.scored, seed, first)] = True
             at = model.architecture.position.indices(inputs.shape[1], len(inputs), model.shape, seeds, False)
-            model(inputs, at=at, scored=torch.from_numpy(scored))
+            model(*(one.to(there) for one in (inputs, at, torch.from_numpy(scored))))
             first += len(scored)
     finally:
         hook.remove()
@@ -95,7 +96,7 @@ def random_twin(model: Transformer, key: int) -> Transformer:
     """The same network before training, its weights drawn from `key`; the caller's random state is left alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(key >> 1)
-        return Transformer(model.architecture, model.interface).eval()
+        return Transformer(model.architecture, model.interface).to(home(model)).eval()
 
 
 def _places(scored: np.ndarray, seed: int, first: int) -> Ints:

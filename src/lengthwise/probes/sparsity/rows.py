@@ -37,6 +37,6 @@ def measure_sparsity(subject: Subject, context: Context, items: int) -> tuple[Sp
 def row_numbers(logits: Tensor, weights: Tensor, asked: Tensor) -> Tensor:
     """[3, rows] for the rows of [B, H, queries, keys] whose query is `asked` [B, queries]: the entropy in nats, the
     logarithm of how many keys are seen (those with a logit above -inf), and the greatest weight."""
-    here = asked[:, None].expand(weights.shape[:3])
+    here = asked.to(weights.device)[:, None].expand(weights.shape[:3])
     own, seen = weights[here], (logits[here] > -torch.inf).sum(dim=1)
     return torch.stack([torch.special.entr(own).sum(dim=1), seen.to(own.dtype).log(), own.amax(dim=1)])
