@@ -109,10 +109,9 @@ def _check_compiler(network: nn.Module) -> None:
     """Refuse, in one sentence, to compile where torch would fail at the first pass."""
     if home(network).type != "cpu":
         return  # torch says what it misses: it brings what it needs for GPUs
-    from torch._inductor.cpp_builder import get_cpp_compiler
-    from torch._inductor.exc import InvalidCxxCompiler
+    from torch._inductor import cpp_builder, exc  # it takes seconds
 
     try:
-        get_cpp_compiler()
-    except InvalidCxxCompiler:
+        cpp_builder.get_cpp_compiler()
+    except exc.InvalidCxxCompiler:
         raise UsageError("compiling needs a C++ compiler such as g++, and none is here") from None
