@@ -22,8 +22,11 @@ from lengthwise.probes.probe import Context, ask
 from lengthwise.runs import run
 from lengthwise.runs.plan import plan_for
 from lengthwise.subjects.open import open_subject
+from lengthwise.subjects.scaled import scaled
+from lengthwise.tasks import make_task
 from lengthwise.training.loop import train_model
 from small_hub import small_bert, small_gpt2
+from small_language_models import small_decoder
 
 SMALL = {"steps": 4, "batch": 4, "depth": 1, "width": 16, "heads": 2, "check_every": 2}
 SIZES = {"train_size": 6, "test_size": 8, "items": 4}
@@ -145,7 +148,10 @@ def test_training_resumes_there(tmp_path, elsewhere):
     assert resumed.losses[-1][1] == pytest.approx(whole.losses[-1][1], rel=1e-5)
 
 
-@pytest.mark.parametrize("name", sorted({*probes.names()} - {"prompted"}))
+OF_LANGUAGE_MODELS = {"prompted", "perplexity", "conformance"}
+
+
+@pytest.mark.parametrize("name", sorted({*probes.names()} - OF_LANGUAGE_MODELS))
 def test_every_probe_is_put_to_a_model_there(name, run_folder, tmp_path, elsewhere):
     folder, probe = run_folder, probes.make(name)
     if name in OF_TASKS:
@@ -156,6 +162,22 @@ def test_every_probe_is_put_to_a_model_there(name, run_folder, tmp_path, elsewhe
     with contextlib.chdir(tmp_path):  # bounds keep their work below the current folder
         record = ask(probe, subject, Context(task, 6, tuple(probe.sizes(task, 6, 8)), 4, 0))
     assert record.source == name
+
+
+@pytest.mark.parametrize("name", sorted(OF_LANGUAGE_MODELS))
+def test_every_probe_is_put_to_a_language_model_there(name, tmp_path, elsewhere):
+    pytest.importorskip("transformers")
+    subject = open_subject(small_decoder(tmp_path / "model"))
+    assert home(subject.loaded[0]).type == NAME
+    sizes = (8, 16, 32) if name == "conformance" else (2,)
+    assert ask(probes.make(name), subject, Context(make_task("sort"), None, sizes, 3)).source == name
+
+
+@pytest.mark.parametrize("name", ["linear", "by_parts", "yarn", "dynamic", "llama3", "ntk"])
+def test_scalings_of_rope_are_applied_there(name, tmp_path, elsewhere):
+    pytest.importorskip("transformers")
+    subject = scaled(open_subject(small_decoder(tmp_path / "model")), f"{name}:factor=4")
+    assert ask(probes.make("perplexity"), subject, Context()).source == "perplexity"
 
 
 @pytest.mark.parametrize("make", [small_gpt2, small_bert])

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from lengthwise.errors import UsageError
+from lengthwise.models.placed import precise
 from lengthwise.positions.networks.encoders import DynamicRopeEncoder, RopeEncoder
 from lengthwise.positions.position import Shape
 from lengthwise.positions.scaling import RopeScaling
@@ -38,9 +39,10 @@ class ScaledRotary(nn.Module):
         turns, encoder = self.encoder.turns, self.encoder
         if isinstance(encoder, DynamicRopeEncoder):
             turns = encoder.turns_at(int(position_ids.max()) + 1)
-        angles = position_ids.double()[..., None] * turns.to(position_ids.device)
+        places = precise(position_ids)[..., None]
+        angles = places * turns.to(places.device)
         angles = torch.cat([angles, angles], dim=-1)
-        return tuple((wave * encoder.factor).to(x.dtype) for wave in (angles.cos(), angles.sin()))  # pyright: ignore
+        return tuple((wave * encoder.factor).to(x) for wave in (angles.cos(), angles.sin()))  # pyright: ignore
 
 
 def original_length(config: Any) -> int:

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from lengthwise.positions.networks.encoders import Encoder
 
 
+def _networks():
+    """The modules that the settings here build; they need torch."""
+    from lengthwise.positions.networks import encoders
+
+    return encoders
+
+
 @positions.register("none", "nope")
 @dataclass(frozen=True)
 class NoPosition(Position):
@@ -22,9 +29,7 @@ class NoPosition(Position):
     beyond_training = True
 
     def build(self, shape: Shape) -> Encoder:  # noqa: ARG002
-        from lengthwise.positions.networks.encoders import Encoder
-
-        return Encoder()
+        return _networks().Encoder()
 
 
 @positions.register("learned", "ape")
@@ -44,9 +49,7 @@ class Learned(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        from lengthwise.positions.networks.encoders import LearnedEncoder
-
-        return LearnedEncoder(self.rows or shape.rows, shape.width)
+        return _networks().LearnedEncoder(self.rows or shape.rows, shape.width)
 
 
 @positions.register("sinusoidal")
@@ -72,9 +75,7 @@ class Sinusoidal(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        from lengthwise.positions.networks.encoders import SinusoidalEncoder
-
-        return SinusoidalEncoder(shape.width, self.base, self.scale)
+        return _networks().SinusoidalEncoder(shape.width, self.base, self.scale)
 
 
 @positions.register("alibi")
@@ -91,9 +92,7 @@ class Alibi(Position):
     beyond_training = True
 
     def build(self, shape: Shape) -> Encoder:
-        from lengthwise.positions.networks.encoders import AlibiEncoder
-
-        return AlibiEncoder(shape.heads)
+        return _networks().AlibiEncoder(shape.heads)
 
 
 @positions.register("kerple")
@@ -111,9 +110,7 @@ class Kerple(Position):
     beyond_training = True
 
     def build(self, shape: Shape) -> Encoder:
-        from lengthwise.positions.networks.encoders import LogEncoder, PowerEncoder
-
-        return LogEncoder(shape.heads) if self.variant == "log" else PowerEncoder(shape.heads)
+        return _networks().LogEncoder(shape.heads) if self.variant == "log" else _networks().PowerEncoder(shape.heads)
 
 
 @positions.register("t5")
@@ -140,9 +137,7 @@ class T5(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        from lengthwise.positions.networks.encoders import T5Encoder
-
-        return T5Encoder(shape.heads, self.buckets, self.furthest, shape.causal)
+        return _networks().T5Encoder(shape.heads, self.buckets, self.furthest, shape.causal)
 
 
 @positions.register("fire")
@@ -173,9 +168,9 @@ class Fire(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        from lengthwise.positions.networks.encoders import FireEncoder
-
-        return FireEncoder(shape.heads, self.hidden, self.threshold or max(shape.trained / 4, 1.0), self.rate)
+        return _networks().FireEncoder(
+            shape.heads, self.hidden, self.threshold or max(shape.trained / 4, 1.0), self.rate
+        )
 
 
 @positions.register("rope", "rotary")
@@ -247,10 +242,8 @@ class Rope(Position):
             raise UsageError(f"NTK-aware and dynamic scaling of RoPE need a head width of 4 or more, not {width}")
 
     def build(self, shape: Shape) -> Encoder:
-        from lengthwise.positions.networks.encoders import DynamicRopeEncoder, RopeEncoder, frequencies, yarn_factor
-
-        width, original = shape.head_width, self.original or shape.trained
+        networks, width, original = _networks(), shape.head_width, self.original or shape.trained
         if self.scaling == "dynamic":
-            return DynamicRopeEncoder(width, self.base, original, self.factor)
-        turns = frequencies(width, self.base, self.scaling, self.factor, original, self.low, self.most_turns)
-        return RopeEncoder(turns, yarn_factor(self.factor) if self.scaling == "yarn" else 1.0)
+            return networks.DynamicRopeEncoder(width, self.base, original, self.factor)
+        turns = networks.frequencies(width, self.base, self.scaling, self.factor, original, self.low, self.most_turns)
+        return networks.RopeEncoder(turns, networks.yarn_factor(self.factor) if self.scaling == "yarn" else 1.0)

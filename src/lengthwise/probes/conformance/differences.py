@@ -10,6 +10,7 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
+from lengthwise.models.placed import precise
 from lengthwise.models.scaled_rope import by_transformers
 from lengthwise.probes.conformance import TRANSFORMERS
 from lengthwise.probes.perplexity.bands import text_tokens
@@ -97,7 +98,7 @@ def _ours(predictor: Predictor, tokenizer: TextTokenizer, prompt: list[int]) -> 
     scored = torch.zeros(1, len(prompt), dtype=torch.bool)
     scored[:, -1] = True
     states = predictor.states(torch.tensor([prompt]), scored)
-    log_p = predictor.logits(states)[0].double().log_softmax(dim=-1)
+    log_p = precise(predictor.logits(states)[0]).log_softmax(dim=-1)
     values, tokens = log_p.topk(min(_CONSIDERED, len(log_p)))
     found: dict[str, float] = {}
     for value, token in zip(values.tolist(), tokens.tolist(), strict=True):

@@ -14,6 +14,7 @@ from torch import Tensor
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.figures.plots import line_figure
 from lengthwise.messages import explain
+from lengthwise.models.placed import precise
 from lengthwise.probes.probe import Context
 from lengthwise.records import Assumption, Claim, Record, Table, columns
 from lengthwise.seeds import Floats
@@ -98,8 +99,9 @@ def _losses(predictor: Predictor, tokens: list[int], edges: list[int]) -> Floats
 def _surprises(predictor: Predictor, states: Tensor, targets: Tensor) -> Floats:
     rows, found = max(1, _CELLS // predictor.vocabulary), []
     for first in range(0, len(targets), rows):
-        log_p = predictor.logits(states[first : first + rows]).double().log_softmax(dim=-1)
-        found.append(-log_p.gather(1, targets[first : first + rows, None])[:, 0].numpy())
+        log_p = precise(predictor.logits(states[first : first + rows])).log_softmax(dim=-1)
+        wanted = targets[first : first + rows, None].to(log_p.device)
+        found.append(-log_p.gather(1, wanted)[:, 0].cpu().numpy())
     losses = np.concatenate(found)
     if np.isnan(losses).any():
         raise LengthwiseError("the model gives NaN where a probability is wanted; its weights are too large to be run")
