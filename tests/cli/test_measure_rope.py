@@ -56,6 +56,7 @@ def test_a_run_with_every_scaling_in_one_table(cli, tiny):
     assert shown.code == 0 and max(map(len, shown.out.splitlines())) <= 80
 
 
+@pytest.mark.system
 def test_a_language_model_with_the_loss_on_a_text(cli, model):
     Path("text.txt").write_text(built_in_text()[:3000])
     ropes = [part for one in ("own", "none", "yarn:factor=4", "dynamic") for part in ("--rope", one)]

@@ -65,6 +65,7 @@ def test_the_trained_model_has_some_items_right_and_others_wrong() -> None:
     assert points[0].risk < min(point.risk for point in points if point.axis == "depth")
 
 
+@pytest.mark.system
 def test_only_one_trace_is_valid_so_validity_is_exact_match_on_what_is_decoded() -> None:
     points, _ = climbed()
     assert [point.valid for point in points] == [point.right for point in points]

@@ -134,6 +134,7 @@ def test_a_sample_whose_windows_hardly_meet_is_not_believed() -> None:
     assert often.recurring > 0.9 and not often.thin and often.n == 2
 
 
+@pytest.mark.system
 def test_what_is_settled_first_is_kept() -> None:
     found = settle(make("addition_marked"), range(1, 6), widths=(1, 3, 5))
     assert found.window == (3, 3) and found.verdict == "CONSISTENT"

@@ -201,6 +201,7 @@ def _answers_are_right(program, dfa, length):
     return (said["yes"][:, -1] == accepted).all() and (said["no"][:, -1] != accepted).all()
 
 
+@pytest.mark.system
 def test_programs_of_random_automata_are_right_and_exist_where_the_decision_says_so():
     """The construction, attacked: random automata; tags at every prefix and answers after every word to a length."""
     source = random.Random(3)
