@@ -344,13 +344,20 @@ def _attention_apart(
     module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **settings: Any
 ) -> tuple[Tensor, None]:
     """Attention to shared tokens, for all rows in one product, and to a row's own, under one softmax. Heads that share
-    keys are not given copies of them. [rows, heads, width, size] → [rows, width, heads, size]"""
+    keys are not given copies of them. Where many tokens are read at once, all scores would be much to write down, and
+    shared keys are copied for the fused function. [rows, heads, width, size] → [rows, width, heads, size]"""
     if (front := getattr(key, "front", None)) is None:
         return ALL_ATTENTION_FUNCTIONS[_SDPA](module, query, key, value, attention_mask, **settings)
     if any(settings.get(name) is not None for name in _OTHER_SCORES):
         raise ValueError("scores that are more than products")
     rows, heads, width, size = query.shape
     groups, own, shared = key.shape[1], key.shape[2], front[0].shape[2]
+    if width > 1 and attention_mask is not None:
+        key, value = (
+            torch.cat([one.expand(rows, -1, -1, -1), new], 2) for one, new in zip(front, (key, value), strict=True)
+        )
+        seen = torch.nn.functional.pad(attention_mask, (shared, 0))
+        return ALL_ATTENTION_FUNCTIONS[_SDPA](module, query, key, value, seen, **settings)
     scaling = settings.get("scaling")
     query = query.reshape(rows, groups, -1, size) * (size**-0.5 if scaling is None else scaling)
     first = query.transpose(0, 1).reshape(groups, -1, size) @ front[0][0].transpose(1, 2)
