@@ -371,6 +371,7 @@ def test_encoders_and_number_tasks_have_no_such_answers():
         lw.measure(network(), numbers, sizes=tuple(numbers.sizes(1, 9)[:1]), items=2, tokens=TABLE)
 
 
+@pytest.mark.wording
 def test_the_record_says_how_items_were_laid_out():
     record = ask(CurveProbe(), open_subject(network(), {**TABLE, "<sep>": None}), Context(TASK, sizes=(2,), items=2))
     assert any("<bos> prompt answer <eos>" in line for line in record.text)
