@@ -222,7 +222,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(settings, position, sentence)
 
 
 def test_probes_of_a_transformer_are_refused_before_training():
-    with pytest.raises(UsageError, match="the probe ladder needs .*, and lstm is another"):
+    with pytest.raises(UsageError, match=r"the probe ladder needs .*, and lstm is another"):
         plan_for("parity", settings={"model": "lstm"}, probes=["ladder"])
 
 
@@ -316,7 +316,7 @@ def test_what_a_run_offers(here):
     subject = open_subject("run")
     assert dict(subject.facts)["network"].startswith("lstm:hidden=8,")
     assert [name for name in ("answers", "weights", "predictor", "run") if not subject.offers(name)] == []
-    with pytest.raises(UsageError, match="does not offer .*: its network is lstm:hidden=8"):
+    with pytest.raises(UsageError, match=r"does not offer .*: its network is lstm:hidden=8"):
         subject.capability("transformer")
     with pytest.raises(UsageError, match="only our Transformer can be read with another encoding"):
         lw.measure(run, position="rope")
