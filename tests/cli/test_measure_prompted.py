@@ -90,7 +90,13 @@ def test_a_page_and_a_figure(cli, model):
     answer = cli(*call, "--page", "it.html", "--figure", "it.svg")
     assert answer.code == 0, answer.err
     page = Path("it.html").read_text()
-    assert "prompted.heat" in page and "prompted.tasks" in page and "<blink>" not in page and "blink" in page
+    assert (
+        "Of 2 tasks" in page
+        and "prompted.heat" in page
+        and "prompted.tasks" in page
+        and "<blink>" not in page
+        and "blink" in page
+    )
     assert Path("it.svg").read_text().startswith("<svg")
 
 

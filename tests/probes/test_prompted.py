@@ -13,6 +13,7 @@ from lengthwise.errors import Interrupted, UsageError
 from lengthwise.probes.probe import Context, ask
 from lengthwise.probes.prompted import PromptedProbe, doublings
 from lengthwise.probes.prompted.estimate import estimates
+from lengthwise.probes.prompted.result import overview
 from lengthwise.probes.prompted.store import ITEMS, stored_items
 from lengthwise.records import Record
 from lengthwise.reports.eval_log import write_eval_log
@@ -291,6 +292,16 @@ def test_an_estimate_asks_a_few_items_of_a_local_model_and_none_of_a_server():
     record, model = planned(price=(1.0, 2.0), counts=False)
     assert not record.data["counted"] and record.data["seconds"] is None and not model.asked
     assert record.data["price"] == pytest.approx((record.data["read"] + 2 * record.data["written"]) / 1e6)
+
+
+@pytest.mark.wording
+def test_several_tasks_are_summed_up_in_a_sentence():
+    good, bad = measured()[0], measured(reply=lambda _: "7", task=make_task("sort:alphabet=40"))[0]
+    (said,) = overview([good, bad]).text
+    assert said.startswith(
+        "Of 2 tasks, these have 95% right at every size measured: sort to at least 8; none of the others"
+    )
+    assert overview([bad, bad]).text[0].startswith("Of 2 tasks, none is known")
 
 
 def test_estimates_of_several_tasks_share_one_trial_and_are_summed():

@@ -90,9 +90,11 @@ def _draw(records: list[Record], options: argparse.Namespace) -> None:
 
 
 def _page(records: list[Record], subject: str) -> RecordPage:
-    """The records, a summary of them first, each with its first sentence in the head of the page."""
+    """The records, a summary of them first. Its sentence is the head of the page; else the first one of each record."""
     ordered = sorted(records, key=lambda record: record.source not in ("prompted_tasks", SOURCE))
-    headline = tuple(f"{record.title}: {record.text[0]}" for record in shown_records(records) if record.text)
+    summary = [text for record in records if record.source == "prompted_tasks" for text in record.text]
+    each = (f"{record.title}: {record.text[0]}" for record in shown_records(records) if record.text)
+    headline = tuple(summary or each)
     name = next((str(one.data["subject"]) for one in records if "subject" in one.data), Path(subject).name)
     return RecordPage(f"Measured: {name}", headline, (), tuple(ordered))
 

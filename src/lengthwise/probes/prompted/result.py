@@ -323,6 +323,20 @@ def _heat(task: str, answers: Sequence[MarkedAnswer]) -> list[Figure]:
     return [heat_figure("prompted.heat", f"{task}: right answers by depth, %", words, axes, cells)] if cells else []
 
 
+def _summary(records: Sequence[Record]) -> str:
+    """How far each of several tasks holds, in one sentence."""
+    reaches = {record.data["task"]: record.claim("prompted.reach") for record in records}
+    far = [
+        f"{task} to {'at least ' if claim.evidence['censored'] else ''}{claim.value}"
+        for task, claim in reaches.items()
+        if claim.value
+    ]
+    if not far:
+        return f"Of {len(records)} tasks, none is known to have {THRESHOLD:.0%} right, not even at its smallest size."
+    rest = "" if len(far) == len(records) else "; none of the others at its smallest size, as far as is known"
+    return f"Of {len(records)} tasks, these have {THRESHOLD:.0%} right at every size measured: {', '.join(far)}{rest}."
+
+
 def overview(records: Sequence[Record]) -> Record:
     """Several tasks of one subject: how far it holds in each, and the share of right answers by task and size."""
     lengths = ("prompted.reach", "prompted.effective.fixed", "prompted.effective.own")
@@ -343,6 +357,7 @@ def overview(records: Sequence[Record]) -> Record:
     return Record(
         "prompted_tasks",
         title=f"{len(records)} tasks, asked of {records[0].data['subject']} by prompt",
+        text=(_summary(records),),
         tables=(Table("prompted.tasks", described, tuple(rows), "by task", note),),
         figures=(heat_figure("prompted.tasks", "right answers by task and size, %", words, axes, cells),),
     )
