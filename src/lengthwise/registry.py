@@ -22,7 +22,6 @@ import importlib.metadata
 import inspect
 import pkgutil
 import re
-import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -30,7 +29,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from lengthwise.errors import Interrupted, UnknownName, UsageError
-from lengthwise.trust import allow, data_is_trusted, line_of, module_in, said
+from lengthwise.trust import allow, data_is_trusted, module_in, said_in
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -161,9 +160,7 @@ class Registry(Generic[T]):
         except (Interrupted, UsageError):
             raise
         except Exception as error:
-            file = getattr(sys.modules.get(type(thing).__module__), "__file__", None)
-            line = f" (line {line_of(error, file)})" if file else ""
-            raise UsageError(f"{where} failed when it was tried: {said(error)}{line}") from error
+            raise UsageError(f"{where} failed when it was tried: {said_in(error, type(thing))}") from error
 
     def spec_of(self, thing: T) -> dict[str, Any]:
         """The mapping from which `restore` gives an equal object; {} when its class is not registered."""

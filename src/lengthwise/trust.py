@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from lengthwise.errors import UntrustedCode, UsageError
 
@@ -117,3 +118,9 @@ def said(error: BaseException) -> str:
     """An exception in one line, without the place that some exceptions repeat."""
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
+
+
+def said_in(error: BaseException, code: Any) -> str:
+    """The same with the line at which it left the file of a class or function, where that has one."""
+    file = getattr(sys.modules.get(getattr(code, "__module__", "")), "__file__", None)
+    return f"{said(error)} (line {line_of(error, file)})" if file else said(error)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import hashlib
-import sys
 from typing import Any
 
 import torch
@@ -19,7 +18,7 @@ from lengthwise.positions import Shape
 from lengthwise.positions.encodings import NoPosition
 from lengthwise.seeds import Seeds
 from lengthwise.testing.networks import network_faults
-from lengthwise.trust import line_of, said
+from lengthwise.trust import said_in
 
 
 class ModuleNetwork(nn.Module):
@@ -119,9 +118,7 @@ def check_network(network: ModuleNetwork, name: str, tokens: int, trains: bool =
     except (Interrupted, UsageError):
         raise
     except Exception as error:
-        file = getattr(sys.modules.get(type(module).__module__), "__file__", None)
-        line = f" (line {line_of(error, file)})" if file else ""
         what = f"tokens 0 to {interface.vocabulary - 1}, [items, tokens] = [3, {tokens}]"
-        raise UsageError(f"{name} failed when it was given {what}: {said(error)}{line}") from error
+        raise UsageError(f"{name} failed when it was given {what}: {said_in(error, type(module))}") from error
     if fault:
         raise UsageError(f"{name}: {fault}")

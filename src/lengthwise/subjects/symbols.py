@@ -25,7 +25,7 @@ from lengthwise.subjects.subject import MarkedItems, first_errors
 from lengthwise.tasks.batch import NOTHING, Batch, Samples
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
-from lengthwise.trust import line_of, said
+from lengthwise.trust import said_in
 
 Tokens = str | Path | Mapping[str, Any] | Callable[..., Any]
 Code = tuple[int, ...]
@@ -218,11 +218,9 @@ class TokenAdapter(TokenMap):
         except (Interrupted, UsageError):
             raise
         except Exception as error:
-            file = getattr(inspect.getmodule(self.function), "__file__", None)
-            line = f" (line {line_of(error, file)})" if file else ""
             raise UsageError(
                 f"{self.name} has to give ids and the places of the answer in them; for the prompt "
-                f"{' '.join(prompt)[:60]!r} it gave {said(error)}{line}"
+                f"{' '.join(prompt)[:60]!r} it gave {said_in(error, self.function)}"
             ) from error
         if not asked or min(asked) < 0 or max(asked) >= len(ids):
             raise UsageError(

@@ -7,7 +7,6 @@ in the middle of a computation, and an answer that contradicts the solver in num
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,7 +17,7 @@ from lengthwise.errors import Interrupted, UsageError
 from lengthwise.tasks.batch import NOTHING, SPECIALS, Samples
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
-from lengthwise.trust import line_of, said
+from lengthwise.trust import said_in
 
 _ITEMS = 32  # of a size that is looked at
 _SIZES = 12  # at which the solver is asked, from the smallest on
@@ -116,8 +115,6 @@ def _refuse_first(task: Task, faults: Iterator[str], what: str, size: int | None
     except (Interrupted, UsageError):
         raise
     except Exception as error:
-        file = getattr(sys.modules.get(type(task).__module__), "__file__", None)
-        line = f" (line {line_of(error, file)})" if file else ""
-        raise UsageError(f"{where}: `{what}` failed with {said(error)}{line}") from error
+        raise UsageError(f"{where}: `{what}` failed with {said_in(error, type(task))}") from error
     if fault:
         raise UsageError(f"{where}, {fault}" if fault.startswith("item") else f"{where}: {fault}")
