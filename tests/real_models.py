@@ -31,8 +31,7 @@ def as_hub_folder(gguf: Path, folder: Path) -> Path:
     from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
     read = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
-    if hasattr(read.config, "quantization_config"):
-        del read.config.quantization_config
+    vars(read.config).pop("quantization_config", None)
     model = LlamaForCausalLM(read.config)
     model.load_state_dict(read.state_dict())
     model.generation_config = read.generation_config

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from lengthwise.errors import UsageError
 from lengthwise.prompts.prompt import Prompt
 from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.subject import Subject
-from processes import wait_until
+from processes import free_port, listens, wait_until
 from real_models import as_hub_folder, smollm2
 from small_language_models import small_decoder
 
@@ -40,9 +39,7 @@ def served(folder, tmp_path_factory):
 @contextmanager
 def serving(folder: Path, logs: Path) -> Iterator[str]:
     """The address of a server of the model in a folder; it is stopped at the end."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [Path(sys.executable).with_name("transformers"), "serve", folder, "--host", "127.0.0.1", "--port", port]
     log = logs / "serve.log"
     offline = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
@@ -51,17 +48,12 @@ def serving(folder: Path, logs: Path) -> Iterator[str]:
             [*map(str, command), "--device", "cpu", "--dtype", "float32"], stdout=file, stderr=file, env=offline
         )
     try:
-        wait_until(lambda: process.poll() is not None or _listens(port), "the server's start")
+        wait_until(lambda: process.poll() is not None or listens(port), "the server's start")
         assert process.poll() is None, log.read_text()[-2000:]
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         process.terminate()
         process.wait(30)
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.parametrize("chat", [True, False])
