@@ -63,6 +63,27 @@ def test_a_server_that_does_what_it_is_asked_agrees(plain, server, modern):
     assert [len(body["prompt"]) for body in server.bodies] == [40] * 3 + [120] * 3 + [230] * 3
 
 
+def test_a_server_that_takes_texts_alone_is_given_texts(plain, server, tmp_path):
+    (tmp_path / "plain.txt").write_text("question 7 it is. " * 20)
+    subject, sent = scaled(plain, "yarn:factor=4"), []
+    cut = subject.capability("tokenizer").cut
+
+    def act(handler, body, _):
+        sent.append(type(body["prompt"]))
+        if isinstance(body["prompt"], list):
+            return handler.reply({"error": {"message": "the prompt is no text"}}, 422)
+        prompt = cut(body["prompt"])
+        logprobs = {"top_logprobs": [likeliest(subject, prompt)]}
+        return handler.reply(
+            {"choices": [{"text": "x", "logprobs": logprobs}], "usage": {"prompt_tokens": len(prompt)}}
+        )
+
+    server.act = act
+    asked = Context(sizes=(40, 120), data=str(tmp_path / "plain.txt"))
+    assert ask(ConformanceProbe(server.spec(), prompts=2), subject, asked).data["agrees"]
+    assert sent == [list, str, str, str, str]
+
+
 @pytest.mark.parametrize("served", ["none:factor=4", "linear:factor=4", "yarn:factor=2", "yarn:factor=4,original=32"])
 def test_a_server_with_another_scaling_differs(plain, server, served):
     serve(server, scaled(plain, served))

@@ -340,9 +340,9 @@ def _completion(content: Mapping[str, Any], stop: Sequence[str], seconds: float)
     )
 
 
-def next_token(endpoint: Endpoint, prompt: Sequence[int], most: int) -> dict[str, float]:
-    """The likeliest tokens after a prompt, given as token numbers, with their log-probabilities."""
-    body = {"model": endpoint.model, "prompt": [*prompt], "max_tokens": 1, "temperature": 0, "logprobs": most}
+def next_token(endpoint: Endpoint, prompt: list[int] | str, tokens: int, most: int) -> dict[str, float]:
+    """The likeliest tokens after a prompt, given as token numbers or as their text, with their log-probabilities."""
+    body = {"model": endpoint.model, "prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": most}
     content: dict[str, Any] = {}
     with _Connection(endpoint, chat=False) as line:
         for tried in range(endpoint.tries):
@@ -355,8 +355,8 @@ def next_token(endpoint: Endpoint, prompt: Sequence[int], most: int) -> dict[str
                     raise UsageError(line.sentence(fault)) from None
                 line.hold(fault.after)
     read = (content.get("usage") or {}).get("prompt_tokens")
-    if isinstance(read, int) and read != len(prompt):
-        raise UsageError(f"{line.server} read {read:,} tokens where {len(prompt):,} were sent")
+    if isinstance(read, int) and read != tokens:
+        raise UsageError(f"{line.server} read {read:,} tokens where {tokens:,} were sent")
     try:
         found = content["choices"][0]["logprobs"]
         if "content" in found:

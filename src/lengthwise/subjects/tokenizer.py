@@ -22,10 +22,13 @@ _SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cl
 
 @dataclass(frozen=True)
 class TextTokenizer:
-    """`cut` gives the tokens of a text, `name` the text that a token stands for, in quotes."""
+    """`cut` gives the tokens of a text, `text` the text of tokens, `name` that of one token, in quotes."""
 
     cut: Callable[[str], list[int]]
-    name: Callable[[int], str]
+    text: Callable[[list[int]], str]
+
+    def name(self, token: int) -> str:
+        return _quoted(self.text([token]))
 
 
 def tokenizer_beside(folder: Path | None, gguf: Path | None) -> TextTokenizer | None:
@@ -35,12 +38,12 @@ def tokenizer_beside(folder: Path | None, gguf: Path | None) -> TextTokenizer | 
         found = _of_folder(folder)
         return TextTokenizer(
             lambda text: found.encode(text).ids,
-            lambda token: _quoted(found.decode([token], skip_special_tokens=False)),
+            lambda tokens: found.decode(tokens, skip_special_tokens=False),
         )
     found = None if gguf is None else _of_gguf(gguf)
     return found and TextTokenizer(
         lambda text: list(found(text, truncation=False, verbose=False)["input_ids"]),
-        lambda token: _quoted(str(found.decode([token], skip_special_tokens=False))),
+        lambda tokens: str(found.decode(tokens, skip_special_tokens=False)),
     )
 
 

@@ -16,7 +16,7 @@ from lengthwise.probes.conformance import TRANSFORMERS
 from lengthwise.probes.perplexity.bands import text_tokens
 from lengthwise.probes.probe import Context
 from lengthwise.records import Claim, Record, Table, columns
-from lengthwise.subjects.endpoint import SCHEME, next_token, open_endpoint
+from lengthwise.subjects.endpoint import SCHEME, Endpoint, next_token, open_endpoint
 from lengthwise.subjects.hub import HubSubject
 from lengthwise.subjects.predictor import Predictor, TheirPredictor
 from lengthwise.subjects.tokenizer import TextTokenizer
@@ -80,8 +80,7 @@ def compare_engine(probe: ConformanceProbe, subject: Subject, context: Context) 
 def _engine(spec: str, subject: Subject) -> Callable[[list[int]], Mapping[str, float]]:
     """What gives the likeliest next tokens of a prompt by an engine, with their log-probabilities."""
     if spec.startswith(f"{SCHEME}:"):
-        endpoint = open_endpoint(spec).endpoint
-        return lambda prompt: next_token(endpoint, prompt, _MOST)
+        return _server(open_endpoint(spec).endpoint, subject.capability("tokenizer"))
     if spec != TRANSFORMERS or not isinstance(subject, HubSubject):
         raise UsageError(
             f"an engine is {SCHEME}:URL,model=NAME, or {TRANSFORMERS} for a Hub folder or a GGUF file, not {spec!r}"
@@ -89,6 +88,31 @@ def _engine(spec: str, subject: Subject) -> Callable[[list[int]], Mapping[str, f
     theirs = TheirPredictor(by_transformers(subject.decoder))
     tokenizer: TextTokenizer = subject.capability("tokenizer")
     return lambda prompt: dict(list(_ours(theirs, tokenizer, prompt).items())[:_MOST])
+
+
+def _server(endpoint: Endpoint, tokenizer: TextTokenizer) -> Callable[[list[int]], Mapping[str, float]]:
+    """A server that takes no token numbers is given their text from then on, where it is cut into the same tokens."""
+    numbers = True
+
+    def ask(prompt: list[int]) -> Mapping[str, float]:
+        nonlocal numbers
+        text = tokenizer.text(prompt)
+        same = tokenizer.cut(text) == prompt
+        if not numbers and not same:
+            raise UsageError("the server takes texts alone, and a stretch of this text is cut into other tokens")
+        try:
+            return next_token(endpoint, prompt if numbers else text, len(prompt), _MOST)
+        except UsageError as refusal:
+            if not numbers or not same:
+                raise
+            try:
+                found = next_token(endpoint, text, len(prompt), _MOST)
+            except UsageError:
+                raise refusal from None
+            numbers = False
+            return found
+
+    return ask
 
 
 @torch.inference_mode()
