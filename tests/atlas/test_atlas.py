@@ -97,7 +97,6 @@ def test_damage_is_refused_in_one_sentence(tmp_path: Path) -> None:
         ("random_language:seed=26", ("counting", 4, 2, "tag", 1.0), "language"),
         ("parity", ("neither", None, 2, "answer", 0.0), "named"),
         ("sort", ("counting", None, 64, "sequence", 1.0), "named"),
-        ("parity_appended", ("unknown", None, 2, "sequence", 1.0), "steps"),
         ("simple_task", ("unknown", None, 2, "number", 0.0), "named"),
     ],
 )
@@ -105,6 +104,7 @@ def test_facts_of_a_task(name: str, facts: tuple, group: str) -> None:
     task = tasks.make(name)
     assert facts_of(task) == TaskFacts(*facts) and group_of(task) == group
     assert group_of(tasks.make("induction")) == group_of(tasks.make("needle")) == "retrieval"
+    assert group_of(tasks.make("parity_columns")) == "steps"
 
 
 @pytest.fixture(scope="module")
