@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from lengthwise.version import __version__
 
 if TYPE_CHECKING:
+    from lengthwise.atlas.atlas import Atlas, load_atlas
     from lengthwise.hardware import computing
     from lengthwise.models.architecture import Architecture
     from lengthwise.models.attention import Attention
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from lengthwise.probes.inspection import Inspection, inspect
     from lengthwise.probes.recursion.walk import run_chains
     from lengthwise.records import Assumption, Claim, Interval, Reference
-    from lengthwise.runs.run import Run, load_run, measure, train
+    from lengthwise.runs.run import Run, load_run, measure, select, train
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
     from lengthwise.shift.samples import task_sample
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Architecture": "lengthwise.models.architecture",
     "Assumption": "lengthwise.records",
+    "Atlas": "lengthwise.atlas.atlas",
     "Attention": "lengthwise.models.attention",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.probes.curve.curve",
@@ -76,6 +78,7 @@ _HOMES = {
     "check_formulation": "lengthwise.oracle.check",
     "computing": "lengthwise.hardware",
     "inspect": "lengthwise.probes.inspection",
+    "load_atlas": "lengthwise.atlas.atlas",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
     "make_task": "lengthwise.tasks",
@@ -86,6 +89,7 @@ _HOMES = {
     "over_seeds": "lengthwise.probes.curve.spread",
     "run_chains": "lengthwise.probes.recursion.walk",
     "run_study": "lengthwise.studies.results",
+    "select": "lengthwise.runs.run",
     "task_sample": "lengthwise.shift.samples",
     "train": "lengthwise.runs.run",
     "trusting": "lengthwise.trust",
@@ -94,6 +98,7 @@ _HOMES = {
 __all__ = [
     "Architecture",
     "Assumption",
+    "Atlas",
     "Attention",
     "Claim",
     "Curve",
@@ -121,6 +126,7 @@ __all__ = [
     "check_formulation",
     "computing",
     "inspect",
+    "load_atlas",
     "load_run",
     "make_position",
     "make_task",
@@ -131,6 +137,7 @@ __all__ = [
     "over_seeds",
     "run_chains",
     "run_study",
+    "select",
     "task_sample",
     "train",
     "trusting",
