@@ -12,6 +12,7 @@ import numpy as np
 from lengthwise.atlas import Atlas, AtlasRun
 from lengthwise.errors import UsageError
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, reach_of, seen_to
+from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.conformal import LEVEL
 from lengthwise.forecasts.coverage import FEWEST_TASKS, condition, covering, violations
 from lengthwise.forecasts.distributions import brier, crps
@@ -25,7 +26,6 @@ from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.probes.probe import Context, ask
 from lengthwise.probes.signals import SIGNALS, SIZES, SignalsProbe
 from lengthwise.records import Assumption, Claim, Record, Table, columns
-from lengthwise.registry import check_of
 from lengthwise.tasks.sizes import geometric_sizes, name_of
 
 if TYPE_CHECKING:
@@ -137,9 +137,8 @@ def _forecast(
     if violations(conditions):
         return refusal(shown, atlas, relevance_of(atlas), conditions)
     relevance = _chosen(usable, seen)
-    found = predict(
-        shown, usable, relevance, [n / shown.train_size * _ROUNDING for n in beyond], seen=seen, level=level
-    )
+    multiples = [n / shown.train_size * _ROUNDING for n in beyond]
+    found = predict(shown, usable, relevance, multiples, seen=seen, level=level)
     settings = {**settings_of_question(shown), "seen": shown.sizes[-1]}
     text = [_so_far(shown), found.answer(), *found.remarks()]
     claims, tables = found.claims(conditions), [found.horizons(), found.nearest(), found.distribution()]
@@ -158,9 +157,8 @@ def _comparable(run: AtlasRun, seen: float) -> bool:
 
 def _chosen(runs: Sequence[AtlasRun], seen: float) -> Relevance:
     """Relevances for this multiple of the training size, a second or two."""
-    choose = check_of("lengthwise.forecasts.choosing:chosen")  # scipy
     multiples = [multiple for multiple in MULTIPLES if multiple > seen]
-    return choose(cases_of(runs, multiples, seen), BEFORE + SHOWN)
+    return chosen(cases_of(runs, multiples, seen), BEFORE + SHOWN)
 
 
 def _so_far(shown: AtlasRun) -> str:
