@@ -52,6 +52,7 @@ def covering(asked: AtlasRun, atlas: Atlas) -> list[Assumption]:
 def near_enough(asked: Cases, known: Cases, relevance: Relevance) -> Assumption:
     """Whether the nearest task is as near as every task of the atlas has another one. Where the encoding is known, runs
     with it are compared, so that only what distinguishes the tasks counts."""
+    known = known.part(known.stratum == asked.stratum[0])
     alike = known.features["position"] == asked.features["position"][0]
     known = known.part(alike) if alike.any() else known
     same = known.task[:, None] == known.task
