@@ -131,8 +131,8 @@ def forecast_from(
     name: str = "",
     truth: Mapping[int, float] | None = None,
 ) -> Record:
-    """The forecast at the sizes `beyond` for a model of which the curve and the signals in `shown` were measured, scored
-    by exact match at these sizes where it is known."""
+    """The forecast at the sizes `beyond` for a model whose curve and signals are those of `shown`; scored by exact
+    match at these sizes where it is known."""
     _check_sizes(shown.sizes)
     seen = shown.sizes[-1] / shown.train_size * _ROUNDING
     usable = [run for run in atlas.runs if _comparable(run, seen)]
@@ -142,10 +142,10 @@ def forecast_from(
     conditions = [*covering(shown, atlas), condition("forecast.comparable", len(alike) >= FEWEST_TASKS, **about)]
     if violations(conditions):
         return refusal(shown, atlas, relevance_of(atlas), conditions)
-    relevance = _chosen(usable, seen)
     together = cases_of((shown, *usable), (), seen)
     own, known = together.part(np.array([0])), together.part(np.arange(1, len(usable) + 1))
-    conditions.append(near_enough(own, known, relevance))
+    conditions.append(near_enough(own, known))
+    relevance = _chosen(usable, seen)
     if violations(conditions):
         return refusal(shown, atlas, relevance, conditions, seen)
     multiples = [n / shown.train_size * _ROUNDING for n in beyond]

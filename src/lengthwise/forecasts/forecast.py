@@ -74,7 +74,7 @@ def forecast(
     relevance = relevance_of(atlas)
     together = cases_of((asked, *atlas.runs), ())
     own, known = together.part(np.array([0])), together.part(np.arange(1, len(atlas) + 1))
-    conditions = [*covering(asked, atlas), near_enough(own, known, relevance)]
+    conditions = [*covering(asked, atlas), near_enough(own, known)]
     if violations(conditions):
         return refusal(asked, atlas, relevance, conditions)
     found = predict(asked, atlas.runs, relevance, MULTIPLES, level=level)

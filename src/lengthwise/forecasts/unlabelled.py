@@ -13,8 +13,9 @@ transport    with a the accuracy on known items and W the exact Wasserstein-1 di
 
 from __future__ import annotations
 
+import bisect
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,6 @@ from lengthwise.tasks.task import Task
 if TYPE_CHECKING:
     from lengthwise.subjects.subject import Subject
 
-_LONGEST = 4096  # symbols of an input
 _BY_SIZE = columns("size:whole | items:whole | confidence:share mean confidence | atc:share predicted accuracy")
 
 explain(
@@ -99,12 +99,12 @@ def forecast_unlabelled(subject: Subject, path: str, context: Context | None = N
     known, right = _known_items(subject, context)
     asked = {size: _confidences(subject, replace(context, task=inputs, sizes=(size,)), len(rows))
              for size, rows in inputs.rows.items()}  # fmt: skip
-    return _record(subject.name, known, right, asked, seen)
+    return accuracy_record(subject.name, known, right, asked, seen)
 
 
 def read_inputs(path: str, task: Task) -> UnlabelledInputs:
     """The inputs of a file by the size of the task whose inputs are as long."""
-    widths = _widths(task)
+    sizes: dict[int, int] = {}
     symbols = {symbol: number for number, symbol in enumerate(task.symbols)}
     rows: dict[int, list[list[int]]] = {}
     for where, text in _lines(path):
@@ -112,23 +112,25 @@ def read_inputs(path: str, task: Task) -> UnlabelledInputs:
         if unknown := [word for word in words if word not in symbols]:
             some = " ".join(task.symbols[:12]) + (" …" if len(symbols) > 12 else "")
             raise UsageError(f"{where}: {name_of(task)} has no symbol {unknown[0]!r}; it has {some}")
-        if len(words) not in widths:
-            raise UsageError(f"{where}: {name_of(task)} has no inputs of {len(words)} symbols")
-        rows.setdefault(widths[len(words)], []).append([symbols[word] for word in words])
+        if (length := len(words)) not in sizes:
+            sizes[length] = _size_of(task, length, where)
+        rows.setdefault(sizes[length], []).append([symbols[word] for word in words])
     if not rows:
         raise UsageError(f'{path} holds no inputs; a line is written {{"input": "3 1 2"}}')
     return UnlabelledInputs(task, {size: np.array(some) for size, some in sorted(rows.items())})
 
 
-def _widths(task: Task) -> dict[int, int]:
-    """Input length → size, for the lengths that the inputs of a task have."""
-    found: dict[int, int] = {}
-    for size in task.sizes(1, _LONGEST):
-        width = task.draw(size, 0, [0]).prompts.shape[1]
-        found.setdefault(width, size)
-        if width > _LONGEST:
-            break
-    return found
+def _size_of(task: Task, length: int, where: str) -> int:
+    """The size at which the inputs of a task are this long, found by bisection: longer inputs have larger sizes."""
+
+    def width(size: int) -> int:
+        return task.draw(size, 0, [0]).prompts.shape[1]
+
+    sizes = task.sizes(1, length + 1)
+    place = bisect.bisect_left(sizes, length, key=width)
+    if place == len(sizes) or width(sizes[place]) != length:
+        raise UsageError(f"{where}: {name_of(task)} has no inputs of {length} symbols")
+    return sizes[place]
 
 
 def _split(text: str, symbols: dict[str, int]) -> list[str]:
@@ -175,7 +177,9 @@ def threshold_of(known: Floats, right: np.ndarray) -> float:
     return float(np.sort(known)[len(known) - count]) if count else float("inf")
 
 
-def _record(name: str, known: Floats, right: np.ndarray, asked: dict[int, Floats], seen: int) -> Record:
+def accuracy_record(name: str, known: Floats, right: np.ndarray, asked: Mapping[int, Floats], seen: int) -> Record:
+    """Both estimates, from the confidences in known items, which of them are right, and the confidences by size in the
+    items asked about."""
     target, accuracy = np.concatenate([*asked.values()]), float(right.mean())
     threshold = threshold_of(known, right)
     above = int((target >= threshold).sum())
