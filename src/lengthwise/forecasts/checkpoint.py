@@ -214,7 +214,7 @@ def _scores(found: Prediction, truth: Mapping[int, float]) -> list[Claim]:
     exact, held = _outcomes(found, truth)
     resting = (Assumption("forecast.same_items"),)
     ends = [(one, value) for one, value in zip(found.intervals, exact, strict=True) if one is not None]
-    inside = sum(one.low <= value <= one.high for one, value in ends)
+    inside = sum(bool(one.low <= value <= one.high) for one, value in ends)
     about = {"inside": inside, "sizes": len(ends)}
     scores = {
         "forecast.brier": float(brier(found.holds, held.astype(float)).mean()),
