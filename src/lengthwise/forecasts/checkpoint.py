@@ -13,7 +13,7 @@ from lengthwise.atlas import Atlas, AtlasRun
 from lengthwise.errors import UsageError
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, reach_of, seen_to
 from lengthwise.forecasts.choosing import chosen
-from lengthwise.forecasts.conformal import LEVEL
+from lengthwise.forecasts.conformal import LEVEL, covers
 from lengthwise.forecasts.coverage import FEWEST_TASKS, condition, covering, near_enough, violations
 from lengthwise.forecasts.distributions import brier, crps
 from lengthwise.forecasts.forecast import question, refusal, relevance_of, settings_of_question, the_atlas
@@ -202,7 +202,7 @@ def _compared(found: Prediction, truth: Mapping[int, float]) -> Table:
     rows = []
     for number, multiple in enumerate(found.multiples):
         ends = found.intervals[number]
-        inside = None if ends is None else bool(ends.low <= exact[number] <= ends.high)
+        inside = None if ends is None else covers(ends, exact[number])
         rows.append(
             (found.size(multiple), float(exact[number]), inside, float(found.holds[number]), bool(held[number]))
         )
@@ -214,7 +214,7 @@ def _scores(found: Prediction, truth: Mapping[int, float]) -> list[Claim]:
     exact, held = _outcomes(found, truth)
     resting = (Assumption("forecast.same_items"),)
     ends = [(one, value) for one, value in zip(found.intervals, exact, strict=True) if one is not None]
-    inside = sum(bool(one.low <= value <= one.high) for one, value in ends)
+    inside = sum(covers(one, value) for one, value in ends)
     about = {"inside": inside, "sizes": len(ends)}
     scores = {
         "forecast.brier": float(brier(found.holds, held.astype(float)).mean()),
