@@ -84,7 +84,9 @@ def cases_of(runs: Sequence[AtlasRun], multiples: Sequence[float] = MULTIPLES, s
 
 def pooled(cases: Cases) -> Cases:
     """Cases that are known by the same features, such as seeds of one task and encoding, as one case each."""
-    rows = np.array([cases.task.astype(str), *(values.astype(str) for values in cases.features.values())]).T
+    rows = np.array(
+        [cases.task.astype(str), cases.stratum, *(values.astype(str) for values in cases.features.values())]
+    ).T
     _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     count = np.bincount(group.reshape(-1)).astype(float)
 

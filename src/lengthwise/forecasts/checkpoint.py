@@ -16,7 +16,7 @@ from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.conformal import LEVEL, covers
 from lengthwise.forecasts.coverage import FEWEST_TASKS, condition, covering, near_enough, violations
 from lengthwise.forecasts.distributions import brier, crps
-from lengthwise.forecasts.forecast import question, refusal, relevance_of, settings_of_question, the_atlas
+from lengthwise.forecasts.forecast import question, refusal, relevance_of, same_recipe, settings_of_question, the_atlas
 from lengthwise.forecasts.predicting import Prediction, predict
 from lengthwise.forecasts.similar import Relevance
 from lengthwise.messages import explain, sentence
@@ -152,7 +152,10 @@ def forecast_from(
     found = predict(shown, usable, relevance, multiples, seen=seen, level=level)
     settings = {**settings_of_question(shown), "seen": shown.sizes[-1]}
     text = [_so_far(shown), *([found.answer()] if held else []), *found.remarks()]
-    claims, tables = found.claims(conditions), [found.horizons(), found.nearest_runs(), found.distribution()]
+    claims, tables = (
+        found.claims([*conditions, same_recipe(atlas)]),
+        [found.horizons(), found.nearest_runs(), found.distribution()],
+    )
     if truth is not None:
         claims += _scores(found, truth)
         tables.insert(1, _compared(found, truth))

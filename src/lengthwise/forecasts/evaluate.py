@@ -120,7 +120,7 @@ def scored(atlas: Atlas, seen: float | None = None) -> Scored:
         for name, values in curve_forecasts(runs, seen, AT).items():
             holds = ((values >= THRESHOLD) & held_so_far).astype(float)
             found[name] = Forecasts(holds, steps(values), np.full((len(runs), 2), np.nan))
-            alone = replace(cases, features={name: 2 * np.arcsin(np.sqrt(values))})
+            alone = replace(cases, features={name: (2 * np.arcsin(np.sqrt(values))).round(2)})
             found[f"{name}.calibrated"] = _nested(alone, exact, (name,), seen)
     return Scored(runs, seen, exact, cases.holds[:, _HORIZON], found)
 
@@ -136,7 +136,7 @@ def _nested(cases: Cases, exact: Floats, features: tuple[str, ...], seen: float 
     parts = []
     for group in np.unique(groups):
         rest = cases.part(groups != group)
-        relevance = chosen(pooled(rest) if seen is None else rest, features)
+        relevance = chosen(pooled(rest), features)
         parts.append((np.flatnonzero(groups == group), relevance))
     return _forecasts(cases, exact, parts, seen)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.resources
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -41,7 +42,7 @@ explain(
         "forecast.measured_here": "seeds of this task itself that held at 4 x the training size ({held} of {seeds})",
         "forecast.here": "The atlas measured this task itself: it held at 4 times the training size in {held} of "
         "{seeds} seeds. The forecast does not use them.",
-        "forecast.default_recipe": "the model and its training are the task's defaults, as in the atlas",
+        "forecast.same_recipe": "the model and its training are those of the atlas ({recipe})",
         "forecast.empty": "the atlas has no runs, so there is nothing to forecast from",
     }
 )
@@ -84,7 +85,7 @@ def forecast(
         settings_of_question(asked),
         sentence("forecast.title", settings_of_question(asked)),
         (*text, *(sentence("forecast.here", claim.evidence) for claim in measured), *found.remarks()),
-        (*found.claims([*conditions, Assumption("forecast.default_recipe")]), *measured),
+        (*found.claims([*conditions, same_recipe(atlas)]), *measured),
         (found.horizons(), found.nearest(), found.distribution()),
     )
 
@@ -150,6 +151,13 @@ def known_of(asked: AtlasRun) -> str:
     facts = asked.facts
     states = "" if facts.states is None else f"; minimal automaton of {facts.states} states"
     return sentence("forecast.known_of_task", {**vars(facts), "verdict": asked.verdict, "states": states})
+
+
+def same_recipe(atlas: Atlas) -> Assumption:
+    """That the model asked about is made as those of the atlas are, most of which have these settings."""
+    settings = Counter(tuple(sorted(run.settings.items())) for run in atlas.runs).most_common(1)[0][0]
+    recipe = ", ".join([*(f"{name} {value}" for name, value in settings), "otherwise the defaults"])
+    return Assumption("forecast.same_recipe", values={"recipe": recipe})
 
 
 def settings_of_question(asked: AtlasRun) -> dict[str, str | int]:
