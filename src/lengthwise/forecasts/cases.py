@@ -21,7 +21,7 @@ from lengthwise.probes.curve.standard import THRESHOLD
 
 MULTIPLES = (2.0, 4.0, 8.0)  # of the training size
 
-BEFORE = ("oracle_class", "verdict", "position", "family", "readout", "regular", "states", "alphabet", "answer_length")
+BEFORE = ("oracle_class", "verdict", "position", "family", "readout", "kind", "states", "alphabet", "answer_length")
 SHOWN = ("last", "fall", "margin", "margin_trend", "confidence", "confidence_trend", "entropy", "norm_trend")
 _BIASES = ("alibi", "t5", "kerple", "fire")
 _TABLES = ("learned", "sinusoidal")
@@ -107,7 +107,7 @@ def _before(run: AtlasRun) -> dict[str, str | float]:
         "position": run.position,
         "family": family_of(run.position),
         "readout": facts.readout,
-        "regular": "no" if facts.states is None else "yes",
+        "kind": run.group if facts.states is None else "regular",
         "states": math.nan if facts.states is None else math.log2(facts.states),
         "alphabet": math.log2(max(1, facts.alphabet)) / 2,
         "answer_length": facts.answer_length,

@@ -88,11 +88,13 @@ def forecast_subject(
 def known_of_subject(subject: Subject, task: Task | None, train_size: int | None) -> tuple[Task, int]:
     """The task and the training size, of a run unless others are given."""
     run = subject.capability("run") if subject.offers("run") else None
-    if task is None and run is None:
+    task = run.task if task is None and run else task
+    train_size = run.train_size if train_size is None and run else train_size
+    if task is None:
         raise UsageError(f"say which task to ask {subject.name}")
-    if train_size is None and run is None:
+    if train_size is None:
         raise UsageError(f"say to which size {subject.name} was trained")
-    return task or run.task, train_size or run.train_size
+    return task, train_size
 
 
 def _measured(subject: Subject, context: Context, position: str | None, atlas: Atlas) -> AtlasRun:

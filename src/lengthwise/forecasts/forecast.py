@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from lengthwise.atlas import Atlas, AtlasRun, facts_of, load_atlas, verdict_of
+from lengthwise.atlas.task_facts import Outcome, group_of
 from lengthwise.errors import UsageError
 from lengthwise.files import write_json
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, cases_of, holds_at, pooled
@@ -104,16 +105,18 @@ def question(task: Task, position: str, train_size: int | None, atlas: Atlas) ->
     if not task.sizes(1, size):
         raise UsageError(f"the task has no items of size 1 to {size}; its sizes begin at {task.axes[0].smallest}")
     own = [run for run in atlas.runs if run.task == name]
-    verdicts = [run.verdict for run in own if (run.position, run.train_size) == (position, size)]
-    if not verdicts and position:
+    verdict: Outcome = "unknown"  # of an encoding that is not known
+    if alike := [run for run in own if (run.position, run.train_size) == (position, size)]:
+        verdict = alike[0].verdict
+    elif position:
         furthest = task.sizes(1, int(MULTIPLES[-1]) * size)[-1]
-        verdicts = [verdict_of(task, position, size, max(furthest, size))]
+        verdict = verdict_of(task, position, size, max(furthest, size))
     return AtlasRun(
         task=name,
-        group=own[0].group if own else "",
+        group=own[0].group if own else group_of(task),
         facts=own[0].facts if own else facts_of(task),
         position=position,
-        verdict=verdicts[0] if verdicts else "unknown",
+        verdict=verdict,
         settings={},
         train_size=size,
         seed=0,
