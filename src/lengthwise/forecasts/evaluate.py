@@ -241,7 +241,8 @@ def _verdict(one: Scored, claims: Sequence[Claim]) -> str:
     wins = len(ends) == len(own) and all(end.high < 0 for end in ends)
     loses = any(end.low > 0 for end in ends)
     key = "forecast.wins" if wins else "forecast.loses" if loses else "forecast.draws"
-    return sentence(key, {"when": one.when, "baseline": own[0].evidence["baseline"]})
+    when = f"{one.when[:1].upper()}{one.when[1:]}"
+    return sentence(key, {"when": when, "baseline": own[0].evidence["baseline"]})
 
 
 def _mean(values: Floats) -> float | None:

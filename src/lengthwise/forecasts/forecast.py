@@ -184,7 +184,19 @@ def _measured(asked: AtlasRun, atlas: Atlas) -> list[Claim]:
 
 def fingerprint(atlas: Atlas) -> str:
     """A digest of what relevances are chosen from."""
-    rows = [[run.task, run.position, run.train_size, run.seed, run.verdict, *run.exact] for run in atlas.runs]
+    rows = [
+        [
+            run.task,
+            run.group,
+            *vars(run.facts).values(),
+            run.position,
+            run.verdict,
+            run.train_size,
+            run.seed,
+            *run.exact,
+        ]
+        for run in atlas.runs
+    ]
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
 
 
