@@ -18,6 +18,7 @@ from lengthwise.forecasts.baselines import base_rate, curve_forecasts
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, pooled
 from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.conformal import LEVEL, interval, scores, without_each
+from lengthwise.forecasts.coverage import FEWEST_TASKS
 from lengthwise.forecasts.distributions import auroc, brier, crps, log_score, steps
 from lengthwise.forecasts.similar import Cases, Relevance, mixtures
 from lengthwise.messages import explain, sentence
@@ -104,11 +105,14 @@ class Scored:
 
 def scored(atlas: Atlas, seen: float | None = None) -> Scored:
     """All forecasters on the runs of an atlas that were measured far enough. O(groups x runs^2)."""
-    runs = tuple(run for run in atlas.runs if run.exact_at(AT) is not None and (seen is None or _was_seen(run, seen)))
-    if len({run.task for run in runs}) < 3:
+    runs = [run for run in atlas.runs if run.exact_at(AT) is not None and (seen is None or _was_seen(run, seen))]
+    cases = cases_of(runs, seen=seen)
+    rare = [one for one in np.unique(cases.stratum) if len(set(cases.task[cases.stratum == one])) < FEWEST_TASKS]
+    runs = tuple(run for run, stratum in zip(runs, cases.stratum, strict=True) if stratum not in rare)
+    if not runs:
         raise UsageError(
-            f"an evaluation forecasts each task from the others; the atlas has {len({run.task for run in runs})} that "
-            f"were measured to {AT:g} times the training size, and it takes 3"
+            f"an evaluation forecasts each task from the others; it takes {FEWEST_TASKS} tasks or more that were "
+            f"measured to {AT:g} times the training size"
         )
     cases = cases_of(runs, seen=seen)
     exact = np.array([run.exact_at(AT) for run in runs], dtype=float)
