@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from lengthwise.version import __version__
 
 if TYPE_CHECKING:
+    from lengthwise.atlas.atlas import Atlas, load_atlas
     from lengthwise.hardware import computing
     from lengthwise.models.architecture import Architecture
     from lengthwise.models.attention import Attention
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Architecture": "lengthwise.models.architecture",
     "Assumption": "lengthwise.records",
+    "Atlas": "lengthwise.atlas.atlas",
     "Attention": "lengthwise.models.attention",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.probes.curve.curve",
@@ -76,6 +78,7 @@ _HOMES = {
     "check_formulation": "lengthwise.oracle.check",
     "computing": "lengthwise.hardware",
     "inspect": "lengthwise.probes.inspection",
+    "load_atlas": "lengthwise.atlas.atlas",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
     "make_task": "lengthwise.tasks",
@@ -94,6 +97,7 @@ _HOMES = {
 __all__ = [
     "Architecture",
     "Assumption",
+    "Atlas",
     "Attention",
     "Claim",
     "Curve",
@@ -121,6 +125,7 @@ __all__ = [
     "check_formulation",
     "computing",
     "inspect",
+    "load_atlas",
     "load_run",
     "make_position",
     "make_task",

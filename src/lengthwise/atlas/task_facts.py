@@ -1,0 +1,78 @@
+"""What describes a task before any training: its class by theory, its automaton, its alphabet and its answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from lengthwise.oracle.check import check
+from lengthwise.oracle.theories.regular import automaton_of
+from lengthwise.tasks.batch import NOTHING
+from lengthwise.tasks.sizes import default_test_size, default_train_size
+from lengthwise.tasks.task import Task
+
+OracleClass = Literal["counting", "positions", "neither", "unknown"]
+AnswerForm = Literal["tag", "answer", "sequence", "number"]
+Outcome = Literal["can", "cannot", "unknown"]
+_OUTCOMES: dict[str, Outcome] = {"can hold": "can", "cannot hold": "cannot", "unknown": "unknown"}
+_ITEMS = 64
+
+
+@dataclass(frozen=True)
+class TaskFacts:
+    """What a forecast knows of a task.
+
+    oracle_class    "counting": a C-RASP program without positions answers it; "positions": one with positions does,
+                    and none without is known; "neither": no program with positions exists; else "unknown"
+    states          of the minimal automaton; None where the task is not known to be a regular language
+    alphabet        symbols that prompts hold
+    readout         "tag" (a label at every prefix), "answer" (one symbol), "sequence" (several) or "number"
+    answer_length   answer tokens per unit of size at large sizes; 0 where the answer does not grow
+    """
+
+    oracle_class: OracleClass
+    states: int | None
+    alphabet: int
+    readout: AnswerForm
+    answer_length: float
+
+
+def facts_of(task: Task) -> TaskFacts:
+    """The facts of a task, a user's own included. A second or two where the oracle has to search."""
+    sizes = task.sizes(1, default_test_size(task, default_train_size(task)))
+    samples = {size: task.draw(size, seed=0, items=range(_ITEMS)) for size in (sizes[len(sizes) // 2], sizes[-1])}
+    first, last = samples
+    lengths = {size: float((drawn.answers != NOTHING).sum(axis=1).mean()) for size, drawn in samples.items()}
+    dfa = automaton_of(task)
+    prompts = samples[last].prompts
+    return TaskFacts(
+        oracle_class=_class_of(task),
+        states=None if dfa is None else len(dfa.transitions),
+        alphabet=len(np.unique(prompts[prompts != NOTHING])) if dfa is None else len(dfa.alphabet),
+        readout=_readout(task, lengths[last]),
+        answer_length=round((lengths[last] - lengths[first]) / (last - first), 3) if last > first else 0.0,
+    )
+
+
+def verdict_of(task: Task, position: str, train_size: int, test_size: int) -> Outcome:
+    """What the oracle says of a task with an encoding, trained to one size and used at another."""
+    card = check(task, [position], train_size=train_size, test_size=test_size, quick=True)
+    return _OUTCOMES[card.verdicts[position].outlook]
+
+
+def _class_of(task: Task) -> OracleClass:
+    verdicts = check(task, ["none", "learned+offset"], quick=True).verdicts
+    if verdicts["none"].outlook == "can hold":
+        return "counting"
+    with_positions = verdicts["learned+offset"].outlook
+    return {"can hold": "positions", "cannot hold": "neither", "unknown": "unknown"}[with_positions]
+
+
+def _readout(task: Task, length: float) -> AnswerForm:
+    if task.readout == "tags":
+        return "tag"
+    if task.readout == "numbers":
+        return "number"
+    return "answer" if length <= 1 else "sequence"
