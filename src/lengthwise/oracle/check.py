@@ -32,7 +32,7 @@ from lengthwise.oracle.opinion import (
 from lengthwise.oracle.programs.find import program_for
 from lengthwise.oracle.programs.syntax import locality as look_back
 from lengthwise.oracle.programs.syntax import period
-from lengthwise.oracle.theories import locality, programs, regular, rows
+from lengthwise.oracle.theories import biases, locality, programs, regular, rows
 from lengthwise.oracle.theories.locality import judge, without_end
 from lengthwise.records import Claim
 from lengthwise.tasks import tasks
@@ -50,6 +50,7 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     programs.cut_opinions,
     regular.guessed_opinions,
     locality.opinions,
+    biases.opinions,
 )
 NO_THEORY = theory("none", "no theory", (), "no model")
 STATES = 8_000  # of all sizes together
