@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -60,7 +61,8 @@ def rounding_of(network: nn.Module) -> dict[str, Precision]:
 
 def home(network: nn.Module) -> torch.device:
     """Where a network computes: what it reads must be there."""
-    return next((one.device for one in (*network.parameters(), *network.buffers())), torch.device("cpu"))
+    tensors = itertools.chain(network.parameters(), network.buffers())  # the first is enough, and this is asked often
+    return next((one.device for one in tensors), torch.device("cpu"))
 
 
 Precise = TypeVar("Precise", bound=Tensor | nn.Module)
@@ -77,7 +79,8 @@ def drawing(seed: int, device: torch.device) -> Iterator[None]:
     """Random numbers from a seed, on the processor and on a device; the caller's are left as they were."""
     own = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices=own):
-        torch.manual_seed(seed)
+        # torch.manual_seed also notes the seed for every kind of device that is not in use, which takes a millisecond
+        (torch if own else torch.default_generator).manual_seed(seed)
         yield
 
 

@@ -152,6 +152,12 @@ class Plan:
         return self.task.sizes(1, self.test_size)
 
     @property
+    def measured_sizes(self) -> Sequence[int]:
+        """The sizes of the curve."""
+        curve = next(probe for probe in self.probes if isinstance(probe, CurveProbe))
+        return curve.sizes(self.task, self.train_size, self.test_size)
+
+    @property
     def task_name(self) -> str:
         return name_of(self.task)
 

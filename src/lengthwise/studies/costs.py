@@ -66,7 +66,7 @@ def plan_work(plan: Plan) -> Work:
     sizes, steps = plan.train_sizes, plan.recipe.steps
     checked = [sizes[round(share * (len(sizes) - 1))] for share in np.linspace(0.25, 1, _CHECKED_SIZES)]
     checks = size_work(plan, checked, _CHECKED_ITEMS, chance=False) * (steps // plan.recipe.check_every + 1)
-    return Work(steps * step_work(plan, _drawn_sizes(plan)), size_work(plan, plan.test_sizes, plan.items) + checks)
+    return Work(steps * step_work(plan, _drawn_sizes(plan)), size_work(plan, plan.measured_sizes, plan.items) + checks)
 
 
 def probe_seconds(plan: Plan) -> float:

@@ -161,7 +161,10 @@ def read_finished(folder: Path) -> RunRecord:
         record = check_run(folder)
         records = read_records(folder, record)
         plan, history = record["plan"], record["history"]
-        measured = Curve.from_record(records["curve"])
+        curve = named(records.values(), "curve")
+        if curve is None:
+            raise ValueError("it has no curve")
+        measured = Curve.from_record(curve)
         if (measured.seed, measured.train_size) != (plan["seed"], plan["train_size"]):
             raise ValueError("its curve belongs to another run")
         found = replace(

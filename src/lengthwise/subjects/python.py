@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,12 @@ class ModuleAnswers:
     tried: set[tuple[int, int]] = field(default_factory=set)
 
     def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
+        with self.network(task, size) as network:
+            return NetworkAnswers(network).mark(task, size, items, seed)
+
+    @contextlib.contextmanager
+    def network(self, task: Task, size: int) -> Iterator[ModuleNetwork]:
+        """The module as a network for this task and size, ready for evaluation."""
         model = GivenNetwork(self.module)
         tokens = task.width(size, model.causal)
         network = ModuleNetwork(model, Interface(len(task.vocabulary), task.outputs, tokens, tokens), self.module)
@@ -81,7 +88,7 @@ class ModuleAnswers:
             if (case := (len(task.vocabulary), task.outputs)) not in self.tried:
                 check_network(network, self.name, min(tokens, _TRIED), trains=False)
                 self.tried.add(case)
-            return NetworkAnswers(network).mark(task, size, items, seed)
+            yield network
         finally:
             for module, training in modes:
                 module.training = training

@@ -25,8 +25,9 @@ explain(
         "reach.title": "How far each model reaches",
         "reach.link": "Reach",
         "reach.caption": "The mean reach (the largest size up to which exact match stays at 95 % or more) divided by "
-        "the training length{signs}. A cell is learned when a seed has 95 % or more at every size of the training "
-        "range; it holds when most of these seeds keep that to three times the length, or as far as was measured.",
+        "the training length{signs}. A cell is learned when a seed has 95 % or more at every measured size of the "
+        "training range; it holds when most of these seeds keep that to three times the length, or as far as was "
+        "measured.",
         "reach.sign_censored": "≥: a seed holds to the largest size measured, and was not measured further",
         "reach.sign_hatched": "hatched: not learned in range, which says nothing about longer inputs; {advice}",
         "reach.sign_drawn": "–: answers are drawn at random, so exact match is not meaningful",

@@ -291,14 +291,14 @@ def reach_sentence(reach: Claim) -> str:
         sure = "" if interval.low == reach.value else f"; 95% interval from {interval.low:.0f}"
         return (
             f"reach at least {reach.value}, not measured further ({reach.kind}{sure}): "
-            f"exact match is {bar} or more at every size up to {reach.value}"
+            f"exact match is {bar} or more at every size measured up to {reach.value}"
         )
     ends = f"{interval.low:.0f} to {interval.high:.0f}"
     if interval.is_open:
         ends = f"from {interval.low:.0f}, with no upper end in the sizes measured"
     return (
         f"reach {reach.value} ({reach.kind}; 95% interval {ends}): "
-        f"exact match is {bar} or more at every size up to {reach.value}"
+        f"exact match is {bar} or more at every size measured up to {reach.value}"
     )
 
 
@@ -319,6 +319,6 @@ def learned_sentence(curve: Curve) -> str:
     first = next(point for point in curve.points if point.exact < THRESHOLD)
     return (
         f"not learned: exact match is {rounded_percent(first.exact)}% at size {first.size}, inside the training range, "
-        f"where it should be {THRESHOLD:.0%} at every size up to {curve.train_size}. The rest of the curve therefore "
-        f"says nothing about longer inputs: {ADVICE}"
+        f"where it should be {THRESHOLD:.0%} at every size measured up to {curve.train_size}. The rest of the curve "
+        f"therefore says nothing about longer inputs: {ADVICE}"
     )

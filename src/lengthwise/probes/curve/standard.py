@@ -1,8 +1,9 @@
 """The standard by which every run is judged, stated once: when a model has *learned*, and when it *holds*.
 
-A run has **learned** when exact match is at least 95 % at every size of its training range, so that its reach is at
-least the training size. It **holds** at k times the training size when exact match stays at 95 % or more at every size
-up to there, so that its reach is at least k times the training size; k is 3, or as far as was measured if that is less.
+A run has **learned** when exact match is at least 95 % at every measured size of its training range, so that its reach
+is at least the training size. It **holds** at k times the training size when exact match stays at 95 % or more at every
+measured size up to there; k is 3, or as far as was measured if that is less. Every size is measured unless the curve
+has a geometric grid.
 
 Both ask only for sizes that exist: a task that has sizes 4, 8 and 12 and was trained to 10 has learned when it is right
 at 4 and 8. Both are None where the question has no answer: `learned` where no size of the training range was measured

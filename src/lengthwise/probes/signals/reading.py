@@ -1,0 +1,110 @@
+"""The forward passes behind the signals: answers that the model writes itself, and what it computes on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lengthwise.errors import UsageError
+from lengthwise.models.forward import run
+from lengthwise.models.network import Network
+from lengthwise.models.placed import home
+from lengthwise.models.transformer import Transformer
+from lengthwise.probes.probe import Context
+from lengthwise.probes.sparsity.rows import row_numbers
+from lengthwise.seeds import Ints, Seeds
+from lengthwise.subjects.python import ModuleAnswers
+from lengthwise.subjects.run import NetworkAnswers, continue_greedily, measured_batches
+from lengthwise.subjects.subject import Subject
+from lengthwise.tasks.batch import EOS, Batch, lengths_of
+from lengthwise.tasks.task import Task
+
+
+@torch.no_grad()
+def measure_signals(subject: Subject, context: Context, items: int) -> dict[int, dict[str, float]]:
+    """The signals at each size of the context, on the first test items of its seed."""
+    assert context.task is not None
+    task, sizes, found = context.task.part("test"), sorted(set(context.sizes)), {}
+    answers = subject.capability("answers")
+    for number, size in enumerate(sizes, start=1):
+        if isinstance(answers, NetworkAnswers):
+            found[size] = _at_size(subject, answers.model, task, size, items, context.seed)
+        elif isinstance(answers, ModuleAnswers):
+            with answers.network(task, size) as network:
+                found[size] = _at_size(subject, network, task, size, items, context.seed)
+        else:
+            raise UsageError(f"{subject.name} gives answers without logits, from which no signal can be read")
+        context.progress(f"signals at size {size}", number, len(sizes))
+    return found
+
+
+def _at_size(subject: Subject, model: Network, task: Task, size: int, items: int, seed: int) -> dict[str, float]:
+    anatomy = subject.capability("anatomy") if subject.offers("anatomy") else None
+    margins, confidences, entropies, norms = [], [], [], []
+    for batch, seeds in measured_batches(model, task, size, range(items), seed):
+        inputs, asked, at = _as_written(model, task, batch, seeds)
+        if anatomy is None:
+            logits = model(*(one.to(home(model)) for one in (inputs, at, asked)))
+        else:
+            trace = run(anatomy, inputs, at)
+            here = asked.to(trace.output.device)
+            logits = trace.output[here]
+            for block in trace.blocks:
+                entropy, even, _ = row_numbers(block.attention_logits, block.attention_weights, asked)
+                entropies.append((entropy / even)[even > 0])
+            norms.append(trace.blocks[-1].after_mlp[here].norm(dim=-1))
+        if task.readout != "numbers":
+            margin, confidence = _certainty(logits.double().cpu(), asked.numpy())
+            margins.append(margin)
+            confidences.append(confidence)
+    found: dict[str, float] = {}
+    if margins:
+        found["margin"] = float(np.median(np.concatenate(margins)))
+        found["confidence"] = float(np.median(np.concatenate(confidences)))
+    if norms:
+        spread = torch.cat(entropies)
+        found["entropy"] = float(spread.mean()) if len(spread) else 0.0
+        found["norm"] = float(torch.cat(norms).mean())
+    return found
+
+
+def _certainty(logits: Tensor, asked: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """For each row of `asked` [items, places] the least margin of its logits [asked places, outputs], and the
+    probability of its likeliest tokens together."""
+    rows, best = asked.nonzero()[0], logits.topk(2, dim=-1).values
+    margins, logs = np.full(len(asked), np.inf), np.zeros(len(asked))
+    np.minimum.at(margins, rows, (best[:, 0] - best[:, 1]).numpy())
+    np.add.at(logs, rows, (best[:, 0] - logits.logsumexp(dim=-1)).numpy())
+    return margins, np.exp(logs)
+
+
+def _as_written(model: Network, task: Task, batch: Batch, seeds: Seeds) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch with the answers that the model writes in the place of the true ones: its inputs, where a token is asked
+    for, and the positions. An answer is at most as long as the longest true answer of its size."""
+    items, tokens = batch.inputs.shape
+    at = model.position.indices(tokens, items, model.shape, seeds, False)
+    if task.readout != "answer" or not model.architecture.causal:
+        return torch.from_numpy(batch.inputs), torch.from_numpy(batch.scored), at
+    starts = batch.scored.argmax(axis=1) + 1  # behind <sep>
+    known = [row[:start].tolist() for row, start in zip(batch.inputs, starts, strict=True)]
+    limits = np.minimum(starts + int((lengths_of(batch) - starts).max()), tokens)
+    write = _continued if not isinstance(model, Transformer) else continue_greedily
+    inputs, asked = np.zeros_like(batch.inputs), np.zeros_like(batch.scored)
+    for row, (written, start) in enumerate(zip(write(model, known, limits, at), starts, strict=True)):
+        read = written[:-1] if len(written) > start and written[-1] <= EOS else written
+        inputs[row, : len(read)] = read
+        asked[row, start - 1 : len(read)] = True
+    return torch.from_numpy(inputs), torch.from_numpy(asked), at
+
+
+def _continued(model: Network, known: list[list[int]], limits: Ints, at: Tensor) -> Iterator[list[int]]:
+    """The same as `continue_greedily`, for a network without a cache."""
+    for row, limit in zip(known, limits.tolist(), strict=True):
+        read = torch.tensor([row], device=home(model))
+        written = model.generate(read, limit - len(row), at)[0].tolist() if limit > len(row) else []
+        ends = next((place + 1 for place, token in enumerate(written) if token <= EOS), len(written))
+        yield [*row, *written[:ends]]
