@@ -46,7 +46,8 @@ def _run(
     end = np.inf if holds else TRAIN_SIZE * 8 ** drawn.beta(1, 2) if learned else drawn.uniform(4, 18)
     share = 1 / (1 + (sizes / end) ** drawn.uniform(8, 20))
     exact = drawn.binomial(ITEMS, np.clip(share, 0, 0.999)) / ITEMS
-    margin = 6 * np.clip(1 - np.log(sizes) / np.log(3 * min(end, 1e4)), 0.01, 1) * np.exp(drawn.normal(0, 0.1))
+    fading = np.clip(1 - np.log(sizes) / np.log(3 * min(end, 1e4)), 0.01, 1)
+    margin = 6 * fading * np.exp(drawn.normal(0, 0.6) + drawn.normal(0, 0.4, len(SIZES)))
     signals = {
         "margin": margin,
         "confidence": 1 / (1 + np.exp(-2 * margin + 1)),
