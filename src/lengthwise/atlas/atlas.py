@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from lengthwise.atlas.task_facts import Outcome, TaskFacts
+from lengthwise.atlas.task_facts import Group, Outcome, TaskFacts
 from lengthwise.errors import UsageError
 from lengthwise.files import replace_file
 from lengthwise.integrity import is_sealed, sealed
@@ -46,7 +46,7 @@ class AtlasRun:
     """
 
     task: str
-    group: str
+    group: Group
     facts: TaskFacts
     position: str
     verdict: Outcome

@@ -9,12 +9,16 @@ import numpy as np
 
 from lengthwise.oracle.check import check
 from lengthwise.oracle.theories.regular import automaton_of
+from lengthwise.tasks import haystack, retrieval
 from lengthwise.tasks.batch import NOTHING
+from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.languages.random_language import RandomLanguage
 from lengthwise.tasks.sizes import default_test_size, default_train_size
 from lengthwise.tasks.task import Task
 
 OracleClass = Literal["counting", "positions", "neither", "unknown"]
 AnswerForm = Literal["tag", "answer", "sequence", "number"]
+Group = Literal["language", "named", "retrieval", "steps"]
 Outcome = Literal["can", "cannot", "unknown"]
 _OUTCOMES: dict[str, Outcome] = {"can hold": "can", "cannot hold": "cannot", "unknown": "unknown"}
 _ITEMS = 64
@@ -60,6 +64,15 @@ def verdict_of(task: Task, position: str, train_size: int, test_size: int) -> Ou
     """What the oracle says of a task with an encoding, trained to one size and used at another."""
     card = check(task, [position], train_size=train_size, test_size=test_size, quick=True)
     return _OUTCOMES[card.verdicts[position].outlook]
+
+
+def group_of(task: Task) -> Group:
+    """What kind of task it is, for tables: drawn at random, made of reasoning steps, retrieval, or another."""
+    if isinstance(task, RandomLanguage):
+        return "language"
+    if isinstance(task, Formulation):
+        return "steps"
+    return "retrieval" if type(task).__module__ in (retrieval.__name__, haystack.__name__) else "named"
 
 
 def _class_of(task: Task) -> OracleClass:

@@ -69,7 +69,9 @@ def study_export(parser: Parser) -> None:
     The columns that identify a run come first, its settings last. Numbers read back as they were, and so do texts.
 
     `--summary` writes the records and distances of a study to one small JSON file instead, from which its findings can
-    be computed again: without weights, curves and examples, and with numbers rounded to four digits.
+    be computed again: without weights, curves and examples, and with numbers rounded to four digits. `--atlas` writes
+    the finished runs of a study with the probe `signals` as an atlas, with the facts of their tasks, for `load_atlas`;
+    run it again to add runs that have finished since.
     """
     parser.add_argument("name", metavar="NAME", help="the name of a study below runs/, or its folder")
     parser.add_argument(
@@ -79,6 +81,7 @@ def study_export(parser: Parser) -> None:
     parser.add("--table KEY", "this table of the records (the longest)")
     parser.flag("--claims", "one row per run, with the values of its claims")
     parser.flag("--summary", "write all records to one small JSON file")
+    parser.flag("--atlas", "write the runs as an atlas, to a file ending in .json.gz")
     parser.seed_help = ""
 
 

@@ -8,6 +8,7 @@ the interrupted ones from their checkpoints, and repeats none.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import time
 from collections import deque
 from collections.abc import Callable
@@ -35,6 +36,7 @@ from lengthwise.studies.store import INDEX, RUNS, Store
 
 SPECIFICATION, ERROR, SCRATCH = "study.toml", "error.txt", "executor"
 ATTEMPTS = 2
+_MANY = 200  # runs, with which no core waits long at the end whatever their order
 _LOOK = 0.5  # seconds between two looks at the workers
 _NO_WORKERS = 120.0  # seconds after which a cluster without a single free place is given up
 
@@ -139,9 +141,10 @@ class _Sitting:
         self.shifts = missing_shifts(folder, store.fact("shifts") or [])
 
     def _left(self) -> list[str]:
-        """What is to be done, the longest first so that no core waits at the end. Finished folders are taken in. A
-        damaged one is a run that failed, and its reason names it; if only records of probes are damaged, these are
-        measured again."""
+        """What is to be done: the longest first so that no core waits at the end, or of many runs the first seeds first
+        and of each seed a random order, so that whatever is finished is a fair part of the whole. Finished folders are
+        taken in. A damaged one is a run that failed, and its reason names it; if only records of probes are damaged,
+        these are measured again."""
         left, found = [], []
         for key, plan in self.plans.items():
             place, reason = self._place(key), ""
@@ -161,7 +164,9 @@ class _Sitting:
             left.append(key)
             self.store.mark(key, "waiting", reason)
         self.store.finish_all(found)
-        return sorted(left, key=lambda key: -self.costs[key])
+        if len(self.plans) < _MANY:
+            return sorted(left, key=lambda key: -self.costs[key])
+        return sorted(left, key=lambda key: (self.plans[key].seed, hashlib.blake2b(key.encode()).digest()))
 
     def do(self, workers: Executor) -> StudyProgress:
         if not self.queue and not self.shifts:

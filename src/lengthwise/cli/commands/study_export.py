@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from lengthwise.atlas.gather import gather_atlas
 from lengthwise.cli.output import narrate, write_object
 from lengthwise.errors import UsageError
 from lengthwise.studies.export import check_output, export, export_claims
@@ -14,7 +15,13 @@ from lengthwise.studies.summary import ENDINGS, write_summary
 
 def run(options: argparse.Namespace) -> int:
     path, others = Path(options.out), options.probe or options.table or options.claims
-    if options.summary:
+    if options.atlas:
+        if others or options.summary:
+            raise UsageError("--atlas writes curves and signals; leave --summary, --probe, --table and --claims out")
+        if not path.name.endswith(".json.gz"):
+            raise UsageError(f"the atlas {path} does not end in .json.gz; give it this ending")
+        many, what = gather_atlas(study_folder(options.name), path), "runs"
+    elif options.summary:
         if others:
             raise UsageError("--summary writes all records; leave --probe, --table and --claims out")
         if not path.name.endswith(ENDINGS):

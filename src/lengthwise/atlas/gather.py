@@ -1,0 +1,82 @@
+"""From the folder of a study to an atlas: every finished run that has a curve and signals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lengthwise.atlas.atlas import Atlas, AtlasRun, load_atlas, save_atlas
+from lengthwise.atlas.task_facts import Outcome, TaskFacts, facts_of, group_of, verdict_of
+from lengthwise.errors import UsageError
+from lengthwise.models.architecture import Architecture
+from lengthwise.probes.signals import SIGNALS, SIZES
+from lengthwise.registry import plain_settings
+from lengthwise.studies.record import RunRecord
+from lengthwise.studies.store import Store
+from lengthwise.tasks import tasks
+from lengthwise.training.recipe import Recipe
+
+LOSSES = 12  # of a run, evenly spaced
+USUAL: Mapping[str, Any] = {**plain_settings(Architecture()), **plain_settings(Recipe())}
+
+
+def gather_atlas(folder: Path, path: Path) -> int:
+    """Write the finished runs of a study to an atlas file; returns how many there are. Facts and verdicts are taken
+    from the file if it is there, so that gathering again takes seconds: the oracle is asked once for each task and
+    encoding."""
+    before = load_atlas(path) if path.exists() else Atlas(())
+    facts = {run.task: run.facts for run in before.runs}
+    verdicts = {_asked(run): run.verdict for run in before.runs}
+    with Store.open(folder) as store:
+        done = [run for run in store.runs() if run.state == "done"]
+    if not (found := [_run_of(run, facts, verdicts) for run in done]):
+        raise UsageError(f"no run of the study in {folder} is finished")
+    save_atlas(Atlas(tuple(found)), path)
+    return len(found)
+
+
+def _run_of(run: RunRecord, facts: dict[str, TaskFacts], verdicts: dict[tuple[Any, ...], Outcome]) -> AtlasRun:
+    signals = run.record("signals")
+    if signals is None or run.summary is None:
+        raise UsageError(f"the run {run.key} has no signals; an atlas is made of a study with the probe `signals`")
+    task, asked = tasks.restore(run.task), _asked(run)
+    if run.task not in facts:
+        facts[run.task] = facts_of(task)
+    if asked not in verdicts:
+        verdicts[asked] = verdict_of(task, run.position, run.train_size, run.test_size)
+    points, table = run.curve.points, signals.table(SIZES)
+    if table.column("size") != [point.size for point in points]:
+        raise UsageError(f"the run {run.key} has its curve and its signals at different sizes")
+    columns = {name: table.column(name) for name in SIGNALS}
+    known = {name: tuple(map(_number, values)) for name, values in columns.items() if None not in values}
+    losses = [loss for _, loss in run.losses]
+    places = np.linspace(0, len(losses) - 1, min(LOSSES, len(losses))).round().astype(int)
+    return AtlasRun(
+        task=run.task,
+        group=group_of(task),
+        facts=facts[run.task],
+        position=run.position,
+        verdict=verdicts[asked],
+        settings={name: value for name, value in run.settings.items() if value != USUAL.get(name)},
+        train_size=run.train_size,
+        seed=run.seed,
+        learned=bool(run.summary.learned),
+        sizes=tuple(point.size for point in points),
+        exact=tuple(point.exact for point in points),
+        items=run.items,
+        signals=known,
+        losses=tuple(losses[place] for place in places),
+    )
+
+
+def _asked(run: AtlasRun | RunRecord) -> tuple[Any, ...]:
+    """What the oracle's verdict is about."""
+    largest = run.sizes[-1] if isinstance(run, AtlasRun) else run.curve.points[-1].size
+    return run.task, run.position, run.train_size, largest
+
+
+def _number(value: Any) -> float:
+    return float(value)
