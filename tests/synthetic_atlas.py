@@ -64,7 +64,7 @@ def _run(
         settings={},
         train_size=TRAIN_SIZE,
         seed=seed,
-        learned=min(trained) >= 0.95,
+        learned=bool(min(trained) >= 0.95),
         sizes=SIZES,
         exact=tuple(map(float, exact)),
         items=ITEMS,

@@ -1,4 +1,5 @@
-"""What a forecast has to beat: the base rate by class and encoding and, for a checkpoint, curves fitted to what was seen.
+"""What a forecast has to beat: the base rate by class and encoding and, for a checkpoint, curves fitted to what
+was seen.
 
 A curve gives one value of exact match. As it stands, its forecast is certain of that value, and of holding where the
 value is 95 % or more and the run held so far. Calibrated, it is what became of other tasks' runs with similar values.

@@ -21,7 +21,7 @@ from lengthwise.probes.curve.standard import THRESHOLD
 MULTIPLES = (2.0, 4.0, 8.0)  # of the training size
 
 BEFORE = ("oracle_class", "verdict", "position", "family", "readout", "regular", "states", "alphabet", "answer_length")
-SHOWN = ("held", "last", "fall", "margin", "margin_trend", "confidence", "confidence_trend", "entropy", "norm_trend")
+SHOWN = ("last", "fall", "margin", "margin_trend", "confidence", "confidence_trend", "entropy", "norm_trend")
 _BIASES = ("alibi", "t5", "kerple", "fire")
 _TABLES = ("learned", "sinusoidal")
 _LEAST = 1e-3  # of a margin, and of a probability and its complement
@@ -62,7 +62,8 @@ def seen_to(run: AtlasRun, multiple: float) -> AtlasRun:
 
 def cases_of(runs: Sequence[AtlasRun], multiples: Sequence[float] = MULTIPLES, seen: float | None = None) -> Cases:
     """Runs as cases, with what became of them at multiples of the training size. With `seen`, the features hold what
-    was measured up to that multiple."""
+    was measured up to that multiple, and runs that held up to there are a stratum of their own: one that has failed
+    already holds nowhere beyond."""
     names = {task: number for number, task in enumerate(dict.fromkeys(run.task for run in runs))}
     cells = [(run.task, run.position, run.train_size, repr(sorted(run.settings.items()))) for run in runs]
     counts = {cell: cells.count(cell) for cell in set(cells)}
@@ -72,6 +73,7 @@ def cases_of(runs: Sequence[AtlasRun], multiples: Sequence[float] = MULTIPLES, s
     shape = (len(runs), len(multiples))
     return Cases(
         task=np.array([names[run.task] for run in runs], dtype=np.int64),
+        stratum=np.array(["" if seen is None else str(row["held"]) for row in rows]),
         features={name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())},
         weight=np.array([1 / counts[cell] for cell in cells]),
         outcomes=steps(np.array(exact, dtype=float).reshape(shape)),

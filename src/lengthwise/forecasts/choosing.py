@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from lengthwise.forecasts.similar import Cases, Relevance, distance
+from lengthwise.forecasts.similar import Cases, Relevance, distance, usable
 from lengthwise.seeds import Floats
 
 LARGEST, FLOOR = 8.0, (-9.0, -0.5)  # of a relevance; of ln e
@@ -19,7 +19,7 @@ def chosen(cases: Cases, features: tuple[str, ...], iterations: int = _ITERATION
     """The relevances that forecast every task of the cases best from the other tasks. O(iterations x cases^2)."""
     found = [distance(cases.features[name], cases.features[name]).astype(np.float32) for name in features]
     gaps = np.stack(found).reshape(len(features), -1) if features else np.zeros((0, len(cases) ** 2), np.float32)
-    other = ((cases.task[:, None] != cases.task) * cases.weight).astype(np.float32)
+    other = (usable(cases, cases) * cases.weight).astype(np.float32)
     truth = np.concatenate(
         [cases.outcomes[..., _COARSE][..., :-1].reshape(len(cases), -1), cases.holds], axis=1
     ).astype(np.float32)

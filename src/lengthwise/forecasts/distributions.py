@@ -34,7 +34,7 @@ def mean(F: Floats) -> Floats:
 
 def quantile(F: Floats, level: float) -> Floats:
     """The least exact match of which F reaches `level`."""
-    return GRID[np.argmax(F >= level - 1e-9, axis=-1)]
+    return GRID[np.argmax(level - 1e-9 <= F, axis=-1)]
 
 
 def middle(F: Floats) -> Floats:

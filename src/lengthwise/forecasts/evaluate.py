@@ -1,7 +1,7 @@
 """Forecast every task of an atlas from the other tasks, and score it next to baselines.
 
-Relevances are chosen without the tasks they are used for: the tasks are dealt into five groups, and those of a group are
-forecast with relevances chosen on the other four. A forecast itself uses all tasks but its own.
+Relevances are chosen without the tasks they are used for: the tasks are dealt into five groups, and those of a
+group are forecast with relevances chosen on the other four. A forecast itself uses all tasks but its own.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from lengthwise.atlas import Atlas, AtlasRun
 from lengthwise.errors import UsageError
-from lengthwise.forecasts.baselines import CURVES, base_rate, curve_forecasts
+from lengthwise.forecasts.baselines import base_rate, curve_forecasts
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, pooled
 from lengthwise.forecasts.choosing import chosen
-from lengthwise.forecasts.conformal import LEVEL, interval, least_tasks, scores, without_each
+from lengthwise.forecasts.conformal import LEVEL, interval, scores, without_each
 from lengthwise.forecasts.distributions import auroc, brier, crps, log_score, steps
 from lengthwise.forecasts.similar import Cases, Relevance, mixtures
 from lengthwise.messages import explain, sentence
@@ -51,9 +51,9 @@ explain(
         "intervals of the differences, over tasks, exclude 0.",
         "forecast.loses": "{when}: forecasts from similar cases are worse than {baseline}.",
         "forecast.draws": "{when}: forecasts from similar cases are not shown to be better than {baseline}.",
-        "forecast.scores_note": "each task forecast from the others; exact match at {at:g} times the training size. Lower "
-        "is better for Brier score, log score and CRPS, higher for AUROC. Intervals of {level:.0%} are conformal for "
-        "every forecaster.",
+        "forecast.scores_note": "each task forecast from the others; exact match at {at:g} times the training size. "
+        "Lower is better for Brier score, log score and CRPS, higher for AUROC. Intervals of {level:.0%} are "
+        "conformal for every forecaster.",
     }
 )
 
@@ -113,13 +113,14 @@ def scored(atlas: Atlas, seen: float | None = None) -> Scored:
     cases = cases_of(runs, seen=seen)
     exact = np.array([run.exact_at(AT) for run in runs], dtype=float)
     found = {OURS: _nested(cases, exact, BEFORE if seen is None else BEFORE + SHOWN, seen)}
-    found[BASE] = _fixed(cases, exact, base_rate(cases), seen)
+    anywhere = replace(cases, stratum=np.full(len(cases), ""))  # the base rate knows nothing of a checkpoint
+    found[BASE] = _forecasts(anywhere, exact, [(np.arange(len(cases)), base_rate(cases))], None)
     if seen is not None:
-        held_so_far = cases.features["held"] == "yes"
+        held_so_far = cases.stratum == "yes"
         for name, values in curve_forecasts(runs, seen, AT).items():
             holds = ((values >= THRESHOLD) & held_so_far).astype(float)
             found[name] = Forecasts(holds, steps(values), np.full((len(runs), 2), np.nan))
-            alone = replace(cases, features={name: 2 * np.arcsin(np.sqrt(values)), "held": cases.features["held"]})
+            alone = replace(cases, features={name: 2 * np.arcsin(np.sqrt(values))})
             found[f"{name}.calibrated"] = _nested(alone, exact, (name,), seen)
     return Scored(runs, seen, exact, cases.holds[:, _HORIZON], found)
 
@@ -140,17 +141,13 @@ def _nested(cases: Cases, exact: Floats, features: tuple[str, ...], seen: float 
     return _forecasts(cases, exact, parts, seen)
 
 
-def _fixed(cases: Cases, exact: Floats, relevance: Relevance, seen: float | None) -> Forecasts:
-    return _forecasts(cases, exact, [(np.arange(len(cases)), relevance)], seen)
-
-
 def _forecasts(
     cases: Cases, exact: Floats, parts: Sequence[tuple[NDArray, Relevance]], seen: float | None
 ) -> Forecasts:
     """Forecasts for the cases of each part with its relevance."""
     outcomes, holds = np.zeros((len(cases), cases.outcomes.shape[-1])), np.zeros(len(cases))
     ends = np.full((len(cases), 2), np.nan)
-    alike = cases.features["position" if seen is None else "held"]  # intervals are valid for each value of it
+    alike = cases.features["position"] if seen is None else cases.stratum  # intervals are valid for each value of it
     for asked, relevance in parts:
         weights = relevance.weights(cases, cases)
         outcomes[asked] = mixtures(weights[asked], cases.outcomes[:, _HORIZON])

@@ -27,6 +27,7 @@ class Cases:
     """Cases and what became of them.
 
     task       [cases], numbers: cases of one task are never used for one another
+    stratum    [cases], texts: neither are cases of different strata
     features   by name [cases]: texts, compared for equality, or numbers, whose distance is their difference
     weight     [cases], the share of its task and encoding that a case stands for
     outcomes   [cases, horizons, grid], distributions of exact match; NaN where it was not measured
@@ -34,6 +35,7 @@ class Cases:
     """
 
     task: Ints
+    stratum: NDArray[np.str_]
     features: Mapping[str, NDArray]
     weight: Floats
     outcomes: Floats
@@ -44,7 +46,7 @@ class Cases:
 
     def part(self, chosen: NDArray) -> Cases:
         """The chosen cases: numbers, or truth values."""
-        own = {name: getattr(self, name)[chosen] for name in ("task", "weight", "outcomes", "holds")}
+        own = {name: getattr(self, name)[chosen] for name in ("task", "stratum", "weight", "outcomes", "holds")}
         return replace(self, **own, features={name: values[chosen] for name, values in self.features.items()})
 
 
@@ -64,16 +66,22 @@ class Relevance:
         return total
 
     def weights(self, asked: Cases, known: Cases) -> Floats:
-        """The weights of the known cases, [asked, known]; none for a case of the same task."""
+        """The weights of the known cases, [asked, known]; none for a case of the same task or another stratum."""
         found = np.exp(self.floor) + np.exp(-self.distances(asked, known))
-        return found * known.weight * (asked.task[:, None] != known.task)
+        return found * known.weight * usable(asked, known)
+
+
+def usable(asked: Cases, known: Cases) -> NDArray[np.bool_]:
+    """Which known cases may be used for which: those of other tasks and of the same stratum, [asked, known]."""
+    return (asked.task[:, None] != known.task) & (distance(asked.stratum, known.stratum) == 0)
 
 
 def distance(first: NDArray, second: NDArray) -> Floats:
     """Between the values of one feature, [first, second]: 0 or 1 for texts, at most 3 for numbers. A number that is
     missing is 1 from any other and 0 from another that is missing."""
     if first.dtype.kind in "UO":
-        return (first[:, None] != second).astype(float)
+        numbers = np.unique(np.concatenate([first, second]), return_inverse=True)[1]  # compared faster than texts
+        return (numbers[: len(first), None] != numbers[len(first) :]).astype(float)
     missing = np.isnan(first)[:, None].astype(float) + np.isnan(second)
     return np.where(missing == 1, 1.0, np.where(missing == 2, 0.0, np.minimum(np.abs(first[:, None] - second), 3.0)))
 
