@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from lengthwise.errors import UsageError
@@ -14,7 +15,7 @@ _LETTERS = "abcdefgh"
 _MOST_STATES = 12
 _TRIES = 5000
 _SHORTEST = 3  # from here on every length has a word
-_LENGTH, _WORDS = 20, 1000  # at least so many words of this length: fewer could be learned by heart
+_LENGTH, _WORDS = 20, 1000  # at least so many words of this length with different tags: fewer are learned by heart
 _MOST_ALIKE = 0.9  # of all prefixes on average may have the same tag
 
 
@@ -23,11 +24,12 @@ _MOST_ALIKE = 0.9  # of all prefixes on average may have the same tag
 class RandomLanguage(RegularLanguage):
     """Tag every prefix of a word of a random regular language with the symbols that may come next.
 
-    `random_language:seed=1,states=3`: `a b a` → `{a,b,$} {b} {a,b,$} {b}`. Its minimal automaton has `states` states
+    `random_language:seed=1,states=3`: `a b` → `{a,b,$} {a,b} {a,b,$}`. Its minimal automaton has `states` states
     over `alphabet` letters and is drawn by `seed`: every transition leads to a uniform state, every state accepts with
     probability 1/2, and in half of the automata one state is a dead end that a transition leads to with probability
-    1/4. It is drawn again until it is minimal, every length from 3 on has a word and length 20 at least 1,000, and no
-    tag stands at more than 90 % of the prefixes. `regular_member:language=random_language` asks whether a word belongs.
+    1/4. It is drawn again until it is minimal, every length from 3 on has a word, length 20 has at least 1,000 words
+    with different tags, and no tag stands at more than 90 % of the prefixes.
+    `regular_member:language=random_language` asks whether a word belongs.
     """
 
     seed: int = 0
@@ -64,13 +66,12 @@ class RandomLanguage(RegularLanguage):
 
 
 def _is_varied(dfa: Dfa) -> bool:
-    """Whether there are words enough, and different tags in them at short and at long lengths."""
-    words = _numbers_of_words(dfa, _LENGTH)
-    if min(words[_SHORTEST:]) == 0 or words[_LENGTH] < _WORDS:
-        return False
-    if not all(dfa.has_word(length) for length in range(_LENGTH, 8 * _LENGTH + 1)):
+    """Whether every length has words, enough of them have different tags, and no tag stands nearly everywhere."""
+    if dfa.is_empty() or not all(dfa.has_word(length) for length in range(_SHORTEST, 8 * _LENGTH + 1)):
         return False
     language = _Given(dfa)
+    if _tag_rows(dfa, language.tags) < _WORDS:
+        return False
     return all(language.chance(length).token <= _MOST_ALIKE for length in (_LENGTH, 8 * _LENGTH))
 
 
@@ -81,12 +82,21 @@ class _Given(RegularLanguage):
     def build(self) -> Dfa:
         return self.dfa
 
+    @property
+    def tags(self) -> list[int]:
+        """The tag of every state, -1 where no word passes."""
+        return self._tables.tags.tolist()
 
-def _numbers_of_words(dfa: Dfa, longest: int) -> list[int]:
-    """How many words there are of each length from 0 to the longest."""
-    here = [int(state in dfa.accepting) for state in range(len(dfa.transitions))]
-    found = [here[dfa.start]]
-    for _ in range(longest):
-        here = [sum(here[target] for target in row) for row in dfa.transitions]
-        found.append(here[dfa.start])
-    return found
+
+def _tag_rows(dfa: Dfa, tags: list[int]) -> int:
+    """How many different rows of tags the words of the length have that is looked at: the paths of sets of states, as
+    of an automaton that reads tags in place of letters."""
+    here = {frozenset([dfa.start]): 1}
+    for _ in range(_LENGTH):
+        onward: Counter[frozenset[int]] = Counter()
+        for states, count in here.items():
+            targets = {target for state in states for target in dfa.transitions[state] if tags[target] >= 0}
+            for tag in {tags[target] for target in targets}:
+                onward[frozenset(target for target in targets if tags[target] == tag)] += count
+        here = dict(onward)
+    return sum(count for states, count in here.items() if states & dfa.accepting)
