@@ -20,6 +20,8 @@ from lengthwise.version import __version__
 if TYPE_CHECKING:
     from lengthwise.atlas.atlas import Atlas, load_atlas
     from lengthwise.forecasts.advice import advise
+    from lengthwise.forecasts.checkpoint import forecast_subject
+    from lengthwise.forecasts.forecast import forecast
     from lengthwise.hardware import computing
     from lengthwise.models.architecture import Architecture
     from lengthwise.models.attention import Attention
@@ -79,6 +81,8 @@ _HOMES = {
     "check": "lengthwise.oracle.check",
     "check_formulation": "lengthwise.oracle.check",
     "computing": "lengthwise.hardware",
+    "forecast": "lengthwise.forecasts.forecast",
+    "forecast_subject": "lengthwise.forecasts.checkpoint",
     "inspect": "lengthwise.probes.inspection",
     "load_atlas": "lengthwise.atlas.atlas",
     "load_run": "lengthwise.runs.run",
@@ -127,6 +131,8 @@ __all__ = [
     "check",
     "check_formulation",
     "computing",
+    "forecast",
+    "forecast_subject",
     "inspect",
     "load_atlas",
     "load_run",

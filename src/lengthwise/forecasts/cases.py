@@ -6,6 +6,7 @@ What is asked about is an `AtlasRun` too: without sizes before training, with th
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -66,7 +67,7 @@ def cases_of(runs: Sequence[AtlasRun], multiples: Sequence[float] = MULTIPLES, s
     already holds nowhere beyond."""
     names = {task: number for number, task in enumerate(dict.fromkeys(run.task for run in runs))}
     cells = [(run.task, run.position, run.train_size, repr(sorted(run.settings.items()))) for run in runs]
-    counts = {cell: cells.count(cell) for cell in set(cells)}
+    counts = Counter(cells)
     exact = [[_number(run.exact_at(multiple)) for multiple in multiples] for run in runs]
     holds = [[_number(holds_at(run, multiple)) for multiple in multiples] for run in runs]
     rows = [{**_before(run), **({} if seen is None else _shown(seen_to(run, seen)))} for run in runs]

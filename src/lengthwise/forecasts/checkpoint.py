@@ -11,7 +11,8 @@ import numpy as np
 
 from lengthwise.atlas import Atlas, AtlasRun
 from lengthwise.errors import UsageError
-from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, reach_of
+from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, reach_of, seen_to
+from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.conformal import LEVEL
 from lengthwise.forecasts.coverage import FEWEST_TASKS, condition, covering, violations
 from lengthwise.forecasts.distributions import brier, crps
@@ -25,7 +26,6 @@ from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.probes.probe import Context, ask
 from lengthwise.probes.signals import SIGNALS, SIZES, SignalsProbe
 from lengthwise.records import Assumption, Claim, Record, Table, columns
-from lengthwise.registry import check_of
 from lengthwise.tasks.sizes import geometric_sizes, name_of
 
 if TYPE_CHECKING:
@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from lengthwise.tasks.task import Task
 
 ITEMS = 100  # per size, as in the atlas
+_ROUNDING = 1 + 1e-9  # a size that is divided by the training size and multiplied again is not below itself
 
 explain(
     {
         "forecast.checkpoint": "forecast for {name}, measured to size {seen}",
         "forecast.held_so_far": "Exact match is 95 % or more at every size measured, up to {seen}.",
-        "forecast.failed": "Exact match is below 95 % from size {size} on, so the reach is {reach}; what is forecast is "
-        "exact match.",
+        "forecast.failed": "Exact match is below 95 % from size {size} on, so the reach is {reach}. What is "
+        "forecast is exact match.",
         "forecast.comparable": "the atlas has runs that had held, or failed, up to this multiple of the training size",
         "forecast.comparable_not": "the atlas has {tasks} of the {least} tasks that a forecast needs with runs that "
         "{did} up to {seen:g} times the training size",
@@ -53,10 +54,9 @@ explain(
 
 def forecast_subject(
     subject: Subject,
-    task: Task | None = None,
+    context: Context | None = None,
     *,
     seen: int,
-    context: Context = Context(),
     position: str | None = None,
     check: bool = False,
     level: float = LEVEL,
@@ -66,11 +66,12 @@ def forecast_subject(
 
     Its curve and its signals are measured at sizes up to `seen`, at the same multiples of the training size as in the
     atlas. The record has exact match beyond, with intervals, and the probability that the reach is at least n. A run of
-    lengthwise knows its task, training size and encoding; of another subject they are `task`, `context.train_size` and
+    lengthwise knows its task, training size and encoding; of another subject they are those of `context` and
     `position`. `context` also has the number of items per size (100) and the seed. With `check` the sizes beyond are
     measured too, and the forecast is scored.
     """
-    task, size = _known(subject, task, context.train_size)
+    context = context or Context()
+    task, size = _known(subject, context.task, context.train_size)
     atlas = the_atlas(atlas)
     grid = geometric_sizes(task, size, int(MULTIPLES[-1]) * size)
     sizes, beyond = ([n for n in grid if (n <= seen) == inside] for inside in (True, False))
@@ -127,16 +128,17 @@ def _truth(subject: Subject, context: Context, beyond: Sequence[int]) -> dict[in
 def _forecast(
     shown: AtlasRun, beyond: Sequence[int], atlas: Atlas, level: float, name: str, truth: dict[int, float] | None
 ) -> Record:
-    seen = shown.sizes[-1] / shown.train_size
+    seen = shown.sizes[-1] / shown.train_size * _ROUNDING
     usable = [run for run in atlas.runs if _comparable(run, seen)]
     held = reach_of(shown) == shown.sizes[-1]
-    alike = {run.task for run in usable if (reach_of(run) >= seen * run.train_size * (1 - 1e-9)) == held}
+    alike = {run.task for run in usable if (min(seen_to(run, seen).exact) >= THRESHOLD) == held}
     about = {"tasks": len(alike), "least": FEWEST_TASKS, "seen": seen, "did": "held" if held else "failed"}
     conditions = [*covering(shown, atlas), condition("forecast.comparable", len(alike) >= FEWEST_TASKS, **about)]
     if violations(conditions):
         return refusal(shown, atlas, relevance_of(atlas), conditions)
     relevance = _chosen(usable, seen)
-    found = predict(shown, usable, relevance, [n / shown.train_size for n in beyond], seen=seen, level=level)
+    multiples = [n / shown.train_size * _ROUNDING for n in beyond]
+    found = predict(shown, usable, relevance, multiples, seen=seen, level=level)
     settings = {**settings_of_question(shown), "seen": shown.sizes[-1]}
     text = [_so_far(shown), found.answer(), *found.remarks()]
     claims, tables = found.claims(conditions), [found.horizons(), found.nearest(), found.distribution()]
@@ -155,9 +157,8 @@ def _comparable(run: AtlasRun, seen: float) -> bool:
 
 def _chosen(runs: Sequence[AtlasRun], seen: float) -> Relevance:
     """Relevances for this multiple of the training size, a second or two."""
-    choose = check_of("lengthwise.forecasts.choosing:chosen")  # scipy
     multiples = [multiple for multiple in MULTIPLES if multiple > seen]
-    return choose(cases_of(runs, multiples, seen), BEFORE + SHOWN)
+    return chosen(cases_of(runs, multiples, seen), BEFORE + SHOWN)
 
 
 def _so_far(shown: AtlasRun) -> str:

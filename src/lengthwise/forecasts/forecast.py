@@ -14,6 +14,7 @@ from lengthwise.atlas import Atlas, AtlasRun, facts_of, load_atlas, verdict_of
 from lengthwise.errors import UsageError
 from lengthwise.files import write_json
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, cases_of, holds_at, pooled
+from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.conformal import LEVEL
 from lengthwise.forecasts.coverage import covering, near_enough, violations
 from lengthwise.forecasts.predicting import nearest_table, predict
@@ -22,7 +23,6 @@ from lengthwise.messages import explain, sentence
 from lengthwise.positions import Position, positions
 from lengthwise.probes.curve.standard import wilson
 from lengthwise.records import Assumption, Claim, Record
-from lengthwise.registry import check_of
 from lengthwise.tasks import tasks
 from lengthwise.tasks.sizes import default_train_size, name_of
 from lengthwise.tasks.task import Task
@@ -188,8 +188,7 @@ def relevance_of(atlas: Atlas) -> Relevance:
 
 def chosen_before(atlas: Atlas) -> Relevance:
     """The relevances that forecast each task of the atlas best from the others."""
-    choose = check_of("lengthwise.forecasts.choosing:chosen")  # needs scipy, which kept relevances do not
-    return choose(pooled(cases_of(atlas.runs)), BEFORE)
+    return chosen(pooled(cases_of(atlas.runs)), BEFORE)
 
 
 def keep_relevance(atlas: Atlas, path: str | Path) -> None:

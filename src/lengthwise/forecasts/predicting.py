@@ -74,7 +74,7 @@ class Prediction:
         resting = (*conditions, Assumption("forecast.exchangeable_tasks"), self._about_seeds())
         about = {"tasks": len({run.task for run in self.known}), "effective_tasks": round(self.effective_tasks(), 1)}
         for number, multiple in enumerate(self.multiples):
-            here = {"size": self.size(multiple), "multiple": multiple, **about}
+            here = {"size": self.size(multiple), "multiple": round(multiple, 3), **about}
             chance = round(float(self.holds[number]), 4)
             found.append(Claim("forecast.holds", chance, "share", "predicted", "holds", None, resting, None, here))
             value, ends = round(float(mean(self.outcomes[number])), 4), self.intervals[number]
@@ -94,13 +94,15 @@ class Prediction:
             below = float(F[np.searchsorted(GRID, THRESHOLD - 1e-9) - 1])
             low, high = (None, None) if ends is None else (ends.low, ends.high)
             peaks = (float(F[np.searchsorted(GRID, _COLLAPSED + 1e-9) - 1]), 1 - below)
-            rows.append((multiple, self.size(multiple), float(self.holds[number]), float(mean(F)), low, high, *peaks))
+            rows.append(
+                (round(multiple, 3), self.size(multiple), float(self.holds[number]), float(mean(F)), low, high, *peaks)
+            )
         return Table("forecast.horizons", _HORIZONS, tuple(rows), "forecast")
 
     def distribution(self) -> Table:
         """One row per multiple and value of exact match, with the probability of at most that value."""
         rows = (
-            (multiple, float(value), float(F[place]))
+            (round(multiple, 3), float(value), float(F[place]))
             for multiple, F in zip(self.multiples, self.outcomes, strict=True)
             for place, value in enumerate(GRID)
         )
@@ -113,7 +115,8 @@ class Prediction:
 
     def answer(self) -> str:
         """The probabilities of holding at 2, 4 and 8 times the training size, as far as they are forecast."""
-        wanted = [number for number, multiple in enumerate(self.multiples) if multiple in MULTIPLES]
+        near = [number for number, one in enumerate(self.multiples) if np.isclose(one, MULTIPLES, rtol=1e-6).any()]
+        wanted = near or [-1]
         joined = (
             " / ".join(f"{value:.0f}" for value in values[wanted])
             for values in (np.array(self.multiples), 100 * self.holds)
