@@ -70,4 +70,7 @@
   menus.forEach((menu) => menu.addEventListener("change", filter));
   document.getElementById("choices").hidden = false;
   filter();
+  // On a phone the figure would cover the map, so it waits there until a cell is chosen.
+  if (window.matchMedia("(min-width: 75rem)").matches) show({ target: table.querySelector("td[data-cell]") });
+  document.documentElement.dataset.ready = "true";
 })();
