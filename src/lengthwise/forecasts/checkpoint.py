@@ -3,7 +3,7 @@ curve and similar signals did beyond it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,8 @@ from lengthwise.atlas import Atlas, AtlasRun
 from lengthwise.errors import UsageError
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, reach_of, seen_to
 from lengthwise.forecasts.choosing import chosen
-from lengthwise.forecasts.conformal import LEVEL
-from lengthwise.forecasts.coverage import FEWEST_TASKS, condition, covering, violations
+from lengthwise.forecasts.conformal import LEVEL, covers
+from lengthwise.forecasts.coverage import FEWEST_TASKS, condition, covering, near_enough, violations
 from lengthwise.forecasts.distributions import brier, crps
 from lengthwise.forecasts.forecast import question, refusal, relevance_of, settings_of_question, the_atlas
 from lengthwise.forecasts.predicting import Prediction, predict
@@ -26,7 +26,7 @@ from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.probes.probe import Context, ask
 from lengthwise.probes.signals import SIGNALS, SIZES, SignalsProbe
 from lengthwise.records import Assumption, Claim, Record, Table, columns
-from lengthwise.tasks.sizes import geometric_sizes, name_of
+from lengthwise.tasks.sizes import geometric_sizes
 
 if TYPE_CHECKING:
     from lengthwise.subjects.subject import Subject
@@ -71,7 +71,7 @@ def forecast_subject(
     measured too, and the forecast is scored.
     """
     context = context or Context()
-    task, size = _known(subject, context.task, context.train_size)
+    task, size = known_of_subject(subject, context.task, context.train_size)
     atlas = the_atlas(atlas)
     grid = geometric_sizes(task, size, int(MULTIPLES[-1]) * size)
     sizes, beyond = ([n for n in grid if (n <= seen) == inside] for inside in (True, False))
@@ -81,10 +81,11 @@ def forecast_subject(
         raise UsageError(f"the atlas ends at {MULTIPLES[-1]:g} times the training size; seen is below {grid[-1]}")
     context = replace(context, task=task, train_size=size, sizes=tuple(sizes), items=context.items or ITEMS)
     shown = _measured(subject, context, position, atlas)
-    return _forecast(shown, beyond, atlas, level, subject.name, _truth(subject, context, beyond) if check else None)
+    truth = _truth(subject, context, beyond) if check else None
+    return forecast_from(shown, beyond, atlas, level=level, name=subject.name, truth=truth)
 
 
-def _known(subject: Subject, task: Task | None, train_size: int | None) -> tuple[Task, int]:
+def known_of_subject(subject: Subject, task: Task | None, train_size: int | None) -> tuple[Task, int]:
     """The task and the training size, of a run unless others are given."""
     run = subject.capability("run") if subject.offers("run") else None
     if task is None and run is None:
@@ -97,11 +98,7 @@ def _known(subject: Subject, task: Task | None, train_size: int | None) -> tuple
 def _measured(subject: Subject, context: Context, position: str | None, atlas: Atlas) -> AtlasRun:
     """The subject as the atlas would describe it, measured at the sizes of the context."""
     assert context.task is not None
-    if len(context.sizes) < 2:
-        raise UsageError(
-            f"a forecast needs the curve at two sizes or more, and {name_of(context.task)} has "
-            f"{f'only size {context.sizes[0]}' if context.sizes else 'none'} up to there"
-        )
+    _check_sizes(context.sizes)
     curve = Curve.from_record(ask(CurveProbe(), subject, context))
     rows = ask(SignalsProbe(), subject, context).table(SIZES).records()
     signals = {name: tuple(row[name] for row in rows) for name in SIGNALS if all(row[name] is not None for row in rows)}
@@ -125,9 +122,18 @@ def _truth(subject: Subject, context: Context, beyond: Sequence[int]) -> dict[in
     return {point.size: point.exact for point in curve.points}
 
 
-def _forecast(
-    shown: AtlasRun, beyond: Sequence[int], atlas: Atlas, level: float, name: str, truth: dict[int, float] | None
+def forecast_from(
+    shown: AtlasRun,
+    beyond: Sequence[int],
+    atlas: Atlas,
+    *,
+    level: float = LEVEL,
+    name: str = "",
+    truth: Mapping[int, float] | None = None,
 ) -> Record:
+    """The forecast at the sizes `beyond` for a model whose curve and signals are those of `shown`; scored by exact
+    match at these sizes where it is known."""
+    _check_sizes(shown.sizes)
     seen = shown.sizes[-1] / shown.train_size * _ROUNDING
     usable = [run for run in atlas.runs if _comparable(run, seen)]
     held = reach_of(shown) == shown.sizes[-1]
@@ -136,17 +142,29 @@ def _forecast(
     conditions = [*covering(shown, atlas), condition("forecast.comparable", len(alike) >= FEWEST_TASKS, **about)]
     if violations(conditions):
         return refusal(shown, atlas, relevance_of(atlas), conditions)
+    together = cases_of((shown, *usable), (), seen)
+    own, known = together.part(np.array([0])), together.part(np.arange(1, len(usable) + 1))
+    conditions.append(near_enough(own, known))
     relevance = _chosen(usable, seen)
+    if violations(conditions):
+        return refusal(shown, atlas, relevance, conditions, seen)
     multiples = [n / shown.train_size * _ROUNDING for n in beyond]
     found = predict(shown, usable, relevance, multiples, seen=seen, level=level)
     settings = {**settings_of_question(shown), "seen": shown.sizes[-1]}
-    text = [_so_far(shown), found.answer(), *found.remarks()]
-    claims, tables = found.claims(conditions), [found.horizons(), found.nearest(), found.distribution()]
+    text = [_so_far(shown), *([found.answer()] if held else []), *found.remarks()]
+    claims, tables = found.claims(conditions), [found.horizons(), found.nearest_runs(), found.distribution()]
     if truth is not None:
         claims += _scores(found, truth)
         tables.insert(1, _compared(found, truth))
     title = sentence("forecast.checkpoint", {"name": name, "seen": shown.sizes[-1]})
     return Record("forecast", settings, title, tuple(text), tuple(claims), tuple(tables))
+
+
+def _check_sizes(sizes: Sequence[int]) -> None:
+    """Refuse a curve that shows no trend."""
+    if len(sizes) < 2:
+        measured = f"only size {sizes[0]} was measured" if sizes else "none was measured"
+        raise UsageError(f"a forecast needs the curve at two sizes or more, and {measured}")
 
 
 def _comparable(run: AtlasRun, seen: float) -> bool:
@@ -172,19 +190,19 @@ def _so_far(shown: AtlasRun) -> str:
 # --- compared with the truth ----------------------------------------------------------------------------------------
 
 
-def _outcomes(found: Prediction, truth: dict[int, float]) -> tuple[np.ndarray, np.ndarray]:
+def _outcomes(found: Prediction, truth: Mapping[int, float]) -> tuple[np.ndarray, np.ndarray]:
     """Exact match at each multiple, and whether the reach is at least that far."""
     exact = np.array([truth[found.size(multiple)] for multiple in found.multiples])
     held = reach_of(found.asked) == found.asked.sizes[-1]
     return exact, np.logical_and.accumulate(exact >= THRESHOLD) & held
 
 
-def _compared(found: Prediction, truth: dict[int, float]) -> Table:
+def _compared(found: Prediction, truth: Mapping[int, float]) -> Table:
     exact, held = _outcomes(found, truth)
     rows = []
     for number, multiple in enumerate(found.multiples):
         ends = found.intervals[number]
-        inside = None if ends is None else bool(ends.low <= exact[number] <= ends.high)
+        inside = None if ends is None else covers(ends, exact[number])
         rows.append(
             (found.size(multiple), float(exact[number]), inside, float(found.holds[number]), bool(held[number]))
         )
@@ -192,11 +210,11 @@ def _compared(found: Prediction, truth: dict[int, float]) -> Table:
     return Table("forecast.compared", columns(described), tuple(rows), "forecast and measurement")
 
 
-def _scores(found: Prediction, truth: dict[int, float]) -> list[Claim]:
+def _scores(found: Prediction, truth: Mapping[int, float]) -> list[Claim]:
     exact, held = _outcomes(found, truth)
     resting = (Assumption("forecast.same_items"),)
     ends = [(one, value) for one, value in zip(found.intervals, exact, strict=True) if one is not None]
-    inside = sum(one.low <= value <= one.high for one, value in ends)
+    inside = sum(covers(one, value) for one, value in ends)
     about = {"inside": inside, "sizes": len(ends)}
     scores = {
         "forecast.brier": float(brier(found.holds, held.astype(float)).mean()),

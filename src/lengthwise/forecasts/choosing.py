@@ -13,7 +13,7 @@ LARGEST, FLOOR = 8.0, (-9.0, -0.5)  # of a relevance; of ln e
 _START, _START_FLOOR = 0.7, -4.0
 _ITERATIONS = 40
 _COARSE = slice(None, None, 5)  # of the grid: enough for choosing relevances
-_PENALTY = 2e-4  # on relevances, so that a feature that tells nothing is left out
+_PENALTY = 1e-3  # on relevances, so that a feature that tells nothing is left out
 
 
 def chosen(cases: Cases, features: tuple[str, ...], iterations: int = _ITERATIONS) -> Relevance:

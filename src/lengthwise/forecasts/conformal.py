@@ -52,6 +52,11 @@ def scores(F: Floats, outcomes: Floats) -> Floats:
     return np.abs(found - 0.5)
 
 
+def covers(ends: Interval, value: float) -> bool:
+    """Whether an interval holds a value, to the nearest hundredth: its ends are values of the grid."""
+    return bool(ends.low - 0.005 <= value <= ends.high + 0.005)
+
+
 def interval(own: Floats, known: Floats, tasks: np.ndarray, level: float = LEVEL) -> Interval | None:
     """The interval of one run asked about.
 

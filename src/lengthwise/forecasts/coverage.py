@@ -49,14 +49,17 @@ def covering(asked: AtlasRun, atlas: Atlas) -> list[Assumption]:
     return found
 
 
-def near_enough(asked: Cases, known: Cases, relevance: Relevance) -> Assumption:
-    """Whether the nearest task is as near as every task of the atlas has another one. Where the encoding is known, runs
-    with it are compared, so that only what distinguishes the tasks counts."""
+def near_enough(asked: Cases, known: Cases) -> Assumption:
+    """Whether the nearest task is as near as every task of the atlas has another one. All features count alike: whether
+    one that the atlas varies little is relevant is not known. Where the encoding is known, runs with it are compared,
+    so that only what distinguishes the tasks counts."""
+    known = known.part(known.stratum == asked.stratum[0])
     alike = known.features["position"] == asked.features["position"][0]
     known = known.part(alike) if alike.any() else known
     same = known.task[:, None] == known.task
-    own = np.where(same, np.inf, relevance.distances(known, known)).min(axis=1, initial=np.inf)
-    nearest = np.where(known.task == asked.task[0], np.inf, relevance.distances(asked, known)[0]).min(initial=np.inf)
+    alike = Relevance(dict.fromkeys(known.features, 1.0), 0.0)
+    own = np.where(same, np.inf, alike.distances(known, known)).min(axis=1, initial=np.inf)
+    nearest = np.where(known.task == asked.task[0], np.inf, alike.distances(asked, known)[0]).min(initial=np.inf)
     most = float(own[np.isfinite(own)].max(initial=0.0))
     return condition("forecast.near_enough", bool(nearest <= most + 1e-9), distance=float(nearest), most=most)
 

@@ -82,7 +82,7 @@ class Scored:
     def losses(self, name: str) -> dict[str, Floats]:
         """Scores of each run."""
         one = self.by_name[name]
-        inside = (one.intervals[:, 0] <= self.exact) & (self.exact <= one.intervals[:, 1])
+        inside = (one.intervals[:, 0] - 0.005 <= self.exact) & (self.exact <= one.intervals[:, 1] + 0.005)
         there = ~np.isnan(one.intervals[:, 0])
         return {
             "brier": brier(one.holds, self.held),

@@ -74,7 +74,7 @@ def forecast(
     relevance = relevance_of(atlas)
     together = cases_of((asked, *atlas.runs), ())
     own, known = together.part(np.array([0])), together.part(np.arange(1, len(atlas) + 1))
-    conditions = [*covering(asked, atlas), near_enough(own, known, relevance)]
+    conditions = [*covering(asked, atlas), near_enough(own, known)]
     if violations(conditions):
         return refusal(asked, atlas, relevance, conditions)
     found = predict(asked, atlas.runs, relevance, MULTIPLES, level=level)
@@ -125,12 +125,14 @@ def question(task: Task, position: str, train_size: int | None, atlas: Atlas) ->
     )
 
 
-def refusal(asked: AtlasRun, atlas: Atlas, relevance: Relevance, conditions: Sequence[Assumption]) -> Record:
+def refusal(
+    asked: AtlasRun, atlas: Atlas, relevance: Relevance, conditions: Sequence[Assumption], seen: float | None = None
+) -> Record:
     """What is said instead of a forecast, with the nearest evidence there is."""
     known = [run for run in atlas.runs if run.task != asked.task]
     weights = np.zeros(len(known))
     if known:
-        together = cases_of((asked, *known), ())
+        together = cases_of((asked, *known), (), seen)
         weights = relevance.weights(together.part(np.array([0])), together.part(np.arange(1, len(known) + 1)))[0]
     claim = Claim("forecast.outside", None, "", "predicted", "refused", assumptions=tuple(conditions))
     return Record(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengthwise.atlas import AtlasRun
-from lengthwise.forecasts.cases import MULTIPLES, cases_of, family_of, holds_at
+from lengthwise.forecasts.cases import MULTIPLES, cases_of, family_of, holds_at, reach_of, seen_to
 from lengthwise.forecasts.conformal import LEVEL, interval, least_tasks, scores, without_each
 from lengthwise.forecasts.coverage import condition, violations
 from lengthwise.forecasts.distributions import GRID, mean
@@ -21,6 +21,10 @@ from lengthwise.seeds import Floats
 CONFORMAL = Reference("lee2023", "hierarchical jackknife+")
 _NEAREST = 8  # tasks shown
 _COLLAPSED = 0.05
+_RUNS = columns(
+    "task:text | position:text encoding | seed:whole | weight:share | seen:share last seen | "
+    "exact:share exact match at 4 x | reach:number reach / training size"
+)
 _HORIZONS = columns(
     "multiple:number x training size | size:whole | holds:share P(holds) | exact:share mean exact match | "
     "low:share from | high:share to | collapsed:share P(<= 5 %) | right:share P(>= 95 %)"
@@ -63,6 +67,7 @@ class Prediction:
     weights: Floats
     compared: int
     level: float
+    seen: float | None = None
 
     def size(self, multiple: float) -> int:
         """A multiple of the training size, as a size."""
@@ -112,6 +117,16 @@ class Prediction:
     def nearest(self) -> Table:
         """The tasks that count most, by their runs with the same encoding where there are some."""
         return nearest_table(self.asked.position, self.known, self.weights)
+
+    def nearest_runs(self) -> Table:
+        """The runs that count most, and how far each held."""
+        rows = []
+        for place in np.argsort(-self.weights, kind="stable")[:_NEAREST]:
+            run = self.known[place]
+            exact = (seen_to(run, self.seen).exact[-1] if self.seen else None, run.exact_at(4))
+            weight, reach = float(self.weights[place]), reach_of(run) / run.train_size
+            rows.append((run.task, run.position, run.seed, weight, *exact, reach))
+        return Table("forecast.nearest_runs", _RUNS, tuple(rows), "nearest runs")
 
     def answer(self) -> str:
         """The probabilities of holding at 2, 4 and 8 times the training size, as far as they are forecast."""
@@ -192,6 +207,7 @@ def predict(
         weights=weights[0] / weights.sum(),
         compared=len(np.unique(cases.task[alike])),
         level=level,
+        seen=seen,
     )
 
 
