@@ -19,6 +19,7 @@ from lengthwise.oracle.horizons import (
     alibi_window,
     heaviest,
     horizon,
+    kerple_tail,
     logit_spread,
     memory_of,
     sight,
@@ -67,6 +68,24 @@ def test_the_horizon_is_the_least_distance_and_inverse_to_the_slope() -> None:
         assert alibi_tail(slope, spread, found) <= share * (1 + 1e-9)
         assert found == 1 or alibi_tail(slope, spread, found - 1) > share
     assert horizon(1 / 256, 0.0) == pytest.approx(16 * horizon(1 / 16, 0.0), rel=0.1)
+
+
+@pytest.mark.parametrize("weight", [0.5, 1.2, 3.0])
+def test_no_logits_move_more_weight_to_far_keys_than_the_tail_of_kerple_allows(weight: float) -> None:
+    for _ in range(60):
+        keys, spread, rate = int(RNG.integers(2, 2000)), float(RNG.uniform(0, 6)), float(RNG.uniform(0.05, 4))
+        distance, apart = int(RNG.integers(1, keys)), np.arange(keys)
+        for content in (RNG.uniform(0, spread, keys), np.where(apart >= distance, spread, 0.0)):
+            far = softmax(content - weight * np.log1p(rate * apart))[distance:].sum()
+            assert far <= kerple_tail(weight, rate, spread, distance) * (1 + 1e-9)
+
+
+def test_a_weight_below_one_keeps_the_share_of_the_far_half_at_every_length() -> None:
+    shares = []
+    for keys in (10**3, 10**4, 10**5):
+        weights = softmax(-0.5 * np.log1p(np.arange(keys)))
+        shares.append(weights[keys // 2 :].sum())
+    assert shares == pytest.approx([1 - 0.5**0.5] * 3, abs=0.02)
 
 
 def test_one_key_has_no_more_weight_than_bounded_logits_allow() -> None:
@@ -211,8 +230,12 @@ def test_a_steep_head_keeps_the_last_symbols_distinct_and_a_flat_one_does_not() 
 
 @pytest.mark.parametrize(
     ("position", "parameter", "value"),
-    [("t5", "values", 0.0), ("fire", "outer", 0.0), ("kerple", "raw_weight", -200.0)]
-    + [("kerple:variant=power", "raw_weight", -200.0)],
+    [
+        ("t5", "values", 0.0),
+        ("fire", "outer", 0.0),
+        ("kerple", "raw_weight", -200.0),
+        ("kerple:variant=power", "raw_weight", -200.0),
+    ],
 )
 def test_with_a_bias_of_zero_a_model_is_the_one_without_an_encoding(
     position: str, parameter: str, value: float
@@ -264,7 +287,7 @@ def test_the_window_of_a_verdict_is_the_one_of_the_slopes_and_its_assumptions_ar
     opinion = check("regular:expression=(aa)*", ("alibi",), quick=True).verdicts["alibi"].opinions[0]
     assert opinion.grounds is not None and opinion.grounds.kind == "proved"
     assert opinion.grounds.value == sight([alibi_window(1 / 256, 64.0)] * 2)
-    assert {one.key for one in opinion.claim.assumptions} == {"biases.spread", "biases.order"}
+    assert {one.key for one in opinion.claim.assumptions} == {"biases.spread", "biases.shape", "biases.order"}
 
 
 def test_advice_names_what_need_not_be_switched_off_first() -> None:

@@ -49,6 +49,15 @@ def horizon(slope: float, spread: float, share: float = 0.5) -> int:
     return max(1, math.ceil(math.log1p(math.exp(spread) * (1 - share) / share) / slope - 1e-9))
 
 
+def kerple_tail(weight: float, rate: float, spread: float, distance: int) -> float:
+    """The same for KERPLE's bias -weight ln(1 + rate d), where the weight is above 1 (theorem 5); 1 where it is not, as
+    then every share of a long input keeps its share of the weight."""
+    if weight <= 1 or distance < 1:
+        return 1.0
+    near, far = ((1 + rate * end) ** (1 - weight) for end in (distance, distance - 1))
+    return min(1.0, math.exp(spread) * far / (1 - near))
+
+
 def heaviest(spread: float, keys: int) -> float:
     """The largest weight that one of so many keys can have if logits differ by at most `spread`, biases included
     (theorem 4): with `none`, `rope`, `t5` or any other encoding whose logits are bounded, it melts away with length."""

@@ -44,6 +44,8 @@ explain(
         "biases.window": "last tokens that the answer depends on",
         "biases.memory": "last symbols that settle every answer",
         "biases.spread": "the logits that one query gives to two keys by their content differ by at most {spread:g}",
+        "biases.shape": "the model has {layers} layers of {heads} heads",
+        "biases.underflow": "the weight of the bias, which is above 0, is so small that it is 0 in floating point",
         "biases.order": "in which order a sum with zeros is added up changes no answer",
         "biases.own": "The last symbol settles every answer, so nothing has to be remembered.",
         "biases.local": "The last {symbols} symbols settle every answer, and a head of slope {steepest:.3g}, above "
@@ -77,13 +79,14 @@ def _included(question: Question, how: str) -> list[Opinion]:
     if not found:
         return []
     why = sentence(f"biases.by_{how}", {"encoding": question.encoding})
+    positive = (Assumption("biases.underflow"),) if encoding_names(question.encoding)[0] == "kerple" else ()
     return [
         question.opinion(
             SWITCHED_OFF,
             "can hold",
             why,
             found[0].grounds,
-            assumptions=found[0].claim.assumptions,
+            assumptions=found[0].claim.assumptions + positive,
             reference=found[0].claim.reference,
             details=(found[0].why, *found[0].details),
         )
@@ -96,12 +99,16 @@ def _alibi(question: Question) -> list[Opinion]:
     encoding = make_position(question.encoding)
     if rule != "softmax" or not isinstance(encoding, Alibi):
         return []
-    layers = int(preset.get("depth", DEPTH))
-    slopes = [s / float(settings.get("temperature", 1)) for s in encoding.slopes(int(preset.get("heads", HEADS)))]
+    layers, heads = int(preset.get("depth", DEPTH)), int(preset.get("heads", HEADS))
+    slopes = [slope / float(settings.get("temperature", 1)) for slope in encoding.slopes(heads)]
     window = sight([alibi_window(min(slopes), SPREAD)] * layers)
-    values = {"window": window, "smallest": min(slopes), "steepest": max(slopes), "layers": layers}
+    values = {"window": window, "smallest": min(slopes), "steepest": max(slopes), "layers": layers, "heads": heads}
     values |= {"size": question.test_size, "spread": SPREAD}
-    bounded = (Assumption("biases.spread", values={"spread": SPREAD}), Assumption("biases.order"))
+    bounded = (
+        Assumption("biases.spread", values={"spread": SPREAD}),
+        Assumption("biases.shape", values={"layers": layers, "heads": heads}),
+        Assumption("biases.order"),
+    )
     grounds = Claim("biases.window", window, "tokens", "proved", assumptions=bounded, evidence=values)
     dfa = regular.automaton_of(question.task)
     if dfa is None or len(dfa.transitions) > MOST_STATES:
@@ -123,10 +130,11 @@ def _alibi(question: Question) -> list[Opinion]:
 def _local(question: Question, memory: Memory, values: dict[str, float]) -> Opinion:
     """The last symbols settle everything: the query's own token, or several that a steep slope keeps distinct."""
     values = {**values, "symbols": memory.symbols or 0}
+    shape = Assumption("biases.shape", values={name: values[name] for name in ("layers", "heads")})
     grounds = Claim("biases.memory", memory.symbols, "symbols", "proved", evidence=values)
     if memory.symbols != 1 and values["steepest"] <= LOCAL_SLOPE:
         changes = (Advice("encoding", "advice.slope", ("alibi:first=1",)),)
         why = sentence("biases.flat", values)
         return question.opinion(WINDOW, "unknown", why, grounds, reference=HORIZONS, changes=changes)
     why = sentence("biases.own" if memory.symbols == 1 else "biases.local", values)
-    return question.opinion(WINDOW, "can hold", why, grounds, assumptions=(EXPRESSED,), reference=HORIZONS)
+    return question.opinion(WINDOW, "can hold", why, grounds, assumptions=(EXPRESSED, shape), reference=HORIZONS)
