@@ -1,4 +1,4 @@
-"""What the slopes of ALiBi predict, and what models with these slopes do: `python benchmarks/horizons.py` (a few minutes).
+"""What the slopes of ALiBi predict, and what models with such slopes do. In minutes: `python benchmarks/horizons.py`.
 
 The majority of fair coins. A head of slope m reads the sum of e^(-m d) s_d over the tokens s_d = +1, -1 at distances d,
 and by the central limit theorem its sign is that of the plain sum with probability 1 - arccos(rho) / pi, where
@@ -78,15 +78,21 @@ def main() -> None:
                 seeds=[seed],
                 folder=Path(folder) / "run",
                 probes=["curve:grid=geometric"],
-                **{"depth": depth, "steps": options.steps, "batch": 64, "rate": 3e-3},
+                depth=depth,
+                heads=4,
+                width=64,
+                steps=options.steps,
+                batch=64,
+                rate=3e-3,
             )
             curve = (run.curves[0] if hasattr(run, "curves") else run.curve).plain()
         shares = {point["size"]: point["exact"] for point in curve["points"]}
         slope = lw.make_position(encoding).slopes(4)[-1] if encoding != "none" else math.nan
         said = {size: predicted(slope, size) for size in shares} if name == "majority, one slope" else {}
-        text = "  ".join(f"{size}: {share:.2f}" + (f" ({said[size]:.2f})" if said else "") for size, share in shares.items())
-        print(f"{name}; {task if isinstance(task, str) else 'fair coins'}; {encoding}; seed {seed}\n    {text}", flush=True)
-        found.append({"case": name, "task": str(task), "encoding": encoding, "depth": depth, "seed": seed, "exact": shares})
+        texts = [f"{size}: {share:.2f}" + (f" ({said[size]:.2f})" if said else "") for size, share in shares.items()]
+        of = task if isinstance(task, str) else "fair coins"
+        print(f"{name}; {of}; {encoding}; seed {seed}\n    {'  '.join(texts)}", flush=True)
+        found.append({"case": name, "task": of, "encoding": encoding, "depth": depth, "seed": seed, "exact": shares})
         if options.out:
             options.out.write_text(json.dumps(found, indent=1))
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.transformer import Transformer, fresh_model
 from lengthwise.oracle.check import check
@@ -20,12 +21,12 @@ from lengthwise.oracle.horizons import (
     heaviest,
     horizon,
     kerple_tail,
-    logit_spread,
     memory_of,
     sight,
 )
 from lengthwise.positions import make_position
 from lengthwise.positions.encodings import Alibi
+from lengthwise.probes.horizon import spreads_of
 from lengthwise.tasks.languages.regex import automaton
 
 RNG = np.random.default_rng(5)
@@ -107,15 +108,8 @@ def model_of(position: str, loud: float, depth: int = 2) -> Transformer:
 
 def spreads(model: Transformer) -> list[float]:
     """The largest spread of a head, for each layer."""
-    found = []
-    for block in model.blocks:
-        norm, qkv, heads = block.attention_norm, block.attention.qkv, block.attention.heads
-        weight, bias = (part.detach().double().numpy() for part in (qkv.weight, qkv.bias))
-        (queries, keys, _), offset = np.split(weight, 3), np.split(bias, 3)[0]
-        gain, shift = (part.detach().double().numpy() for part in (norm.weight, norm.bias))
-        of_heads = zip(*(np.split(part, heads) for part in (queries, offset, keys)), strict=True)
-        found.append(max(logit_spread(*head, gain, shift) for head in of_heads))
-    return found
+    blocks = anatomy_of(model).blocks
+    return [max(spreads_of(block.attention, block.norm_attention)) for block in blocks]  # pyright: ignore
 
 
 @pytest.mark.parametrize("loud", [1.0, 20.0, 60.0])
@@ -287,7 +281,7 @@ def test_the_window_of_a_verdict_is_the_one_of_the_slopes_and_its_assumptions_ar
     opinion = check("regular:expression=(aa)*", ("alibi",), quick=True).verdicts["alibi"].opinions[0]
     assert opinion.grounds is not None and opinion.grounds.kind == "proved"
     assert opinion.grounds.value == sight([alibi_window(1 / 256, 64.0)] * 2)
-    assert {one.key for one in opinion.claim.assumptions} == {"biases.spread", "biases.shape", "biases.order"}
+    assert {one.key for one in opinion.claim.assumptions} == {"biases.spread", "biases.shape", "horizon.order"}
 
 
 def test_advice_names_what_need_not_be_switched_off_first() -> None:

@@ -84,7 +84,7 @@ _RULES = columns("rule:text | encoding:text | temperature | expected:share expec
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Situation:
     """A task at two sizes, what theory says of it, and the encodings ranked for it."""
 
     task: Task
@@ -128,7 +128,7 @@ def advise(
     return Record("advise", settings, sentence("advise.title", settings), _text(asked), claims, tables, data=data)
 
 
-def _asked(task: Task, train_size: int | None, test_size: int | None, atlas: Atlas) -> _Asked:
+def _asked(task: Task, train_size: int | None, test_size: int | None, atlas: Atlas) -> _Situation:
     encodings = list(dict.fromkeys(run.position for run in atlas.runs)) or ["none", "learned+offset"]
     card = check(task, encodings, train_size=train_size, test_size=test_size, quick=True)
     name = name_of(task)
@@ -136,10 +136,10 @@ def _asked(task: Task, train_size: int | None, test_size: int | None, atlas: Atl
     verdicts = {encoding: _VERDICTS[card.verdicts[encoding].outlook] for encoding in encodings}
     cells = cells_of(atlas, card.test_size / card.train_size)
     ranking = tuple(rank(cells, facts, verdicts, name))
-    return _Asked(task, name, card.train_size, card.test_size, card, facts, atlas, ranking)
+    return _Situation(task, name, card.train_size, card.test_size, card, facts, atlas, ranking)
 
 
-def _text(asked: _Asked) -> tuple[str, ...]:
+def _text(asked: _Situation) -> tuple[str, ...]:
     best = asked.best
     verdict = outlook_words(asked.card.verdicts[best.encoding].outlook)
     values = {"encoding": best.encoding, "held": best.held, "tasks": best.tasks, "runs": best.runs}
@@ -151,7 +151,7 @@ def _text(asked: _Asked) -> tuple[str, ...]:
     return (sentence(key, values),)
 
 
-def _encoding_claims(asked: _Asked) -> tuple[Claim, ...]:
+def _encoding_claims(asked: _Situation) -> tuple[Claim, ...]:
     """The encoding, and the share of similar tasks that hold with it."""
     best = asked.best
     evidence = {
@@ -173,7 +173,7 @@ def _encoding_claims(asked: _Asked) -> tuple[Claim, ...]:
     return chosen, Claim("advise.share", share, "share", "measured", "holds", best.interval, assumed, evidence=evidence)
 
 
-def _other_size(asked: _Asked) -> tuple[Assumption, ...]:
+def _other_size(asked: _Situation) -> tuple[Assumption, ...]:
     sizes = [run.train_size for run in asked.atlas.runs]
     if not sizes or min(sizes) <= asked.train_size <= max(sizes):
         return ()
@@ -181,7 +181,7 @@ def _other_size(asked: _Asked) -> tuple[Assumption, ...]:
     return (Assumption("advise.other_size", values=values),)
 
 
-def _setting_claims(asked: _Asked) -> tuple[Claim, ...]:
+def _setting_claims(asked: _Situation) -> tuple[Claim, ...]:
     """The attention rule, the model and the recipe: those of the task's preset. The atlas says how many runs of similar
     tasks learned the training range with theirs, and whether it compares others."""
     chosen = {**vars(Architecture()), **vars(Recipe()), **_USUAL, **asked.task.preset}
@@ -198,7 +198,7 @@ def _setting_claims(asked: _Asked) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def _size_claim(asked: _Asked) -> Claim:
+def _size_claim(asked: _Situation) -> Claim:
     """The training size asked about, or the least that theory asks for where that is more. No other was measured."""
     needed = [
         claim for claim in asked.card.training if claim.key in _LEAST_SIZES and isinstance(claim.value, int | float)
@@ -212,7 +212,7 @@ def _size_claim(asked: _Asked) -> Claim:
     return Claim("advise.train_size", value, "", least.kind, assumptions=least.assumptions, evidence=evidence)
 
 
-def _seeds_claim(asked: _Asked) -> Claim:
+def _seeds_claim(asked: _Situation) -> Claim:
     """Enough seeds that one holds, if the task can hold with the encoding at all: from the share of runs that hold in
     similar tasks where any does, with half a run added to either side."""
     some = [cell for cell in asked.best.cells if cell.held and cell.runs > 1]
@@ -225,7 +225,7 @@ def _seeds_claim(asked: _Asked) -> Claim:
     return Claim("advise.seeds", seeds, "", "predicted", evidence=evidence)
 
 
-def _changes(asked: _Asked) -> list[dict[str, str]]:
+def _changes(asked: _Situation) -> list[dict[str, str]]:
     """What would change the advice: what theory names, and encodings that are not clearly worse for similar tasks."""
     best = asked.best
     found = [{"key": change.key, "sentence": change.sentence} for change in asked.card.changes]
@@ -237,7 +237,7 @@ def _changes(asked: _Asked) -> list[dict[str, str]]:
     return found
 
 
-def _command(asked: _Asked, claims: Sequence[Claim]) -> str:
+def _command(asked: _Situation, claims: Sequence[Claim]) -> str:
     """The command that tries the advice."""
     by_key = {claim.key: claim for claim in claims}
     encoding, seeds, least = (by_key[f"advise.{name}"].value for name in ("encoding", "seeds", "train_size"))
@@ -250,7 +250,7 @@ def _command(asked: _Asked, claims: Sequence[Claim]) -> str:
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _lines(asked: _Asked, claims: Sequence[Claim]) -> Table:
+def _lines(asked: _Situation, claims: Sequence[Claim]) -> Table:
     """Each line of the advice with its grounds."""
     rows = []
     for claim in claims:
@@ -260,7 +260,7 @@ def _lines(asked: _Asked, claims: Sequence[Claim]) -> Table:
     return Table("advise.lines", _LINES, tuple(rows))
 
 
-def _grounds(asked: _Asked, claim: Claim) -> list[str]:
+def _grounds(asked: _Situation, claim: Claim) -> list[str]:
     """What theory says, and what was measured."""
     evidence = claim.evidence
     if claim.key == "advise.encoding":
@@ -285,7 +285,7 @@ def _grounds(asked: _Asked, claim: Claim) -> list[str]:
     return [*only, sentence("advise.learned", evidence)] if claim.key == "advise.recipe" or not only else only
 
 
-def _encoding_table(asked: _Asked) -> Table:
+def _encoding_table(asked: _Situation) -> Table:
     rows = []
     for one in asked.ranking:
         ends = (None, None) if one.interval is None else (one.interval.low, one.interval.high)
@@ -297,7 +297,7 @@ def _encoding_table(asked: _Asked) -> Table:
     return Table("advise.encodings", _ENCODINGS, tuple(rows), note=sentence("advise.encodings_note", values))
 
 
-def _rules(asked: _Asked) -> Table:
+def _rules(asked: _Situation) -> Table:
     """Our advice next to the fixed rules."""
     fixed = BEYOND if asked.test_size > asked.train_size else WITHIN
     own = [run.group for run in asked.atlas.runs if run.task == asked.name]
@@ -310,7 +310,7 @@ def _rules(asked: _Asked) -> Table:
     return Table("advise.rules", _RULES, tuple(rows), note=sentence("advise.rules_note"))
 
 
-def _cell_table(asked: _Asked) -> Table:
+def _cell_table(asked: _Situation) -> Table:
     """The cells behind the advised encoding."""
     rows = tuple((c.task, c.encoding, c.exact, c.runs, c.held) for c in asked.best.cells)
     return Table("advise.cells", _CELLS, rows, sentence("advise.cells_title"), detail=True)

@@ -46,7 +46,6 @@ explain(
         "biases.spread": "the logits that one query gives to two keys by their content differ by at most {spread:g}",
         "biases.shape": "the model has {layers} layers of {heads} heads",
         "biases.underflow": "the weight of the bias, which is above 0, is so small that it is 0 in floating point",
-        "biases.order": "in which order a sum with zeros is added up changes no answer",
         "biases.own": "The last symbol settles every answer, so nothing has to be remembered.",
         "biases.local": "The last {symbols} symbols settle every answer, and a head of slope {steepest:.3g}, above "
         "ln 2, keeps them distinct at every length.",
@@ -107,7 +106,7 @@ def _alibi(question: Question) -> list[Opinion]:
     bounded = (
         Assumption("biases.spread", values={"spread": SPREAD}),
         Assumption("biases.shape", values={"layers": layers, "heads": heads}),
-        Assumption("biases.order"),
+        Assumption("horizon.order"),
     )
     grounds = Claim("biases.window", window, "tokens", "proved", assumptions=bounded, evidence=values)
     dfa = regular.automaton_of(question.task)
