@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from lengthwise.probes.inspection import Inspection, inspect
     from lengthwise.probes.recursion.walk import run_chains
     from lengthwise.records import Assumption, Claim, Interval, Reference
-    from lengthwise.runs.run import Run, load_run, measure, train
+    from lengthwise.runs.run import Run, load_run, measure, select, train
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
     from lengthwise.shift.samples import task_sample
@@ -95,6 +95,7 @@ _HOMES = {
     "over_seeds": "lengthwise.probes.curve.spread",
     "run_chains": "lengthwise.probes.recursion.walk",
     "run_study": "lengthwise.studies.results",
+    "select": "lengthwise.runs.run",
     "task_sample": "lengthwise.shift.samples",
     "train": "lengthwise.runs.run",
     "trusting": "lengthwise.trust",
@@ -145,6 +146,7 @@ __all__ = [
     "over_seeds",
     "run_chains",
     "run_study",
+    "select",
     "task_sample",
     "train",
     "trusting",

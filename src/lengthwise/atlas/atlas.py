@@ -36,7 +36,7 @@ class AtlasRun:
     group              "language" (drawn at random), "named", "retrieval" or "steps"
     facts              of the task
     verdict            the oracle's, for this task, encoding and sizes
-    settings           of the model and its training, where they differ from the defaults
+    settings           of the model and its training, where they differ from the atlas's defaults
     train_size, seed   the largest size of training, and the seed of weights and items
     learned            whether exact match is 95 % or more at every measured size of the training range
     sizes, exact       exact match by size, from the smallest to 8 times the training size or as far as it goes
@@ -71,9 +71,10 @@ class AtlasRun:
 
 @dataclass(frozen=True, repr=False)
 class Atlas:
-    """Measured runs, in the order of the study that made them."""
+    """Measured runs, in the order of the study that made them; `defaults` are the settings most of them share."""
 
     runs: tuple[AtlasRun, ...]
+    defaults: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -93,7 +94,8 @@ class Atlas:
             own = getattr(run if name in of_run else run.facts, name)
             return own in value if isinstance(value, Collection) and not isinstance(value, str) else own == value
 
-        return Atlas(tuple(r for r in self.runs if all(fits(r, name, value) for name, value in wanted.items())))
+        found = tuple(r for r in self.runs if all(fits(r, name, value) for name, value in wanted.items()))
+        return Atlas(found, self.defaults)
 
     def table(self) -> Table:
         """One row per run and size, with a column for each fact of the task and each signal."""
@@ -127,15 +129,15 @@ def load_atlas(path: str | Path | None = None) -> Atlas:
     where = importlib.resources.files("lengthwise.atlas") / "data" / FILE if path is None else Path(path)
     try:
         content = json.loads(gzip.decompress(where.read_bytes()))
+    except (gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
+        raise UsageError(f"the atlas {where} is damaged, it is not compressed JSON: {_again(path)}") from error
     except OSError as error:
         raise UsageError(f"the atlas {where} cannot be read: {error.strerror or error}") from error
-    except (EOFError, zlib.error, ValueError) as error:
-        raise UsageError(f"the atlas {where} is damaged, it is not compressed JSON: {_again(path)}") from error
     if not isinstance(content, dict) or not is_sealed(content):
         raise UsageError(f"the atlas {where} is damaged, its checksum differs: {_again(path)}")
     if content.get("schema") != SCHEMA:
         raise UsageError(f"the atlas {where} has schema {content.get('schema')!r}, and this version reads {SCHEMA}")
-    return Atlas(tuple(_runs(content)))
+    return Atlas(tuple(_runs(content)), content["defaults"])
 
 
 def save_atlas(atlas: Atlas, path: str | Path) -> None:
@@ -146,6 +148,7 @@ def save_atlas(atlas: Atlas, path: str | Path) -> None:
     plain = ("position", "verdict", "train_size", "seed", "learned", "items")
     content = {
         "schema": SCHEMA,
+        "defaults": dict(atlas.defaults),
         "tasks": {
             "task": names,
             "group": [group for group, _ in groups.values()],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,13 @@ import numpy as np
 from lengthwise.atlas.atlas import Atlas, AtlasRun, load_atlas, save_atlas
 from lengthwise.atlas.task_facts import Outcome, TaskFacts, facts_of, group_of, verdict_of
 from lengthwise.errors import UsageError
-from lengthwise.models.architecture import Architecture
 from lengthwise.probes.signals import SIGNALS, SIZES
-from lengthwise.registry import plain_settings
+from lengthwise.runs.plan import SETTINGS, Plan, plan_for
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.store import Store
 from lengthwise.tasks import tasks
-from lengthwise.training.recipe import Recipe
 
 LOSSES = 12  # of a run, evenly spaced
-USUAL: Mapping[str, Any] = {**plain_settings(Architecture()), **plain_settings(Recipe())}
 
 
 def gather_atlas(folder: Path, path: Path) -> int:
@@ -32,13 +31,42 @@ def gather_atlas(folder: Path, path: Path) -> int:
     verdicts = {_asked(run): run.verdict for run in before.runs}
     with Store.open(folder) as store:
         done = [run for run in store.runs() if run.state == "done"]
-    if not (found := [_run_of(run, facts, verdicts) for run in done]):
+    if not done:
         raise UsageError(f"no run of the study in {folder} is finished")
-    save_atlas(Atlas(tuple(found)), path)
+    defaults = _usual([run.settings for run in done])
+    found = [_run_of(run, defaults, facts, verdicts) for run in done]
+    save_atlas(Atlas(tuple(found), defaults), path)
     return len(found)
 
 
-def _run_of(run: RunRecord, facts: dict[str, TaskFacts], verdicts: dict[tuple[Any, ...], Outcome]) -> AtlasRun:
+def plan_of(run: AtlasRun, atlas: Atlas) -> Plan:
+    """The plan that makes a run of an atlas again, whatever presets and defaults are today."""
+    settings = {**atlas.defaults, **run.settings}
+    return plan_for(
+        run.task,
+        run.position,
+        {name: SETTINGS[name].restored(value) for name, value in settings.items() if value is not None},
+        train_size=run.train_size,
+        test_size=run.sizes[-1],
+        items=run.items,
+        seed=run.seed,
+        probes=("curve:grid=geometric", "signals"),
+    )
+
+
+def _usual(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The value that most runs have of each setting; None where most have none."""
+    names = dict.fromkeys(name for own in settings for name in own)
+    counted = {name: Counter(json.dumps(own.get(name)) for own in settings) for name in names}
+    return {name: json.loads(counts.most_common(1)[0][0]) for name, counts in counted.items()}
+
+
+def _run_of(
+    run: RunRecord,
+    defaults: Mapping[str, Any],
+    facts: dict[str, TaskFacts],
+    verdicts: dict[tuple[Any, ...], Outcome],
+) -> AtlasRun:
     signals = run.record("signals")
     if signals is None or run.summary is None:
         raise UsageError(f"the run {run.key} has no signals; an atlas is made of a study with the probe `signals`")
@@ -60,7 +88,7 @@ def _run_of(run: RunRecord, facts: dict[str, TaskFacts], verdicts: dict[tuple[An
         facts=facts[run.task],
         position=run.position,
         verdict=verdicts[asked],
-        settings={name: value for name, value in run.settings.items() if value != USUAL.get(name)},
+        settings={name: run.settings.get(name) for name in defaults if run.settings.get(name) != defaults[name]},
         train_size=run.train_size,
         seed=run.seed,
         learned=bool(run.summary.learned),

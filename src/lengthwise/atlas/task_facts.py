@@ -28,8 +28,8 @@ _ITEMS = 64
 class TaskFacts:
     """What a forecast knows of a task.
 
-    oracle_class    "counting": a C-RASP program without positions answers it; "positions": one with positions does,
-                    and none without is known; "neither": no program with positions exists; else "unknown"
+    oracle_class    by the oracle's verdicts: "counting": it can hold without positions, by counting alone; "positions":
+                    it can hold with learned+offset; "neither": it cannot; "unknown": no theory decides
     states          of the minimal automaton; None where the task is not known to be a regular language
     alphabet        symbols that prompts hold
     readout         "tag" (a label at every prefix), "answer" (one symbol), "sequence" (several) or "number"

@@ -22,6 +22,9 @@ def train(parser: Parser) -> None:
 
     `lengthwise train --from RUN --position none --steps 200` continues with the weights of another run, on its task and
     training size unless others are given: here it drops the positions of a model and recalibrates it.
+
+    With --select several recipes, encodings or both are tried first. Each is trained to 0.8 of the training size and
+    compared on the sizes from there to the training size; the best is then trained on all of them and measured beyond.
     """
     add_task_options(parser)
     model, training = dict(settings_of(Architecture)), settings_of(Recipe)
@@ -33,6 +36,7 @@ def train(parser: Parser) -> None:
     parser.add("--items N", "test items at each size (200)", whole_from(1), default=200)
     parser.add("--seeds N", "train N seeds, from --seed on (1)", whole_from(1), default=1)
     parser.add("--keep SHARE", "with --seeds: keep those with this exact match in range", number)
+    parser.add("--select WHAT", "choose inside the training range among recipes, encodings or recipes,encodings")
     parser.add_argument(
         "--probe", action="append", metavar="SPEC", help="measure this as well, as ladder:items=200; repeatable"
     )

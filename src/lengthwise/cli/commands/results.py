@@ -95,6 +95,8 @@ def write_records(records: list[Record]) -> None:
             write_record(record)
             continue
         write_curve(Curve.from_record(record))
+        if record.settings.get("grid") == "geometric":
+            print(wrapped(record.text[-1]))
         for claim in record.claims:
             if claim.key == "curve.generated":
                 print(f"written token by token: {claim.evidence['agree']} of {claim.evidence['items']} items agree")

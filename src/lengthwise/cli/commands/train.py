@@ -16,26 +16,36 @@ from lengthwise.probes.curve.spread import Keep, over_seeds
 from lengthwise.probes.curve.standard import too_few_items
 from lengthwise.progress import shown
 from lengthwise.runs.plan import SETTINGS, Plan, Start, default_folder, folder_of_seed, plan_for
+from lengthwise.runs.selection import Candidate, candidates, chosen_among
 from lengthwise.tasks import tasks
 from lengthwise.tasks.contract import check_own
 
 if TYPE_CHECKING:
+    from lengthwise.records import Record
     from lengthwise.runs.run import Run
 
 
 def run(options: argparse.Namespace) -> int:
     if options.keep is not None and options.seeds == 1:
         raise UsageError("--keep chooses among several seeds; it goes with --seeds 2 or more")
+    if options.select is not None and (options.seeds > 1 or options.start):
+        raise UsageError("--select trains several models of one seed from fresh weights; leave --seeds and --from out")
     keep = Keep(options.keep or 0.0)
     first = options.seed or 0
     plans = [_plan(options, seed) for seed in range(first, first + options.seeds)]
     task = plans[0].task
     check_own(task, plans[0].test_sizes[-1:])
     warn([*task.warnings(), *(too_few_items(options.items) if task.certain else [])], options.quiet)
+    tried = _candidates(plans[0], options) if options.select is not None else []
     if options.dry_run:
-        return _show_plans(plans, options)
+        return _show_plans(plans, options, tried)
+    record = None
     try:
-        runs = [_carried_out(plan, options) for plan in plans]
+        if tried:
+            run, record = _selected(tried, options)
+            runs = [run]
+        else:
+            runs = [_carried_out(plan, options) for plan in plans]
     except KeyboardInterrupt:
         raise Interrupted("stopped; what was finished is kept, and the same command resumes it") from None
     draw_curves(options.figure, [run.curve for run in runs], options.quiet)
@@ -43,9 +53,10 @@ def run(options: argparse.Namespace) -> int:
         run = runs[0]
         if options.json:
             content = {"folder": str(run.folder), "plan": run.plan.plain(), "ended": run.history.ended}
-            write_object("train", {**content, "environment": run.environment, **_records(run)})
+            choice = {} if record is None else {"selection": record.plain()}
+            write_object("train", {**content, "environment": run.environment, **choice, **_records(run)})
         else:
-            write_records([run.record(slug) for slug in run.plan.asked()])
+            write_records([*([record] if record else []), *(run.record(slug) for slug in run.plan.asked())])
         return 0
     spread = over_seeds([run.curve for run in runs], keep)
     if options.json:
@@ -67,6 +78,22 @@ def _carried_out(plan: Plan, options: argparse.Namespace) -> Run:
         run = carry_out(plan, folder, progress, options.threads)
     narrate(f"{title + ': ' if title else ''}{_summary(run, found)}", options.quiet)
     return run
+
+
+def _candidates(plan: Plan, options: argparse.Namespace) -> list[Candidate]:
+    """What --select chooses among, with what else the user said."""
+    encodings, recipes = chosen_among(options.select, plan.position_name)
+    sizes = {"train_size": plan.train_size, "test_size": plan.test_size, "items": plan.items, "seed": plan.seed}
+    return candidates(plan.task, encodings, recipes, _given(options), probes=plan.probes, **sizes)
+
+
+def _selected(tried: list[Candidate], options: argparse.Namespace) -> tuple[Run, Record]:
+    from lengthwise.runs.run import carry_out_selection  # torch: a dry run needs none of it
+
+    with shown(quiet=options.quiet) as progress:
+        found = carry_out_selection(tried, options.folder, progress, options.threads)
+    narrate(_summary(found.run, False), options.quiet)
+    return found.run, found.record
 
 
 def _records(run: Run) -> dict[str, object]:
@@ -98,13 +125,17 @@ def _plan(options: argparse.Namespace, seed: int) -> Plan:
     return plan_for(
         task,
         position,
-        {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None},
+        _given(options),
         train_size=options.train_size or begun.get("train_size"),
         test_size=options.test_size,
         items=options.items,
         seed=seed,
         probes=options.probe or (),
     )
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None}
 
 
 def _begun(folder: str) -> dict[str, Any]:
@@ -117,11 +148,14 @@ def _begun(folder: str) -> dict[str, Any]:
     return {**kept, "task": kept["task"] and tasks.restore(kept["task"]), "position": plan["model"].get("position")}
 
 
-def _show_plans(plans: list[Plan], options: argparse.Namespace) -> int:
-    """What would be done: the plans differ in their seeds alone."""
+def _show_plans(plans: list[Plan], options: argparse.Namespace, tried: list[Candidate]) -> int:
+    """What would be done: the plans differ in their seeds alone. With candidates, what is chosen among."""
     folders = [str(_folder(plan, options)) for plan in plans]
     if options.json:
-        write_object("train", {"dry_run": True, "plans": [plan.plain() for plan in plans], "folders": folders})
+        content: dict[str, Any] = {"dry_run": True, "plans": [plan.plain() for plan in plans], "folders": folders}
+        if tried:
+            content |= {"plans": [one.whole.plain() for one in tried], "folders": []}
+        write_object("train", content)
         return 0
     plan, content = plans[0], plans[0].plain()
     write_field("task", plan.task_name)
@@ -130,7 +164,10 @@ def _show_plans(plans: list[Plan], options: argparse.Namespace) -> int:
     write_field("model", ", ".join(filter(None, [content["model"].get("name"), kind, _listed(settings)])))
     write_field("training", _listed(content["recipe"]))
     write_field("sizes", f"train to {plan.train_size}, test to {plan.test_size}, {plan.items} items each")
-    for each, folder in zip(plans, folders, strict=True):
+    for one in tried:
+        trial = one.trial
+        write_field("candidate", f"{one.name}: train to {trial.train_size}, compare to {trial.test_size}")
+    for each, folder in zip(plans, folders, strict=True) if not tried else ():
         write_field(f"seed {each.seed}", f"in {folder}")
     return 0
 

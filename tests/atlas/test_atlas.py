@@ -1,0 +1,170 @@
+"""The atlas: what is written reads back, what is damaged is refused, and a study gathers into it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+import lengthwise as lw
+from lengthwise.atlas import Atlas, AtlasRun, TaskFacts, facts_of, load_atlas, save_atlas
+from lengthwise.atlas.atlas import FILE, SIGNALS
+from lengthwise.atlas.gather import gather_atlas, plan_of
+from lengthwise.atlas.task_facts import group_of
+from lengthwise.errors import UsageError
+from lengthwise.integrity import sealed
+from lengthwise.probes.curve.standard import wilson
+from lengthwise.runs.run import carry_out
+from lengthwise.studies.spec import Study
+from lengthwise.tasks import tasks
+
+FACTS = TaskFacts("counting", None, 2, "answer", 0.0)
+RUN = AtlasRun(
+    task="binary_majority",
+    group="named",
+    facts=FACTS,
+    position="none",
+    verdict="can",
+    settings={"depth": 1},
+    train_size=4,
+    seed=0,
+    learned=True,
+    sizes=(1, 4, 8, 32),
+    exact=(1.0, 1.0, 0.987, 0.5),
+    items=100,
+    signals={"margin": (3.0, 2.0, 1.23, 0.1), "confidence": (1.0, 0.9, 0.8, 0.5)},
+    losses=(0.7, 0.1),
+)
+SMALL = Atlas(
+    (RUN, AtlasRun(**{**vars(RUN), "position": "alibi", "verdict": "unknown", "learned": False})), {"depth": 2}
+)
+
+
+def test_it_reads_back_equal_and_is_written_alike(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.json.gz", tmp_path / "two.json.gz"
+    save_atlas(SMALL, one)
+    save_atlas(load_atlas(one), two)
+    assert load_atlas(one) == SMALL and one.read_bytes() == two.read_bytes()
+
+
+def test_selection_takes_values_collections_and_facts() -> None:
+    assert [run.position for run in SMALL.select(learned=True).runs] == ["none"]
+    assert len(SMALL.select(position=("none", "alibi"), oracle_class="counting")) == 2
+    assert not SMALL.select(readout="tag").runs and SMALL.select(seed=0).defaults == SMALL.defaults
+    with pytest.raises(UsageError, match="no field 'positions'"):
+        SMALL.select(positions="none")
+
+
+def test_a_table_has_one_row_per_run_and_size() -> None:
+    rows = SMALL.table().records()
+    assert len(rows) == 8 and rows[2]["exact"] == 0.987 and rows[2]["margin"] == 1.23 and rows[2]["entropy"] is None
+
+
+@pytest.mark.parametrize(("multiple", "found"), [(1, 1.0), (2, 0.987), (3, 0.987), (4, None), (8, 0.5), (100, None)])
+def test_exact_match_at_a_multiple_is_measured_near_it(multiple: float, found: float | None) -> None:
+    assert RUN.exact_at(multiple) == found
+
+
+def test_damage_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_atlas(path)
+    save_atlas(SMALL, path)
+    whole = path.read_bytes()
+    content = json.loads(gzip.decompress(whole))
+    other = sealed({**content, "schema": 99})
+    forged = {**content, "runs": {**content["runs"], "learned": [True, True]}}
+    for bad, words in (
+        (whole[:-20], "damaged"),
+        (b"nothing", "damaged"),
+        (gzip.compress(b"[1, 2]"), "damaged"),
+        (gzip.compress(json.dumps(forged).encode()), "checksum"),
+        (gzip.compress(json.dumps(other).encode()), "schema 99"),
+    ):
+        path.write_bytes(bad)
+        with pytest.raises(UsageError, match=words) as caught:
+            load_atlas(path)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "group"),
+    [
+        ("tomita_4", ("positions", 4, 2, "tag", 1.0), "named"),
+        ("random_language:seed=26", ("counting", 4, 2, "tag", 1.0), "language"),
+        ("parity", ("neither", None, 2, "answer", 0.0), "named"),
+        ("sort", ("counting", None, 64, "sequence", 1.0), "named"),
+        ("simple_task", ("unknown", None, 2, "number", 0.0), "named"),
+    ],
+)
+def test_facts_of_a_task(name: str, facts: tuple, group: str) -> None:
+    task = tasks.make(name)
+    assert facts_of(task) == TaskFacts(*facts) and group_of(task) == group
+    assert group_of(tasks.make("induction")) == group_of(tasks.make("needle")) == "retrieval"
+    assert group_of(tasks.make("parity_columns")) == "steps"
+
+
+@pytest.fixture(scope="module")
+def gathered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The folder of a small study, and the atlas of it."""
+    folder, path = tmp_path_factory.mktemp("study"), tmp_path_factory.mktemp("atlas") / FILE
+    small = {"model": {"depth": 1, "width": 16, "heads": 1}, "training": {"steps": 3, "batch": 4}}
+    study = Study(
+        "small",
+        ["tomita_4", "parity"],
+        ["none", "rope"],
+        train_size=4,
+        test_size=32,
+        items=5,
+        probes=["curve:grid=geometric", "signals:items=2"],
+        override=[{"task": "parity", "training": {"steps": 4}}],
+        **small,
+    )
+    lw.run_study(study, folder / "small", "local:workers=1")
+    gather_atlas(folder / "small", path)
+    return folder / "small", path
+
+
+@pytest.mark.system
+def test_a_study_gathers_into_an_atlas(gathered: tuple[Path, Path]) -> None:
+    folder, path = gathered
+    atlas = load_atlas(path)
+    assert len(atlas) == 4 and atlas.tasks == ("tomita_4", "parity") and atlas.defaults["width"] == 16
+    stored = {(run.task, run.position): run for run in lw.open_study(folder).runs}
+    for run in atlas.runs:
+        curve = stored[run.task, run.position].curve
+        assert run.sizes == (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
+        assert run.exact == tuple(round(point.exact, 3) for point in curve.points) and set(run.signals) == set(SIGNALS)
+        assert {**atlas.defaults, **run.settings} == {**atlas.defaults, **stored[run.task, run.position].settings}
+        assert plan_of(run, atlas).digest() == stored[run.task, run.position].detail["digest"]
+    before = path.read_bytes()
+    assert gather_atlas(folder, path) == 4 and path.read_bytes() == before
+
+
+def test_the_atlas_of_the_package() -> None:
+    """It is small, every run is complete, and languages stand in the class that theory gives them."""
+    path, atlas = Path(lw.atlas.atlas.__file__).parent / "data" / FILE, load_atlas()
+    assert path.stat().st_size < 2_000_000 and len(atlas) > 50
+    assert {run.learned for run in atlas.runs} == {True, False}, "runs that were not learned are there too"
+    for run in atlas.runs:
+        many = len(run.sizes)
+        assert len(run.exact) == many and all(len(values) == many for values in run.signals.values())
+        inside = [value for size, value in zip(run.sizes, run.exact, strict=True) if size <= run.train_size]
+        assert run.learned == (min(inside) >= 0.95) and len(run.losses) >= 2
+    some = random.Random(0).sample([run for run in atlas.runs if run.group == "language"], 5)
+    assert all(facts_of(tasks.restore(run.task)) == run.facts for run in some)
+
+
+@pytest.mark.slow
+def test_a_random_handful_of_runs_comes_out_again(tmp_path: Path) -> None:
+    """Trained again on whatever processor this is, so that some sizes may differ: most agree within their intervals."""
+    atlas, agree, total = load_atlas(), 0, 0
+    for number, run in enumerate(random.SystemRandom().sample(atlas.runs, 4)):
+        again = carry_out(plan_of(run, atlas), tmp_path / str(number)).curve
+        for size, exact in zip(run.sizes, run.exact, strict=True):
+            new, old = again.at(size).interval, wilson(round(exact * run.items), run.items)
+            agree, total = agree + (new.low <= old.high and old.low <= new.high), total + 1
+    assert agree >= 0.8 * total
