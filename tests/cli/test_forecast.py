@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.atlas import save_atlas
+from lengthwise.atlas import load_atlas, save_atlas
+from lengthwise.errors import UsageError
 from synthetic_atlas import synthetic_atlas
 
 
@@ -92,3 +93,26 @@ def test_a_run_is_measured_forecast_and_checked(cli, atlas, tmp_path):
     Path("inputs.jsonl").write_text('{"input": "1 1 1"}\n{"input": "1 1 1 0 1 1 1 0"}\n')
     found = record_of(cli(*asked, "--seen", "20", "--unlabelled", "inputs.jsonl"))
     assert {"forecast.atc", "forecast.transported"} <= {claim["key"] for claim in found["claims"]}
+
+
+# --- the card of check ----------------------------------------------------------------------------------------------
+
+
+def test_the_card_has_measured_shares_where_theory_is_silent(cli, atlas, monkeypatch):
+    monkeypatch.setattr("lengthwise.cli.commands.check.load_atlas", lambda: load_atlas(atlas))
+    card = record_of(cli("check", "tomita_4", "--position", "rope", "--position", "learned+offset", "--json"))
+    silent = [verdict["encoding"] for verdict in card["verdicts"] if verdict["outlook"] == "unknown"]
+    assert [claim["evidence"]["encoding"] for claim in card["measured"]] == silent == ["rope"]
+    assert {claim["kind"] for claim in card["measured"]} == {"measured"}
+    grounds = json.dumps(card["verdicts"])
+    assert "forecast." not in grounds  # what was measured is no ground of a verdict
+
+
+def test_a_card_needs_no_atlas(cli, monkeypatch):
+    def damaged():
+        raise UsageError("the atlas is damaged")
+
+    monkeypatch.setattr("lengthwise.cli.commands.check.load_atlas", damaged)
+    answer = cli("check", "tomita_4", "--position", "rope", "--json")
+    assert record_of(answer)["measured"] == []
+    assert len(answer.err.splitlines()) == 1

@@ -21,7 +21,7 @@ from lengthwise.probes.curve.standard import THRESHOLD
 
 MULTIPLES = (2.0, 4.0, 8.0)  # of the training size
 
-BEFORE = ("oracle_class", "verdict", "position", "family", "readout", "regular", "states", "alphabet", "answer_length")
+BEFORE = ("oracle_class", "verdict", "position", "family", "readout", "kind", "states", "alphabet", "answer_length")
 SHOWN = ("last", "fall", "margin", "margin_trend", "confidence", "confidence_trend", "entropy", "norm_trend")
 _BIASES = ("alibi", "t5", "kerple", "fire")
 _TABLES = ("learned", "sinusoidal")
@@ -84,7 +84,9 @@ def cases_of(runs: Sequence[AtlasRun], multiples: Sequence[float] = MULTIPLES, s
 
 def pooled(cases: Cases) -> Cases:
     """Cases that are known by the same features, such as seeds of one task and encoding, as one case each."""
-    rows = np.array([cases.task.astype(str), *(values.astype(str) for values in cases.features.values())]).T
+    rows = np.array(
+        [cases.task.astype(str), cases.stratum, *(values.astype(str) for values in cases.features.values())]
+    ).T
     _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     count = np.bincount(group.reshape(-1)).astype(float)
 
@@ -105,7 +107,7 @@ def _before(run: AtlasRun) -> dict[str, str | float]:
         "position": run.position,
         "family": family_of(run.position),
         "readout": facts.readout,
-        "regular": "no" if facts.states is None else "yes",
+        "kind": run.group if facts.states is None else "regular",
         "states": math.nan if facts.states is None else math.log2(facts.states),
         "alphabet": math.log2(max(1, facts.alphabet)) / 2,
         "answer_length": facts.answer_length,

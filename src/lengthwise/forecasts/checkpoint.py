@@ -16,7 +16,7 @@ from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.conformal import LEVEL, covers
 from lengthwise.forecasts.coverage import FEWEST_TASKS, condition, covering, near_enough, violations
 from lengthwise.forecasts.distributions import brier, crps
-from lengthwise.forecasts.forecast import question, refusal, relevance_of, settings_of_question, the_atlas
+from lengthwise.forecasts.forecast import question, refusal, relevance_of, same_recipe, settings_of_question, the_atlas
 from lengthwise.forecasts.predicting import Prediction, predict
 from lengthwise.forecasts.similar import Relevance
 from lengthwise.messages import explain, sentence
@@ -88,11 +88,13 @@ def forecast_subject(
 def known_of_subject(subject: Subject, task: Task | None, train_size: int | None) -> tuple[Task, int]:
     """The task and the training size, of a run unless others are given."""
     run = subject.capability("run") if subject.offers("run") else None
-    if task is None and run is None:
+    task = run.task if task is None and run else task
+    train_size = run.train_size if train_size is None and run else train_size
+    if task is None:
         raise UsageError(f"say which task to ask {subject.name}")
-    if train_size is None and run is None:
+    if train_size is None:
         raise UsageError(f"say to which size {subject.name} was trained")
-    return task or run.task, train_size or run.train_size
+    return task, train_size
 
 
 def _measured(subject: Subject, context: Context, position: str | None, atlas: Atlas) -> AtlasRun:
@@ -152,7 +154,10 @@ def forecast_from(
     found = predict(shown, usable, relevance, multiples, seen=seen, level=level)
     settings = {**settings_of_question(shown), "seen": shown.sizes[-1]}
     text = [_so_far(shown), *([found.answer()] if held else []), *found.remarks()]
-    claims, tables = found.claims(conditions), [found.horizons(), found.nearest_runs(), found.distribution()]
+    claims, tables = (
+        found.claims([*conditions, same_recipe(atlas)]),
+        [found.horizons(), found.nearest_runs(), found.distribution()],
+    )
     if truth is not None:
         claims += _scores(found, truth)
         tables.insert(1, _compared(found, truth))

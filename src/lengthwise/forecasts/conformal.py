@@ -41,9 +41,8 @@ def without_each(weights: Floats, cases: Cases, horizon: int) -> Floats:
     values = np.concatenate([np.nan_to_num(outcomes), there], axis=1)
     sums = np.stack([weights[:, cases.task == task] @ values[cases.task == task] for task in tasks], axis=1)
     left = sums.sum(axis=1, keepdims=True) - sums
-    return np.divide(
-        left[..., :-1], left[..., -1:], out=np.full(left[..., :-1].shape, np.nan), where=left[..., -1:] > 0
-    )
+    with np.errstate(invalid="ignore"):  # NaN where nothing is left
+        return left[..., :-1] / left[..., -1:]
 
 
 def scores(F: Floats, outcomes: Floats) -> Floats:
@@ -67,10 +66,8 @@ def interval(own: Floats, known: Floats, tasks: np.ndarray, level: float = LEVEL
     if len(present) < least_tasks(level):
         return None
     candidates = np.abs(middle(own) - 0.5)  # [tasks, grid]
-    total = np.ones(len(GRID))
-    for task in present:
-        scored = np.sort(known[tasks == task])
-        total += 1 - np.searchsorted(scored, candidates[task] - 1e-9) / len(scored)
+    share = 1 / np.bincount(tasks)[tasks]  # of a run in its task
+    total = 1 + share @ (known[:, None] >= candidates[tasks] - 1e-9)
     inside = np.flatnonzero(total > (1 - level) * (len(present) + 1) + 1e-9)
     if not len(inside):  # no outcome is usual: the least unusual one
         inside = np.flatnonzero(total == total.max())

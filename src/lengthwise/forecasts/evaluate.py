@@ -120,7 +120,7 @@ def scored(atlas: Atlas, seen: float | None = None) -> Scored:
         for name, values in curve_forecasts(runs, seen, AT).items():
             holds = ((values >= THRESHOLD) & held_so_far).astype(float)
             found[name] = Forecasts(holds, steps(values), np.full((len(runs), 2), np.nan))
-            alone = replace(cases, features={name: 2 * np.arcsin(np.sqrt(values))})
+            alone = replace(cases, features={name: (2 * np.arcsin(np.sqrt(values))).round(2)})
             found[f"{name}.calibrated"] = _nested(alone, exact, (name,), seen)
     return Scored(runs, seen, exact, cases.holds[:, _HORIZON], found)
 
@@ -136,7 +136,7 @@ def _nested(cases: Cases, exact: Floats, features: tuple[str, ...], seen: float 
     parts = []
     for group in np.unique(groups):
         rest = cases.part(groups != group)
-        relevance = chosen(pooled(rest) if seen is None else rest, features)
+        relevance = chosen(pooled(rest), features)
         parts.append((np.flatnonzero(groups == group), relevance))
     return _forecasts(cases, exact, parts, seen)
 
@@ -241,7 +241,8 @@ def _verdict(one: Scored, claims: Sequence[Claim]) -> str:
     wins = len(ends) == len(own) and all(end.high < 0 for end in ends)
     loses = any(end.low > 0 for end in ends)
     key = "forecast.wins" if wins else "forecast.loses" if loses else "forecast.draws"
-    return sentence(key, {"when": one.when, "baseline": own[0].evidence["baseline"]})
+    when = f"{one.when[:1].upper()}{one.when[1:]}"
+    return sentence(key, {"when": when, "baseline": own[0].evidence["baseline"]})
 
 
 def _mean(values: Floats) -> float | None:

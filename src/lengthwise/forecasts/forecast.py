@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import importlib.resources
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from lengthwise.atlas import Atlas, AtlasRun, facts_of, load_atlas, verdict_of
+from lengthwise.atlas.task_facts import Outcome, group_of
 from lengthwise.errors import UsageError
 from lengthwise.files import write_json
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, cases_of, holds_at, pooled
@@ -41,7 +43,7 @@ explain(
         "forecast.measured_here": "seeds of this task itself that held at 4 x the training size ({held} of {seeds})",
         "forecast.here": "The atlas measured this task itself: it held at 4 times the training size in {held} of "
         "{seeds} seeds. The forecast does not use them.",
-        "forecast.default_recipe": "the model and its training are the task's defaults, as in the atlas",
+        "forecast.same_recipe": "the model and its training are those of the atlas ({recipe})",
         "forecast.empty": "the atlas has no runs, so there is nothing to forecast from",
     }
 )
@@ -84,7 +86,7 @@ def forecast(
         settings_of_question(asked),
         sentence("forecast.title", settings_of_question(asked)),
         (*text, *(sentence("forecast.here", claim.evidence) for claim in measured), *found.remarks()),
-        (*found.claims([*conditions, Assumption("forecast.default_recipe")]), *measured),
+        (*found.claims([*conditions, same_recipe(atlas)]), *measured),
         (found.horizons(), found.nearest(), found.distribution()),
     )
 
@@ -103,16 +105,18 @@ def question(task: Task, position: str, train_size: int | None, atlas: Atlas) ->
     if not task.sizes(1, size):
         raise UsageError(f"the task has no items of size 1 to {size}; its sizes begin at {task.axes[0].smallest}")
     own = [run for run in atlas.runs if run.task == name]
-    verdicts = [run.verdict for run in own if (run.position, run.train_size) == (position, size)]
-    if not verdicts and position:
+    verdict: Outcome = "unknown"  # of an encoding that is not known
+    if alike := [run for run in own if (run.position, run.train_size) == (position, size)]:
+        verdict = alike[0].verdict
+    elif position:
         furthest = task.sizes(1, int(MULTIPLES[-1]) * size)[-1]
-        verdicts = [verdict_of(task, position, size, max(furthest, size))]
+        verdict = verdict_of(task, position, size, max(furthest, size))
     return AtlasRun(
         task=name,
-        group=own[0].group if own else "",
+        group=own[0].group if own else group_of(task),
         facts=own[0].facts if own else facts_of(task),
         position=position,
-        verdict=verdicts[0] if verdicts else "unknown",
+        verdict=verdict,
         settings={},
         train_size=size,
         seed=0,
@@ -152,6 +156,13 @@ def known_of(asked: AtlasRun) -> str:
     return sentence("forecast.known_of_task", {**vars(facts), "verdict": asked.verdict, "states": states})
 
 
+def same_recipe(atlas: Atlas) -> Assumption:
+    """That the model asked about is made as those of the atlas are, most of which have these settings."""
+    settings = Counter(tuple(sorted(run.settings.items())) for run in atlas.runs).most_common(1)[0][0]
+    recipe = ", ".join([*(f"{name} {value}" for name, value in settings), "otherwise the defaults"])
+    return Assumption("forecast.same_recipe", values={"recipe": recipe})
+
+
 def settings_of_question(asked: AtlasRun) -> dict[str, str | int]:
     """What a record says it is about."""
     return {"task": asked.task, "position": asked.position, "train_size": asked.train_size}
@@ -173,7 +184,19 @@ def _measured(asked: AtlasRun, atlas: Atlas) -> list[Claim]:
 
 def fingerprint(atlas: Atlas) -> str:
     """A digest of what relevances are chosen from."""
-    rows = [[run.task, run.position, run.train_size, run.seed, run.verdict, *run.exact] for run in atlas.runs]
+    rows = [
+        [
+            run.task,
+            run.group,
+            *vars(run.facts).values(),
+            run.position,
+            run.verdict,
+            run.train_size,
+            run.seed,
+            *run.exact,
+        ]
+        for run in atlas.runs
+    ]
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
 
 
