@@ -131,8 +131,8 @@ def test_no_input_beyond_the_window_changes_a_bit_of_the_logits(loud: float) -> 
 def test_the_spread_bounds_the_logits_of_a_model_against_a_search() -> None:
     """The best query for two keys and the best keys for a query, in turn: no normalised vectors exceed the bound."""
     model = model_of("none", 30.0, depth=1)
-    norm, qkv = model.blocks[0].attention_norm, model.blocks[0].attention.qkv
-    weight = qkv.weight.detach().double().numpy() * norm.weight.detach().double().numpy()
+    weights = {name: value.detach().double().numpy() for name, value in model.named_parameters()}
+    weight = weights["blocks.0.attention.qkv.weight"] * weights["blocks.0.attention_norm.weight"]
     bound, best = spreads(model)[0], 0.0
     for head in range(2):
         queries, keys = (weight[place + 8 * head : place + 8 * head + 8] for place in (0, 16))
@@ -248,9 +248,9 @@ def test_with_queries_of_zero_a_rotation_changes_nothing(position: str) -> None:
     plain.load_state_dict(rotated.state_dict(), strict=False)
     with torch.no_grad():
         for model in (rotated, plain):
-            for block in model.blocks:
-                block.attention.qkv.weight[:16] = 0
-                block.attention.qkv.bias[:16] = 0
+            for name, value in model.named_parameters():
+                if "qkv" in name:
+                    value[:16] = 0
         tokens = torch.from_numpy(RNG.integers(0, 6, (3, 300)))
         torch.testing.assert_close(rotated(tokens), plain(tokens), rtol=1e-5, atol=1e-5)
 

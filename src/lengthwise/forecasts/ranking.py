@@ -12,8 +12,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from lengthwise.atlas import Atlas, AtlasRun, TaskFacts
 from lengthwise.forecasts.cases import holds_at
 from lengthwise.messages import explain
@@ -48,16 +46,16 @@ class MeasuredCell:
 
 def cells_of(atlas: Atlas, multiple: float) -> list[MeasuredCell]:
     """The cells of an atlas that were measured that far."""
-    runs: dict[tuple[str, str], list[AtlasRun]] = defaultdict(list)
+    measured: dict[tuple[str, str], list[tuple[AtlasRun, float]]] = defaultdict(list)
     for run in atlas.runs:
-        if run.exact_at(multiple) is not None:
-            runs[run.task, run.position].append(run)
+        if (exact := run.exact_at(multiple)) is not None:
+            measured[run.task, run.position].append((run, exact))
     cells = []
-    for (task, encoding), own in runs.items():
-        exact = float(np.mean([run.exact_at(multiple) for run in own]))
-        held = sum(bool(holds_at(run, multiple)) for run in own)
-        first = own[0]
-        cells.append(MeasuredCell(task, encoding, first.facts, first.group, first.verdict, exact, len(own), held))
+    for (task, encoding), own in measured.items():
+        first, count = own[0][0], len(own)
+        exact = sum(exact for _, exact in own) / count
+        held = sum(bool(holds_at(run, multiple)) for run, _ in own)
+        cells.append(MeasuredCell(task, encoding, first.facts, first.group, first.verdict, exact, count, held))
     return cells
 
 

@@ -86,7 +86,7 @@ def render_map(atlas: Atlas) -> str:
     for task in atlas.tasks:
         own = [runs.get((task, encoding)) for encoding in encodings]
         first = next(found[0] for found in own if found)
-        cells = tuple(found and _cell(found, places[task, found[0].position]) for found in own)
+        cells = tuple(_cell(found, places[task, found[0].position]) if found else None for found in own)
         rows.append(MapRow(task, first.facts.oracle_class, first.group, cells))
     values = {
         "title": sentence("atlas.map"),

@@ -113,7 +113,7 @@ def _alibi(question: Question) -> list[Opinion]:
     if dfa is None or len(dfa.transitions) > MOST_STATES:
         why = sentence("biases.unread", values)
         return [question.opinion(WINDOW, "unknown", why, grounds, reference=HORIZONS)]
-    memory = memory_of(regular.asked_of(question.task))
+    memory = memory_of(regular.asked_of(dfa, question.task))
     if memory.symbols is not None:
         return [_local(question, memory, values)]
     # Inputs that agree in the last `window` symbols and need different answers: into a pair of states, round a cycle of

@@ -84,9 +84,9 @@ def opinions(question: Question) -> list[Opinion]:
     return [_opinion(question, THEORY, decision, _short(reason), found, (change,))]
 
 
-def asked_of(task: RegularLanguage | RegularMembership) -> Promise:
+def asked_of(dfa: Dfa, task: Task) -> Promise:
     """What a regular task asks of its automaton."""
-    return _asked(task.automaton, isinstance(task, RegularLanguage))
+    return _asked(dfa, isinstance(task, RegularLanguage))
 
 
 @functools.lru_cache(maxsize=256)
