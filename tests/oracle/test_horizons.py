@@ -222,6 +222,21 @@ def test_a_steep_head_keeps_the_last_symbols_distinct_and_a_flat_one_does_not() 
     assert margin(flat, 9) < 0.1 * margin(steep, 9)
 
 
+@pytest.mark.parametrize("slope", [0.8, 1.0, 2.0])
+def test_the_construction_reads_the_last_symbols_of_long_words_in_float32(slope: float) -> None:
+    """Theorem 4 carried out: the weight on <bos> gives the length, and the last symbols follow one by one."""
+    for length in (3, 4, 10, 60, 1000):
+        word = RNG.integers(0, 3, length)
+        weights = softmax((-slope * np.arange(length, -1, -1)).astype(np.float32))  # <bos> first
+        read = np.array([weights[1:][word == letter].sum() for letter in range(3)], dtype=np.float32)
+        total = sum(math.exp(-slope * d) for d in range(length + 1))  # what the weight on <bos> tells
+        left, found = read * total, []
+        for _ in range(3):
+            found.append(int(np.argmax(left)))
+            left = math.exp(slope) * (left - np.eye(3)[found[-1]])
+        assert found == word[::-1][:3].tolist()
+
+
 @pytest.mark.parametrize(
     ("position", "parameter", "value"),
     [
