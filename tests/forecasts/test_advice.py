@@ -45,7 +45,7 @@ def planted_atlas(each: int = 4, **odd: str) -> Atlas:
 @pytest.mark.parametrize("oracle_class", BEST)
 def test_the_best_encoding_of_similar_tasks_comes_first_with_its_cells(oracle_class: str) -> None:
     first, *others = rank(cells_of(planted_atlas(), 4.0), FACTS[oracle_class], dict.fromkeys(BEST.values(), "unknown"))
-    assert first.encoding == BEST[oracle_class] and first.similar == ("oracle_class", "readout")
+    assert first.encoding == BEST[oracle_class] and first.similar == ("oracle_class", "readout", "local")
     assert (first.tasks, first.held, first.runs) == (4, 4, 8) and first.interval is not None
     assert first.interval.high == 1 and all(one.held == 0 for one in others)
 

@@ -70,6 +70,7 @@ explain(
         "exact match at {multiple:.2g} times the training size",
         "advise.same_oracle_class": "class by theory",
         "advise.same_readout": "kind of answer",
+        "advise.same_local": "need of memory",
         "advise.same_nothing": "nothing: all tasks",
         "advise.cells_title": "tasks behind the advised encoding",
     }

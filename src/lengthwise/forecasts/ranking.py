@@ -1,7 +1,8 @@
 """Encodings ranked for a task by what similar tasks of the atlas did with them.
 
 The exact match to expect at a multiple of the training size is a mean over tasks, by degrees of similarity: over all
-tasks, over those of the same class by theory, and over those that are also answered in the same way. Each is drawn
+tasks, over those of the same class by theory, over those that are also answered in the same way, and over those of
+which as many or few of the last symbols settle the answers: some number of them, none, or not known. Each is drawn
 towards the one before it as if that had been measured on two tasks more. Runs of the very task count one by one, next
 to one more that did as expected. Encodings that cannot hold come last.
 """
@@ -18,7 +19,8 @@ from lengthwise.messages import explain
 from lengthwise.probes.curve.standard import wilson
 from lengthwise.records import Interval
 
-DEGREES = ((), ("oracle_class",), ("oracle_class", "readout"))  # the facts in which similar tasks agree
+# The facts in which similar tasks agree.
+DEGREES = ((), ("oracle_class",), ("oracle_class", "readout"), ("oracle_class", "readout", "local"))
 PRIOR = 2.0  # tasks
 OURS, FIXED = "ours", "fixed"  # advice from the atlas, and fixed rules to compare it with:
 BEYOND, WITHIN = "alibi", "rope"  # their encodings for sizes beyond training and within it
@@ -112,9 +114,9 @@ def _ranked(
     expected, similar, behind = None, (), tuple(cells)
     for names in DEGREES:
         alike = tuple(c for c in cells if all(getattr(c.facts, name) == getattr(facts, name) for name in names))
-        if alike:
-            expected = _drawn([cell.exact for cell in alike], expected, PRIOR)
-            similar, behind = names, alike
+        if expected is None or len(alike) < len(behind):  # the same tasks are not counted twice
+            expected = _drawn([cell.exact for cell in alike], expected, PRIOR) if alike else expected
+        similar, behind = (names, alike) if alike else (similar, behind)
     if own is not None:
         expected = _drawn([own.exact] * own.runs, expected, 1.0)
     return RankedEncoding(encoding, verdict, expected, similar, behind, own)
