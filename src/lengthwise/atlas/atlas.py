@@ -23,8 +23,8 @@ FILE = "atlas.json.gz"
 SIGNALS = ("margin", "confidence", "entropy", "norm")
 _COLUMNS = columns(
     "task:text | group:text | oracle_class:text class by theory | states:whole | alphabet:whole | readout:text | "
-    "answer_length | memory:whole | position:text | verdict:text | train_size:whole trained to | seed:whole | learned:truth | "
-    "items:whole | size:whole | exact:share exact match | margin | confidence:share | entropy | norm"
+    "answer_length | memory:whole | position:text | verdict:text | train_size:whole trained to | seed:whole | "
+    "learned:truth | items:whole | size:whole | exact:share exact match | margin | confidence:share | entropy | norm"
 )
 
 
