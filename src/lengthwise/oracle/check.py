@@ -57,8 +57,9 @@ STATES = 8_000  # of all sizes together
 _USUAL = 20  # the training size, unless said
 explain(
     {
-        "oracle.silent_other": "No theory here says which tasks hold with this encoding. C-RASP covers models without "
-        "an encoding and with learned positions trained with random offsets.",
+        "oracle.silent_other": "No theory here decides this task with this encoding. C-RASP covers learned positions "
+        "trained with random offsets and models without an encoding, whose solutions carry over to `rope`, `t5`, "
+        "`kerple` and `fire`.",
         "oracle.silent_table": "No theory here covers learned positions without offsets inside the training range.",
         "oracle.silent": "The task has no known automaton and no program in the library, and no lower bound was found.",
         "oracle.another_axis": "The size counts {axis}, and the theories here are about length.",
