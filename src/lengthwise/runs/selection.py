@@ -31,8 +31,8 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
     "default": {},
     "deep": {"depth": 4, "steps": 1000, "batch": 32},
     "long-first": {"steps": 1000, "batch": 32, "sizes": "long_first"},
-    "warm": {"depth": 3, "steps": 1500, "batch": 16, "rate": 3e-3, "warmup": 0.2},
     "warm-first": {"depth": 3, "steps": 1500, "batch": 16, "rate": 3e-3, "warmup": 0.2, "sizes": "long_first"},
+    "steady": {"depth": 2, "steps": 1000, "batch": 48, "rate": 3e-3, "warmup": 0.2, "sizes": "long_first"},
 }
 ENCODINGS = ("none", "learned+offset", "rope", "alibi", "t5", "fire")
 
