@@ -19,6 +19,7 @@ from lengthwise.version import __version__
 
 if TYPE_CHECKING:
     from lengthwise.atlas.atlas import Atlas, load_atlas
+    from lengthwise.forecasts.advice import advise
     from lengthwise.forecasts.checkpoint import forecast_subject
     from lengthwise.forecasts.forecast import forecast
     from lengthwise.hardware import computing
@@ -75,6 +76,7 @@ _HOMES = {
     "StudyResults": "lengthwise.studies.results",
     "Task": "lengthwise.tasks.task",
     "Transformer": "lengthwise.models.transformer",
+    "advise": "lengthwise.forecasts.advice",
     "bound": "lengthwise.probes.guarantee.bound",
     "check": "lengthwise.oracle.check",
     "check_formulation": "lengthwise.oracle.check",
@@ -125,6 +127,7 @@ __all__ = [
     "Task",
     "Transformer",
     "__version__",
+    "advise",
     "bound",
     "check",
     "check_formulation",

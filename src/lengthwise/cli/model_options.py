@@ -1,4 +1,4 @@
-"""What `check`, `forecast`, `measure`, `ask` and `inspect` take."""
+"""What `check`, `forecast`, `advise`, `measure`, `ask` and `inspect` take."""
 
 from __future__ import annotations
 
@@ -62,6 +62,21 @@ def forecast(parser: Parser) -> None:
     add_computing(parser)
     add_trust(parser, "the run")
     parser.seed_help = "with --seen: the seed of the test items (0)"
+
+
+def advise(parser: Parser) -> None:
+    """Advise what to train a task with: encoding, attention rule, model, recipe, training size and number of seeds.
+
+    Each line has its grounds: what theory says, and how many similar tasks hold at the same multiple of the training
+    size. These are in the atlas, the measured runs that come with the package. Where there are no grounds, it says so.
+    --evaluate shows how good such advice is: every task of the atlas is advised from the other tasks.
+    """
+    add_task_options(parser)
+    parser.add("--train-size N", "train on sizes up to this (20, or a third of a task that ends early)", whole_from(1))
+    parser.add("--test-size N", "use on sizes up to this (3 x training size)", whole_from(1))
+    parser.add("--atlas FILE", "take measured runs from this file (those of the package)")
+    parser.flag("--evaluate", "score advice on the tasks of the atlas, next to other rules")
+    parser.seed_help = ""
 
 
 def measure(parser: Parser) -> None:
