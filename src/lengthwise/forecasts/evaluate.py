@@ -17,7 +17,7 @@ from lengthwise.errors import UsageError
 from lengthwise.forecasts.baselines import CURVES, base_rate, curve_forecasts
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, pooled
 from lengthwise.forecasts.choosing import chosen
-from lengthwise.forecasts.conformal import LEVEL, interval, scores, without_each
+from lengthwise.forecasts.conformal import LEVEL, by_task, interval, mixed, scores
 from lengthwise.forecasts.coverage import FEWEST_TASKS
 from lengthwise.forecasts.distributions import auroc, brier, crps, log_score, steps
 from lengthwise.forecasts.kept import Kept, chosen_before
@@ -147,25 +147,26 @@ def _nested(cases: Cases, exact: Floats, features: tuple[str, ...], seen: float 
 
 
 def _forecasts(
-    cases: Cases, exact: Floats, parts: Sequence[tuple[NDArray, Relevance]], seen: float | None
+    cases: Cases, exact: Floats, chosen_for: Sequence[tuple[NDArray, Relevance]], seen: float | None
 ) -> Forecasts:
-    """Forecasts for the cases of each part with its relevance."""
+    """Forecasts for the cases asked about, each with the relevance that was chosen for it."""
     outcomes, holds = np.zeros((len(cases), cases.outcomes.shape[-1])), np.zeros(len(cases))
     ends = np.full((len(cases), 2), np.nan)
     alike = cases.features["position"] if seen is None else cases.stratum  # intervals are valid for each value of it
-    for asked, relevance in parts:
+    for asked, relevance in chosen_for:
         weights = relevance.weights(cases, cases)
         outcomes[asked] = mixtures(weights[asked], cases.outcomes[:, _HORIZON])
         holds[asked] = mixtures(weights[asked], cases.holds[:, [_HORIZON]])[:, 0]
-        without = without_each(weights, cases, _HORIZON)
+        parts = by_task(weights, cases, _HORIZON)
+        total = parts.sum(axis=1)
         for task in np.unique(cases.task[asked]):
-            known = scores(without[:, task], exact)  # of all other tasks, as if this one did not exist
+            known = scores(mixed(total - parts[:, task]), exact)  # of all other tasks, as if this one did not exist
             for run in asked[cases.task[asked] == task]:
                 compared = (cases.task != task) & (alike == alike[run])
-                found = interval(without[run], known[compared], cases.task[compared])
+                found = interval(mixed(total[run] - parts[run]), known[compared], cases.task[compared])
                 if found is not None:
                     ends[run] = found.low, found.high
-    return Forecasts(holds, outcomes, ends, tuple(relevance for _, relevance in parts))
+    return Forecasts(holds, outcomes, ends, tuple(relevance for _, relevance in chosen_for))
 
 
 # --- the record -----------------------------------------------------------------------------------------------------

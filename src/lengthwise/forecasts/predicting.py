@@ -9,7 +9,7 @@ import numpy as np
 
 from lengthwise.atlas import AtlasRun
 from lengthwise.forecasts.cases import MULTIPLES, cases_of, family_of, holds_at, reach_of, seen_to
-from lengthwise.forecasts.conformal import LEVEL, interval, least_tasks, scores, without_each
+from lengthwise.forecasts.conformal import LEVEL, by_task, interval, least_tasks, mixed, scores
 from lengthwise.forecasts.coverage import condition, violations
 from lengthwise.forecasts.distributions import GRID, mean
 from lengthwise.forecasts.similar import Cases, Relevance, mixtures
@@ -220,6 +220,7 @@ def _interval(
     compared = cases.part(here)
     forecasts = mixtures(relevance.weights(compared, cases), cases.outcomes[:, number])
     measured = GRID[np.argmax(compared.outcomes[:, number], axis=1)]
-    own = without_each(weights, cases, number)[0]
+    parts = by_task(weights, cases, number)[0]
+    own = mixed(parts.sum(axis=0) - parts)
     places = np.searchsorted(np.unique(cases.task), compared.task)
     return interval(own, scores(forecasts, measured), places, level)
