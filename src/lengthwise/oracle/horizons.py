@@ -56,8 +56,9 @@ def kerple_tail(weight: float, rate: float, spread: float, distance: int) -> flo
     then every share of a long input keeps its share of the weight."""
     if weight <= 1 or distance < 1:
         return 1.0
-    near, far = ((1 + rate * end) ** (1 - weight) for end in (distance, distance - 1))
-    return math.exp(min(0.0, spread + math.log(far) - math.log1p(-near)))
+    near, far = ((1 - weight) * math.log1p(rate * end) for end in (distance, distance - 1))  # ln f
+    power = spread + far - math.log(-math.expm1(near))
+    return max(math.exp(min(0.0, power)), sys.float_info.min)
 
 
 def heaviest(spread: float, keys: int) -> float:
