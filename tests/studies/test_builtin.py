@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from lengthwise.models.attention import attentions
 from lengthwise.positions import make_position, positions, wrappers
 from lengthwise.positions.wrapping import Offset, Randomized
 from lengthwise.registry import format_spec
+from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study, builtin_names, builtin_questions
@@ -20,8 +22,15 @@ from lengthwise.tasks import tasks
 TABLE = Path(__file__).parents[1] / "data" / "huang2025.csv"
 
 
+@functools.cache
+def planned(name: str) -> list[Plan]:
+    return plans(Study.read(name))
+
+
 def test_names_and_questions() -> None:
-    assert set(builtin_names()) == {"bound", "quick", "huang2025", "positions", "plateaus", "search54", "temperature"}
+    assert set(builtin_names()) == {
+        *("atlas", "bound", "huang2025", "plateaus", "positions", "quick", "recipes", "search54", "temperature")
+    }
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120
         assert Study.read(name).name == name
@@ -29,8 +38,7 @@ def test_names_and_questions() -> None:
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_a_built_in_study_can_be_planned_and_written(name: str) -> None:
-    study = Study.read(name)
-    made = plans(study)
+    study, made = Study.read(name), planned(name)
     assert made and Study.from_plain(study.plain()) == study
     assert {plan.task_name for plan in made} == set(study.tasks), "names as the registry writes them, none left out"
     assert {plan.position_name for plan in made} == set(study.positions)
@@ -56,6 +64,16 @@ def test_positions_has_every_encoding() -> None:
     bases = {type(one.base if isinstance(one, Offset | Randomized) else one) for one in made}
     assert bases == {positions.maker(name) for name in positions.names()}
     assert {wrappers.maker(name) for name in wrappers.names()} <= {type(one) for one in made}
+
+
+def test_the_atlas_is_large_and_balanced() -> None:
+    """As docs/atlas.md says."""
+    study, made = Study.read("atlas"), planned("atlas")
+    assert len(made) == 1368 and len(study.tasks) == 72 and len(study.positions) == 10
+    assert all(plan.test_size == 8 * plan.train_size for plan in made)
+    assert all(plan.measured_sizes[-1] > 7 * plan.train_size and len(plan.measured_sizes) < 17 for plan in made)
+    shapes = {(plan.architecture.depth, plan.recipe.steps, plan.recipe.batch) for plan in made}
+    assert shapes == {(2, 1000, 48)}, "no preset of a task comes in between"
 
 
 def test_plateaus_gives_each_family_its_encoding() -> None:

@@ -28,7 +28,7 @@ def gather_atlas(folder: Path, path: Path) -> int:
     encoding."""
     before = load_atlas(path) if path.exists() else Atlas(())
     facts = {run.task: run.facts for run in before.runs}
-    verdicts = {_asked(run): run.verdict for run in before.runs}
+    verdicts: dict[tuple[Any, ...], Outcome] = {_asked(run): run.verdict for run in before.runs}
     with Store.open(folder) as store:
         done = [run for run in store.runs() if run.state == "done"]
     if not done:

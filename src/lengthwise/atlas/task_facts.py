@@ -89,8 +89,9 @@ def _class_of(task: Task) -> OracleClass:
     verdicts = check(task, ["none", "learned+offset"], quick=True).verdicts
     if verdicts["none"].outlook == "can hold":
         return "counting"
-    with_positions = verdicts["learned+offset"].outlook
-    return {"can hold": "positions", "cannot hold": "neither", "unknown": "unknown"}[with_positions]
+    if verdicts["learned+offset"].outlook == "can hold":
+        return "positions"
+    return "neither" if verdicts["learned+offset"].outlook == "cannot hold" else "unknown"
 
 
 def _readout(task: Task, length: float) -> AnswerForm:

@@ -113,9 +113,12 @@ def _as_written(model: Network, task: Task, batch: Batch, seeds: Seeds) -> tuple
     starts = batch.scored.argmax(axis=1) + 1  # behind <sep>
     known = [row[:start].tolist() for row, start in zip(batch.inputs, starts, strict=True)]
     limits = np.minimum(starts + int((lengths_of(batch) - starts).max()), tokens)
-    write = _continued if not isinstance(model, Transformer) else continue_greedily
+    if isinstance(model, Transformer):
+        rows = continue_greedily(model, known, limits, at)
+    else:
+        rows = list(_continued(model, known, limits, at))
     inputs, asked = np.zeros_like(batch.inputs), np.zeros_like(batch.scored)
-    for row, (written, start) in enumerate(zip(write(model, known, limits, at), starts, strict=True)):
+    for row, (written, start) in enumerate(zip(rows, starts, strict=True)):
         read = written[:-1] if len(written) > start and written[-1] <= EOS else written
         inputs[row, : len(read)] = read
         asked[row, start - 1 : len(read)] = True
