@@ -28,7 +28,7 @@ def synthetic_atlas(tasks: int = 36, seeds: int = 2, positions: tuple[str, ...] 
     for number in range(tasks):
         oracle_class = CLASSES[number % len(CLASSES)]
         states = int(drawn.integers(2, 9))
-        facts = TaskFacts(oracle_class, states, int(drawn.integers(2, 5)), "tag", 1.0)
+        facts = TaskFacts(oracle_class, states, int(drawn.integers(2, 5)), "tag", 1.0, memory=int(drawn.integers(0, 4)))
         luck = drawn.normal(0, 0.15)  # of the task, shared by its runs: tasks are the unit, not runs
         for position in positions:
             chance = HOLDS[oracle_class][POSITIONS.index(position)] + luck - 0.05 * (states - 5)

@@ -9,6 +9,8 @@ import pytest
 
 from lengthwise.atlas import load_atlas, save_atlas
 from lengthwise.errors import UsageError
+from lengthwise.integrity import is_sealed
+from lengthwise.outputs import is_ours
 from synthetic_atlas import synthetic_atlas
 
 
@@ -59,7 +61,7 @@ def test_a_damaged_atlas_is_refused_in_one_sentence(cli, atlas, tmp_path):
         ["tomita_4", "--level", "1.5"],
         ["tomita_4", "--train-size", "0"],
         ["tomita_4", "--position", "roep"],
-        ["tomita_4", "--out", "relevance.json"],
+        ["tomita_4", "--out", "kept.json"],
         ["tomita_4", "--evaluate"],
         ["--evaluate", "--seen", "20"],
         ["--seen", "20"],
@@ -74,9 +76,11 @@ def test_what_makes_no_sense_is_refused_in_one_sentence(cli, atlas, call):
 
 @pytest.mark.system
 def test_the_evaluation_prints_its_table_and_keeps_relevances(cli, atlas, tmp_path):
-    found = record_of(cli("forecast", "--evaluate", "--atlas", str(atlas), "--out", "relevance.json", "--json"))
+    found = record_of(cli("forecast", "--evaluate", "--atlas", str(atlas), "--out", "kept.json", "--json"))
     assert {table["key"] for table in found["tables"]} >= {"forecast.scores_before", "forecast.scores_seen_2"}
-    assert set(json.loads((tmp_path / "relevance.json").read_text())) == {"atlas", "by_feature", "floor"}
+    kept = json.loads((tmp_path / "kept.json").read_text())
+    assert is_sealed(kept) and kept.items() >= found["data"]["kept"].items()
+    assert is_ours(tmp_path / "kept.json")  # the same command replaces it
 
 
 @pytest.mark.system

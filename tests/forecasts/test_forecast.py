@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from lengthwise.atlas import Atlas
 from lengthwise.errors import UsageError
 from lengthwise.forecasts.cases import MULTIPLES
-from lengthwise.forecasts.forecast import fingerprint, forecast, keep_relevance, relevance_of
+from lengthwise.forecasts.forecast import forecast
+from lengthwise.forecasts.kept import Kept, chosen_before, fingerprint, kept_for
 from lengthwise.forecasts.share import measured_shares, share_of
 from lengthwise.oracle.check import check
 from lengthwise.records import Record
@@ -106,11 +108,11 @@ def test_an_empty_atlas_and_a_wrong_level_are_refused():
         forecast("tomita_4", atlas=ATLAS, level=1.0)
 
 
-def test_kept_relevances_belong_to_one_atlas(tmp_path):
-    keep_relevance(ATLAS, tmp_path / "relevance.json")
-    assert fingerprint(ATLAS) in (tmp_path / "relevance.json").read_text()
+def test_what_is_kept_belongs_to_one_atlas():
+    kept = Kept(chosen_before(ATLAS), ("last",))
+    assert Kept.from_plain(json.loads(json.dumps(kept.plain(ATLAS)))) == kept
     assert fingerprint(ATLAS) != fingerprint(synthetic_atlas(25))
-    assert relevance_of(ATLAS) == relevance_of(Atlas(ATLAS.runs))
+    assert kept_for(ATLAS).before == kept.before  # of another atlas than the package's: chosen now
 
 
 # --- measured shares on the card ------------------------------------------------------------------------------------

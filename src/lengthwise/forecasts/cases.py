@@ -21,7 +21,9 @@ from lengthwise.probes.curve.standard import THRESHOLD
 
 MULTIPLES = (2.0, 4.0, 8.0)  # of the training size
 
-BEFORE = ("oracle_class", "verdict", "position", "family", "readout", "kind", "states", "alphabet", "answer_length")
+OF_ENCODING = ("position", "family", "verdict")
+OF_TASK = ("oracle_class", "readout", "kind", "states", "alphabet", "answer_length", "local", "memory", "train_size")
+BEFORE = (*OF_ENCODING, *OF_TASK)
 SHOWN = ("last", "fall", "margin", "margin_trend", "confidence", "confidence_trend", "entropy", "norm_trend")
 _BIASES = ("alibi", "t5", "kerple", "fire")
 _TABLES = ("learned", "sinusoidal")
@@ -111,6 +113,9 @@ def _before(run: AtlasRun) -> dict[str, str | float]:
         "states": math.nan if facts.states is None else math.log2(facts.states),
         "alphabet": math.log2(max(1, facts.alphabet)) / 2,
         "answer_length": facts.answer_length,
+        "local": {None: "unknown", True: "yes", False: "no"}[facts.local],
+        "memory": math.log2(facts.memory) if facts.memory else math.nan,
+        "train_size": math.log2(run.train_size),
     }
 
 

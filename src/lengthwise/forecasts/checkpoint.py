@@ -11,12 +11,13 @@ import numpy as np
 
 from lengthwise.atlas import Atlas, AtlasRun
 from lengthwise.errors import UsageError
-from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, reach_of, seen_to
+from lengthwise.forecasts.cases import MULTIPLES, cases_of, reach_of, seen_to
 from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.conformal import LEVEL, covers
 from lengthwise.forecasts.coverage import FEWEST_TASKS, condition, covering, near_enough, violations
 from lengthwise.forecasts.distributions import brier, crps
-from lengthwise.forecasts.forecast import question, refusal, relevance_of, same_recipe, settings_of_question, the_atlas
+from lengthwise.forecasts.forecast import question, refusal, same_recipe, settings_of_question, the_atlas
+from lengthwise.forecasts.kept import kept_for
 from lengthwise.forecasts.predicting import Prediction, predict
 from lengthwise.forecasts.similar import Relevance
 from lengthwise.messages import explain, sentence
@@ -143,11 +144,11 @@ def forecast_from(
     about = {"tasks": len(alike), "least": FEWEST_TASKS, "seen": seen, "did": "held" if held else "failed"}
     conditions = [*covering(shown, atlas), condition("forecast.comparable", len(alike) >= FEWEST_TASKS, **about)]
     if violations(conditions):
-        return refusal(shown, atlas, relevance_of(atlas), conditions)
+        return refusal(shown, atlas, kept_for(atlas).before, conditions)
     together = cases_of((shown, *usable), (), seen)
     own, known = together.part(np.array([0])), together.part(np.arange(1, len(usable) + 1))
     conditions.append(near_enough(own, known))
-    relevance = _chosen(usable, seen)
+    relevance = _chosen(usable, seen, kept_for(atlas).checkpoint)
     if violations(conditions):
         return refusal(shown, atlas, relevance, conditions, seen)
     multiples = [n / shown.train_size * _ROUNDING for n in beyond]
@@ -178,10 +179,10 @@ def _comparable(run: AtlasRun, seen: float) -> bool:
     return 1 < inside < len(run.sizes)
 
 
-def _chosen(runs: Sequence[AtlasRun], seen: float) -> Relevance:
+def _chosen(runs: Sequence[AtlasRun], seen: float, features: tuple[str, ...]) -> Relevance:
     """Relevances for this multiple of the training size, a second or two."""
     multiples = [multiple for multiple in MULTIPLES if multiple > seen]
-    return chosen(cases_of(runs, multiples, seen), BEFORE + SHOWN)
+    return chosen(cases_of(runs, multiples, seen), features)
 
 
 def _so_far(shown: AtlasRun) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lengthwise.atlas import Atlas, AtlasRun
+from lengthwise.forecasts.cases import OF_ENCODING
 from lengthwise.forecasts.similar import Cases, Relevance
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption
@@ -50,14 +51,14 @@ def covering(asked: AtlasRun, atlas: Atlas) -> list[Assumption]:
 
 
 def near_enough(asked: Cases, known: Cases) -> Assumption:
-    """Whether the nearest task is as near as every task of the atlas has another one. All features count alike: whether
-    one that the atlas varies little is relevant is not known. Where the encoding is known, runs with it are compared,
-    so that only what distinguishes the tasks counts."""
+    """Whether the nearest task is as near as every task of the atlas has another one. All features but those of the
+    encoding count alike: whether one that the atlas varies little is relevant is not known. Where the encoding is
+    known, runs with it are compared."""
     known = known.part(known.stratum == asked.stratum[0])
     alike = known.features["position"] == asked.features["position"][0]
     known = known.part(alike) if alike.any() else known
     same = known.task[:, None] == known.task
-    alike = Relevance(dict.fromkeys(known.features, 1.0), 0.0)
+    alike = Relevance({name: 1.0 for name in known.features if name not in OF_ENCODING}, 0.0)
     own = np.where(same, np.inf, alike.distances(known, known)).min(axis=1, initial=np.inf)
     nearest = np.where(known.task == asked.task[0], np.inf, alike.distances(asked, known)[0]).min(initial=np.inf)
     most = float(own[np.isfinite(own)].max(initial=0.0))

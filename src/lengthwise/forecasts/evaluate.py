@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from lengthwise.atlas import Atlas, AtlasRun
 from lengthwise.errors import UsageError
-from lengthwise.forecasts.baselines import base_rate, curve_forecasts
+from lengthwise.forecasts.baselines import CURVES, base_rate, curve_forecasts
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, pooled
 from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.conformal import LEVEL, interval, scores, without_each
+from lengthwise.forecasts.coverage import FEWEST_TASKS
 from lengthwise.forecasts.distributions import auroc, brier, crps, log_score, steps
+from lengthwise.forecasts.kept import Kept, chosen_before
 from lengthwise.forecasts.similar import Cases, Relevance, mixtures
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.curve.standard import THRESHOLD
@@ -104,11 +106,14 @@ class Scored:
 
 def scored(atlas: Atlas, seen: float | None = None) -> Scored:
     """All forecasters on the runs of an atlas that were measured far enough. O(groups x runs^2)."""
-    runs = tuple(run for run in atlas.runs if run.exact_at(AT) is not None and (seen is None or _was_seen(run, seen)))
-    if len({run.task for run in runs}) < 3:
+    runs = [run for run in atlas.runs if run.exact_at(AT) is not None and (seen is None or _was_seen(run, seen))]
+    cases = cases_of(runs, seen=seen)
+    rare = [one for one in np.unique(cases.stratum) if len(set(cases.task[cases.stratum == one])) < FEWEST_TASKS]
+    runs = tuple(run for run, stratum in zip(runs, cases.stratum, strict=True) if stratum not in rare)
+    if not runs:
         raise UsageError(
-            f"an evaluation forecasts each task from the others; the atlas has {len({run.task for run in runs})} that "
-            f"were measured to {AT:g} times the training size, and it takes 3"
+            f"an evaluation forecasts each task from the others; it takes {FEWEST_TASKS} tasks or more that were "
+            f"measured to {AT:g} times the training size"
         )
     cases = cases_of(runs, seen=seen)
     exact = np.array([run.exact_at(AT) for run in runs], dtype=float)
@@ -189,8 +194,22 @@ def evaluate(atlas: Atlas) -> Record:
     tasks, positions = (len({getattr(run, name) for run in atlas.runs}) for name in ("task", "position"))
     about = {"runs": len(atlas.runs), "tasks": tasks, "positions": positions}
     text = (sentence("forecast.evaluated", about), *(_verdict(one, claims) for one in found))
-    settings = {"at": AT, "level": LEVEL, **about}
-    return Record("forecast", settings, sentence("forecast.evaluation"), text, tuple(claims), tuple(tables))
+    settings, kept = {"at": AT, "level": LEVEL, **about}, _kept(atlas, found)
+    data = {"kept": kept.plain(atlas)}
+    return Record("forecast", settings, sentence("forecast.evaluation"), text, tuple(claims), tuple(tables), data=data)
+
+
+def _kept(atlas: Atlas, found: Sequence[Scored]) -> Kept:
+    """What forecasts are to be made with: all features, or the baseline of fewer features that scored better."""
+
+    def total(name: str, some: Sequence[Scored]) -> float:
+        return sum(float((one.losses(name)["brier"] + one.losses(name)["crps"]).mean()) for one in some)
+
+    before, seen = found[:1], found[1:]
+    better = total(BASE, before) < total(OURS, before)
+    relevance = base_rate(pooled(cases_of(atlas.runs))) if better else chosen_before(atlas)
+    last = total(f"{CURVES[0]}.calibrated", seen) < total(OURS, seen)
+    return Kept(relevance, ("last",)) if last else Kept(relevance)
 
 
 def _name(key: str) -> str:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.resources
-import json
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from lengthwise.atlas import Atlas, AtlasRun, facts_of, load_atlas, verdict_of
 from lengthwise.atlas.task_facts import Outcome, group_of
 from lengthwise.errors import UsageError
-from lengthwise.files import write_json
-from lengthwise.forecasts.cases import BEFORE, MULTIPLES, cases_of, holds_at, pooled
-from lengthwise.forecasts.choosing import chosen
+from lengthwise.forecasts.cases import MULTIPLES, cases_of, holds_at
 from lengthwise.forecasts.conformal import LEVEL
 from lengthwise.forecasts.coverage import covering, near_enough, violations
+from lengthwise.forecasts.kept import kept_for
 from lengthwise.forecasts.predicting import nearest_table, predict
 from lengthwise.forecasts.similar import Relevance
 from lengthwise.messages import explain, sentence
@@ -28,8 +23,6 @@ from lengthwise.records import Assumption, Claim, Record
 from lengthwise.tasks import tasks
 from lengthwise.tasks.sizes import default_train_size, name_of
 from lengthwise.tasks.task import Task
-
-RELEVANCE = "relevance.json"
 
 explain(
     {
@@ -73,7 +66,7 @@ def forecast(
     position = positions.make(position) if isinstance(position, str) else position
     atlas = the_atlas(atlas)
     asked = question(task, positions.text_of(position), train_size, atlas)
-    relevance = relevance_of(atlas)
+    relevance = kept_for(atlas).before
     together = cases_of((asked, *atlas.runs), ())
     own, known = together.part(np.array([0])), together.part(np.arange(1, len(atlas) + 1))
     conditions = [*covering(asked, atlas), near_enough(own, known)]
@@ -177,47 +170,3 @@ def _measured(asked: AtlasRun, atlas: Atlas) -> list[Claim]:
     about = {"held": sum(marks), "seeds": len(marks), "train_size": runs[0].train_size}
     ends, share = wilson(sum(marks), len(marks)), sum(marks) / len(marks)
     return [Claim("forecast.measured_here", share, "share", "measured", "holds", ends, evidence=about)]
-
-
-# --- the relevance of features --------------------------------------------------------------------------------------
-
-
-def fingerprint(atlas: Atlas) -> str:
-    """A digest of what relevances are chosen from."""
-    rows = [
-        [
-            run.task,
-            run.group,
-            *vars(run.facts).values(),
-            run.position,
-            run.verdict,
-            run.train_size,
-            run.seed,
-            *run.exact,
-        ]
-        for run in atlas.runs
-    ]
-    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
-
-
-def relevance_of(atlas: Atlas) -> Relevance:
-    """The relevances for forecasts before training: those kept with the package where they were chosen on this atlas,
-    else chosen now, in about a second."""
-    kept = importlib.resources.files("lengthwise.forecasts") / "data" / RELEVANCE
-    if kept.is_file():
-        content = json.loads(kept.read_text(encoding="utf-8"))
-        if content.get("atlas") == fingerprint(atlas):
-            return Relevance(content["by_feature"], content["floor"])
-    return chosen_before(atlas)
-
-
-def chosen_before(atlas: Atlas) -> Relevance:
-    """The relevances that forecast each task of the atlas best from the others."""
-    return chosen(pooled(cases_of(atlas.runs)), BEFORE)
-
-
-def keep_relevance(atlas: Atlas, path: str | Path) -> None:
-    """Choose the relevances for an atlas and write them to a file, as the package keeps them."""
-    found = chosen_before(atlas)
-    content = {"atlas": fingerprint(atlas), "by_feature": dict(found.by_feature), "floor": found.floor}
-    write_json(Path(path), content)

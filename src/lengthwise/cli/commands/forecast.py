@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 from lengthwise.atlas import Atlas, load_atlas
 from lengthwise.cli.commands.records import write_record
 from lengthwise.cli.options import task_chosen, task_needed
-from lengthwise.cli.output import narrate, write_object
+from lengthwise.cli.output import narrate, write_object, written
 from lengthwise.errors import UsageError
 from lengthwise.forecasts.checkpoint import forecast_subject
 from lengthwise.forecasts.conformal import LEVEL
 from lengthwise.forecasts.evaluate import evaluate
-from lengthwise.forecasts.forecast import forecast, keep_relevance
+from lengthwise.forecasts.forecast import forecast
 from lengthwise.forecasts.unlabelled import forecast_unlabelled
-from lengthwise.integrity import RUN
+from lengthwise.integrity import RUN, sealed
+from lengthwise.outputs import write_output
 from lengthwise.probes.probe import Context
 from lengthwise.progress import shown
 from lengthwise.records import Record
@@ -63,9 +65,11 @@ def _evaluated(atlas: Atlas, options: argparse.Namespace) -> Record:
     if wrong := [name for name in given if getattr(options, name)]:
         raise UsageError(f"--evaluate forecasts the tasks of the atlas; leave {wrong[0].replace('_', '-')} out")
     narrate(f"forecasting {len(atlas.tasks)} tasks, each from the others …", options.quiet)
+    record = evaluate(atlas)
     if options.out is not None:
-        keep_relevance(atlas, options.out)
-    return evaluate(atlas)
+        with written(options.out, options.quiet, "what is kept"):
+            write_output(Path(options.out), json.dumps(sealed(record.data["kept"]), indent=1))
+    return record
 
 
 def _of_subject(atlas: Atlas, level: float, options: argparse.Namespace) -> Record:
