@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -20,6 +21,18 @@ def wait_until(happened: Callable[[], T], what: str = "what was waited for", sec
         assert time.monotonic() < end, f"{what} has not happened within {seconds:g} s"
         time.sleep(0.02)
     return seen
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
 def alive(pid: int) -> bool:

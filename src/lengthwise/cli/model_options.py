@@ -167,7 +167,8 @@ def inspect(parser: Parser) -> None:
     has a tokenizer, and made-up sequences where it has none.
     """
     parser.add_argument("model", metavar="MODEL", help="a run, a Hub folder, a GGUF file, or my.py::build")
-    parser.add("--task TASK", "show it items of this task, which has the same symbols")
+    parser.add("--task TASK", "show it items of this task, whose symbols are its own or those of --tokens")
+    parser.add("--tokens MAP", "of a model of transformers: its tokens for the symbols of --task, as in measure")
     parser.add("--data FILE", 'show it a JSONL file: {"tokens": […]}, {"text": …} or {"input": …}')
     parser.add("--size N", "the size of the items (the largest it was trained on)", whole_from(1))
     parser.add("--items N", "how many sequences (8; 2 for a model of over 20 million)", whole_from(1))

@@ -58,13 +58,13 @@ def heat_figure(
     key: str, title: str, words: str, axes: tuple[str, str], cells: Sequence[tuple[int, int | str, float]]
 ) -> Figure:
     """A cell per (x, y, value), coloured by its value; `axes` are the titles of x and y."""
-    across = len({x for x, _, _ in cells})
+    across, down = (len({cell[axis] for cell in cells}) for axis in (0, 1))
     scale = {"scheme": "viridis", "zero": True}
     template = {
         "data": {"name": ROWS},
         "mark": "rect",
         "width": max(120, min(_WIDTH, 34 * across)),
-        "height": {"step": 16},
+        "height": 16 * down,
         "encoding": {
             "x": {"field": "x", "type": "ordinal", "title": axes[0], "axis": {"labelAngle": 0}},
             "y": {"field": "y", "type": "ordinal", "title": axes[1]},

@@ -43,13 +43,15 @@ explain(
         "advise.recipe": "recipe",
         "advise.train_size": "train size",
         "advise.seeds": "seeds",
-        "advise.share": "similar tasks that hold with {encoding} at {multiple:.2g} times the training size",
-        "advise.use": "Use {encoding}. Measured: {held} of {tasks} similar tasks hold with it at {multiple:.2g} times "
-        "the training size ({runs} runs). Theory: {verdict}.",
+        "advise.similar": "similar tasks",
+        "advise.any": "tasks of any kind",
+        "advise.share": "{alike} that hold with {encoding} at {multiple:.2g} times the training size",
+        "advise.use": "Use {encoding}. Measured: {held} of {tasks} {alike} hold with it at {multiple:.2g} times the "
+        "training size ({runs} runs). Theory: {verdict}.",
         "advise.by_theory": "Use {encoding}. Theory: {verdict}. The atlas has no similar task with it at "
         "{multiple:.2g} times the training size.",
-        "advise.none_holds": "No encoding is likely to hold. With the best, {encoding}, {held} of {tasks} similar "
-        "tasks do at {multiple:.2g} times the training size ({runs} runs). Theory: {verdict}.",
+        "advise.none_holds": "No encoding is likely to hold. With the best, {encoding}, {held} of {tasks} {alike} "
+        "do at {multiple:.2g} times the training size ({runs} runs). Theory: {verdict}.",
         "advise.nothing": "There is no evidence: theory does not decide, and the atlas has no similar task at "
         "{multiple:.2g} times the training size.",
         "advise.other_size": "what the atlas shows at a multiple of the training sizes {first} to {last} carries over "
@@ -59,7 +61,7 @@ explain(
         "advise.least": "theory: {kind}, {title} {value}",
         "advise.only_one": "the task's preset; no other was measured",
         "advise.learned": "measured: {learned} of {runs} runs of similar tasks learned the training range",
-        "advise.cells": "measured: {held} of {tasks} similar tasks hold, {runs} runs, 95 % [{low:.0%}, {high:.0%}]",
+        "advise.cells": "measured: {held} of {tasks} {alike} hold, {runs} runs, 95 % [{low:.0%}, {high:.0%}]",
         "advise.seeds_cells": "one of them holds with probability {sure:.0%}, if the task can: {held} of {runs} runs "
         "hold in the {tasks} similar tasks where any does",
         "advise.measure_both": "measure {encoding} as well: {held} of {tasks} similar tasks hold with it, which is not "
@@ -144,12 +146,16 @@ def _text(asked: _Situation) -> tuple[str, ...]:
     best = asked.best
     verdict = outlook_words(asked.card.verdicts[best.encoding].outlook)
     values = {"encoding": best.encoding, "held": best.held, "tasks": best.tasks, "runs": best.runs}
-    values |= {"multiple": asked.multiple, "verdict": verdict}
+    values |= {"multiple": asked.multiple, "verdict": verdict, "alike": _alike(best)}
     if best.expected is None:
         key = "advise.nothing" if best.verdict == "unknown" else "advise.by_theory"
     else:
         key = "advise.use" if best.expected >= LIKELY or best.verdict == "can" else "advise.none_holds"
     return (sentence(key, values),)
+
+
+def _alike(best: RankedEncoding) -> str:
+    return sentence("advise.similar" if best.similar else "advise.any")
 
 
 def _encoding_claims(asked: _Situation) -> tuple[Claim, ...]:
@@ -161,6 +167,7 @@ def _encoding_claims(asked: _Situation) -> tuple[Claim, ...]:
         "held": best.held,
         "runs": best.runs,
         "similar": list(best.similar),
+        "alike": _alike(best),
         "encoding": best.encoding,
         "multiple": asked.multiple,
     }

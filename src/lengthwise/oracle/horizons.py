@@ -48,7 +48,7 @@ def alibi_tail(slope: float, spread: float, distance: int) -> float:
 
 def horizon(slope: float, spread: float, share: float = 0.5) -> int:
     """The least distance from which on all keys together have at most this share of the weight."""
-    return max(1, math.ceil(math.log1p(math.exp(spread) * (1 - share) / share) / slope - 1e-9))
+    return max(1, math.ceil(float(np.logaddexp(0.0, spread + math.log(1 / share - 1))) / slope - 1e-9))
 
 
 def kerple_tail(weight: float, rate: float, spread: float, distance: int) -> float:
@@ -56,8 +56,9 @@ def kerple_tail(weight: float, rate: float, spread: float, distance: int) -> flo
     then every share of a long input keeps its share of the weight."""
     if weight <= 1 or distance < 1:
         return 1.0
-    near, far = ((1 + rate * end) ** (1 - weight) for end in (distance, distance - 1))
-    return min(1.0, math.exp(spread) * far / (1 - near))
+    near, far = ((1 - weight) * math.log1p(rate * end) for end in (distance, distance - 1))  # ln f
+    power = spread + far - math.log(-math.expm1(near))
+    return max(math.exp(min(0.0, power)), sys.float_info.min)
 
 
 def heaviest(spread: float, keys: int) -> float:

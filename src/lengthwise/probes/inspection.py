@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.messages import explain, sentence
@@ -18,6 +18,9 @@ from lengthwise.progress import Progress, silent
 from lengthwise.records import Claim, Record, json_ready
 from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
+
+if TYPE_CHECKING:
+    from lengthwise.subjects.symbols import Tokens
 
 INSPECTED = ("layers", "lipschitz", "shift_gap", "margins", "attention", "description", "geometry")
 _SHARP = 0.5  # of the entropy of even spreading, below which attention is called sharp
@@ -98,6 +101,7 @@ def inspect(
     model: str | Path | Any,
     *,
     task: str | Task | None = None,
+    tokens: Tokens | None = None,
     data: str | Path | None = None,
     size: int | None = None,
     items: int | None = None,
@@ -110,6 +114,7 @@ def inspect(
     `model` is anything that `lengthwise.open_subject` opens: the folder of a run, a folder of the Hugging Face Hub
     (config.json and safetensors), a GGUF file, or a model object. It is shown items of `task`, sequences of the file
     `data`, the run's own task, or else the built-in text where it has a tokenizer and made-up sequences where not.
+    `tokens` says which tokens of a model of `transformers` the symbols of `task` are, as in `lw.measure`.
     `items` is how many (8, or 2 for a model of over 20 million parameters). `probes` are names, specs or objects; a
     probe that fails says why in its record.
 
@@ -120,10 +125,12 @@ def inspect(
     chosen = [_chosen(one, items, size) for one in (INSPECTED if probes is None else probes)]
     if task is not None and data is not None:
         raise UsageError("the inputs are given twice, by a task and by a file; give one of them")
+    if tokens is not None and task is None:
+        raise UsageError("a token map says what the symbols of a task are; name the task as well")
     made = tasks.make(task) if isinstance(task, str) else task
     context = Context(made, data=None if data is None else str(data), seed=seed, progress=progress)
     context.progress("reading the model", 0, len(chosen))
-    subject = open_subject(model)
+    subject = open_subject(model, tokens)
     facts = [*subject.facts]
     if subject.offers("anatomy"):
         anatomy, look = subject.capability("anatomy"), look_at(subject, context, items, size)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.outputs import replace_output
+from lengthwise.outputs import ROOM, replace_output
 from lengthwise.probes.prompted.store import stored_items
 from lengthwise.records import Record
 from lengthwise.version import __version__
@@ -25,6 +25,7 @@ _VERSION = 2  # of the layout of logs
 _READINGS = ("lenient", "strict")
 _STOPPED = {"stop": "stop", "length": "max_tokens", "refused": "content_filter", "overlong": "model_length"}
 _ANSWERED = ("right", "wrong", "unread")
+_SUMMED_UP = ("id", "epoch", "target", "scores", "metadata", "model_usage", "total_time")
 _LONGEST = 1000  # characters of an input in a summary
 
 
@@ -45,13 +46,16 @@ def write_eval_log(record: Record, path: Path) -> None:
         for sample in samples:
             file.writestr(f"samples/{sample['id']}_epoch_1.json", _json(sample))
         file.writestr("summaries.json", _json([_summary(sample) for sample in samples]))
-        file.writestr("header.json", _json(header))
+        last = zipfile.ZipInfo("header.json", datetime.now().timetuple()[:6])
+        last.compress_type, last.comment = zipfile.ZIP_DEFLATED, ROOM
+        file.writestr(last, _json(header))
 
 
 def _sample(line: Mapping[str, Any], model: str) -> dict[str, Any]:
     prompt = line["prompt"]
     turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
     answer = {"role": "assistant", "content": line["text"], "source": "generate", "model": model}
+    usage: dict[str, Any] = {}
     output: dict[str, Any] = {
         "model": model,
         "choices": [{"message": answer, "stop_reason": _STOPPED.get(line["ending"], "unknown")}],
@@ -60,6 +64,7 @@ def _sample(line: Mapping[str, Any], model: str) -> dict[str, Any]:
     if line["prompt_tokens"] is not None and line["tokens"] is not None:
         read, wrote = line["prompt_tokens"], line["tokens"]
         output["usage"] = {"input_tokens": read, "output_tokens": wrote, "total_tokens": read + wrote}
+        usage = {model: output["usage"]}
     known = {name: line[name] for name in ("size", "item", "outcome", "depth", "budget", "reasoning", "said")}
     return {
         "id": f"size-{line['size']}-item-{line['item']}",
@@ -75,7 +80,8 @@ def _sample(line: Mapping[str, Any], model: str) -> dict[str, Any]:
         "metadata": known,
         "store": {},
         "events": [],
-        "model_usage": {},
+        "model_usage": usage,
+        "total_time": line["seconds"],
         "attachments": {},
     }
 
@@ -135,7 +141,7 @@ def _score(reading: str, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]
 def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
     asked = sample["input"] if isinstance(sample["input"], str) else sample["input"][-1]["content"]
     return {
-        **{name: sample[name] for name in ("id", "epoch", "target", "scores", "metadata", "model_usage")},
+        **{name: sample[name] for name in _SUMMED_UP},
         "input": asked[-_LONGEST:],
         "completed": True,
     }

@@ -23,6 +23,7 @@ def run(options: argparse.Namespace) -> int:
         found = inspect(
             options.model,
             task=options.task,
+            tokens=options.tokens,
             data=options.data,
             size=options.size,
             items=options.items,
