@@ -104,7 +104,8 @@ def candidates(
                 probes=probes,
             )
             trial = replace(whole, train_size=held_out_from(whole), test_size=whole.train_size, probes=(CurveProbe(),))
-            found.append(Candidate(name, trial, whole))
+            if all(trial != other.trial for other in found):  # a recipe may be the task's preset already
+                found.append(Candidate(name, trial, whole))
     if len(found) < 2:
         raise UsageError("a choice needs at least two candidates: several recipes, or several encodings")
     return found

@@ -9,7 +9,7 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.languages.dfa import Dfa
-from lengthwise.tasks.languages.regular import RegularLanguage
+from lengthwise.tasks.languages.regular import STEADY, RegularLanguage
 
 _LETTERS = "abcdefgh"
 _MOST_STATES = 12
@@ -35,6 +35,7 @@ class RandomLanguage(RegularLanguage):
     seed: int = 0
     states: int = 4
     alphabet: int = 2
+    preset = STEADY
 
     def __post_init__(self) -> None:
         if not 2 <= self.alphabet <= len(_LETTERS):
