@@ -8,7 +8,9 @@ import pytest
 from lengthwise.atlas import Atlas
 from lengthwise.errors import UsageError
 from lengthwise.forecasts.baselines import CURVES, curve_forecasts
+from lengthwise.forecasts.cases import BEFORE, SHOWN
 from lengthwise.forecasts.evaluate import BASE, OURS, evaluate, scored
+from lengthwise.forecasts.kept import fingerprint
 from synthetic_atlas import SIZES, TRAIN_SIZE, synthetic_atlas
 
 
@@ -53,7 +55,8 @@ def test_two_tasks_are_too_few():
 
 @pytest.mark.system
 def test_signals_that_were_planted_beat_every_baseline_and_intervals_cover():
-    record = evaluate(synthetic_atlas(36))
+    atlas = synthetic_atlas(36)
+    record = evaluate(atlas)
     for when in ("before", "seen_1", "seen_2"):
         rows = {row["forecaster"]: row for row in record.table(f"forecast.scores_{when}").records()}
         ours = next(iter(rows.values()))
@@ -61,5 +64,7 @@ def test_signals_that_were_planted_beat_every_baseline_and_intervals_cover():
         assert len(rows) == (2 if when == "before" else 2 + 2 * len(CURVES))
         assert len(record.table(f"forecast.classes_{when}").rows) == 3
     for claim in record.claims:
-        if claim.evidence["seen"] is not None:
+        if claim.evidence["seen"] == 1:  # nothing but the signals tells what comes
             assert claim.interval.high < 0
+    kept = record.data["kept"]
+    assert kept["atlas"] == fingerprint(atlas) and set(kept["checkpoint"]) == {*BEFORE, *SHOWN}
