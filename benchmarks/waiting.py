@@ -129,6 +129,13 @@ def study_rows(quick: bool) -> Iterator[Row]:
             yield Row(f"{' '.join(words[:2])}: {what}", command_seconds(*words, cwd=folder.parent), "s", most=most)
 
 
+def forecast_rows() -> Iterator[Row]:
+    """A forecast before training, from the atlas that ships with the package."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("forecast", "tomita_3", "--position", "rope")
+        yield Row("forecast before training", command_seconds(*words, cwd=Path(folder)), "s", most=1.0)
+
+
 def estimate_rows() -> Iterator[Row]:
     """How well the time of a study is foreseen, on one run of each task."""
     study = Study(
@@ -198,7 +205,7 @@ def inspection_rows(quick: bool) -> Iterator[Row]:
 
 
 def rows(quick: bool = False) -> list[Row]:
-    return [*part_rows(quick), *study_rows(quick), *estimate_rows(), *inspection_rows(quick)]
+    return [*part_rows(quick), *study_rows(quick), *forecast_rows(), *estimate_rows(), *inspection_rows(quick)]
 
 
 if __name__ == "__main__":

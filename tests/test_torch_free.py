@@ -24,6 +24,10 @@ WITHOUT_TORCH = {
     "dry run": "from lengthwise.cli import main; assert main(['train', 'sort', '--depth', '4', '--dry-run']) == 0",
     "dry run of an lstm": "from lengthwise.cli import main; "
     "assert main(['train', 'parity', '--model', 'lstm', '--dry-run']) == 0",
+    "forecasts": "import lengthwise.forecasts.checkpoint, lengthwise.forecasts.unlabelled; "
+    "from lengthwise.cli import main; assert main(['forecast', 'tomita_3', '--position', 'rope']) == 0",
+    "advice": "from lengthwise.atlas import Atlas; from lengthwise.forecasts.advice import advise; "
+    "advise('parity', atlas=Atlas(()))",
     "help": "from lengthwise.cli import main; assert main(['train', '--help']) == 0",
 }
 

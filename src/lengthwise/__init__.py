@@ -19,6 +19,9 @@ from lengthwise.version import __version__
 
 if TYPE_CHECKING:
     from lengthwise.atlas.atlas import Atlas, load_atlas
+    from lengthwise.forecasts.advice import advise
+    from lengthwise.forecasts.checkpoint import forecast_subject
+    from lengthwise.forecasts.forecast import forecast
     from lengthwise.hardware import computing
     from lengthwise.models.architecture import Architecture
     from lengthwise.models.attention import Attention
@@ -73,10 +76,13 @@ _HOMES = {
     "StudyResults": "lengthwise.studies.results",
     "Task": "lengthwise.tasks.task",
     "Transformer": "lengthwise.models.transformer",
+    "advise": "lengthwise.forecasts.advice",
     "bound": "lengthwise.probes.guarantee.bound",
     "check": "lengthwise.oracle.check",
     "check_formulation": "lengthwise.oracle.check",
     "computing": "lengthwise.hardware",
+    "forecast": "lengthwise.forecasts.forecast",
+    "forecast_subject": "lengthwise.forecasts.checkpoint",
     "inspect": "lengthwise.probes.inspection",
     "load_atlas": "lengthwise.atlas.atlas",
     "load_run": "lengthwise.runs.run",
@@ -121,10 +127,13 @@ __all__ = [
     "Task",
     "Transformer",
     "__version__",
+    "advise",
     "bound",
     "check",
     "check_formulation",
     "computing",
+    "forecast",
+    "forecast_subject",
     "inspect",
     "load_atlas",
     "load_run",

@@ -20,7 +20,8 @@ def test_a_card_names_verdicts_reasons_and_what_to_change(cli):
     assert "none CANNOT HOLD (C-RASP: the obstruction is proved; that training meets it is assumed)" in text
     assert "yet if `a` follows them, different symbols may come next: {a} after the first" in text
     assert "learned+offset CAN HOLD" in text and "use learned+offset: a period of 2 is enough" in text
-    assert "rope, alibi UNKNOWN" in text and "Can hold does not mean will hold" in text
+    assert "rope UNKNOWN" in text and "alibi UNKNOWN No number of last symbols settles every answer" in text
+    assert "Can hold does not mean will hold" in text
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,8 @@ def claims(spec: str, **choice: Any) -> dict[str, Any]:
 def test_what_the_oracle_takes_for_usual_is_what_training_does() -> None:
     usual = Recipe()
     assert (usual.steps, usual.batch) == (preset.STEPS, preset.BATCH)
-    assert (Architecture().depth, WindowAttention().size) == (preset.DEPTH, preset.WINDOW)
+    assert (Architecture().depth, Architecture().heads) == (preset.DEPTH, preset.HEADS)
+    assert WindowAttention().size == preset.WINDOW
     assert preset.planned_items(tasks.make("copy_repeat")) == 3000 * usual.batch
 
 

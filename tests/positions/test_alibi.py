@@ -3,14 +3,30 @@
 import pytest
 import torch
 
+from lengthwise.errors import UsageError
 from lengthwise.positions import Shape, make_position
-from lengthwise.positions.networks.encoders import slopes
+from lengthwise.positions.encodings import Alibi
 
 
 def test_slopes() -> None:
+    slopes = Alibi().slopes
     assert slopes(8) == [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]
     assert slopes(4) == [1 / 4, 1 / 16, 1 / 64, 1 / 256]
     assert slopes(3) == pytest.approx([0.1574901, 0.02480314, 0.00390625])
+
+
+def test_other_slopes() -> None:
+    assert Alibi(last=1 / 16).slopes(2) == [1 / 4, 1 / 16] and Alibi(last=4).slopes(2) == [2, 4]
+    assert Alibi(first=1, last=1 / 8).slopes(4) == [1, 1 / 2, 1 / 4, 1 / 8] and Alibi(first=1).slopes(1) == [1 / 256]
+    at = torch.arange(3)[None]
+    bias = make_position("alibi:first=2,last=0.5").build(Shape(8, 2, 10, 10)).bias(at, at)
+    assert bias is not None and bias[0, :, 2].tolist() == [[-4, -2, 0], [-1, -0.5, 0]]
+
+
+@pytest.mark.parametrize("spec", ["alibi:last=0", "alibi:last=-1", "alibi:first=-1"])
+def test_slopes_that_are_none_are_refused(spec: str) -> None:
+    with pytest.raises(UsageError, match="slope"):
+        make_position(spec)
 
 
 @pytest.mark.parametrize("heads", [1, 2, 4, 8, 16])

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 import lengthwise
+from lengthwise.atlas import save_atlas
 from lengthwise.cli import main
 from small_runs import trained
+from synthetic_atlas import synthetic_atlas
 
 SOURCES = Path(lengthwise.__file__).parent
 META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
@@ -33,6 +35,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, report: Path, ladder_report:
     texts = ("3 1 2", "2 1", "1 2 3 4"), ("9 8 7 6 5", "1", "4 4 4 4")
     for name, lines in zip(("a", "b"), texts, strict=True):
         (folder / f"{name}.jsonl").write_text("".join(f'{{"text": "{line}"}}\n' for line in lines * 10))
+    save_atlas(synthetic_atlas(3, 1), folder / "atlas.json.gz")
     quick = "--n 6 --frames 3 --time 1"
     commands = {
         "curve": f"measure {run} --items 4 --figure",
@@ -46,6 +49,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, report: Path, ladder_report:
         "phases": f"particles phases --d 2 --starts 2 --betas 3 {quick} --figure",
         "particles": f"particles {quick} --page",
         "inspection": f"inspect {run} --items 4 --page",
+        "map": f"report {folder / 'atlas.json.gz'} --out",
     }
     made = {"report": report, "report of ladders": ladder_report}
     for name, command in commands.items():
@@ -63,6 +67,7 @@ def test_no_page_is_written_but_by_these() -> None:
     begun = [path for path in sources if "<!DOCTYPE html>" in _text(path)]
     assert sorted(str(path.relative_to(SOURCES)) for path in begun) == [
         "figures/chart_files.py",
+        "reports/assets/atlas.html.jinja",
         "reports/assets/page.html.jinja",
         "reports/assets/particles.html.jinja",
         "reports/assets/record_page.html.jinja",
@@ -79,7 +84,7 @@ def _text(path: Path) -> str:
 
 @pytest.mark.system
 def test_every_page_allows_its_own_scripts_and_nothing_else(pages: Made) -> None:
-    assert len(pages) == 12
+    assert len(pages) == 13
     for name, path in pages.items():
         text = _text(path)
         (found,) = META.findall(text)

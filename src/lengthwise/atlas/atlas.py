@@ -23,8 +23,8 @@ FILE = "atlas.json.gz"
 SIGNALS = ("margin", "confidence", "entropy", "norm")
 _COLUMNS = columns(
     "task:text | group:text | oracle_class:text class by theory | states:whole | alphabet:whole | readout:text | "
-    "answer_length | position:text | verdict:text | train_size:whole trained to | seed:whole | learned:truth | "
-    "items:whole | size:whole | exact:share exact match | margin | confidence:share | entropy | norm"
+    "answer_length | memory:whole | position:text | verdict:text | train_size:whole trained to | seed:whole | "
+    "learned:truth | items:whole | size:whole | exact:share exact match | margin | confidence:share | entropy | norm"
 )
 
 
@@ -137,7 +137,10 @@ def load_atlas(path: str | Path | None = None) -> Atlas:
         raise UsageError(f"the atlas {where} is damaged, its checksum differs: {_again(path)}")
     if content.get("schema") != SCHEMA:
         raise UsageError(f"the atlas {where} has schema {content.get('schema')!r}, and this version reads {SCHEMA}")
-    return Atlas(tuple(_runs(content)), content["defaults"])
+    try:
+        return Atlas(tuple(_runs(content)), content["defaults"])
+    except KeyError as error:
+        raise UsageError(f"the atlas {where} has no column {error}: {_again(path)}") from error
 
 
 def save_atlas(atlas: Atlas, path: str | Path) -> None:

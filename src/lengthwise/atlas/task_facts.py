@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 
 from lengthwise.oracle.check import check
-from lengthwise.oracle.theories.regular import automaton_of
+from lengthwise.oracle.horizons import memory_of
+from lengthwise.oracle.theories.regular import asked_of, automaton_of
 from lengthwise.tasks import haystack, retrieval
 from lengthwise.tasks.batch import NOTHING
 from lengthwise.tasks.formulations.formulation import Formulation
@@ -34,6 +35,8 @@ class TaskFacts:
     alphabet        symbols that prompts hold
     readout         "tag" (a label at every prefix), "answer" (one symbol), "sequence" (several) or "number"
     answer_length   answer tokens per unit of size at large sizes; 0 where the answer does not grow
+    memory          last symbols that settle every answer of a regular language; 0 where no number does, None where it
+                    is not known (docs/horizons.md)
     """
 
     oracle_class: OracleClass
@@ -41,6 +44,12 @@ class TaskFacts:
     alphabet: int
     readout: AnswerForm
     answer_length: float
+    memory: int | None = None
+
+    @property
+    def local(self) -> bool | None:
+        """Whether some number of last symbols settles every answer, where that is known."""
+        return None if self.memory is None else self.memory > 0
 
 
 def facts_of(task: Task) -> TaskFacts:
@@ -57,6 +66,7 @@ def facts_of(task: Task) -> TaskFacts:
         alphabet=len(np.unique(prompts[prompts != NOTHING])) if dfa is None else len(dfa.alphabet),
         readout=_readout(task, lengths[last]),
         answer_length=round((lengths[last] - lengths[first]) / (last - first), 3) if last > first else 0.0,
+        memory=None if dfa is None else memory_of(asked_of(dfa, task)).symbols or 0,
     )
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "check": "say before training which encodings can hold, and why",
+    "forecast": "predict how far a task or a trained model will hold",
+    "advise": "what to train a task with, and on what grounds",
     "train": "train a model at short sizes, measure how far it holds",
     "measure": "put probes to a model: accuracy by size, and more",
     "ask": "ask a run one question and print its answer",
@@ -47,7 +49,7 @@ HOW = {"device": "device", "precision": "measured_in", "compile": "compile"}
 
 # Which module has the options of a command, by its first word: `study` is in study_options.py.
 _OPTIONS = {
-    **dict.fromkeys(("check", "measure", "ask", "inspect"), "model"),
+    **dict.fromkeys(("check", "forecast", "advise", "measure", "ask", "inspect"), "model"),
     **dict.fromkeys(("bound", "contexture"), "bound"),
     **dict.fromkeys(("study", "report"), "study"),
     **dict.fromkeys(("shift", "tasks", "positions", "doctor"), "task"),

@@ -1,10 +1,10 @@
-"""What `check`, `measure`, `ask` and `inspect` take."""
+"""What `check`, `forecast`, `advise`, `measure`, `ask` and `inspect` take."""
 
 from __future__ import annotations
 
 import argparse
 
-from lengthwise.cli.options import Parser, add_computing, add_task_options, add_trust, whole, whole_from
+from lengthwise.cli.options import Parser, add_computing, add_task_options, add_trust, number, whole, whole_from
 
 
 def check(parser: Parser) -> None:
@@ -30,6 +30,53 @@ def check(parser: Parser) -> None:
     parser.add("--program FILE", "check a C-RASP program of your own against the task (docs/programs.md)")
     parser.flag("--explain", "every opinion: the models it binds, its assumptions, its source")
     parser.add("--against STUDY", "compare predictions with the measurements of a study")
+
+
+def forecast(parser: Parser) -> None:
+    """Predict how far a model will hold, from an atlas of measured runs.
+
+    Before training: `lengthwise forecast parity --position rope` gives, at 2, 4 and 8 times the training size, the
+    probability that exact match stays at 95 % or more, the distribution of exact match, and an interval. The evidence
+    is shown: the nearest tasks and what became of them.
+
+    For a trained model: `lengthwise forecast runs/NAME --seen 40` measures it up to size 40 and predicts what comes
+    beyond; --check measures that too and scores the prediction. --unlabelled predicts accuracy on inputs without
+    answers, from how sure the model is of its own.
+
+    Outside of what the atlas covers no number is given. --evaluate predicts every task of the atlas from the others and
+    compares the scores with those of baselines.
+    """
+    add_task_options(parser, "a task before training, or with --seen a run, or my.py::build")
+    parser.add_argument("--task", dest="of_task", metavar="TASK", help="with --seen: the task to ask (the run's own)")
+    parser.add("--position SPEC", "the encoding (none; of a trained model its own)")
+    parser.add("--train-size N", "trained on sizes up to this (20; of a run its own)", whole_from(1))
+    parser.add("--seen N", "the trained model TASK names was measured up to this size; do that now", whole_from(1))
+    parser.flag("--check", "with --seen: measure beyond as well, and score the forecast")
+    parser.add("--unlabelled FILE", 'with --seen: a JSONL file of inputs without answers, {"input": "3 1 2"}')
+    parser.add("--items N", "with --seen: test items at each size (100)", whole_from(1))
+    parser.add("--level SHARE", "of the intervals (0.9)", number)
+    parser.flag("--evaluate", "forecast each task of the atlas from the others, next to baselines")
+    parser.add("--atlas FILE", "an atlas of your own (that of the package)")
+    parser.add_output("--out", (".json",), "with --evaluate: also write which features count, and how much")
+    parser.add_output("--page", (".html",), "also write everything as one HTML page")
+    add_computing(parser)
+    add_trust(parser, "the run")
+    parser.seed_help = "with --seen: the seed of the test items (0)"
+
+
+def advise(parser: Parser) -> None:
+    """Advise what to train a task with: encoding, attention rule, model, recipe, training size and number of seeds.
+
+    Each line has its grounds: what theory says, and how many similar tasks hold at the same multiple of the training
+    size. These are in the atlas, the measured runs that come with the package. Where there are no grounds, it says so.
+    --evaluate shows how good such advice is: every task of the atlas is advised from the other tasks.
+    """
+    add_task_options(parser)
+    parser.add("--train-size N", "train on sizes up to this (20, or a third of a task that ends early)", whole_from(1))
+    parser.add("--test-size N", "use on sizes up to this (3 x training size)", whole_from(1))
+    parser.add("--atlas FILE", "take measured runs from this file (those of the package)")
+    parser.flag("--evaluate", "score advice on the tasks of the atlas, next to other rules")
+    parser.seed_help = ""
 
 
 def measure(parser: Parser) -> None:

@@ -101,9 +101,12 @@ def report(parser: Parser) -> None:
 
     The page is made from stored records alone, so you can write it while the study is running, and again when it has
     ended.
+
+    `lengthwise report atlas` writes a map of the measured runs that come with the package, if you have no study of that
+    name: tasks and encodings, coloured by reach. A file of an atlas, FILE.json.gz, is drawn in the same way.
     """
-    parser.add_argument("name", metavar="NAME", help="a study below runs/, or the folder of one")
-    parser.add_output("--out", (".html",), "where to write the page (report.html in the study's folder)")
+    parser.add_argument("name", metavar="NAME", help="a study below runs/, the folder of one, or atlas")
+    parser.add_output("--out", (".html",), "where to write the page (report.html in the study's folder; atlas.html)")
     parser.add("--figures DIR", "also write every figure as SVG, PNG and PDF there")
     add_trust(parser, "the study")
     parser.seed_help = ""

@@ -32,7 +32,7 @@ from lengthwise.oracle.opinion import (
 from lengthwise.oracle.programs.find import program_for
 from lengthwise.oracle.programs.syntax import locality as look_back
 from lengthwise.oracle.programs.syntax import period
-from lengthwise.oracle.theories import locality, programs, regular, rows
+from lengthwise.oracle.theories import biases, locality, programs, regular, rows
 from lengthwise.oracle.theories.locality import judge, without_end
 from lengthwise.records import Claim
 from lengthwise.tasks import tasks
@@ -50,14 +50,16 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     programs.cut_opinions,
     regular.guessed_opinions,
     locality.opinions,
+    biases.opinions,
 )
 NO_THEORY = theory("none", "no theory", (), "no model")
 STATES = 8_000  # of all sizes together
 _USUAL = 20  # the training size, unless said
 explain(
     {
-        "oracle.silent_other": "No theory here says which tasks hold with this encoding. C-RASP covers models without "
-        "an encoding and with learned positions trained with random offsets.",
+        "oracle.silent_other": "No theory here decides this task with this encoding. C-RASP covers learned positions "
+        "trained with random offsets and models without an encoding, whose solutions carry over to `rope`, `t5`, "
+        "`kerple` and `fire`.",
         "oracle.silent_table": "No theory here covers learned positions without offsets inside the training range.",
         "oracle.silent": "The task has no known automaton and no program in the library, and no lower bound was found.",
         "oracle.another_axis": "The size counts {axis}, and the theories here are about length.",

@@ -18,7 +18,8 @@ from lengthwise.tasks.task import Task
 Family = Literal["none", "absolute", "table", "other"]
 Outlook = Literal["can hold", "cannot hold", "unknown"]
 STEPS, BATCH = 2000, 64
-DEPTH, WINDOW = 2, 8
+DEPTH, HEADS, WINDOW = 2, 4, 8
+INCLUDED = "included"  # the key of the theory that an encoding can be switched off
 _OFFSETS_ONLY = ("none", "rope", "alibi", "kerple", "t5")  # encodings that show at most how far apart two tokens are
 HUANG = Reference("huang2025", "a task is learned at every length if and only if a limit transformer expresses it")
 EXPRESSED = Assumption("oracle.expressed")
@@ -149,6 +150,11 @@ class Verdict:
         return self.deciding.grounds.kind if self.deciding and self.deciding.grounds else "heuristic"
 
     @property
+    def included(self) -> bool:
+        """Whether it can hold because a solution without positions is one with this encoding, too."""
+        return self.deciding is not None and self.deciding.key == INCLUDED
+
+    @property
     def changes(self) -> tuple[Advice, ...]:
         return tuple(change for opinion in self.opinions for change in opinion.changes)
 
@@ -189,14 +195,16 @@ class Advice:
 
 
 def first_advice(verdicts: Mapping[str, Verdict], changes: Sequence[Advice]) -> Advice:
-    """The encodings that can hold, by the strongest grounds; else the first change to what is not on the card; else to
-    measure, as theory does not decide. `changes` recommend nothing that cannot hold."""
+    """The encodings that can hold, by the strongest grounds, before those that can if they are switched off; else the
+    first change to what is not on the card; else to measure, as theory does not decide. `changes` recommend nothing
+    that cannot hold."""
     can, unknown = (
         tuple(name for name, verdict in verdicts.items() if verdict.outlook == outlook)
         for outlook in ("can hold", "unknown")
     )
     for kind in get_args(Kind):  # the strongest first
         if best := tuple(name for name in can if verdicts[name].grounds == kind):
+            best = tuple(name for name in best if not verdicts[name].included) or best
             return Advice("use", "advice.solution", best, {"known": sentence(f"advice.solution_{kind}")})
     change = next((one for one in changes if not set(one.encodings) & set(unknown)), None)
     if change is not None and change.encodings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -83,16 +84,34 @@ class Sinusoidal(Position):
 class Alibi(Position):
     """A fixed penalty on every logit that grows linearly with distance (Press et al. 2022).
 
-    Head h = 1, ..., H subtracts 2^(-8h/H) times the distance. The formula is used for any H; the authors' code departs
-    from it where H is not a power of two. In an encoder the distance is taken without its sign, so that what stands
-    before a token and what stands after it look the same.
+    Head h = 1, ..., H subtracts a slope times the distance: last^(h/H), which is 2^(-8h/H) with the usual `last`. The
+    formula is used for any H; the authors' code departs from it where H is not a power of two. With `first` the slopes
+    are geometric from `first` to `last`. A head of slope m sees about the last 1/m tokens (docs/horizons.md). In an
+    encoder the distance is taken without its sign, so that what stands before a token and what stands after it look
+    the same.
     """
 
+    first: float = 0.0
+    last: float = 2.0**-8
     shift_invariant = True
     beyond_training = True
 
+    def __post_init__(self) -> None:
+        if not (self.last > 0 and self.first >= 0):
+            raise UsageError(
+                "alibi needs a last slope above 0 and a first slope above 0, or 0 for the usual ones, "
+                f"not first {self.first:g} and last {self.last:g}"
+            )
+
+    def slopes(self, heads: int) -> list[float]:
+        """The slope of each head."""
+        if not self.first or heads == 1:
+            return [2.0 ** (math.log2(self.last) * head / heads) for head in range(1, heads + 1)]
+        step = math.log2(self.last / self.first) / (heads - 1)
+        return [self.first * 2.0 ** (step * head) for head in range(heads)]
+
     def build(self, shape: Shape) -> Encoder:
-        return _networks().AlibiEncoder(shape.heads)
+        return _networks().AlibiEncoder(self.slopes(shape.heads))
 
 
 @positions.register("kerple")
@@ -110,7 +129,9 @@ class Kerple(Position):
     beyond_training = True
 
     def build(self, shape: Shape) -> Encoder:
-        return _networks().LogEncoder(shape.heads) if self.variant == "log" else _networks().PowerEncoder(shape.heads)
+        if self.variant == "log":
+            return _networks().LogEncoder(shape.heads)
+        return _networks().PowerEncoder(Alibi().slopes(shape.heads))
 
 
 @positions.register("t5")

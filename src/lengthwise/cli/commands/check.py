@@ -8,10 +8,12 @@ import dataclasses
 from lengthwise.analyses.agreement import AgreementAnalysis
 from lengthwise.analyses.content import read_content
 from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.atlas import load_atlas
 from lengthwise.cli.commands.study_show import write_shortened
 from lengthwise.cli.options import task_chosen
-from lengthwise.cli.output import narrate, wrapped, write_list, write_object
+from lengthwise.cli.output import narrate, warn, wrapped, write_list, write_object
 from lengthwise.errors import CertificateRefused, UsageError
+from lengthwise.forecasts.share import measured_shares
 from lengthwise.messages import sentence
 from lengthwise.oracle.check import POSITIONS, Card, check, check_formulation
 from lengthwise.oracle.opinion import Opinion, Verdict, outlook_words
@@ -23,6 +25,7 @@ from lengthwise.records import Claim
 from lengthwise.studies.record import printable
 from lengthwise.studies.store import study_folder
 from lengthwise.tasks import tasks
+from lengthwise.tasks.task import Task
 
 _INDENT = "    "
 
@@ -72,14 +75,30 @@ def _show_card(options: argparse.Namespace, spec: Spec) -> int:
             card = check_formulation(
                 options.formulation, positions, progress=lambda done, step, _: told(f"{step:,} {done}", 0, 1), **choice
             )
+        measured = []
     else:
         assert spec is not None
-        card = check(tasks.make(spec), positions, **choice)
+        task = tasks.make(spec)
+        card = check(task, positions, **choice)
+        measured = _measured(task, card, options.quiet)
     if options.json:
-        write_object("check", card.plain())
+        write_object("check", {**card.plain(), "measured": [claim.plain() for claim in measured]})
     else:
         _write_card(card, options.explain)
+        _write_measured(measured, options.explain)
     return 0
+
+
+def _measured(task: Task, card: Card, quiet: bool) -> list[Claim]:
+    """What the atlas measured of similar tasks, where the card does not decide. A card needs no atlas: one that cannot
+    be read is said."""
+    if all(verdict.outlook != "unknown" for verdict in card.verdicts.values()):
+        return []
+    try:
+        return measured_shares(task, card, load_atlas())
+    except UsageError as error:
+        warn([f"nothing measured is shown: {error}"], quiet)
+        return []
 
 
 def _check_program(options: argparse.Namespace, spec: Spec) -> int:
@@ -117,6 +136,18 @@ def _write_card(card: Card, explain: bool) -> None:
     if any(verdict.outlook == "can hold" for verdict in card.verdicts.values()):
         print()
         print(wrapped(sentence("advice.not_will")))
+
+
+def _write_measured(claims: list[Claim], explain: bool) -> None:
+    """Shares of similar tasks, apart from the verdicts: they were measured, and nothing about them is proved."""
+    if not claims:
+        return
+    print("\nmeasured where theory is silent (lengthwise forecast says more)")
+    for claim in claims:
+        print(wrapped(str(claim), "  - ", _INDENT))
+    similar = claims[0].assumptions if explain else claims[0].assumptions[:1]
+    for assumption in similar:
+        print(wrapped(assumption.statement, _INDENT, _INDENT))
 
 
 def _alike(card: Card) -> list[list[Verdict]]:

@@ -7,14 +7,28 @@ from pathlib import Path
 
 from lengthwise.analyses.analysis import analyse
 from lengthwise.analyses.content import read_content
+from lengthwise.atlas import load_atlas
 from lengthwise.cli.output import complain, narrate, write_object
+from lengthwise.errors import UsageError
+from lengthwise.reports.atlas_page import PAGE, write_map
 from lengthwise.reports.figure_files import save_figures
 from lengthwise.reports.page import write_report
 from lengthwise.studies.shifts import complete_shifts
-from lengthwise.studies.store import study_folder
+from lengthwise.studies.store import study_folder, study_names
+
+ATLAS = "atlas"
 
 
 def run(options: argparse.Namespace) -> int:
+    if (atlas := _atlas_file(options.name)) is not None:
+        if options.figures is not None:
+            raise UsageError("--figures goes with a study; the map of an atlas is one page")
+        path = write_map(load_atlas(atlas or None), Path(options.out or PAGE))
+        if options.json:
+            write_object("report", {"report": str(path), "figures": []})
+        else:
+            print(path)
+        return 0
     folder = study_folder(options.name)
     for task, why in complete_shifts(folder, lambda done, *_: narrate(f"{done} …", options.quiet)).items():
         complain(f"warning: how far the levels of {task} are from training is not known: {why}")
@@ -29,3 +43,11 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(path)
     return 0
+
+
+def _atlas_file(name: str) -> str | None:
+    """The file of an atlas to be drawn as a map, empty for that of the package; None for a study. A study called atlas,
+    such as the one that makes it, comes first."""
+    if name == ATLAS and name not in study_names():
+        return ""
+    return name if name.endswith(".json.gz") else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -67,6 +68,7 @@ class LibraryProgram:
         return found
 
 
+@functools.lru_cache(maxsize=64)
 def find_program(task: Task, encoding_class: EncodingClass, *, budget_seconds: float = 0.4) -> LibraryProgram | None:
     """The program of a task, verified; None if the library has none."""
     program = program_for(task, encoding_class)

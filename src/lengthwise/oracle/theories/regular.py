@@ -84,6 +84,11 @@ def opinions(question: Question) -> list[Opinion]:
     return [_opinion(question, THEORY, decision, _short(reason), found, (change,))]
 
 
+def asked_of(dfa: Dfa, task: Task) -> Promise:
+    """What a regular task asks of its automaton."""
+    return _asked(dfa, isinstance(task, RegularLanguage))
+
+
 @functools.lru_cache(maxsize=256)
 def _asked(dfa: Dfa, tagged: bool) -> Promise:
     return prefixes(dfa) if tagged else mixed_lengths(dfa)

@@ -79,17 +79,12 @@ def angles_at(at: Tensor, turns: Tensor) -> Tensor:
 class AlibiEncoder(Encoder):
     slopes: Tensor
 
-    def __init__(self, heads: int) -> None:
+    def __init__(self, slopes: list[float]) -> None:
         super().__init__()
-        self.register_buffer("slopes", torch.tensor(slopes(heads)), persistent=False)
+        self.register_buffer("slopes", torch.tensor(slopes), persistent=False)
 
     def bias(self, queries_at: Tensor, keys_at: Tensor) -> Tensor:
         return -self.slopes[:, None, None] * distances(queries_at, keys_at).abs()
-
-
-def slopes(heads: int) -> list[float]:
-    """2^(-8h/H) for h = 1, ..., H."""
-    return [2.0 ** (-8 * head / heads) for head in range(1, heads + 1)]
 
 
 class LogEncoder(Encoder):
@@ -104,10 +99,10 @@ class LogEncoder(Encoder):
 
 
 class PowerEncoder(Encoder):
-    def __init__(self, heads: int) -> None:
+    def __init__(self, slopes: list[float]) -> None:
         super().__init__()
-        self.raw_weight = nn.Parameter(_inverse_softplus(slopes(heads)))
-        self.raw_power = nn.Parameter(torch.zeros(heads))
+        self.raw_weight = nn.Parameter(_inverse_softplus(slopes))
+        self.raw_power = nn.Parameter(torch.zeros(len(slopes)))
 
     def bias(self, queries_at: Tensor, keys_at: Tensor) -> Tensor:
         weight, power = F.softplus(self.raw_weight)[:, None, None], 2 * self.raw_power.sigmoid()[:, None, None]

@@ -3,7 +3,7 @@ and to its residual stream."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,13 @@ from lengthwise.records import Claim, Record, Table, columns
 from lengthwise.tasks.sizes import geometric_sizes, name_of
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from lengthwise.subjects.subject import Subject
     from lengthwise.tasks.task import Task
 
-SIZES = "signals.sizes"
+SIZES, ITEMS = "signals.sizes", "signals.items"
 SIGNALS = ("margin", "confidence", "entropy", "norm")
 _UNITS = {"margin": "nats", "confidence": "share", "entropy": "share", "norm": ""}
 _COLUMNS = columns(
@@ -45,10 +48,12 @@ class SignalsProbe(Probe):
     difference between the best and the second-best logit at its places; its confidence is the product of the
     probabilities of its tokens; both are medians over items. The entropy of attention is divided by that of even
     attention and averaged over layers, heads and the places of the answers; so is the norm of the last residual stream.
+    With `by_item` there is a table of the confidence in each item as well.
     """
 
     needs = ("answers",)
     items: int = 32
+    by_item: bool = False
 
     def __post_init__(self) -> None:
         if self.items < 1:
@@ -58,7 +63,7 @@ class SignalsProbe(Probe):
         return geometric_sizes(task, train_size, test_size)
 
     def measure(self, subject: Subject, context: Context) -> Record:
-        from lengthwise.probes.signals.reading import measure_signals
+        from lengthwise.probes.signals.reading import measure_confidences, measure_signals
 
         if context.task is None:
             raise UsageError(f"say which task to ask {subject.name}")
@@ -66,6 +71,7 @@ class SignalsProbe(Probe):
             raise UsageError("the task has no items in the range of sizes asked for")
         found = measure_signals(subject, context, self.items)
         rows = tuple((size, self.items, *map(here.get, SIGNALS)) for size, here in found.items())
+        tables = [_item_table(measure_confidences(subject, context, self.items))] if self.by_item else []
         lacking = [] if context.task.readout != "numbers" else ["signals.no_logits"]
         lacking += [] if subject.offers("anatomy") else ["signals.no_attention"]
         return Record(
@@ -73,8 +79,13 @@ class SignalsProbe(Probe):
             title=f"signals without labels, {name_of(context.task)}",
             text=tuple(f"{said[:1].upper()}{said[1:]}." for said in map(sentence, lacking)),
             claims=tuple(_claims(found, self.items)),
-            tables=(Table(SIZES, _COLUMNS, rows, "signals by size"),),
+            tables=(Table(SIZES, _COLUMNS, rows, "signals by size"), *tables),
         )
+
+
+def _item_table(found: Mapping[int, NDArray[np.float64]]) -> Table:
+    rows = tuple((size, number, float(one)) for size, values in found.items() for number, one in enumerate(values))
+    return Table(ITEMS, columns("size:whole | item:whole | confidence:share"), rows, "confidence by item", detail=True)
 
 
 def _claims(found: dict[int, dict[str, float]], items: int) -> list[Claim]:

@@ -27,19 +27,40 @@ from lengthwise.tasks.task import Task
 @torch.no_grad()
 def measure_signals(subject: Subject, context: Context, items: int) -> dict[int, dict[str, float]]:
     """The signals at each size of the context, on the first test items of its seed."""
+    return {
+        size: _at_size(subject, model, task, size, items, context.seed)
+        for size, task, model in _by_size(subject, context)
+    }
+
+
+@torch.no_grad()
+def measure_confidences(subject: Subject, context: Context, items: int) -> dict[int, NDArray[np.float64]]:
+    """The probability that the subject gives its own answer, for each of the same items."""
+    found = {}
+    for size, task, model in _by_size(subject, context):
+        parts = []
+        for batch, seeds in measured_batches(model, task, size, range(items), context.seed):
+            inputs, asked, at = _as_written(model, task, batch, seeds)
+            logits = model(*(one.to(home(model)) for one in (inputs, at, asked)))
+            parts.append(_certainty(logits.double().cpu(), asked.numpy())[1])
+        found[size] = np.concatenate(parts)
+    return found
+
+
+def _by_size(subject: Subject, context: Context) -> Iterator[tuple[int, Task, Network]]:
+    """The sizes of a context, each with the task and the network that is asked."""
     assert context.task is not None
-    task, sizes, found = context.task.part("test"), sorted(set(context.sizes)), {}
+    task, sizes = context.task.part("test"), sorted(set(context.sizes))
     answers = subject.capability("answers")
     for number, size in enumerate(sizes, start=1):
         if isinstance(answers, NetworkAnswers):
-            found[size] = _at_size(subject, answers.model, task, size, items, context.seed)
+            yield size, task, answers.model
         elif isinstance(answers, ModuleAnswers):
             with answers.network(task, size) as network:
-                found[size] = _at_size(subject, network, task, size, items, context.seed)
+                yield size, task, network
         else:
             raise UsageError(f"{subject.name} gives answers without logits, from which no signal can be read")
         context.progress(f"signals at size {size}", number, len(sizes))
-    return found
 
 
 def _at_size(subject: Subject, model: Network, task: Task, size: int, items: int, seed: int) -> dict[str, float]:

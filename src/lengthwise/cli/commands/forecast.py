@@ -1,0 +1,89 @@
+"""What `lengthwise forecast` does: before training, for a trained model, and over the whole atlas."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from lengthwise.atlas import Atlas, load_atlas
+from lengthwise.cli.commands.records import write_record
+from lengthwise.cli.options import task_chosen, task_needed
+from lengthwise.cli.output import narrate, write_object, written
+from lengthwise.errors import UsageError
+from lengthwise.forecasts.checkpoint import forecast_subject
+from lengthwise.forecasts.conformal import LEVEL
+from lengthwise.forecasts.evaluate import evaluate
+from lengthwise.forecasts.forecast import forecast
+from lengthwise.forecasts.unlabelled import forecast_unlabelled
+from lengthwise.integrity import RUN, sealed
+from lengthwise.outputs import write_output
+from lengthwise.probes.probe import Context
+from lengthwise.progress import shown
+from lengthwise.records import Record
+from lengthwise.reports.record_section import RecordPage, write_record_page
+from lengthwise.tasks import tasks
+
+_SUBJECT = ("seen", "check", "unlabelled", "items", "of_task")  # options of a trained model
+
+
+def run(options: argparse.Namespace) -> int:
+    level = LEVEL if options.level is None else options.level
+    if not 0 < level < 1:
+        raise UsageError(f"--level lies between 0 and 1, not at {level:g}")
+    if options.out is not None and not options.evaluate:
+        raise UsageError("--out goes with --evaluate")
+    atlas = load_atlas(options.atlas)
+    if options.evaluate:
+        record = _evaluated(atlas, options)
+    elif options.seen is not None:
+        record = _of_subject(atlas, level, options)
+    else:
+        record = _before(atlas, level, options)
+    if options.page is not None:
+        write_record_page(RecordPage(record.title, record.text[:1], (), (record,)), Path(options.page))
+    if options.json:
+        write_object("forecast", record.plain())
+    else:
+        write_record(record, claims=options.evaluate)
+    return 0
+
+
+def _before(atlas: Atlas, level: float, options: argparse.Namespace) -> Record:
+    for name in _SUBJECT[1:]:
+        if getattr(options, name):
+            option = "task" if name == "of_task" else name
+            raise UsageError(f"--{option} goes with --seen N, the size that a trained model was measured to")
+    if options.task is not None and Path(options.task, RUN).exists():
+        raise UsageError(f"{options.task} is a run; say up to which size it is to be measured with --seen N")
+    task = tasks.make(task_needed(options))
+    return forecast(task, options.position or "none", train_size=options.train_size, level=level, atlas=atlas)
+
+
+def _evaluated(atlas: Atlas, options: argparse.Namespace) -> Record:
+    given = ("task", "regex", "dfa", "data", "position", "train_size", "level", *_SUBJECT)
+    if wrong := [name for name in given if getattr(options, name)]:
+        raise UsageError(f"--evaluate forecasts the tasks of the atlas; leave {wrong[0].replace('_', '-')} out")
+    narrate(f"forecasting {len(atlas.tasks)} tasks, each from the others …", options.quiet)
+    record = evaluate(atlas)
+    if options.out is not None:
+        with written(options.out, options.quiet, "what is kept"):
+            write_output(Path(options.out), json.dumps(sealed(record.data["kept"]), indent=1))
+    return record
+
+
+def _of_subject(atlas: Atlas, level: float, options: argparse.Namespace) -> Record:
+    """The forecast for a trained model."""
+    if options.task is None:
+        raise UsageError("say which model: the folder of a run, or my.py::build")
+    spec = task_chosen(argparse.Namespace(**{**vars(options), "task": options.of_task}))
+    task = None if spec is None else tasks.make(spec)
+    from lengthwise.subjects.open import open_subject  # torch
+
+    subject = open_subject(options.task)
+    with shown(quiet=options.quiet) as progress:
+        context = Context(task, options.train_size, (), options.items, options.seed or 0, progress=progress)
+        if options.unlabelled is not None:
+            return forecast_unlabelled(subject, options.unlabelled, context, seen=options.seen)
+        how = {"position": options.position, "check": options.check, "level": level}
+        return forecast_subject(subject, context, seen=options.seen, atlas=atlas, **how)

@@ -1,0 +1,75 @@
+"""What the atlas covers. A question outside of it gets no number: it is said why, and the nearest evidence is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lengthwise.atlas import Atlas, AtlasRun
+from lengthwise.forecasts.cases import OF_ENCODING
+from lengthwise.forecasts.similar import Cases, Relevance
+from lengthwise.messages import explain, sentence
+from lengthwise.records import Assumption
+
+FEWEST_TASKS = 3  # with an encoding, for a forecast
+
+# Each condition, and under the same key with `_not` what is said where it is violated.
+explain(
+    {
+        "forecast.known_encoding": "the atlas has runs with this encoding",
+        "forecast.known_encoding_not": "the atlas has no runs with the encoding {position} (it has {known})",
+        "forecast.enough_tasks": "the atlas has several tasks with this encoding",
+        "forecast.enough_tasks_not": "with {position} the atlas has {tasks} of the {least} tasks that a forecast needs",
+        "forecast.train_size_covered": "the training size is among those of the atlas",
+        "forecast.train_size_covered_not": "the training size {train_size} is not among those of the atlas ({sizes})",
+        "forecast.readout_covered": "the atlas has tasks with this kind of answer",
+        "forecast.readout_covered_not": "the atlas has no tasks with answers of the kind {readout!r} (it has {known})",
+        "forecast.near_enough": "a task of the atlas is as near as its tasks are to each other",
+        "forecast.near_enough_not": "the nearest task of the atlas is at a distance of {distance:.2g}, where its own "
+        "tasks have a neighbour within {most:.2g}",
+    }
+)
+
+
+def covering(asked: AtlasRun, atlas: Atlas) -> list[Assumption]:
+    """The conditions on a question that a forecast rests on, each checked or violated."""
+    alike = [run for run in atlas.runs if run.position == asked.position]
+    tasks = len({run.task for run in alike if run.task != asked.task})
+    encodings = ", ".join(sorted({run.position for run in atlas.runs}))
+    found = [condition("forecast.known_encoding", bool(alike), position=asked.position or "not known", known=encodings)]
+    if alike:
+        about = {"position": asked.position, "tasks": tasks, "least": FEWEST_TASKS}
+        found.append(condition("forecast.enough_tasks", tasks >= FEWEST_TASKS, **about))
+    trained = {run.train_size for run in alike or atlas.runs}
+    low, high, size = min(trained), max(trained), asked.train_size
+    sizes = f"{low} to {high}" if low < high else str(low)
+    found.append(condition("forecast.train_size_covered", low <= size <= high, train_size=size, sizes=sizes))
+    forms, form = sorted({run.facts.readout for run in atlas.runs}), asked.facts.readout
+    found.append(condition("forecast.readout_covered", form in forms, readout=form, known=", ".join(forms)))
+    return found
+
+
+def near_enough(asked: Cases, known: Cases) -> Assumption:
+    """Whether the nearest task is as near as every task of the atlas has another one. All features but those of the
+    encoding count alike: whether one that the atlas varies little is relevant is not known. Where the encoding is
+    known, runs with it are compared."""
+    known = known.part(known.stratum == asked.stratum[0])
+    alike = known.features["position"] == asked.features["position"][0]
+    known = known.part(alike) if alike.any() else known
+    same = known.task[:, None] == known.task
+    alike = Relevance({name: 1.0 for name in known.features if name not in OF_ENCODING}, 0.0)
+    own = np.where(same, np.inf, alike.distances(known, known)).min(axis=1, initial=np.inf)
+    nearest = np.where(known.task == asked.task[0], np.inf, alike.distances(asked, known)[0]).min(initial=np.inf)
+    most = float(own[np.isfinite(own)].max(initial=0.0))
+    return condition("forecast.near_enough", bool(nearest <= most + 1e-9), distance=float(nearest), most=most)
+
+
+def condition(key: str, kept: bool, **values: object) -> Assumption:
+    """A condition that was looked at; what is said of a violation is filled in from the values."""
+    return Assumption(key, "checked" if kept else "violated", {} if kept else values)
+
+
+def violations(conditions: Sequence[Assumption]) -> list[str]:
+    """What is said of the conditions that are violated."""
+    return [sentence(f"{one.key}_not", one.values) for one in conditions if one.check == "violated"]

@@ -1,0 +1,172 @@
+"""Will a model hold that is not trained yet? From the atlas: what became of similar tasks with this encoding."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from lengthwise.atlas import Atlas, AtlasRun, facts_of, load_atlas, verdict_of
+from lengthwise.atlas.task_facts import Outcome, group_of
+from lengthwise.errors import UsageError
+from lengthwise.forecasts.cases import MULTIPLES, cases_of, holds_at
+from lengthwise.forecasts.conformal import LEVEL
+from lengthwise.forecasts.coverage import covering, near_enough, violations
+from lengthwise.forecasts.kept import kept_for
+from lengthwise.forecasts.predicting import nearest_table, predict
+from lengthwise.forecasts.similar import Relevance
+from lengthwise.messages import explain, sentence
+from lengthwise.positions import Position, positions
+from lengthwise.probes.curve.standard import wilson
+from lengthwise.records import Assumption, Claim, Record
+from lengthwise.tasks import tasks
+from lengthwise.tasks.sizes import default_train_size, name_of
+from lengthwise.tasks.task import Task
+
+explain(
+    {
+        "forecast.title": "forecast for {task}, position {position}, trained to size {train_size}",
+        "forecast.answer": "It holds at {multiples} times the training size with probability {chances}, predicted from "
+        "{tasks} other tasks.",
+        "forecast.known_of_task": "Class by theory: {oracle_class}; verdict for this encoding: {verdict}; kind of "
+        "answer: {readout}; alphabet of {alphabet}{states}.",
+        "forecast.outside": "forecast",
+        "forecast.refused": "No forecast: {reasons}.",
+        "forecast.measured_here": "seeds of this task itself that held at 4 x the training size ({held} of {seeds})",
+        "forecast.here": "The atlas measured this task itself: it held at 4 times the training size in {held} of "
+        "{seeds} seeds. The forecast does not use them.",
+        "forecast.same_recipe": "the model and its training are those of the atlas ({recipe})",
+        "forecast.empty": "the atlas has no runs, so there is nothing to forecast from",
+    }
+)
+
+
+def forecast(
+    task: str | Task,
+    position: str | Position = "none",
+    *,
+    train_size: int | None = None,
+    level: float = LEVEL,
+    atlas: Atlas | None = None,
+) -> Record:
+    """How far a task will hold with an encoding, before anything is trained.
+
+    The record has, at 2, 4 and 8 times the training size, the probability that exact match stays at 95 % or more up to
+    there, the distribution of exact match, and its interval. Outside of what the atlas covers there is no number: the
+    claim `forecast.outside` is refused, with the reasons. `train_size` is 20 unless given, or a third of the last size
+    of a task that ends early; `atlas` is that of the package.
+
+    >>> lw.forecast("parity", "rope").claim("forecast.holds").value      # doctest: +SKIP
+    0.02
+    """
+    if not 0 < level < 1:
+        raise UsageError(f"the level of an interval lies between 0 and 1, not at {level}")
+    task = tasks.make(task) if isinstance(task, str) else task
+    position = positions.make(position) if isinstance(position, str) else position
+    atlas = the_atlas(atlas)
+    asked = question(task, positions.text_of(position), train_size, atlas)
+    relevance = kept_for(atlas).before
+    together = cases_of((asked, *atlas.runs), ())
+    own, known = together.part(np.array([0])), together.part(np.arange(1, len(atlas) + 1))
+    conditions = [*covering(asked, atlas), near_enough(own, known)]
+    if violations(conditions):
+        return refusal(asked, atlas, relevance, conditions)
+    found = predict(asked, atlas.runs, relevance, MULTIPLES, level=level)
+    text, measured = (found.answer(), known_of(asked)), _measured(asked, atlas)
+    return Record(
+        "forecast",
+        settings_of_question(asked),
+        sentence("forecast.title", settings_of_question(asked)),
+        (*text, *(sentence("forecast.here", claim.evidence) for claim in measured), *found.remarks()),
+        (*found.claims([*conditions, same_recipe(atlas)]), *measured),
+        (found.horizons(), found.nearest(), found.distribution()),
+    )
+
+
+def the_atlas(atlas: Atlas | None) -> Atlas:
+    """The atlas given, or that of the package; one without runs is refused."""
+    atlas = load_atlas() if atlas is None else atlas
+    if not atlas.runs:
+        raise UsageError(sentence("forecast.empty"))
+    return atlas
+
+
+def question(task: Task, position: str, train_size: int | None, atlas: Atlas) -> AtlasRun:
+    """A run that does not exist yet. What the atlas knows of the task and of the verdict is not computed again."""
+    name, size = name_of(task), default_train_size(task) if train_size is None else train_size
+    if not task.sizes(1, size):
+        raise UsageError(f"the task has no items of size 1 to {size}; its sizes begin at {task.axes[0].smallest}")
+    own = [run for run in atlas.runs if run.task == name]
+    verdict: Outcome = "unknown"  # of an encoding that is not known
+    if alike := [run for run in own if (run.position, run.train_size) == (position, size)]:
+        verdict = alike[0].verdict
+    elif position:
+        furthest = task.sizes(1, int(MULTIPLES[-1]) * size)[-1]
+        verdict = verdict_of(task, position, size, max(furthest, size))
+    return AtlasRun(
+        task=name,
+        group=own[0].group if own else group_of(task),
+        facts=own[0].facts if own else facts_of(task),
+        position=position,
+        verdict=verdict,
+        settings={},
+        train_size=size,
+        seed=0,
+        learned=False,
+        sizes=(),
+        exact=(),
+        items=0,
+        signals={},
+        losses=(),
+    )
+
+
+def refusal(
+    asked: AtlasRun, atlas: Atlas, relevance: Relevance, conditions: Sequence[Assumption], seen: float | None = None
+) -> Record:
+    """What is said instead of a forecast, with the nearest evidence there is."""
+    known = [run for run in atlas.runs if run.task != asked.task]
+    weights = np.zeros(len(known))
+    if known:
+        together = cases_of((asked, *known), (), seen)
+        weights = relevance.weights(together.part(np.array([0])), together.part(np.arange(1, len(known) + 1)))[0]
+    claim = Claim("forecast.outside", None, "", "predicted", "refused", assumptions=tuple(conditions))
+    return Record(
+        "forecast",
+        settings_of_question(asked),
+        sentence("forecast.title", settings_of_question(asked)),
+        (sentence("forecast.refused", {"reasons": "; ".join(violations(conditions))}), known_of(asked)),
+        (claim, *_measured(asked, atlas)),
+        (nearest_table(asked.position, known, weights),),
+    )
+
+
+def known_of(asked: AtlasRun) -> str:
+    """The facts that a forecast is made from, in a sentence."""
+    facts = asked.facts
+    states = "" if facts.states is None else f"; minimal automaton of {facts.states} states"
+    return sentence("forecast.known_of_task", {**vars(facts), "verdict": asked.verdict, "states": states})
+
+
+def same_recipe(atlas: Atlas) -> Assumption:
+    """That the model asked about is made as those of the atlas are, most of which have these settings."""
+    settings = Counter(tuple(sorted(run.settings.items())) for run in atlas.runs).most_common(1)[0][0]
+    recipe = ", ".join([*(f"{name} {value}" for name, value in settings), "otherwise the defaults"])
+    return Assumption("forecast.same_recipe", values={"recipe": recipe})
+
+
+def settings_of_question(asked: AtlasRun) -> dict[str, str | int]:
+    """What a record says it is about."""
+    return {"task": asked.task, "position": asked.position, "train_size": asked.train_size}
+
+
+def _measured(asked: AtlasRun, atlas: Atlas) -> list[Claim]:
+    """What the atlas measured of this very task and encoding."""
+    runs = [run for run in atlas.runs if (run.task, run.position) == (asked.task, asked.position)]
+    marks = [held for run in runs if (held := holds_at(run, 4)) is not None]
+    if not marks:
+        return []
+    about = {"held": sum(marks), "seeds": len(marks), "train_size": runs[0].train_size}
+    ends, share = wilson(sum(marks), len(marks)), sum(marks) / len(marks)
+    return [Claim("forecast.measured_here", share, "share", "measured", "holds", ends, evidence=about)]

@@ -1,0 +1,226 @@
+"""One forecast: distributions of exact match at several multiples of the training size, with what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lengthwise.atlas import AtlasRun
+from lengthwise.forecasts.cases import MULTIPLES, cases_of, family_of, holds_at, reach_of, seen_to
+from lengthwise.forecasts.conformal import LEVEL, by_task, interval, least_tasks, mixed, scores
+from lengthwise.forecasts.coverage import condition, violations
+from lengthwise.forecasts.distributions import GRID, mean
+from lengthwise.forecasts.similar import Cases, Relevance, mixtures
+from lengthwise.messages import explain, sentence
+from lengthwise.probes.curve.standard import THRESHOLD
+from lengthwise.records import Assumption, Claim, Interval, Reference, Table, columns
+from lengthwise.seeds import Floats
+
+CONFORMAL = Reference("lee2023", "hierarchical jackknife+")
+_NEAREST = 8  # tasks shown
+_COLLAPSED = 0.05
+_RUNS = columns(
+    "task:text | position:text encoding | seed:whole | weight:share | seen:share last seen | "
+    "exact:share exact match at 4 x | reach:number reach / training size"
+)
+_HORIZONS = columns(
+    "multiple:number x training size | size:whole | holds:share P(holds) | exact:share mean exact match | "
+    "low:share from | high:share to | collapsed:share P(<= 5 %) | right:share P(>= 95 %)"
+)
+_TASKS = columns(
+    "task:text | oracle_class:text class | position:text encoding | weight:share | learned:text | "
+    "held:text held at 4 x | exact:share exact match at 4 x"
+)
+
+explain(
+    {
+        "forecast.holds": "P(exact match of 95 % or more at every size up to {size})",
+        "forecast.exact": "exact match at size {size}",
+        "forecast.exchangeable_tasks": "the task is like one more task drawn as those of the atlas were",
+        "forecast.fixed_relevance": "the relevance of features, chosen on the same tasks, counts as fixed",
+        "forecast.enough_for_interval": "there are enough comparable tasks for an interval",
+        "forecast.enough_for_interval_not": "no interval of {level:.0%}: that takes {least} tasks, and {tasks} are "
+        "comparable",
+        "forecast.several_seeds": "the spread over seeds is part of the forecast",
+        "forecast.several_seeds_not": "the atlas has one seed of each task and encoding, so the spread over seeds is "
+        "not known",
+    }
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What similar cases say about one run.
+
+    `holds` [multiples] are probabilities, `outcomes` [multiples, grid] distributions; `weights` [known] say how much
+    each known run counts, and sum to 1. `compared` is the number of tasks that the intervals are calibrated on.
+    """
+
+    asked: AtlasRun
+    known: tuple[AtlasRun, ...]
+    multiples: tuple[float, ...]
+    holds: Floats
+    outcomes: Floats
+    intervals: tuple[Interval | None, ...]
+    weights: Floats
+    compared: int
+    level: float
+    seen: float | None = None
+
+    def size(self, multiple: float) -> int:
+        """A multiple of the training size, as a size."""
+        return round(multiple * self.asked.train_size)
+
+    def claims(self, conditions: Sequence[Assumption]) -> list[Claim]:
+        """The probability of holding, and exact match, at each multiple."""
+        found = []
+        resting = (*conditions, Assumption("forecast.exchangeable_tasks"), self._about_seeds())
+        about = {"tasks": len({run.task for run in self.known}), "effective_tasks": round(self.effective_tasks(), 1)}
+        for number, multiple in enumerate(self.multiples):
+            here = {"size": self.size(multiple), "multiple": round(multiple, 3), **about}
+            chance = round(float(self.holds[number]), 4)
+            found.append(Claim("forecast.holds", chance, "share", "predicted", "holds", None, resting, None, here))
+            value, ends = round(float(mean(self.outcomes[number])), 4), self.intervals[number]
+            own = (*resting, self._about_interval(number), Assumption("forecast.fixed_relevance"))
+            found.append(Claim("forecast.exact", value, "share", "predicted", "holds", ends, own, CONFORMAL, here))
+        return found
+
+    def effective_tasks(self) -> float:
+        """How many tasks of equal weight would say as much: 1 / sum of squared shares."""
+        return float(1 / np.square(list(_by_task(self.known, self.weights).values())).sum())
+
+    def horizons(self) -> Table:
+        """One row per multiple."""
+        rows = []
+        for number, multiple in enumerate(self.multiples):
+            F, ends = self.outcomes[number], self.intervals[number]
+            below = float(F[np.searchsorted(GRID, THRESHOLD - 1e-9) - 1])
+            low, high = (None, None) if ends is None else (ends.low, ends.high)
+            peaks = (float(F[np.searchsorted(GRID, _COLLAPSED + 1e-9) - 1]), 1 - below)
+            rows.append(
+                (round(multiple, 3), self.size(multiple), float(self.holds[number]), float(mean(F)), low, high, *peaks)
+            )
+        return Table("forecast.horizons", _HORIZONS, tuple(rows), "forecast")
+
+    def distribution(self) -> Table:
+        """One row per multiple and value of exact match, with the probability of at most that value."""
+        rows = (
+            (round(multiple, 3), float(value), float(F[place]))
+            for multiple, F in zip(self.multiples, self.outcomes, strict=True)
+            for place, value in enumerate(GRID)
+        )
+        described = columns("multiple:number x training size | exact:share exact match | at_most:share P(at most)")
+        return Table("forecast.distribution", described, tuple(rows), "distribution of exact match", detail=True)
+
+    def nearest(self) -> Table:
+        """The tasks that count most, by their runs with the same encoding where there are some."""
+        return nearest_table(self.asked.position, self.known, self.weights)
+
+    def nearest_runs(self) -> Table:
+        """The runs that count most, and how far each held."""
+        rows = []
+        for place in np.argsort(-self.weights, kind="stable")[:_NEAREST]:
+            run = self.known[place]
+            exact = (seen_to(run, self.seen).exact[-1] if self.seen else None, run.exact_at(4))
+            weight, reach = float(self.weights[place]), reach_of(run) / run.train_size
+            rows.append((run.task, run.position, run.seed, weight, *exact, reach))
+        return Table("forecast.nearest_runs", _RUNS, tuple(rows), "nearest runs")
+
+    def answer(self) -> str:
+        """The probabilities of holding at 2, 4 and 8 times the training size, as far as they are forecast."""
+        near = [number for number, one in enumerate(self.multiples) if np.isclose(one, MULTIPLES, rtol=1e-6).any()]
+        wanted = near or [-1]
+        joined = (
+            " / ".join(f"{value:.0f}" for value in values[wanted])
+            for values in (np.array(self.multiples), 100 * self.holds)
+        )
+        multiples, chances = joined
+        tasks = len({run.task for run in self.known})
+        return sentence("forecast.answer", {"multiples": multiples, "chances": f"{chances} %", "tasks": tasks})
+
+    def remarks(self) -> list[str]:
+        """What is missing, in sentences."""
+        conditions = [self._about_seeds(), *(self._about_interval(number) for number in range(len(self.multiples)))]
+        return [f"{said[:1].upper()}{said[1:]}." for said in dict.fromkeys(violations(conditions))]
+
+    def _about_seeds(self) -> Assumption:
+        cells = [(run.task, run.position) for run in self.known]
+        return condition("forecast.several_seeds", len(set(cells)) < len(cells))
+
+    def _about_interval(self, number: int) -> Assumption:
+        about = {"level": self.level, "least": least_tasks(self.level), "tasks": self.compared}
+        return condition("forecast.enough_for_interval", self.intervals[number] is not None, **about)
+
+
+def _by_task(known: Sequence[AtlasRun], weights: Floats) -> dict[str, float]:
+    """The shares of the tasks in the weight of all runs."""
+    found: dict[str, float] = {}
+    for run, weight in zip(known, weights, strict=True):
+        found[run.task] = found.get(run.task, 0.0) + float(weight / max(weights.sum(), 1e-300))
+    return found
+
+
+def nearest_table(position: str, known: Sequence[AtlasRun], weights: Floats) -> Table:
+    """The tasks that weigh most, and what their runs with an encoding did; or with one of its family, or with any."""
+    rows, shares = [], _by_task(known, weights)
+    for task in sorted(shares, key=lambda task: -shares[task])[:_NEAREST]:
+        runs = [run for run in known if run.task == task]
+        family = [run for run in runs if position and family_of(run.position) == family_of(position)]
+        runs = [run for run in runs if run.position == position] or family or runs
+        held = [held for run in runs if (held := holds_at(run, 4)) is not None]
+        exact = [exact for run in runs if (exact := run.exact_at(4)) is not None]
+        encodings = {run.position for run in runs}
+        with_what = encodings.pop() if len(encodings) == 1 else f"{len(encodings)} encodings"
+        counts = [f"{sum(marks)} of {len(marks)}" for marks in ([run.learned for run in runs], held)]
+        value = sum(exact) / len(exact) if exact else None
+        rows.append((task, runs[0].facts.oracle_class, with_what, shares[task], *counts, value))
+    return Table("forecast.nearest", _TASKS, tuple(rows), "nearest tasks (runs by seed)")
+
+
+def predict(
+    asked: AtlasRun,
+    known: Sequence[AtlasRun],
+    relevance: Relevance,
+    multiples: Sequence[float],
+    *,
+    seen: float | None = None,
+    level: float = LEVEL,
+) -> Prediction:
+    """The forecast for a run from runs of other tasks. Its intervals are calibrated on the runs with the same encoding
+    or, where the run was `seen` up to a multiple of its training size, on those that held up to there as it did."""
+    known = tuple(run for run in known if run.task != asked.task)
+    everything = cases_of((asked, *known), multiples, seen)
+    own, cases = everything.part(np.array([0])), everything.part(np.arange(1, len(known) + 1))
+    weights = relevance.weights(own, cases)
+    group, ours = (cases.stratum, own.stratum) if seen is not None else (c.features["position"] for c in (cases, own))
+    alike = np.flatnonzero(group == ours[0])
+    ends = [_interval(weights, cases, relevance, alike, number, level) for number in range(len(multiples))]
+    return Prediction(
+        asked=asked,
+        known=known,
+        multiples=tuple(multiples),
+        holds=mixtures(weights, cases.holds)[0],
+        outcomes=mixtures(weights, cases.outcomes)[0],
+        intervals=tuple(ends),
+        weights=weights[0] / weights.sum(),
+        compared=len(np.unique(cases.task[alike])),
+        level=level,
+        seen=seen,
+    )
+
+
+def _interval(
+    weights: Floats, cases: Cases, relevance: Relevance, alike: np.ndarray, number: int, level: float
+) -> Interval | None:
+    here = np.array([place for place in alike if not np.isnan(cases.outcomes[place, number, 0])], dtype=np.intp)
+    if len(np.unique(cases.task[here])) < least_tasks(level):
+        return None
+    compared = cases.part(here)
+    forecasts = mixtures(relevance.weights(compared, cases), cases.outcomes[:, number])
+    measured = GRID[np.argmax(compared.outcomes[:, number], axis=1)]
+    parts = by_task(weights, cases, number)[0]
+    own = mixed(parts.sum(axis=0) - parts)
+    places = np.searchsorted(np.unique(cases.task), compared.task)
+    return interval(own, scores(forecasts, measured), places, level)

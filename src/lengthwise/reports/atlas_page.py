@@ -1,0 +1,134 @@
+"""The map of an atlas: tasks down, encodings across, coloured by reach; the cell pointed at shows its curves.
+
+The table stands in the page as text, so that it is whole without a script; the script filters it and draws curves.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lengthwise.atlas import Atlas, AtlasRun
+from lengthwise.errors import UsageError
+from lengthwise.forecasts.cases import holds_at, reach_of
+from lengthwise.messages import explain, sentence
+from lengthwise.reports.record_section import asset, rendered, write_page_file
+
+PAGE = "atlas.html"
+LEVELS = (
+    1.0,
+    1.25,
+    1.5,
+    2.0,
+    3.0,
+    4.0,
+    6.0,
+    8.0,
+)  # training sizes where a colour begins; below the first it is not learned
+AT = 4.0
+explain(
+    {
+        "atlas.map": "The atlas: how far models hold",
+        "atlas.answer": "{runs:,} trained models: {tasks} tasks, {encodings} encodings. {learned:.0%} learned their "
+        "training range, and {held:.0%} hold at {at:g} times the training size.",
+        "atlas.class_counting": "counting alone",
+        "atlas.class_positions": "counting with positions",
+        "atlas.class_neither": "neither",
+        "atlas.class_unknown": "not known",
+        "atlas.group_language": "random languages",
+        "atlas.group_named": "named tasks",
+        "atlas.group_retrieval": "retrieval",
+        "atlas.group_steps": "reasoning steps",
+    }
+)
+
+
+@dataclass(frozen=True)
+class MapCell:
+    """A task with an encoding: the reach of its seeds in training sizes, or their mean where they are many, and the
+    colour of the mean."""
+
+    place: int
+    text: str
+    level: int
+    verdict: str
+    words: str
+
+
+@dataclass(frozen=True)
+class MapRow:
+    """A task and its cells, None where the atlas has none."""
+
+    task: str
+    oracle_class: str
+    group: str
+    cells: tuple[MapCell | None, ...]
+
+
+def write_map(atlas: Atlas, path: Path) -> Path:
+    """Write the map, whole or not at all."""
+    return write_page_file(path, render_map(atlas))
+
+
+def render_map(atlas: Atlas) -> str:
+    """The map as the text of a page."""
+    if not atlas.runs:
+        raise UsageError("the atlas has no runs, so there is no map to draw")
+    runs: dict[tuple[str, str], list[AtlasRun]] = defaultdict(list)
+    for run in atlas.runs:
+        runs[run.task, run.position].append(run)
+    encodings = tuple(dict.fromkeys(run.position for run in atlas.runs))
+    places = {key: place for place, key in enumerate(runs)}
+    rows = []
+    for task in atlas.tasks:
+        own = [runs.get((task, encoding)) for encoding in encodings]
+        first = next(found[0] for found in own if found)
+        cells = tuple(_cell(found, places[task, found[0].position]) if found else None for found in own)
+        rows.append(MapRow(task, first.facts.oracle_class, first.group, cells))
+    values = {
+        "title": sentence("atlas.map"),
+        "answer": _answer(atlas, encodings),
+        "encodings": encodings,
+        "rows": rows,
+        "levels": [f"{level:g}×" for level in LEVELS],
+        "choices": [_choice("class", rows, "oracle_class"), _choice("group", rows, "group")],
+    }
+    style, scripts = asset("page.css") + asset("atlas.css"), (asset("atlas.js"),)
+    return rendered("atlas.html.jinja", values, {"cells": [_curves(of) for of in runs.values()]}, style, scripts)
+
+
+def _cell(runs: Sequence[AtlasRun], place: int) -> MapCell:
+    multiples = [reach_of(run) / run.train_size if run.learned else 0.0 for run in runs]
+    mean = sum(multiples) / len(multiples)
+    level = sum(mean >= least for least in LEVELS)
+    first, reaches = runs[0], ", ".join(str(reach_of(run)) for run in runs)
+    words = f"{first.task}, {first.position}: reach {reaches}, trained to {first.train_size}; theory: {first.verdict}"
+    each = [f"{multiple:.2g}" if multiple else "–" for multiple in multiples]
+    text = "/".join(dict.fromkeys(each)) if len(set(each)) <= 2 else f"{mean:.2g}"
+    return MapCell(place, text, level, first.verdict, words)
+
+
+def _answer(atlas: Atlas, encodings: Sequence[str]) -> str:
+    far = [held for run in atlas.runs if (held := holds_at(run, AT)) is not None]
+    values = {"runs": len(atlas.runs), "tasks": len(atlas.tasks), "encodings": len(encodings), "at": AT}
+    values |= {"learned": sum(run.learned for run in atlas.runs) / len(atlas.runs)}
+    return sentence("atlas.answer", {**values, "held": sum(far) / max(1, len(far))})
+
+
+def _choice(name: str, rows: Sequence[MapRow], field: str) -> dict[str, Any]:
+    """A menu of the values that rows have."""
+    found = dict.fromkeys(getattr(row, field) for row in rows)
+    return {"name": name, "options": [(value, sentence(f"atlas.{name}_{value}")) for value in found]}
+
+
+def _curves(runs: Sequence[AtlasRun]) -> dict[str, Any]:
+    """What the script draws of a cell."""
+    first = runs[0]
+    about = {"task": first.task, "encoding": first.position, "trained": first.train_size, "verdict": first.verdict}
+    seeds = [
+        {"seed": r.seed, "reach": reach_of(r), "learned": r.learned, "exact": r.exact, "sizes": r.sizes} for r in runs
+    ]
+    return {**about, "seeds": seeds}
