@@ -38,9 +38,9 @@ def by_task(weights: Floats, cases: Cases, horizon: int) -> Floats:
     its distributions, and last of the weights. O(asked x cases x grid) time, O(asked x tasks x grid) memory."""
     outcomes = cases.outcomes[:, horizon]
     values = np.concatenate([np.nan_to_num(outcomes), ~np.isnan(outcomes[:, :1])], axis=1).astype(np.float32)
-    weights = weights.astype(np.float32)
+    single = weights.astype(np.float32)
     owned = [cases.task == task for task in np.unique(cases.task)]
-    return np.stack([weights[:, own] @ values[own] for own in owned], axis=1)
+    return np.stack([single[:, own] @ values[own] for own in owned], axis=1).astype(float)
 
 
 def mixed(parts: Floats) -> Floats:
