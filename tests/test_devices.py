@@ -34,7 +34,7 @@ POSITIONS = ("none", "learned+offset", "sinusoidal", "alibi", "kerple", "kerple:
 ROPES = ("rope", "rope:scaling=yarn,factor=2", "rope:scaling=dynamic")
 RULES = ("sinkhorn", "window:size=3", "log_length", "hardmax")
 FORMS = ("lora:rank=1", "subspace:dimensions=20", "sublora:rank=1,dimensions=20")
-OF_TASKS = {"recursion": "parity_columns", "prompted": ""}  # probes that do not go with sorting
+OF_TASKS = {"recursion": "parity_columns", "horizon": "sort", "prompted": ""}  # probes of models of their own
 
 
 @pytest.fixture
@@ -155,7 +155,8 @@ OF_LANGUAGE_MODELS = {"prompted", "perplexity", "conformance"}
 def test_every_probe_is_put_to_a_model_there(name, run_folder, tmp_path, elsewhere):
     folder, probe = run_folder, probes.make(name)
     if name in OF_TASKS:
-        folder = lw.train(OF_TASKS[name], "rope", folder=tmp_path / "run", **SIZES, **SMALL).folder
+        encoding = "alibi" if name == "horizon" else "rope"
+        folder = lw.train(OF_TASKS[name], encoding, folder=tmp_path / "run", **SIZES, **SMALL).folder
     subject = open_subject(folder)
     assert home(subject.model).type == NAME
     task = subject.run.task

@@ -17,8 +17,9 @@ from lengthwise.forecasts.ranking import cells_of, rank
 from lengthwise.forecasts.regret import evaluate_advice
 from lengthwise.models.architecture import Architecture
 from lengthwise.models.attention import attentions
+from lengthwise.runs.plan import preset
+from lengthwise.tasks import make_task
 from lengthwise.training.lengths import schedules
-from lengthwise.training.recipe import Recipe
 from synthetic_atlas import SIZES, TRAIN_SIZE
 
 BEST = {"counting": "none", "positions": "learned+offset", "neither": "alibi"}
@@ -111,7 +112,9 @@ def test_an_empty_atlas_leaves_theory_and_the_usual_settings() -> None:
     record = advise(LANGUAGE, atlas=Atlas(()))
     assert record.claim("advise.encoding").value == "none"
     assert record.claim("advise.attention").value == attentions.text_of(Architecture().attention)
-    assert record.claim("advise.recipe").evidence["settings"]["sizes"] == schedules.text_of(Recipe().sizes)
+    assert record.claim("advise.recipe").evidence["settings"]["sizes"] == schedules.text_of(
+        preset(make_task(LANGUAGE))[1].sizes
+    )
 
 
 def test_another_training_size_is_an_assumption() -> None:

@@ -32,7 +32,7 @@ _COLUMNS = columns(
 class AtlasRun:
     """One trained model and what was measured of it.
 
-    task, position     their specs, which `tasks.make` and `positions.make` take
+    task, position     their specs as texts, such as rope:base=500
     group              "language" (drawn at random), "named", "retrieval" or "steps"
     facts              of the task
     verdict            the oracle's, for this task, encoding and sizes

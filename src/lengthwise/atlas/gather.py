@@ -13,6 +13,7 @@ import numpy as np
 from lengthwise.atlas.atlas import Atlas, AtlasRun, load_atlas, save_atlas
 from lengthwise.atlas.task_facts import Outcome, TaskFacts, facts_of, group_of, verdict_of
 from lengthwise.errors import UsageError
+from lengthwise.positions import positions
 from lengthwise.probes.signals import SIGNALS, SIZES
 from lengthwise.runs.plan import SETTINGS, Plan, plan_for
 from lengthwise.studies.record import RunRecord
@@ -43,8 +44,8 @@ def plan_of(run: AtlasRun, atlas: Atlas) -> Plan:
     """The plan that makes a run of an atlas again, whatever presets and defaults are today."""
     settings = {**atlas.defaults, **run.settings}
     return plan_for(
-        run.task,
-        run.position,
+        tasks.restore(run.task),
+        positions.restore(run.position),
         {name: SETTINGS[name].restored(value) for name, value in settings.items() if value is not None},
         train_size=run.train_size,
         test_size=run.sizes[-1],

@@ -22,7 +22,7 @@ from lengthwise.oracle.opinion import (
     theory,
 )
 from lengthwise.oracle.theories import programs, regular
-from lengthwise.positions import make_position
+from lengthwise.positions import positions
 from lengthwise.positions.encodings import Alibi
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.registry import parse_spec
@@ -95,7 +95,7 @@ def _included(question: Question, how: str) -> list[Opinion]:
 def _alibi(question: Question) -> list[Opinion]:
     preset = question.task.preset
     rule, settings = parse_spec(str(preset.get("attention", "softmax")))
-    encoding = make_position(question.encoding)
+    encoding = positions.restore(question.encoding)
     if rule != "softmax" or not isinstance(encoding, Alibi):
         return []
     layers, heads = int(preset.get("depth", DEPTH)), int(preset.get("heads", HEADS))
