@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lengthwise.atlas import Atlas, AtlasRun, TaskFacts
+from lengthwise.evidence import Atlas, AtlasRun, TaskFacts
 
 POSITIONS = ("none", "learned", "learned+offset", "sinusoidal", "rope", "alibi", "t5", "kerple", "fire")
 CLASSES = ("counting", "positions", "neither")

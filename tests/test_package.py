@@ -57,8 +57,9 @@ def test_no_public_name_is_that_of_a_module() -> None:
 def test_every_home_is_where_the_thing_is_defined() -> None:
     assert sorted(lw._HOMES) == sorted(PUBLIC)
     for name, home in lw._HOMES.items():
-        found = getattr(importlib.import_module(home), name)
-        assert found.__module__ == home and found is getattr(lw, name)
+        module, _, own = home.partition(":")
+        found = getattr(importlib.import_module(module), own or name)
+        assert found.__module__ == module and found is getattr(lw, name)
 
 
 def test_importing_the_package_loads_neither_torch_nor_numpy() -> None:

@@ -26,7 +26,7 @@ WITHOUT_TORCH = {
     "assert main(['train', 'parity', '--model', 'lstm', '--dry-run']) == 0",
     "forecasts": "import lengthwise.forecasts.checkpoint, lengthwise.forecasts.unlabelled; "
     "from lengthwise.cli import main; assert main(['forecast', 'tomita_3', '--position', 'rope']) == 0",
-    "advice": "from lengthwise.atlas import Atlas; from lengthwise.forecasts.advice import advise; "
+    "advice": "from lengthwise.evidence import Atlas; from lengthwise.forecasts.advice import advise; "
     "advise('parity', atlas=Atlas(()))",
     "help": "from lengthwise.cli import main; assert main(['train', '--help']) == 0",
 }

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from lengthwise.version import __version__
 
 if TYPE_CHECKING:
-    from lengthwise.atlas.atlas import Atlas, load_atlas
+    from lengthwise.evidence.atlas import Atlas
+    from lengthwise.evidence.atlas import load_atlas as atlas
     from lengthwise.forecasts.advice import advise
     from lengthwise.forecasts.checkpoint import forecast_subject
     from lengthwise.forecasts.forecast import forecast
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Architecture": "lengthwise.models.architecture",
     "Assumption": "lengthwise.records",
-    "Atlas": "lengthwise.atlas.atlas",
+    "Atlas": "lengthwise.evidence.atlas",
     "Attention": "lengthwise.models.attention",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.probes.curve.curve",
@@ -77,6 +78,7 @@ _HOMES = {
     "Task": "lengthwise.tasks.task",
     "Transformer": "lengthwise.models.transformer",
     "advise": "lengthwise.forecasts.advice",
+    "atlas": "lengthwise.evidence.atlas:load_atlas",
     "bound": "lengthwise.probes.guarantee.bound",
     "check": "lengthwise.oracle.check",
     "check_formulation": "lengthwise.oracle.check",
@@ -84,7 +86,6 @@ _HOMES = {
     "forecast": "lengthwise.forecasts.forecast",
     "forecast_subject": "lengthwise.forecasts.checkpoint",
     "inspect": "lengthwise.probes.inspection",
-    "load_atlas": "lengthwise.atlas.atlas",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
     "make_task": "lengthwise.tasks",
@@ -128,6 +129,7 @@ __all__ = [
     "Transformer",
     "__version__",
     "advise",
+    "atlas",
     "bound",
     "check",
     "check_formulation",
@@ -135,7 +137,6 @@ __all__ = [
     "forecast",
     "forecast_subject",
     "inspect",
-    "load_atlas",
     "load_run",
     "make_position",
     "make_task",
@@ -156,7 +157,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """A public name, or a module of the package; what is found is kept, so that every access gives the same object."""
     if name in _HOMES:
-        found = getattr(importlib.import_module(_HOMES[name]), name)
+        module, _, own = _HOMES[name].partition(":")
+        found = getattr(importlib.import_module(module), own or name)
     elif not name.startswith("_") and importlib.util.find_spec(f"lengthwise.{name}"):
         found = importlib.import_module(f"lengthwise.{name}")
     else:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lengthwise.atlas import save_atlas
+from lengthwise.evidence import save_atlas
 from synthetic_atlas import synthetic_atlas
 
 FILE = "atlas.json.gz"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lengthwise.atlas import load_atlas, save_atlas
 from lengthwise.errors import UsageError
+from lengthwise.evidence import load_atlas, save_atlas
 from lengthwise.integrity import is_sealed
 from lengthwise.outputs import is_ours
 from synthetic_atlas import synthetic_atlas

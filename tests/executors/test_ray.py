@@ -150,17 +150,18 @@ def test_files_travel_with_a_job_and_back_where_nodes_share_nothing(collect, wri
         assert before == {"old": "from before"}
         found = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
         assert found == {"below/first": "1", "last": "x"}
+        others = _begun()  # those of a run that was killed
         executor.submit(Job("b", f"{module}:until_told", folder=tmp_path / "stopped"))
-        wait_until(lambda: executor.wait(0.1) == [] and _busy(), "the second job")
+        wait_until(lambda: executor.wait(0.1) == [] and _begun() - others, "the second job")
         executor.stop()
         (stopped,) = executor.wait(0)
     assert stopped.kind == "stopped"
     assert {path.name for path in (tmp_path / "stopped").iterdir()} == {"kept", "saved"}, "what it had is not lost"
 
 
-def _busy():
-    """Whether a job has its folder on the node."""
-    return any(Path(tempfile.gettempdir()).glob("lengthwise-*/job/kept"))
+def _begun() -> set[Path]:
+    """What jobs have written in their folders on the node."""
+    return {*Path(tempfile.gettempdir()).glob("lengthwise-*/job/kept")}
 
 
 @pytest.mark.parametrize("name", ["/etc/x", "../x", "a/../../x", ".lock", "a/.x", ""])

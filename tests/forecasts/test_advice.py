@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from lengthwise.atlas import Atlas, AtlasRun, TaskFacts
 from lengthwise.cli import parser_of
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas, AtlasRun, TaskFacts
 from lengthwise.forecasts.advice import advise
 from lengthwise.forecasts.ranking import cells_of, rank
 from lengthwise.forecasts.regret import evaluate_advice

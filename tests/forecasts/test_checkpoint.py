@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from lengthwise.atlas import Atlas, AtlasRun
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas, AtlasRun
 from lengthwise.forecasts.cases import seen_to
 from lengthwise.forecasts.checkpoint import forecast_from
 from lengthwise.records import Record

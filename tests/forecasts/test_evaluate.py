@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lengthwise.atlas import Atlas
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas
 from lengthwise.forecasts.baselines import CURVES, curve_forecasts
 from lengthwise.forecasts.cases import BEFORE, SHOWN
 from lengthwise.forecasts.evaluate import BASE, OURS, evaluate, scored

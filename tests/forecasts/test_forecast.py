@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lengthwise.atlas import Atlas
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas
 from lengthwise.forecasts.cases import MULTIPLES
 from lengthwise.forecasts.forecast import forecast
 from lengthwise.forecasts.kept import Kept, chosen_before, fingerprint, kept_for

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from lengthwise.atlas import Atlas, save_atlas
 from lengthwise.cli import main
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas, save_atlas
 from lengthwise.reports.atlas_page import render_map, write_map
 from synthetic_atlas import synthetic_atlas
 

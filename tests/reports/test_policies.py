@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import lengthwise
-from lengthwise.atlas import save_atlas
 from lengthwise.cli import main
+from lengthwise.evidence import save_atlas
 from small_runs import trained
 from synthetic_atlas import synthetic_atlas
 

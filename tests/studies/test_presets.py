@@ -140,7 +140,7 @@ def test_an_override_gives_one_task_a_probe_or_takes_it_away() -> None:
 
 @pytest.mark.system
 def test_search54_is_54_configurations_with_equal_training_in_every_preset() -> None:
-    assert builtin_presets() == {"search54": ("small", "full", "extended")}
+    assert builtin_presets()["search54"] == ("small", "full", "extended")
     for preset, seeds, encodings in (("small", 1, 2), ("full", 3, 2), ("extended", 1, 19)):
         study = Study.read("search54", preset)
         made = plans(study)

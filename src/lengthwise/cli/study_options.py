@@ -70,7 +70,7 @@ def study_export(parser: Parser) -> None:
 
     `--summary` writes the records and distances of a study to one small JSON file instead, from which its findings can
     be computed again: without weights, curves and examples, and with numbers rounded to four digits. `--atlas` writes
-    the finished runs of a study with the probe `signals` as an atlas, with the facts of their tasks, for `load_atlas`;
+    the finished runs of a study with the probe `signals` as an atlas, with the facts of their tasks, for `lw.atlas`;
     run it again to add runs that have finished since.
     """
     parser.add_argument("name", metavar="NAME", help="the name of a study below runs/, or its folder")

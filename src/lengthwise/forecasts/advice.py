@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.atlas import Atlas, TaskFacts, facts_of, load_atlas
+from lengthwise.evidence import Atlas, TaskFacts, facts_of, load_atlas
 from lengthwise.forecasts.ranking import BEYOND, FIXED, OURS, WITHIN, RankedEncoding, cells_of, rank
 from lengthwise.messages import explain, sentence
 from lengthwise.models.architecture import Architecture

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lengthwise.atlas import AtlasRun
+from lengthwise.evidence import AtlasRun
 from lengthwise.forecasts.cases import seen_to
 from lengthwise.forecasts.similar import Cases, Relevance
 from lengthwise.seeds import Floats

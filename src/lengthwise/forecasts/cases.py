@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthwise.atlas import AtlasRun
+from lengthwise.evidence import AtlasRun
 from lengthwise.forecasts.distributions import steps
 from lengthwise.forecasts.similar import Cases
 from lengthwise.positions import parts_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lengthwise.atlas import Atlas, AtlasRun
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas, AtlasRun
 from lengthwise.forecasts.cases import MULTIPLES, cases_of, reach_of, seen_to
 from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.conformal import LEVEL, covers

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lengthwise.atlas import Atlas, AtlasRun
+from lengthwise.evidence import Atlas, AtlasRun
 from lengthwise.forecasts.cases import OF_ENCODING
 from lengthwise.forecasts.similar import Cases, Relevance
 from lengthwise.messages import explain, sentence

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthwise.atlas import Atlas, AtlasRun
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas, AtlasRun
 from lengthwise.forecasts.baselines import CURVES, base_rate, curve_forecasts
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, pooled
 from lengthwise.forecasts.choosing import chosen

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lengthwise.atlas import Atlas, AtlasRun, facts_of, load_atlas, verdict_of
-from lengthwise.atlas.task_facts import Outcome, group_of
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas, AtlasRun, facts_of, load_atlas, verdict_of
+from lengthwise.evidence.task_facts import Outcome, group_of
 from lengthwise.forecasts.cases import MULTIPLES, cases_of, holds_at
 from lengthwise.forecasts.conformal import LEVEL
 from lengthwise.forecasts.coverage import covering, near_enough, violations

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.atlas import Atlas
+from lengthwise.evidence import Atlas
 from lengthwise.forecasts.cases import BEFORE, SHOWN, cases_of, pooled
 from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.similar import Relevance

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lengthwise.atlas import AtlasRun
+from lengthwise.evidence import AtlasRun
 from lengthwise.forecasts.cases import MULTIPLES, cases_of, family_of, holds_at, reach_of, seen_to
 from lengthwise.forecasts.conformal import LEVEL, by_task, interval, least_tasks, mixed, scores
 from lengthwise.forecasts.coverage import condition, violations

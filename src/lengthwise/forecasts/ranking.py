@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lengthwise.atlas import Atlas, AtlasRun, TaskFacts
+from lengthwise.evidence import Atlas, AtlasRun, TaskFacts
 from lengthwise.forecasts.cases import holds_at
 from lengthwise.messages import explain
 from lengthwise.probes.curve.standard import wilson

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from lengthwise.atlas import Atlas
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas
 from lengthwise.forecasts.ranking import BEYOND, FIXED, OURS, MeasuredCell, cells_of, rank
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.curve.standard import wilson

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lengthwise.atlas import Atlas, AtlasRun
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas, AtlasRun
 from lengthwise.forecasts.cases import holds_at, reach_of
 from lengthwise.messages import explain, sentence
 from lengthwise.reports.record_section import asset, rendered, write_page_file

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from lengthwise.atlas import load_atlas
 from lengthwise.cli.commands.records import write_record, write_table
 from lengthwise.cli.options import task_chosen, task_needed
 from lengthwise.cli.output import wrapped, write_field, write_list, write_object
 from lengthwise.errors import UsageError
+from lengthwise.evidence import load_atlas
 from lengthwise.forecasts.advice import advise
 from lengthwise.records import Record
 from lengthwise.tasks import tasks

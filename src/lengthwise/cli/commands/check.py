@@ -8,11 +8,11 @@ import dataclasses
 from lengthwise.analyses.agreement import AgreementAnalysis
 from lengthwise.analyses.content import read_content
 from lengthwise.analyses.layout import LAYOUT, PageLayout
-from lengthwise.atlas import load_atlas
 from lengthwise.cli.commands.study_show import write_shortened
 from lengthwise.cli.options import task_chosen
 from lengthwise.cli.output import narrate, warn, wrapped, write_list, write_object
 from lengthwise.errors import CertificateRefused, UsageError
+from lengthwise.evidence import load_atlas
 from lengthwise.forecasts.share import measured_shares
 from lengthwise.messages import sentence
 from lengthwise.oracle.check import POSITIONS, Card, check, check_formulation

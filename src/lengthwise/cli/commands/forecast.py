@@ -6,11 +6,11 @@ import argparse
 import json
 from pathlib import Path
 
-from lengthwise.atlas import Atlas, load_atlas
 from lengthwise.cli.commands.records import write_record
 from lengthwise.cli.options import task_chosen, task_needed
 from lengthwise.cli.output import narrate, write_object, written
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas, load_atlas
 from lengthwise.forecasts.checkpoint import forecast_subject
 from lengthwise.forecasts.conformal import LEVEL
 from lengthwise.forecasts.evaluate import evaluate

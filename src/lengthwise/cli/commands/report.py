@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lengthwise.analyses.analysis import analyse
 from lengthwise.analyses.content import read_content
-from lengthwise.atlas import load_atlas
 from lengthwise.cli.output import complain, narrate, write_object
 from lengthwise.errors import UsageError
+from lengthwise.evidence import load_atlas
 from lengthwise.reports.atlas_page import PAGE, write_map
 from lengthwise.reports.figure_files import save_figures
 from lengthwise.reports.page import write_report

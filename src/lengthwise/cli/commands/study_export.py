@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lengthwise.atlas.gather import gather_atlas
 from lengthwise.cli.output import narrate, write_object
 from lengthwise.errors import UsageError
+from lengthwise.evidence.gather import gather_atlas
 from lengthwise.studies.export import check_output, export, export_claims
 from lengthwise.studies.store import Store, study_folder
 from lengthwise.studies.summary import ENDINGS, write_summary

@@ -4,7 +4,7 @@
 the folder of a study. Nothing here needs torch.
 """
 
-from lengthwise.atlas.atlas import Atlas, AtlasRun, load_atlas, save_atlas
-from lengthwise.atlas.task_facts import TaskFacts, facts_of, verdict_of
+from lengthwise.evidence.atlas import Atlas, AtlasRun, load_atlas, save_atlas
+from lengthwise.evidence.task_facts import TaskFacts, facts_of, verdict_of
 
 __all__ = ["Atlas", "AtlasRun", "TaskFacts", "facts_of", "load_atlas", "save_atlas", "verdict_of"]

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.atlas.atlas import Atlas, AtlasRun, load_atlas, save_atlas
-from lengthwise.atlas.task_facts import Outcome, TaskFacts, facts_of, group_of, verdict_of
 from lengthwise.errors import UsageError
+from lengthwise.evidence.atlas import Atlas, AtlasRun, load_atlas, save_atlas
+from lengthwise.evidence.task_facts import Outcome, TaskFacts, facts_of, group_of, verdict_of
 from lengthwise.positions import positions
 from lengthwise.probes.signals import SIGNALS, SIZES
 from lengthwise.runs.plan import SETTINGS, Plan, plan_for

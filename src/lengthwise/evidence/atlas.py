@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from lengthwise.atlas.task_facts import Group, Outcome, TaskFacts
 from lengthwise.errors import UsageError
+from lengthwise.evidence.task_facts import Group, Outcome, TaskFacts
 from lengthwise.files import replace_file
 from lengthwise.integrity import is_sealed, sealed
 from lengthwise.records import Table, columns
@@ -88,7 +88,9 @@ class Atlas:
         for name in wanted:
             if name not in of_run | of_facts:
                 near = nearest(name, sorted(of_run | of_facts))
-                raise UsageError(f"the runs of the atlas have no field {name!r}; {near}see `lengthwise.atlas.AtlasRun`")
+                raise UsageError(
+                    f"the runs of the atlas have no field {name!r}; {near}see `lengthwise.evidence.AtlasRun`"
+                )
 
         def fits(run: AtlasRun, name: str, value: Any) -> bool:
             own = getattr(run if name in of_run else run.facts, name)
@@ -126,7 +128,7 @@ class Atlas:
 
 def load_atlas(path: str | Path | None = None) -> Atlas:
     """The atlas of the package, or one from a file. A file that is damaged or of another version is refused."""
-    where = importlib.resources.files("lengthwise.atlas") / "data" / FILE if path is None else Path(path)
+    where = importlib.resources.files("lengthwise.evidence") / "data" / FILE if path is None else Path(path)
     try:
         content = json.loads(gzip.decompress(where.read_bytes()))
     except (gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:

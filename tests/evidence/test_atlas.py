@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import lengthwise as lw
-from lengthwise.atlas import Atlas, AtlasRun, TaskFacts, facts_of, load_atlas, save_atlas
-from lengthwise.atlas.atlas import FILE, SIGNALS
-from lengthwise.atlas.gather import gather_atlas, plan_of
-from lengthwise.atlas.task_facts import group_of
 from lengthwise.errors import UsageError
+from lengthwise.evidence import Atlas, AtlasRun, TaskFacts, facts_of, load_atlas, save_atlas
+from lengthwise.evidence.atlas import FILE, SIGNALS
+from lengthwise.evidence.gather import gather_atlas, plan_of
+from lengthwise.evidence.task_facts import group_of
 from lengthwise.integrity import sealed
 from lengthwise.probes.curve.standard import wilson
 from lengthwise.runs.run import carry_out
@@ -146,7 +146,7 @@ def test_a_study_gathers_into_an_atlas(gathered: tuple[Path, Path]) -> None:
 
 def test_the_atlas_of_the_package() -> None:
     """It is small, every run is complete, and languages stand in the class that theory gives them."""
-    path, atlas = Path(lw.atlas.atlas.__file__).parent / "data" / FILE, load_atlas()
+    path, atlas = Path(lw.evidence.__file__).parent / "data" / FILE, load_atlas()
     assert path.stat().st_size < 2_000_000 and len(atlas) > 50
     assert {run.learned for run in atlas.runs} == {True, False}, "runs that were not learned are there too"
     for run in atlas.runs:
