@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from lengthwise.probes.inspection import Inspection, inspect
     from lengthwise.probes.recursion.walk import run_chains
     from lengthwise.records import Assumption, Claim, Interval, Reference
-    from lengthwise.runs.run import Run, load_run, measure, select, train
+    from lengthwise.runs.run import Run, load_run, measure, train
+    from lengthwise.runs.selected import select
     from lengthwise.shift.compare import measure_shift
     from lengthwise.shift.result import Shift
     from lengthwise.shift.samples import task_sample
@@ -96,7 +97,7 @@ _HOMES = {
     "over_seeds": "lengthwise.probes.curve.spread",
     "run_chains": "lengthwise.probes.recursion.walk",
     "run_study": "lengthwise.studies.results",
-    "select": "lengthwise.runs.run",
+    "select": "lengthwise.runs.selected",
     "task_sample": "lengthwise.shift.samples",
     "train": "lengthwise.runs.run",
     "trusting": "lengthwise.trust",

@@ -114,6 +114,7 @@ def test_answers_are_untrusted_text(cli, model):
         (["sort", "--chat", "--plain"], ["--chat", "--plain"]),
         (["sort", "--export", "csv", "x.eval"], ["--export", "csv"]),
         (["sort", "--export", "eval", "x.json"], [".eval"]),
+        (["sort", "--task", "addition", "--sizes", "2,4"], ["addition: ", "no items of size 2"]),
         (["sort", "--price", "1"], ["--price", "0.15,0.6"]),
         (["sort", "--sizes", "70-90"], ["sort", "70 to 90"]),
         (["sort", "--sizes", "9-"], ["--sizes", "9-"]),

@@ -156,6 +156,7 @@ def test_files_travel_with_a_job_and_back_where_nodes_share_nothing(collect, wri
         executor.stop()
         (stopped,) = executor.wait(0)
     assert stopped.kind == "stopped"
+    assert (tmp_path / "stopped").exists(), f"what it had is lost: {stopped.reason}"
     assert {path.name for path in (tmp_path / "stopped").iterdir()} == {"kept", "saved"}, "what it had is not lost"
 
 

@@ -13,7 +13,7 @@ import lengthwise as lw
 from lengthwise.cli import main
 from lengthwise.errors import UsageError
 from lengthwise.probes.curve.curve import Curve, Point
-from lengthwise.runs import run as runs
+from lengthwise.runs import selected as runs
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.selection import CANDIDATES, best_of, candidates, chosen_among, held_out
 

@@ -68,12 +68,13 @@ explain(
         "clearly less",
         "advise.rules_note": "fixed rules: ALiBi beyond the training size and RoPE within it; attention at temperature "
         "0.1 for retrieval, 0.5 for reasoning steps, 1 for all else. The atlas compares no temperatures.",
-        "advise.encodings_note": "tasks: similar tasks with that encoding in the atlas (same {similar}); expected: "
-        "exact match at {multiple:.2g} times the training size",
+        "advise.encodings_note": "tasks: {compared} with that encoding in the atlas; expected: exact match at "
+        "{multiple:.2g} times the training size",
+        "advise.similar_tasks": "similar tasks (same {similar})",
+        "advise.all_tasks": "all tasks",
         "advise.same_oracle_class": "class by theory",
         "advise.same_readout": "kind of answer",
         "advise.same_local": "need of memory",
-        "advise.same_nothing": "nothing: all tasks",
         "advise.cells_title": "tasks behind the advised encoding",
     }
 )
@@ -301,7 +302,8 @@ def _encoding_table(asked: _Situation) -> Table:
         verdict = outlook_words(asked.card.verdicts[one.encoding].outlook)
         rows.append((one.encoding, verdict, one.tasks, one.held, *ends, one.runs, own, one.expected))
     similar = ", ".join(sentence(f"advise.same_{name}") for name in asked.best.similar)
-    values = {"similar": similar or sentence("advise.same_nothing"), "multiple": asked.multiple}
+    compared = sentence("advise.similar_tasks", {"similar": similar}) if similar else sentence("advise.all_tasks")
+    values = {"compared": compared, "multiple": asked.multiple}
     return Table("advise.encodings", _ENCODINGS, tuple(rows), note=sentence("advise.encodings_note", values))
 
 

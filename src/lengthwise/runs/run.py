@@ -40,17 +40,6 @@ from lengthwise.records import Record
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
 from lengthwise.runs.plan import SCHEMA, Plan, Settings, default_folder, folder_of_seed, plan_for
-from lengthwise.runs.selection import (
-    ENCODINGS,
-    RECIPES,
-    Candidate,
-    best_of,
-    candidates,
-    folder_of_candidate,
-    folder_of_chosen,
-    held_out,
-    selection_record,
-)
 from lengthwise.runs.stored import read_records, write_record
 from lengthwise.seeds import Seeds
 from lengthwise.subjects.open import open_subject
@@ -231,51 +220,6 @@ def train(
             return carry_out(plans[0], folder, told)
         runs = [carry_out(plan, folder and folder_of_seed(folder, plan), told) for plan in plans]
     return over_seeds([run.curve for run in runs])
-
-
-@dataclass(frozen=True)
-class Selected:
-    """The run of the candidate that was chosen, and the record of how."""
-
-    run: Run
-    record: Record
-
-
-def select(
-    task: str | Task,
-    encodings: Sequence[str | Position] = ENCODINGS,
-    recipes: Mapping[str, Mapping[str, Any]] = RECIPES,
-    *,
-    train_size: int | None = None,
-    test_size: int | None = None,
-    items: int = 200,
-    seed: int = 0,
-    folder: str | Path | None = None,
-    progress: Progress | None = None,
-) -> Selected:
-    """Try recipes (settings by name) with encodings, choose by exact match on the longest sizes of the training range,
-    which were held out of training, train the chosen one on the whole range and measure it beyond.
-
-    >>> found = lw.select("tomita_4", ["alibi", "t5"], train_size=20, test_size=160)    # doctest: +SKIP
-    >>> found.record.claim("selection.chosen").value, found.run.reach                   # doctest: +SKIP
-    """
-    sizes = {"train_size": train_size, "test_size": test_size, "items": items, "seed": seed}
-    with shown(progress) as told:
-        return carry_out_selection(candidates(task, encodings, recipes, **sizes), folder, told)
-
-
-def carry_out_selection(
-    tried: Sequence[Candidate], folder: str | Path | None = None, progress: Progress = silent, thread_count: int = 1
-) -> Selected:
-    """Train and compare candidates, and carry out the plan of the best. What is on disk is not done again."""
-    found = []
-    for number, one in enumerate(tried, start=1):
-        place, here = folder and folder_of_candidate(folder, one), f"candidate {number} of {len(tried)}, {one.name}: "
-        run = carry_out(one.trial, place, lambda text, *done, here=here: progress(here + text, *done), thread_count)
-        found.append(held_out(one, run.curve))
-    chosen = tried[best_of(found)]
-    run = carry_out(chosen.whole, folder and folder_of_chosen(folder), progress, thread_count)
-    return Selected(run, selection_record(tried, found))
 
 
 def seeds_of(given: int | Sequence[int]) -> tuple[int, ...]:

@@ -88,7 +88,7 @@ def _candidates(plan: Plan, options: argparse.Namespace) -> list[Candidate]:
 
 
 def _selected(tried: list[Candidate], options: argparse.Namespace) -> tuple[Run, Record]:
-    from lengthwise.runs.run import carry_out_selection  # torch: a dry run needs none of it
+    from lengthwise.runs.selected import carry_out_selection  # torch: a dry run needs none of it
 
     with shown(quiet=options.quiet) as progress:
         found = carry_out_selection(tried, options.folder, progress, options.threads)

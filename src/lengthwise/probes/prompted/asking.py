@@ -69,8 +69,10 @@ def check_askable(task: Task | None, sizes: Iterable[int], subject: str) -> Task
     if not (wanted := sorted(set(sizes))):
         raise UsageError(f"the task {name_of(task)} has no items in the range of sizes asked for")
     for size in wanted:
-        if not task.part("test").has(size):
-            task.part("test").draw(size, 0, [0], role="test")  # it says which sizes there are
+        try:
+            task.part("test").draw(size, 0, [0], role="test")  # where there are no items, it says which sizes there are
+        except UsageError as error:
+            raise UsageError(f"{name_of(task)}: {error}") from None
     return task
 
 
