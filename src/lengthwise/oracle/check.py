@@ -32,7 +32,7 @@ from lengthwise.oracle.opinion import (
 from lengthwise.oracle.programs.find import program_for
 from lengthwise.oracle.programs.syntax import locality as look_back
 from lengthwise.oracle.programs.syntax import period
-from lengthwise.oracle.theories import biases, locality, programs, regular, rows
+from lengthwise.oracle.theories import biases, locality, models, programs, regular, rows
 from lengthwise.oracle.theories.locality import judge, without_end
 from lengthwise.records import Claim
 from lengthwise.tasks import tasks
@@ -108,17 +108,20 @@ class Card:
 
 def check(
     task: str | Task,
-    positions: Sequence[str] = POSITIONS,
+    positions: Sequence[str] | None = None,
     *,
+    model: str | Sequence[str] = (),
     train_size: int | None = None,
     test_size: int | None = None,
-    name: str = "",
     items: int | None = None,
     seed: int = 0,
     quick: bool = False,
     decoder: bool = False,
 ) -> Card:
     """What every theory says about a task with each of the encodings, before anything is trained.
+
+    `positions` are the usual five unless given. `model` names other models to ask about, such as "lstm" or
+    "delta:negative=true,order=2"; encodings are then asked about only if they are given.
 
     `train_size` is 20 unless given, or a third of the last size of a task that ends early. `items` is the number of
     training items planned, for coverage (steps x batch of the task's preset). `quick` keeps the time to about a second
@@ -127,6 +130,8 @@ def check(
 
     >>> lw.check("copy_repeat", ["none"]).verdicts["none"].outlook      # doctest: +SKIP
     'cannot hold'
+    >>> lw.check("parity", model="gru").verdicts["gru"].outlook         # doctest: +SKIP
+    'can hold'
     """
     task = tasks.make(task) if isinstance(task, str) else task
     train_size = default_train_size(task) if train_size is None else train_size
@@ -137,12 +142,32 @@ def check(
     if test_size < train_size:
         raise UsageError(f"the test size is at least {train_size}, the training size, not {test_size}")
     check_reaches(task, test_size)
-    name = name or name_of(task)
+    name = name_of(task)
     items = planned_items(task) if items is None else items
-    questions = [Question(name, spec, train_size, test_size, task, items, seed, quick, decoder) for spec in positions]
-    verdicts = {question.encoding: _verdict(question) for question in questions}
-    training, limits = tuple(_training_claims(questions[0])), tuple(_limit_claims(questions[0]))
-    return Card(name, train_size, test_size, verdicts, training, tuple(depth_claims(task)), limits)
+    named = (model,) if isinstance(model, str) else tuple(model)
+    positions = (() if named else POSITIONS) if positions is None else positions
+    question = Question(name, "none", train_size, test_size, task, items, seed, quick, decoder)
+    verdicts = {spec: _verdict(replace(question, encoding=spec)) for spec in positions}
+    verdicts |= {text: _of_model(replace(question, encoding=text)) for text in named}
+    training = tuple(_training_claims(question))
+    if not positions:
+        return Card(name, train_size, test_size, verdicts, training)
+    return Card(
+        name, train_size, test_size, verdicts, training, tuple(depth_claims(task)), tuple(_limit_claims(question))
+    )
+
+
+def model_verdict(task: Task, model: str, train_size: int, test_size: int) -> Verdict:
+    """What is known of a task with a model that is not our Transformer, within about a second. Of a model that no
+    theory here is about, the verdict is unknown."""
+    return check(task, model=model, train_size=train_size, test_size=test_size, quick=True).verdicts[model]
+
+
+def _of_model(question: Question) -> Verdict:
+    """The verdict on a model, which stands in the question in the place of an encoding."""
+    if isinstance(question.task, Along):
+        return _asked(question)
+    return Verdict(question.encoding, tuple(models.opinions(question, _asked)))
 
 
 def _verdict(question: Question) -> Verdict:
@@ -223,8 +248,8 @@ def check_formulation(
     own = load_formulation(path, progress)
     own = replace(own, steps=remembered(own.steps), other=own.other and remembered(own.other))
     if own.formulation is not None:
-        choice = {"test_size": test_size, "items": items, "seed": seed, "name": path, "decoder": decoder}
-        return check(own.formulation, positions, train_size=train_size, **choice)
+        choice = {"test_size": test_size, "items": items, "seed": seed, "decoder": decoder}
+        return replace(check(own.formulation, positions, train_size=train_size, **choice), task=path)
     if decoder:
         raise UsageError(f"a decoder writes out the states of a class, as in layout.py::Class, but {path} names none")
     if own.sizes and items is not None:

@@ -8,6 +8,7 @@ the need at each size, which is certain; that it keeps growing is an extrapolati
 
 from __future__ import annotations
 
+import bisect
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -76,6 +77,10 @@ class CutProof:
 
     key: str
     answers: Callable[[int], int]
+
+    def exceeds(self, bits: int) -> int:
+        """The smallest n at which the prompts of n symbols need more than `bits` bits."""
+        return bisect.bisect(range(4 * bits + 64), bits, key=lambda n: (max(1, self.answers(n)) - 1).bit_length())
 
 
 _WHOLE = CutProof("cuts.whole", lambda n: 2**n)

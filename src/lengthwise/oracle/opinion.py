@@ -54,9 +54,9 @@ explain(
         "advice.solution_measured": "a solution fits the sizes that were examined; nothing is known beyond them",
         "advice.solution_predicted": "a solution exists if the task is what it looks like on short inputs",
         "advice.solution_heuristic": "a solution is likely to exist",
-        "advice.change": "no encoding here is known to hold; {change}",
+        "advice.change": "nothing here is known to hold; {change}",
         "advice.undecided": "theory does not decide here, so measure it",
-        "advice.none": "none of these encodings can hold, and no change that would help is known",
+        "advice.none": "none of these can hold, and no change that would help is known",
         "advice.not_will": "Can hold does not mean will hold, because training may miss the solution. In published "
         "curves of runs that were perfect up to length 50, 10 % of 1,298 held at 9 times that length where a solution "
         "exists, and none of 4,420 where none does. Of six regular languages tried with the default recipe, two held "
@@ -117,7 +117,8 @@ class Opinion:
 
 @dataclass(frozen=True)
 class Verdict:
-    """All opinions on a task with one encoding, the strongest first; the first that is decided gives the outlook."""
+    """All opinions on a task with one encoding, the strongest first; the first that is decided gives the outlook.
+    Where a model other than our Transformer was asked about, its text stands in `encoding`."""
 
     encoding: str
     opinions: tuple[Opinion, ...]
@@ -239,7 +240,7 @@ def decoder_theory(key: str, name: str) -> Theory:
 
 @dataclass(frozen=True)
 class Case:
-    """What an opinion is about."""
+    """What an opinion is about: a task with an encoding, or with another model, whose text then is the `encoding`."""
 
     name: str
     encoding: str

@@ -23,6 +23,7 @@ from lengthwise.tasks.languages.dfa import Dfa
 from lengthwise.tasks.task import Task
 
 MOST_LETTERS = 12  # in the prompts
+MOST_LABELLED = 128  # letters or states of a task that labels prefixes, where short words say much of the machine
 MOST_STATES = 80
 MOST_WORDS = 4_000  # up to the length to which all words are checked, unless that length is given
 LONG_WORDS = 200  # random words beyond it, half of them repetitions
@@ -130,9 +131,15 @@ class Guess:
         return found
 
     def decide(self, positions: bool = False) -> GuessedDecision:
-        """A program exists exactly when one exists for every answer; with positions, as far as can be told."""
+        """A program exists exactly when one exists for every answer; with positions, as far as can be told. No further
+        answer is looked at once one has none."""
         judge, name = (decide_absolute, "C-RASP[periodic, local]") if positions else (decide, "C-RASP[]")
-        return GuessedDecision(self, name, {answer: judge(dfa) for answer, dfa in self.languages().items()})
+        parts: dict[str, Decision | PromisedDecision] = {}
+        for answer, dfa in self.languages().items():
+            parts[answer] = judge(dfa)
+            if parts[answer].member is False:
+                break
+        return GuessedDecision(self, name, parts)
 
     def assumption(self) -> Assumption:
         values = {"states": len(self.machine.transitions), "checked_to": self.checked_to}
@@ -182,13 +189,16 @@ class GuessedDecision:
         return [*found, sentence("crasp.words_of", {"answer": answer}), *part.explain()]
 
 
-def guess_automaton(task: Task, *, longest: int | None = None, seconds: float = SECONDS) -> Guess | None:
+def guess_automaton(
+    task: Task, *, longest: int | None = None, seconds: float = SECONDS, labels: bool = False
+) -> Guess | None:
     """The machine of a task with one-symbol answers; None when it is no such task, is not total on the words of its
-    prompt letters, needs too many states (as a task that is not regular does), or takes too long."""
-    if task.readout != "answer":
+    prompt letters, needs too many states (as a task that is not regular does), or takes too long. With `labels`, that
+    of a task that labels every prefix by itself: the answer to a word is its last label."""
+    if task.readout != ("tags" if labels else "answer"):
         return None
     letters, everywhere = _letters(task)
-    if not letters or len(letters) > MOST_LETTERS:
+    if not letters or len(letters) > (MOST_LABELLED if labels else MOST_LETTERS):
         return None
     if longest is None:
         words = itertools.accumulate(len(letters) ** length for length in range(13))
@@ -202,7 +212,7 @@ def guess_automaton(task: Task, *, longest: int | None = None, seconds: float = 
         yield from long_words
 
     try:
-        machine = learn(solver.answer, letters, tests, MOST_STATES)
+        machine = learn(solver.answer, letters, tests, MOST_LABELLED if labels else MOST_STATES)
     except _NotSuchTask:
         return None
     if machine is None:
@@ -231,12 +241,13 @@ class _Solver:
 
     def _ask(self, word: Word) -> str | None:
         try:
-            (given,) = self.task.solve(word)
+            given = self.task.solve(word)
+            (said,) = given[-1:] if self.task.readout == "tags" else given
         except Exception as error:  # a solver may refuse a prompt by any error of its own, or answer with more symbols
             if word:
                 raise _NotSuchTask from error
             return None
-        return str(given)
+        return str(said)
 
 
 def _letters(task: Task) -> tuple[tuple[str, ...], bool]:

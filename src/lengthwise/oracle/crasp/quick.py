@@ -7,7 +7,7 @@ Failing proves that the language is outside C-RASP[]; passing shows nothing: (ab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +56,19 @@ class Monoid:
         chosen = self.maps[np.asarray(elements, dtype=np.int64)]
         twice = np.take_along_axis(chosen, chosen.astype(np.int64), axis=1)
         return [int(x) for x, same in zip(elements, (twice == chosen).all(axis=1), strict=True) if same]
+
+    def circles(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Every element and several states that it takes around: each to the next, the last to the first."""
+        for element, action in enumerate(self.maps.tolist()):
+            seen: set[int] = set()
+            for state in range(len(action)):
+                path = []
+                while state not in seen:
+                    seen.add(state)
+                    path.append(state)
+                    state = action[state]
+                if state in path and len(circle := path[path.index(state) :]) > 1:
+                    yield element, tuple(circle)
 
 
 def transition_monoid(dfa: Dfa, most: int = MOST_ELEMENTS) -> Monoid | None:
@@ -175,17 +188,8 @@ def quick_test(dfa: Dfa, most: int = MOST_ELEMENTS) -> QuickTest:
 def _repetition(dfa: Dfa, monoid: Monoid) -> Repetition | None:
     """The shortest word with a cycle of several states; a monoid without one is aperiodic, as some power of every
     element is then its own next power on every state."""
-    for element, action in enumerate(monoid.maps.tolist()):
-        seen: set[int] = set()
-        for state in range(len(action)):
-            path = []
-            while state not in seen:
-                seen.add(state)
-                path.append(state)
-                state = action[state]
-            if state in path and len(cycle := path[path.index(state) :]) > 1:
-                return Repetition(spell(dfa, monoid.word(element)), tuple(cycle))
-    return None
+    found = next(monoid.circles(), None)
+    return found and Repetition(spell(dfa, monoid.word(found[0])), found[1])
 
 
 def _two_idempotents(dfa: Dfa, monoid: Monoid) -> TwoIdempotents | None:

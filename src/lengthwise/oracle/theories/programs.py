@@ -61,7 +61,7 @@ def cut_opinions(question: Question) -> list[Opinion]:
         return []
     if isinstance(task, Formulation) and not isinstance(task, Appending):
         return []
-    growth = _growth(task, budget_seconds=1.0 if question.quick else 5.0)
+    growth = growth_of(task, budget_seconds=1.0 if question.quick else 5.0)
     if not growth.flags:
         return []
     found = growth.explain()
@@ -69,4 +69,4 @@ def cut_opinions(question: Question) -> list[Opinion]:
     return [question.opinion(CUTS, "cannot hold", " ".join(found[:3]), growth.claim(), **rests)]
 
 
-_growth = functools.lru_cache(maxsize=256)(cut_growth)
+growth_of = functools.lru_cache(maxsize=256)(cut_growth)

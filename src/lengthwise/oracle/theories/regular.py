@@ -20,6 +20,7 @@ from lengthwise.oracle.opinion import EXPRESSED, HUANG, MET, Advice, Opinion, Ou
 from lengthwise.oracle.programs.find import find_program
 from lengthwise.oracle.programs.verify import symbols
 from lengthwise.records import Assumption
+from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.languages.dfa import Dfa
 from lengthwise.tasks.languages.regular import RegularLanguage, RegularMembership
 from lengthwise.tasks.task import Task
@@ -173,8 +174,9 @@ def guessed_opinions(question: Question) -> list[Opinion]:
 
 @functools.lru_cache(maxsize=256)
 def _decided(task: Task, with_positions: bool, seconds: float) -> GuessedDecision | None:
-    guess = _guess(task, seconds=seconds)
+    labels = task.readout == "tags" and not isinstance(task, Formulation)  # whose labels may depend on what follows
+    guess = guess_of(task, seconds=seconds, labels=labels)
     return guess and guess.decide(with_positions)
 
 
-_guess = functools.lru_cache(maxsize=256)(guess_automaton)
+guess_of = functools.lru_cache(maxsize=256)(guess_automaton)
