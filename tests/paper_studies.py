@@ -16,6 +16,7 @@ from lengthwise.oracle.opinion import Opinion, Verdict
 from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.studies.record import RunRecord, Summary, packed
+from lengthwise.tasks.sizes import name_of
 
 
 @pytest.fixture(scope="session")
@@ -75,10 +76,11 @@ class ToldOracle:
     def __init__(self, told: Mapping[tuple[str, str], str]) -> None:
         self.told, self.asked = told, []
 
-    def __call__(self, task, positions, *, train_size, test_size, name, quick) -> Card:
+    def __call__(self, task, positions, *, model, train_size, test_size, quick) -> Card:
+        name = name_of(task)
         self.asked.append((name, tuple(positions), train_size, test_size))
         assert quick and task.symbols
-        found = {position: self._verdict(name, position) for position in positions}
+        found = {position: self._verdict(name, position) for position in (*positions, *model)}
         return Card(name, train_size, test_size, found)
 
     def _verdict(self, name: str, position: str) -> Verdict:

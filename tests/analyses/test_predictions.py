@@ -236,11 +236,23 @@ def test_what_measuring_stores_is_what_is_compared(tmp_path):
 
 @pytest.mark.wording
 def test_an_encoding_that_the_card_lacks_is_unknown(content_of):
-    def silent(task, positions, *, train_size, test_size, name, quick):
-        return Card(name, train_size, test_size, {})
+    def silent(task, positions, *, model, train_size, test_size, quick):
+        return Card("sort", train_size, test_size, {})
 
     (row,) = predict(content_of({("sort", "none"): [60]}), silent).rows
     assert row.verdict.outlook == "unknown" and not row.verdict.opinions
+
+
+def test_other_models_are_asked_about_by_their_spec(content_of, told):
+    """Of two cells with one encoding, the one of another model has that model's verdict."""
+    table = {("parity@model lstm:depth=1", "none"): [60], ("parity@depth 2", "none"): [20]}
+    settings = {"model lstm:depth=1": {"model": "lstm:depth=1"}, "depth 2": {"depth": 2}}
+    oracle = told({("parity", "none"): "cannot hold", ("parity", "lstm:depth=1"): "can hold"})
+    found = predict(content_of(table, variants=settings), oracle)
+    assert {row.cell.model: (row.verdict.outlook, row.score) for row in found.rows} == {
+        "lstm:depth=1": ("can hold", "attained"),
+        "": ("cannot hold", "as_predicted"),
+    }
 
 
 def test_nothing_done_is_no_claim(content_of, told):

@@ -12,6 +12,7 @@ from lengthwise.analyses.content import read_content
 from lengthwise.oracle.check import Card, check
 from lengthwise.oracle.opinion import Opinion, Verdict
 from lengthwise.records import Claim
+from lengthwise.tasks.sizes import name_of
 from paper_studies import told_by
 
 
@@ -49,14 +50,14 @@ def test_contradictions_and_what_training_missed_are_written_out(study, cli):
     judged = {position for position, outcome in held.items() if outcome in ("held", "not_held")}
     assert judged, held
 
-    def contrary(task, positions, *, train_size, test_size, name, quick):
+    def contrary(task, positions, *, model, train_size, test_size, quick):
         """What held cannot hold, and what did not hold can."""
         found = {}
         for position in positions:
             outlook = "cannot hold" if held[position] == "held" else "can hold"
             opinion = Opinion("test", outlook, "it was told so", Claim("x", True, "", "proved"))
             found[position] = Verdict(position, (opinion,))
-        return Card(name, train_size, test_size, found)
+        return Card(name_of(task), train_size, test_size, found)
 
     found = predict(content, contrary)
     assert len(found.contradictions) + len(found.not_reached) == len(judged)

@@ -10,10 +10,10 @@ from lengthwise.cli.options import Parser, add_computing, add_task_options, add_
 def check(parser: Parser) -> None:
     """Predict before training whether a model can hold beyond its training size, with which encoding, and why.
 
-    The card begins with one line of advice. Then it has a verdict for each encoding: can hold (a solution exists that
-    works at every length; training may still miss it), cannot hold (there is an obstruction) or unknown. Each has its
-    reason, which can be checked by hand, and what would change it. --against compares verdicts with what a study
-    measured.
+    The card begins with one line of advice. Then it has a verdict for each encoding, or for each --model: can hold (a
+    solution exists that works at every length; training may still miss it), cannot hold (there is an obstruction) or
+    unknown. Each has its reason, which can be checked by hand, and what would change it. --against compares verdicts
+    with what a study measured.
 
     A formulation of your own is a Python file with `starts(size)` and `step(state)`, or a JSONL file of lines {"state":
     "1 0 1", "next": "1 1"}.
@@ -22,6 +22,9 @@ def check(parser: Parser) -> None:
     parser.add("--formulation FILE", "a layout of reasoning steps of your own, .py or .jsonl")
     parser.add_argument(
         "--position", action="append", metavar="SPEC", help="an encoding; may be repeated (the usual five)"
+    )
+    parser.add_argument(
+        "--model", action="append", metavar="SPEC", help="another model, such as lstm or ssm:negative=true; repeatable"
     )
     parser.add("--train-size N", "train on sizes up to this (20, or a third of a task that ends early)", whole_from(1))
     parser.add("--test-size N", "use on sizes up to this (3 x training size)", whole)

@@ -35,6 +35,7 @@ from lengthwise.oracle.programs.syntax import period
 from lengthwise.oracle.theories import biases, locality, models, programs, regular, rows
 from lengthwise.oracle.theories.locality import judge, without_end
 from lengthwise.records import Claim
+from lengthwise.registry import parse_spec
 from lengthwise.tasks import tasks
 from lengthwise.tasks.along import Along
 from lengthwise.tasks.contract import check_own
@@ -145,10 +146,12 @@ def check(
     name = name_of(task)
     items = planned_items(task) if items is None else items
     named = (model,) if isinstance(model, str) else tuple(model)
-    positions = (() if named else POSITIONS) if positions is None else positions
+    others = tuple(text for text in named if parse_spec(text)[0] != "transformer")  # which the encodings are about
+    if positions is None:
+        positions = () if named and others == named else POSITIONS
     question = Question(name, "none", train_size, test_size, task, items, seed, quick, decoder)
     verdicts = {spec: _verdict(replace(question, encoding=spec)) for spec in positions}
-    verdicts |= {text: _of_model(replace(question, encoding=text)) for text in named}
+    verdicts |= {text: _of_model(replace(question, encoding=text)) for text in others}
     training = tuple(_training_claims(question))
     if not positions:
         return Card(name, train_size, test_size, verdicts, training)

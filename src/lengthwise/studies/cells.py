@@ -45,9 +45,14 @@ class Cell:
     rule: Keep
 
     @property
+    def model(self) -> str:
+        """The spec of its model; empty where that is our Transformer."""
+        return next((str(run.settings["model"]) for run in self.runs if "model" in run.settings), "")
+
+    @property
     def is_transformer(self) -> bool:
-        """Whether its runs are of our Transformer, of which alone theories and published values speak."""
-        return all("model" not in run.settings for run in self.runs)
+        """Whether its runs are of our Transformer, to which all published values belong."""
+        return not self.model
 
     @cached_property
     def done(self) -> tuple[RunRecord, ...]:

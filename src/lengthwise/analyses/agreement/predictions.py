@@ -360,23 +360,33 @@ def _share(
 def predict(study: StudyContent, oracle: Oracle) -> Predictions:
     """What the oracle says about every cell of a study, and what was measured."""
     found = verdicts(study.cells, oracle)
-    rows = []
-    for cell in study.cells:
-        said = found[place(cell), cell.position] if cell.is_transformer else Verdict(cell.position, ())
-        rows.append(CellPrediction(study.label(cell), cell, said))
+    rows = (CellPrediction(study.label(cell), cell, found[place(cell), _subject(cell)]) for cell in study.cells)
     return Predictions(study.name, tuple(rows))
 
 
+def _subject(cell: Cell) -> str:
+    """What the oracle is asked about: another model than our Transformer, or else an encoding."""
+    return cell.model or cell.position
+
+
 class Oracle(Protocol):
-    """What `lengthwise.oracle.check.check` is: a task, encodings and sizes in, a card with a verdict for each out."""
+    """What `lengthwise.oracle.check.check` is: a task, encodings, other models and sizes in, a card with a verdict for
+    each out."""
 
     def __call__(
-        self, task: Task, positions: Sequence[str], *, train_size: int, test_size: int, name: str, quick: bool
+        self,
+        task: Task,
+        positions: Sequence[str],
+        *,
+        model: Sequence[str],
+        train_size: int,
+        test_size: int,
+        quick: bool,
     ) -> Card: ...
 
 
 def verdicts(cells: Iterable[Cell], oracle: Oracle) -> dict[tuple[Place, str], Verdict]:
-    """The verdict on every cell, by its place and encoding."""
+    """The verdict on every cell, by its place and its encoding or model."""
     groups: dict[Place, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(place(cell), []).append(cell)
@@ -384,30 +394,33 @@ def verdicts(cells: Iterable[Cell], oracle: Oracle) -> dict[tuple[Place, str], V
     for where, group in groups.items():
         said = _card(where, group, oracle)
         for cell in group:
-            found[where, cell.position] = said.get(cell.position) or Verdict(cell.position, ())
+            subject = _subject(cell)
+            found[where, subject] = said.get(subject) or Verdict(subject, ())
     return found
 
 
 def place(cell: Cell) -> Place:
-    """What a verdict depends on beside the encoding: the task, the training size and the largest size judged."""
+    """What a verdict depends on apart from its subject: the task, the training size and the largest size judged."""
     return cell.task, cell.train_size, min(cell.test_size, int(FURTHEST * cell.train_size))
 
 
 def _card(where: Place, group: Sequence[Cell], oracle: Oracle) -> Mapping[str, Verdict]:
     name, train_size, test_size = where
-    encodings = tuple(dict.fromkeys(cell.position for cell in group))
+    encodings = tuple(dict.fromkeys(cell.position for cell in group if cell.is_transformer))
+    models = tuple(dict.fromkeys(cell.model for cell in group if not cell.is_transformer))
+    subjects = (*encodings, *models)
     try:
         task = tasks.restore(name)
     except Exception as error:  # any task of a user's may be gone, or be broken by now
-        return _silent(encodings, "card.gone", _said(error))
+        return _silent(subjects, "card.gone", _said(error))
     if task.readout == "numbers":
-        return _silent(encodings, "card.numbers", {})
+        return _silent(subjects, "card.numbers", {})
     try:
         if changed := _changed(task, group):
-            return _silent(encodings, "card.changed", changed)
-        return oracle(task, encodings, train_size=train_size, test_size=test_size, name=name, quick=True).verdicts
+            return _silent(subjects, "card.changed", changed)
+        return oracle(task, encodings, model=models, train_size=train_size, test_size=test_size, quick=True).verdicts
     except Exception as error:
-        return _silent(encodings, "card.broke", _said(error))
+        return _silent(subjects, "card.broke", _said(error))
 
 
 def _changed(task: Task, group: Sequence[Cell]) -> dict[str, Any]:
@@ -429,11 +442,11 @@ def _changed(task: Task, group: Sequence[Cell]) -> dict[str, Any]:
     return {"size": size, **shares}
 
 
-def _silent(encodings: tuple[str, ...], reason: str, values: Mapping[str, Any]) -> dict[str, Verdict]:
+def _silent(subjects: tuple[str, ...], reason: str, values: Mapping[str, Any]) -> dict[str, Verdict]:
     """The verdict where no theory was asked, for a reason that is a key."""
     why = sentence(reason, values)
     claim = Claim("card.outlook", None, "", "predicted", "unknown", evidence={"why": why, "reason": reason})
-    return {name: Verdict(name, (Opinion("none", "unknown", why, claim),)) for name in encodings}
+    return {name: Verdict(name, (Opinion("none", "unknown", why, claim),)) for name in subjects}
 
 
 def _said(error: Exception) -> dict[str, str]:

@@ -15,6 +15,7 @@ from lengthwise.errors import CertificateRefused, UsageError
 from lengthwise.evidence import load_atlas
 from lengthwise.forecasts.share import measured_shares
 from lengthwise.messages import sentence
+from lengthwise.models.named import models
 from lengthwise.oracle.check import POSITIONS, Card, check, check_formulation
 from lengthwise.oracle.opinion import Opinion, Verdict, outlook_words
 from lengthwise.oracle.programs.text import load_program
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
             "`lengthwise check sort` or `lengthwise check --against huang2025`"
         )
     if options.against is not None:
-        for name in ("position", "train_size", "test_size", "items", "decoder", "program", "explain"):
+        for name in ("position", "model", "train_size", "test_size", "items", "decoder", "program", "explain"):
             if getattr(options, name) not in (None, False):
                 raise UsageError(f"--{name.replace('_', '-')} cannot be used with --against: the study decides it")
         return _run_against(options)
@@ -65,21 +66,29 @@ def _run_against(options: argparse.Namespace) -> int:
 
 def _show_card(options: argparse.Namespace, spec: Spec) -> int:
     """The card for a task or a formulation of the user's."""
-    positions = tuple(dict.fromkeys(options.position or POSITIONS))
-    for encoding in positions:
+    positions = tuple(dict.fromkeys(options.position or ())) or None
+    named = tuple(dict.fromkeys(options.model or ()))
+    for encoding in positions or ():
         make_position(encoding)  # refuses one that does not exist
+    for text in named:
+        models.make(text)
     choice = {name: getattr(options, name) for name in ("train_size", "test_size", "items", "decoder")}
     choice["seed"] = options.seed or 0
     if options.formulation is not None:
+        if named:
+            raise UsageError("a formulation is checked for encodings; --model takes TASK, --regex, --dfa or --data")
         with shown(quiet=options.quiet) as told:
             card = check_formulation(
-                options.formulation, positions, progress=lambda done, step, _: told(f"{step:,} {done}", 0, 1), **choice
+                options.formulation,
+                positions or POSITIONS,
+                progress=lambda done, step, _: told(f"{step:,} {done}", 0, 1),
+                **choice,
             )
         measured = []
     else:
         assert spec is not None
         task = tasks.make(spec)
-        card = check(task, positions, **choice)
+        card = check(task, positions, model=named, **choice)
         measured = _measured(task, card, options.quiet)
     if options.json:
         write_object("check", {**card.plain(), "measured": [claim.plain() for claim in measured]})

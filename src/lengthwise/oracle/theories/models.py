@@ -172,7 +172,7 @@ def _uncounted(question: Question) -> list[Opinion]:
             kind, resting = "measured", (*resting, Assumption("cuts.continues"))
     grounds = Claim("models.growth", True, "", kind, assumptions=resting, evidence={"argument": argument})
     why = sentence("models.uncounted", {"argument": sentence(argument)})
-    source = Reference("weiss2018", "GRUs do not count; for saturated gates merrill2020")
+    source = Reference("korsky2019", "a GRU in fixed precision is a finite automaton; weiss2018; merrill2020")
     return [question.opinion(BOUNDED, "cannot hold", why, grounds, reference=source)]
 
 

@@ -202,7 +202,7 @@ def _stuck(question: Question, name: str, settings: dict[str, Any], known: Follo
     lengths = circle_lengths(monoid) if (monoid := actions(known.promise)) else set()
     if name == "ssm" and all(reached(circle, {"negative": True}) for circle in lengths):
         changes.insert(0, Advice("model", "advice.deeper" if settings["negative"] else "advice.negative"))
-    place = "theorem 6" if letter else "theorem 4"
+    place = "theorem 6" if name == "delta" else "theorem 4"
     if not known.everywhere:
         return question.opinion(TURNS, "unknown", why, grounds, reference=Reference(PAGE, place))
     rests = {"reference": Reference(PAGE, place), "changes": tuple(changes)}
