@@ -45,6 +45,19 @@ def test_explain_says_what_each_opinion_rests_on(cli):
     assert "limits" in out and "2603.02238" in out  # no computable bound for two layers
 
 
+def test_other_models_have_verdicts(cli):
+    """Encodings are left out unless they are asked for; what is no model, or goes with another source, is refused."""
+    found = json.loads(cli("check", "tomita_5", "--model", "lstm", "--json").out)
+    assert [(one["encoding"], one["outlook"]) for one in found["verdicts"]] == [("lstm", "can hold")]
+    both = json.loads(cli("check", "tomita_5", "--model", "lstm", "--position", "none", "--json").out)
+    assert [one["outlook"] for one in both["verdicts"]] == ["cannot hold", "can hold"]
+    shown = cli("check", "tomita_5", "--model", "lstm", "--explain")
+    assert shown.code == 0 and "docs/recurrent.md" in shown.out and max(map(len, shown.out.splitlines())) <= 80
+    for wrong in (["tomita_5", "--model", "lstn"], ["--formulation", "x.py", "--model", "lstm"]):
+        refused = cli("check", *wrong)
+        assert refused.code == 2 and refused.out == "" and len(refused.err.splitlines()) == 1
+
+
 def test_one_object(cli):
     found = json.loads(cli("check", "copy_repeat", "--position", "none", "--json").out)
     assert found["command"] == "check" and found["train_size"] == 20 and found["test_size"] == 60

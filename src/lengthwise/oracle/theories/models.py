@@ -67,7 +67,6 @@ explain(
         "models.blocks": "After m letters of the first block exactly m of the next follow, for every m",
         "models.brackets": "After m opening brackets exactly m closing ones end the word, for every m",
         "models.majority": "After m equal symbols it takes as many others to change the answer, for every m",
-        "models.linear": "What must be remembered of a prompt grows with its length",
         "models.too_small": "The state holds {bits:,} bits, and prompts of {length:,} symbols or more need more than "
         "that: some of them look the same and have different answers.",
         "models.room": "The state holds {bits:,} bits, which is too little from prompts of {length:,} symbols on. No "
@@ -162,15 +161,10 @@ def _counting(question: Question, name: str, settings: dict[str, Any]) -> list[O
 
 def _uncounted(question: Question) -> list[Opinion]:
     argument = _ENDLESS.get(type(question.task))
-    kind, resting = "proved", (Assumption("models.fixed"),)
     if argument is None:
-        growth = _growth(question)
-        if not growth.flags:
-            return []
-        argument = "models.linear"
-        if growth.proof is None:
-            kind, resting = "measured", (*resting, Assumption("cuts.continues"))
-    grounds = Claim("models.growth", True, "", kind, assumptions=resting, evidence={"argument": argument})
+        return []
+    resting = (Assumption("models.fixed"),)
+    grounds = Claim("models.growth", True, "", "proved", assumptions=resting, evidence={"argument": argument})
     why = sentence("models.uncounted", {"argument": sentence(argument)})
     source = Reference("korsky2019", "a GRU in fixed precision is a finite automaton; weiss2018; merrill2020")
     return [question.opinion(BOUNDED, "cannot hold", why, grounds, reference=source)]

@@ -32,7 +32,7 @@ explain(
         "models.wide": "the state has at least {needed:,} numbers where the construction needs them ({given:,} here)",
         "models.step_by_step": "the recurrence is computed token by token in one floating-point format",
         "models.margin": "the state stays bounded, and answers that differ stay apart by a margin at every length",
-        "models.layers": "the model has enough layers for the automaton's cascade; at most 2^states are enough",
+        "models.layers": "the model has enough layers for a cascade that follows the automaton",
         "models.heads": "the model has {heads} heads of at least {dimension} dimensions",
         "models.exact": "rounding errors of reflections, about 1e-7 per token in float32, stay below half the margin",
         "models.published": "the published theorem is right; its proof is not repeated here",
