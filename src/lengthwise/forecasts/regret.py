@@ -32,6 +32,8 @@ explain(
         "advise.regret_models_title": "encodings and other models",
         "advise.regret_difference": "regret of the advice minus that of: {baseline}",
         "advise.regret_models_difference": "with other models, regret of the advice minus that of: {baseline}",
+        "advise.cells_hold": "cells of random languages (with an encoding) that can hold, by theory or because a run "
+        "does, and do in at least half of their runs, at {at:g} times the training size ({held} of {cells})",
         "advise.languages": "random languages that can hold with some encoding, and do with the advised one at {at:g} "
         "times the training size ({held} of {tasks})",
         "advise.languages_models": "the same languages that hold with the advised encoding or model ({held} of "
@@ -73,13 +75,13 @@ def evaluate_advice(atlas: Atlas) -> Record:
         )
     about = {"tasks": len(by_task), "runs": len(atlas.runs), "at": AT}
     table, claims = _regrets("advise.regret", encodings, by_task)
-    shares, tables = [_languages("advise.languages", far, languages)], [table]
+    shares, tables = [_cells_hold(far), _languages("advise.languages", far, languages)], [table]
     if len(encodings) < len(cells):
         table, more = _regrets("advise.regret_models", cells, _by_task(cells))
         tables.append(table)
         claims += more
         shares.append(_languages("advise.languages_models", languages, languages))
-    text = (sentence("advise.evaluated", about), *(f"{share}." for share in shares))
+    text = (sentence("advise.evaluated", about), *(f"{said[:1].upper()}{said[1:]}." for said in map(str, shares)))
     return Record("advise", about, sentence("advise.evaluation"), text, (*claims, *shares), tuple(tables))
 
 
@@ -132,16 +134,30 @@ def _chosen(by_task: _Cells, cells: Sequence[MeasuredCell], choose: Strategy) ->
     return found
 
 
-def _languages(key: str, cells: Sequence[MeasuredCell], every: Sequence[MeasuredCell]) -> Claim:
-    """Of the random languages that can hold with some encoding, and had no part in choosing the recipe, the share whose
-    cell holds that is advised out of `cells`."""
+def _reported(cells: Sequence[MeasuredCell]) -> list[MeasuredCell]:
+    """The cells of random languages that had no part in choosing the recipe."""
     used = set(Study.read("recipes").tasks)
-    can = {cell.task for cell in every if cell.group == "language" and cell.verdict == "can"} - used
+    return [cell for cell in cells if cell.group == "language" and cell.task not in used]
+
+
+def _cells_hold(cells: Sequence[MeasuredCell]) -> Claim:
+    """Of the reported cells that can hold, by theory or by measurement, the share that does with the atlas's recipe."""
+    can = [cell for cell in _reported(cells) if cell.verdict == "can" or cell.held]
+    held = sum(cell.holds for cell in can)
+    return _share("advise.cells_hold", held, len(can), {"cells": len(can)})
+
+
+def _languages(key: str, cells: Sequence[MeasuredCell], every: Sequence[MeasuredCell]) -> Claim:
+    """Of the reported random languages that can hold with some encoding, the share whose cell holds that is advised out
+    of `cells`."""
+    can = {cell.task for cell in _reported(every) if cell.verdict == "can"}
     by_task = {task: [cell for cell in cells if cell.task == task] for task in sorted(can)}
     chosen = _chosen({task: own for task, own in by_task.items() if own}, cells, advised)
-    evidence = {"at": LANGUAGES_AT, "tasks": len(chosen), "held": sum(cell.holds for cell in chosen.values())}
-    if not chosen:
+    return _share(key, sum(cell.holds for cell in chosen.values()), len(chosen), {"tasks": len(chosen)})
+
+
+def _share(key: str, held: int, count: int, about: Mapping[str, int]) -> Claim:
+    evidence = {"at": LANGUAGES_AT, "held": held, **about}
+    if not count:
         return Claim(key, None, "share", "measured", "unknown", evidence=evidence)
-    share = evidence["held"] / len(chosen)
-    interval = wilson(evidence["held"], len(chosen))
-    return Claim(key, share, "share", "measured", interval=interval, evidence=evidence)
+    return Claim(key, held / count, "share", "measured", interval=wilson(held, count), evidence=evidence)
