@@ -182,7 +182,7 @@ def nearest_table(design: str, known: Sequence[AtlasRun], gaps: Floats) -> Table
     return Table("forecast.nearest", _TASKS, tuple(rows), "nearest tasks (runs by seed)")
 
 
-class Fitted(Protocol):
+class FittedForecaster(Protocol):
     """A forecaster that was fitted several times, with different weights of the known cases."""
 
     def at(self, asked: Cases, fits: Ints) -> tuple[Floats, Floats]: ...
@@ -191,7 +191,7 @@ class Fitted(Protocol):
 class Forecaster(Protocol):
     """A way to forecast, such as a `Regression`."""
 
-    def fit(self, known: Cases, horizon: int, weights: Floats) -> Fitted: ...
+    def fit(self, known: Cases, horizon: int, weights: Floats) -> FittedForecaster: ...
 
 
 @dataclass(frozen=True, eq=False)
