@@ -323,6 +323,8 @@ def test_reflections_follow_random_automata_of_permutations() -> None:
         ("tomita_6", "delta:negative=true", "unknown", "none"),
         ("tomita_6", "delta:negative=true,order=2", "can hold", "mirrors"),
         ("tomita_4", "delta", "can hold", "cascade"),
+        ("parity", "delta:negative=true,depth=1", "can hold", "mirrors"),
+        ("parity", "ssm:depth=9", "cannot hold", "turns"),
         ("modular_arithmetic", "ssm:negative=true", "cannot hold", "turns"),
         ("modular_arithmetic", "lstm", "can hold", "gated"),
         ("modular_arithmetic", "delta:negative=true,order=51", "can hold", "mirrors"),
@@ -409,10 +411,11 @@ def test_a_task_that_labels_prefixes_is_learned() -> None:
     assert all(verdict.grounds == "predicted" for verdict in found.values())
 
 
-def test_modular_arithmetic_is_the_machine_that_is_followed() -> None:
-    task = tasks.make("modular_arithmetic:modulus=3")
+@pytest.mark.parametrize("name", ["modular_arithmetic:modulus=3", "parity", "parity_check", "cycle_navigation"])
+def test_known_machines_answer_as_the_solvers(name: str) -> None:
+    task = tasks.make(name)
     known = followed(task, quick=True)
-    assert known is not None
+    assert known is not None and known.kind == "proved"
     for size in (1, 3, 9, 25):
         for row in task.draw(size, seed=0, items=range(40)).prompts:
             word = task.spelled(row)

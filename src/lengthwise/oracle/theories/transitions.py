@@ -3,21 +3,17 @@ I - β k kᵀ. What repeated words do to their states decides what they can foll
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.crasp.automata import explored
 from lengthwise.oracle.crasp.promise import Promise, everything
+from lengthwise.oracle.machines import known_machine, machine_asked
 from lengthwise.oracle.opinion import Advice, Opinion, Question, theory
 from lengthwise.oracle.reflections import Reflections, reflections
 from lengthwise.oracle.theories.regular import asked_of, automaton_of, guess_of
 from lengthwise.oracle.turns import Turn, actions, circle_lengths, turn
 from lengthwise.records import Assumption, Check, Claim, Kind, Reference
-from lengthwise.tasks.chomsky.expressions import ModularArithmetic
-from lengthwise.tasks.languages.dfa import Dfa
 from lengthwise.tasks.task import Task
 
 PAGE = "docs/recurrent.md"
@@ -82,55 +78,14 @@ def followed(task: Task, quick: bool) -> Followed | None:
     dfa = automaton_of(task)
     if dfa is not None:
         return Followed(asked_of(dfa, task), everything(dfa), "proved")
-    if isinstance(task, ModularArithmetic):
-        promise = _modular(task)
+    if (promise := known_machine(task)) is not None:
         return Followed(promise, promise, "proved")
     guess = guess_of(task, seconds=1.0 if quick else 5.0, labels=task.readout == "tags")
     if guess is None:
         return None
     machine = guess.machine
-    promise = _promise(machine.alphabet, machine.transitions, machine.answers)
+    promise = machine_asked(machine.alphabet, machine.transitions, machine.answers)
     return Followed(promise, promise, "predicted", (guess.assumption(),), guess.everywhere)
-
-
-def _promise(alphabet: tuple[str, ...], rows: Sequence[tuple[int, ...]], answers: Sequence[Hashable]) -> Promise:
-    """A machine from state 0 on that is asked at the end of every word with an answer. States that lead to the same
-    states are one if their answers agree, or one of them has none, as that of the empty word may have."""
-    while True:
-        known = {row: answer for row, answer in zip(rows, answers, strict=True) if answer is not None}
-        keys = [(row, known.get(row) if one is None else one) for row, one in zip(rows, answers, strict=True)]
-        number = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-        if len(number) == len(rows):
-            break
-        home = [number[key] for key in keys]
-        rows, answers = [tuple(home[to] for to in row) for row, _ in number], [answer for _, answer in number]
-    dfa = Dfa(alphabet, tuple(rows), 0, frozenset(state for state, answer in enumerate(answers) if answer is not None))
-    return Promise(dfa, dfa.live, tuple((*(None,) * len(alphabet), answer) for answer in answers))
-
-
-@functools.lru_cache(maxsize=16)
-def _modular(task: ModularArithmetic) -> Promise:
-    """The machine of sums and products: the sum so far, and the current product or, before a digit, its factor. A
-    numeral or an operator in a wrong place leads to a state without an answer."""
-    modulus = task.modulus
-
-    def step(state: tuple[int, int, bool] | None, letter: int) -> tuple[int, int, bool] | None:
-        if state is None or state[2] is not (letter < modulus):
-            return None
-        total, term, _ = state
-        if letter < modulus:
-            return total, term * letter % modulus, False
-        match task.symbols[letter]:
-            case "*":
-                return total, term, True
-            case "+":
-                return (total + term) % modulus, 1 % modulus, True
-            case _:
-                return (total + term) % modulus, modulus - 1, True
-
-    states, rows = explored((0, 1 % modulus, True), range(len(task.symbols)), step)
-    answers = [None if one is None or one[2] else str((one[0] + one[1]) % modulus) for one in states]
-    return _promise(task.symbols, rows, answers)
 
 
 def silence(
