@@ -1,4 +1,4 @@
-"""Words that take the states of an automaton around a circle, and what must be told after one round and after two.
+"""Words that take the states of an automaton around a circle, where the number of rounds decides an answer.
 
 Models whose memory settles when a word is repeated cannot follow such a circle (docs/recurrent.md).
 """
