@@ -122,7 +122,7 @@ class Net(torch.nn.Module):
         return self.output(self.embedding(tokens).cumsum(dim=1))
 
 
-@pytest.mark.parametrize("model", [Net, "lstm:hidden=8"])
+@pytest.mark.parametrize("model", [Net, "lstm:width=8"])
 def test_another_network_is_trained_and_measured_there(model, tmp_path, elsewhere):
     made = lw.train("parity", model=model, folder=tmp_path / "run", steps=4, batch=4, **SIZES)
     assert home(made.model()).type == NAME

@@ -53,7 +53,7 @@ def test_the_nearest_tasks_are_shown_and_weigh_most():
     table = forecast("tomita_4", "alibi", atlas=ATLAS).table("forecast.nearest")
     weights = table.column("weight")
     assert weights == sorted(weights, reverse=True)
-    assert set(table.column("position")) == {"alibi"}
+    assert set(table.column("design")) == {"alibi"}
 
 
 def test_a_task_of_the_atlas_is_forecast_from_the_others_and_its_own_runs_are_said():
@@ -67,7 +67,7 @@ def test_a_task_of_the_atlas_is_forecast_from_the_others_and_its_own_runs_are_sa
 @pytest.mark.parametrize(
     "task, position, train_size, reason",
     [
-        ("tomita_4", "rope:base=500", 20, "forecast.known_encoding"),
+        ("tomita_4", "rope:base=500", 20, "forecast.known_design"),
         ("tomita_4", "rope", 40, "forecast.train_size_covered"),
         ("sort", "alibi", 20, "forecast.readout_covered"),
     ],

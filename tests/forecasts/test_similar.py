@@ -51,9 +51,9 @@ def test_the_gradient_of_the_choice_is_right():
 
 def test_the_base_rate_by_class_and_encoding_is_a_special_case():
     cases = cases_of(synthetic_atlas(12).runs)
-    far = Relevance({"oracle_class": 40.0, "position": 40.0}, -40.0)
+    far = Relevance({"oracle_class": 40.0, "design": 40.0}, -40.0)
     found = mixtures(far.weights(cases, cases), cases.holds)
-    own, position = cases.features["oracle_class"], cases.features["position"]
+    own, position = cases.features["oracle_class"], cases.features["design"]
     for place in (0, 17, 101):
         alike = (own == own[place]) & (position == position[place]) & (cases.task != cases.task[place])
         assert found[place] == pytest.approx(cases.holds[alike].mean(axis=0))

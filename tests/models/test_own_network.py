@@ -117,7 +117,7 @@ def test_the_file_on_the_command_line(here, capsys):
 # --- training -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", ["lstm:hidden=8", Gated, functools.partial(Gated, hidden=4), Both])
+@pytest.mark.parametrize("model", ["lstm:width=8", Gated, functools.partial(Gated, hidden=4), Both])
 def test_a_run_is_resumed_exactly(model, tmp_path):
     given: dict[str, Any] = {**SMALL, "steps": 12, "check_every": 5}
     whole = lw.train("parity", model=model, folder=tmp_path / "whole", **given)
@@ -162,7 +162,7 @@ def test_training_begins_with_the_weights_of_a_network(tmp_path):
 
 @pytest.mark.parametrize("task", ["sort", "aa_star", "simple_task"])
 def test_all_readouts(task, tmp_path):
-    run = lw.train(task, model="lstm:hidden=8", folder=tmp_path / "run", **{**SMALL, "train_size": 4, "test_size": 5})
+    run = lw.train(task, model="lstm:width=8", folder=tmp_path / "run", **{**SMALL, "train_size": 4, "test_size": 5})
     assert run.curve.points and run.failures(run.curve.points[-1].size, 1, 4) is not None
 
 
@@ -312,11 +312,11 @@ def test_a_network_that_sees_the_answers_is_not_measured():
 
 
 def test_what_a_run_offers(here):
-    run = lw.train("parity", model="lstm:hidden=8", folder="run", **SMALL)
+    run = lw.train("parity", model="lstm:width=8", folder="run", **SMALL)
     subject = open_subject("run")
-    assert dict(subject.facts)["network"].startswith("lstm:hidden=8,")
+    assert dict(subject.facts)["network"].startswith("lstm:width=8,")
     assert [name for name in ("answers", "weights", "predictor", "run") if not subject.offers(name)] == []
-    with pytest.raises(UsageError, match=r"does not offer .*: its network is lstm:hidden=8"):
+    with pytest.raises(UsageError, match=r"does not offer .*: its network is lstm:width=8"):
         subject.capability("transformer")
     with pytest.raises(UsageError, match="only our Transformer can be read with another encoding"):
         lw.measure(run, position="rope")
@@ -359,7 +359,7 @@ def test_a_study_that_multiplies_what_does_not_fit():
 def test_a_study_with_two_models(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study = Study(
-        "both", "parity", train_size=3, test_size=9, items=4, model=["transformer:depth=1,width=16", "lstm:hidden=8"],
+        "both", "parity", train_size=3, test_size=9, items=4, model=["transformer:depth=1,width=16", "lstm:width=8"],
         training={"steps": 3, "batch": 4},
     )  # fmt: skip
     results = lw.run_study(study, progress=lambda *_: None)

@@ -49,6 +49,7 @@ def forecast(parser: Parser) -> None:
     add_task_options(parser, "a task before training, or with --seen a run, or my.py::build")
     parser.add_argument("--task", dest="of_task", metavar="TASK", help="with --seen: the task to ask (the run's own)")
     parser.add("--position SPEC", "the encoding (none; of a trained model its own)")
+    parser.add("--model SPEC", "before training: a model that is not our Transformer, such as lstm")
     parser.add("--train-size N", "trained on sizes up to this (20; of a run its own)", whole_from(1))
     parser.add("--seen N", "the trained model TASK names was measured up to this size; do that now", whole_from(1))
     parser.flag("--check", "with --seen: measure beyond as well, and score the forecast")

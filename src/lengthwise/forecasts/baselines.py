@@ -17,7 +17,7 @@ from lengthwise.forecasts.similar import Cases, Relevance
 from lengthwise.seeds import Floats
 
 CURVES = ("persists", "hazard", "weibull", "logistic")
-CELL = ("oracle_class", "position")  # the features of the base rate
+CELL = ("oracle_class", "design")  # the features of the base rate
 _SCALES = np.geomspace(0.1, 1e4, 120)  # in training sizes: where the fitted curve comes down
 _SHAPES = np.geomspace(0.25, 16, 25)  # how steeply
 

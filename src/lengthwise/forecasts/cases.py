@@ -21,18 +21,19 @@ from lengthwise.probes.curve.standard import THRESHOLD
 
 MULTIPLES = (2.0, 4.0, 8.0)  # of the training size
 
-OF_ENCODING = ("position", "family", "verdict")
+OF_DESIGN = ("design", "family", "verdict")
 OF_TASK = ("oracle_class", "readout", "kind", "states", "alphabet", "answer_length", "local", "memory", "train_size")
-BEFORE = (*OF_ENCODING, *OF_TASK)
+BEFORE = (*OF_DESIGN, *OF_TASK)
 SHOWN = ("last", "fall", "margin", "margin_trend", "confidence", "confidence_trend", "entropy", "norm_trend")
 _BIASES = ("alibi", "t5", "kerple", "fire")
 _TABLES = ("learned", "sinusoidal")
 _LEAST = 1e-3  # of a margin, and of a probability and its complement
 
 
-def family_of(position: str) -> str:
-    """Encodings that work alike: biases by distance, tables of absolute positions; with their wrappers."""
-    base, *wrappers = (part.split(":")[0] for part in parts_of(position))
+def family_of(design: str) -> str:
+    """Encodings that work alike: biases by distance, tables of absolute positions; with their wrappers. Models are
+    families of their own, whatever their settings."""
+    base, *wrappers = (part.split(":")[0] for part in parts_of(design))
     base = "bias" if base in _BIASES else "absolute" if base in _TABLES else base
     return "+".join([base, *wrappers])
 
@@ -68,7 +69,7 @@ def cases_of(runs: Sequence[AtlasRun], multiples: Sequence[float] = MULTIPLES, s
     was measured up to that multiple, and runs that held up to there are a stratum of their own: one that has failed
     already holds nowhere beyond."""
     names = {task: number for number, task in enumerate(dict.fromkeys(run.task for run in runs))}
-    cells = [(run.task, run.position, run.train_size, repr(sorted(run.settings.items()))) for run in runs]
+    cells = [(run.task, run.design, run.train_size, repr(sorted(run.settings.items()))) for run in runs]
     counts = Counter(cells)
     exact = [[_number(run.exact_at(multiple)) for multiple in multiples] for run in runs]
     holds = [[_number(holds_at(run, multiple)) for multiple in multiples] for run in runs]
@@ -106,8 +107,8 @@ def _before(run: AtlasRun) -> dict[str, str | float]:
     return {
         "oracle_class": facts.oracle_class,
         "verdict": run.verdict,
-        "position": run.position,
-        "family": family_of(run.position),
+        "design": run.design,
+        "family": family_of(run.design),
         "readout": facts.readout,
         "kind": run.group if facts.states is None else "regular",
         "states": math.nan if facts.states is None else math.log2(facts.states),

@@ -11,6 +11,7 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas, AtlasRun
+from lengthwise.evidence.atlas import TRANSFORMER
 from lengthwise.forecasts.cases import MULTIPLES, cases_of, reach_of, seen_to
 from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.conformal import LEVEL, covers
@@ -21,6 +22,7 @@ from lengthwise.forecasts.kept import kept_for
 from lengthwise.forecasts.predicting import Prediction, predict
 from lengthwise.forecasts.similar import Relevance
 from lengthwise.messages import explain, sentence
+from lengthwise.models.named import brief_spec
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.curve.curve import Curve
 from lengthwise.probes.curve.standard import THRESHOLD
@@ -105,7 +107,9 @@ def _measured(subject: Subject, context: Context, position: str | None, atlas: A
     curve = Curve.from_record(ask(CurveProbe(), subject, context))
     rows = ask(SignalsProbe(), subject, context).table(SIZES).records()
     signals = {name: tuple(row[name] for row in rows) for name in SIGNALS if all(row[name] is not None for row in rows)}
-    known = question(context.task, curve.position if position is None else position, context.train_size, atlas)
+    model = TRANSFORMER if position else _model_of(subject)
+    encoding = position or (curve.position if model == TRANSFORMER else "none")
+    known = question(context.task, encoding, context.train_size, atlas, model)
     exact = tuple(point.exact for point in curve.points)
     learned = all(point.exact >= THRESHOLD for point in curve.points if point.size <= known.train_size)
     return replace(
@@ -117,6 +121,14 @@ def _measured(subject: Subject, context: Context, position: str | None, atlas: A
         items=context.items,
         seed=context.seed,
     )
+
+
+def _model_of(subject: Subject) -> str:
+    """The spec of another model that was trained here; otherwise a Transformer, whose encoding may not be known."""
+    stored = subject.capability("run").plan["model"] if subject.offers("run") else {}
+    if "name" not in stored:
+        return TRANSFORMER
+    return str(stored["name"]) if stored.get("unregistered") else brief_spec(stored)
 
 
 def _truth(subject: Subject, context: Context, beyond: Sequence[int]) -> dict[int, float]:

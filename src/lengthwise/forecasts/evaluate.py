@@ -48,7 +48,7 @@ explain(
         "forecast.before": "before training",
         "forecast.seen": "measured to {seen:g} x training size",
         "forecast.evaluation": "forecasts of the atlas, each task left out in turn",
-        "forecast.evaluated": "{runs:,} runs of {tasks} tasks and {positions} encodings.",
+        "forecast.evaluated": "{runs:,} runs of {tasks} tasks and {designs} encodings and models.",
         "forecast.wins": "{when}: forecasts from similar cases beat every baseline in Brier score and CRPS; the 95 % "
         "intervals of the differences, over tasks, exclude 0.",
         "forecast.loses": "{when}: forecasts from similar cases are worse than {baseline}.",
@@ -152,7 +152,7 @@ def _forecasts(
     """Forecasts for the cases asked about, each with the relevance that was chosen for it."""
     outcomes, holds = np.zeros((len(cases), cases.outcomes.shape[-1])), np.zeros(len(cases))
     ends = np.full((len(cases), 2), np.nan)
-    alike = cases.features["position"] if seen is None else cases.stratum  # intervals are valid for each value of it
+    alike = cases.features["design"] if seen is None else cases.stratum  # intervals are valid for each value of it
     for asked, relevance in chosen_for:
         weights = relevance.weights(cases, cases)
         outcomes[asked] = mixtures(weights[asked], cases.outcomes[:, _HORIZON])
@@ -192,8 +192,8 @@ def evaluate(atlas: Atlas) -> Record:
         tables.append(Table(f"forecast.scores_{key}", _SCORES, tuple(_score_rows(one)), one.when, note))
         tables.append(Table(f"forecast.classes_{key}", _CLASSES, tuple(_class_rows(one)), f"by class, {one.when}"))
         claims += [_difference(one, score) for score in ("brier", "crps")]
-    tasks, positions = (len({getattr(run, name) for run in atlas.runs}) for name in ("task", "position"))
-    about = {"runs": len(atlas.runs), "tasks": tasks, "positions": positions}
+    tasks, designs = (len({getattr(run, name) for run in atlas.runs}) for name in ("task", "design"))
+    about = {"runs": len(atlas.runs), "tasks": tasks, "designs": designs}
     text = (sentence("forecast.evaluated", about), *(_verdict(one, claims) for one in found))
     settings, kept = {"at": AT, "level": LEVEL, **about}, _kept(atlas, found)
     data = {"kept": kept.plain(atlas)}

@@ -57,7 +57,7 @@ def fingerprint(atlas: Atlas) -> str:
             run.task,
             run.group,
             *vars(run.facts).values(),
-            run.position,
+            run.design,
             run.verdict,
             run.train_size,
             run.seed,

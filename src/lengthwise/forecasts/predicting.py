@@ -22,7 +22,7 @@ CONFORMAL = Reference("lee2023", "hierarchical jackknife+")
 _NEAREST = 8  # tasks shown
 _COLLAPSED = 0.05
 _RUNS = columns(
-    "task:text | position:text encoding | seed:whole | weight:share | seen:share last seen | "
+    "task:text | design:text encoding or model | seed:whole | weight:share | seen:share last seen | "
     "exact:share exact match at 4 x | reach:number reach / training size"
 )
 _HORIZONS = columns(
@@ -30,7 +30,7 @@ _HORIZONS = columns(
     "low:share from | high:share to | collapsed:share P(<= 5 %) | right:share P(>= 95 %)"
 )
 _TASKS = columns(
-    "task:text | oracle_class:text class | position:text encoding | weight:share | learned:text | "
+    "task:text | oracle_class:text class | design:text encoding or model | weight:share | learned:text | "
     "held:text held at 4 x | exact:share exact match at 4 x"
 )
 
@@ -116,7 +116,7 @@ class Prediction:
 
     def nearest(self) -> Table:
         """The tasks that count most, by their runs with the same encoding where there are some."""
-        return nearest_table(self.asked.position, self.known, self.weights)
+        return nearest_table(self.asked.design, self.known, self.weights)
 
     def nearest_runs(self) -> Table:
         """The runs that count most, and how far each held."""
@@ -125,7 +125,7 @@ class Prediction:
             run = self.known[place]
             exact = (seen_to(run, self.seen).exact[-1] if self.seen else None, run.exact_at(4))
             weight, reach = float(self.weights[place]), reach_of(run) / run.train_size
-            rows.append((run.task, run.position, run.seed, weight, *exact, reach))
+            rows.append((run.task, run.design, run.seed, weight, *exact, reach))
         return Table("forecast.nearest_runs", _RUNS, tuple(rows), "nearest runs")
 
     def answer(self) -> str:
@@ -146,7 +146,7 @@ class Prediction:
         return [f"{said[:1].upper()}{said[1:]}." for said in dict.fromkeys(violations(conditions))]
 
     def _about_seeds(self) -> Assumption:
-        cells = [(run.task, run.position) for run in self.known]
+        cells = [(run.task, run.design) for run in self.known]
         return condition("forecast.several_seeds", len(set(cells)) < len(cells))
 
     def _about_interval(self, number: int) -> Assumption:
@@ -162,17 +162,17 @@ def _by_task(known: Sequence[AtlasRun], weights: Floats) -> dict[str, float]:
     return found
 
 
-def nearest_table(position: str, known: Sequence[AtlasRun], weights: Floats) -> Table:
+def nearest_table(design: str, known: Sequence[AtlasRun], weights: Floats) -> Table:
     """The tasks that weigh most, and what their runs with an encoding did; or with one of its family, or with any."""
     rows, shares = [], _by_task(known, weights)
     for task in sorted(shares, key=lambda task: -shares[task])[:_NEAREST]:
         runs = [run for run in known if run.task == task]
-        family = [run for run in runs if position and family_of(run.position) == family_of(position)]
-        runs = [run for run in runs if run.position == position] or family or runs
+        family = [run for run in runs if design and family_of(run.design) == family_of(design)]
+        runs = [run for run in runs if run.design == design] or family or runs
         held = [held for run in runs if (held := holds_at(run, 4)) is not None]
         exact = [exact for run in runs if (exact := run.exact_at(4)) is not None]
-        encodings = {run.position for run in runs}
-        with_what = encodings.pop() if len(encodings) == 1 else f"{len(encodings)} encodings"
+        designs = {run.design for run in runs}
+        with_what = designs.pop() if len(designs) == 1 else f"{len(designs)} of them"
         counts = [f"{sum(marks)} of {len(marks)}" for marks in ([run.learned for run in runs], held)]
         value = sum(exact) / len(exact) if exact else None
         rows.append((task, runs[0].facts.oracle_class, with_what, shares[task], *counts, value))
@@ -194,7 +194,7 @@ def predict(
     everything = cases_of((asked, *known), multiples, seen)
     own, cases = everything.part(np.array([0])), everything.part(np.arange(1, len(known) + 1))
     weights = relevance.weights(own, cases)
-    group, ours = (cases.stratum, own.stratum) if seen is not None else (c.features["position"] for c in (cases, own))
+    group, ours = (cases.stratum, own.stratum) if seen is not None else (c.features["design"] for c in (cases, own))
     alike = np.flatnonzero(group == ours[0])
     ends = [_interval(weights, cases, relevance, alike, number, level) for number in range(len(multiples))]
     return Prediction(

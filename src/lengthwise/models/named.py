@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from lengthwise.errors import UsageError
 from lengthwise.models.architecture import Architecture
@@ -96,6 +97,11 @@ def model_of(given: Any) -> Model:
 
         return GivenNetwork(given)
     raise UsageError(f"model takes a text such as lstm, a class of torch.nn.Module or a network, not {given!r}")
+
+
+def brief_spec(spec: str | Mapping[str, Any]) -> str:
+    """The spec of a model other than our Transformer, without the settings that have their defaults."""
+    return models.text_of(replace(cast(Any, models.restore(spec))))
 
 
 def plain_model(model: Model) -> dict[str, Any]:

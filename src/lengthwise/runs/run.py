@@ -198,7 +198,7 @@ def train(
     the curve, as in probes=["ladder:items=200"]. `progress` is called with what is being done; by default a terminal
     and a notebook show a bar.
 
-    `model` is what is trained, our Transformer unless another is given: a name such as lstm:hidden=64, a class in a
+    `model` is what is trained, our Transformer unless another is given: a name such as lstm:width=64, a class in a
     file ("my.py::Net"), a class of `torch.nn.Module`, or a network, whose weights are then where training begins. With
     `start`, the folder of a run, it begins with the weights of that run, whose shape is taken over: `start=folder` and
     position "none" drops the positions of a trained model and recalibrates it.

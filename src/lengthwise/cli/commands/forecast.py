@@ -57,11 +57,12 @@ def _before(atlas: Atlas, level: float, options: argparse.Namespace) -> Record:
     if options.task is not None and Path(options.task, RUN).exists():
         raise UsageError(f"{options.task} is a run; say up to which size it is to be measured with --seen N")
     task = tasks.make(task_needed(options))
-    return forecast(task, options.position or "none", train_size=options.train_size, level=level, atlas=atlas)
+    how = {"model": options.model or "transformer", "train_size": options.train_size, "level": level}
+    return forecast(task, options.position or "none", **how, atlas=atlas)
 
 
 def _evaluated(atlas: Atlas, options: argparse.Namespace) -> Record:
-    given = ("task", "regex", "dfa", "data", "position", "train_size", "level", *_SUBJECT)
+    given = ("task", "regex", "dfa", "data", "position", "model", "train_size", "level", *_SUBJECT)
     if wrong := [name for name in given if getattr(options, name)]:
         raise UsageError(f"--evaluate forecasts the tasks of the atlas; leave {wrong[0].replace('_', '-')} out")
     narrate(f"forecasting {len(atlas.tasks)} tasks, each from the others …", options.quiet)
@@ -76,6 +77,8 @@ def _of_subject(atlas: Atlas, level: float, options: argparse.Namespace) -> Reco
     """The forecast for a trained model."""
     if options.task is None:
         raise UsageError("say which model: the folder of a run, or my.py::build")
+    if options.model is not None:
+        raise UsageError("--model is for a forecast before training; with --seen the model is the first argument")
     spec = task_chosen(argparse.Namespace(**{**vars(options), "task": options.of_task}))
     task = None if spec is None else tasks.make(spec)
     from lengthwise.subjects.open import open_subject  # torch
