@@ -46,9 +46,7 @@ class LoopedNetwork(nn.Module):
         """Outputs at the new tokens, and what is known then. `at` are the positions of all tokens so far."""
         return self._read(tokens, state, at, keep=True)
 
-    def _read(
-        self, tokens: Tensor, state: LoopState | None, at: Tensor | None, keep: bool
-    ) -> tuple[Tensor, LoopState]:
+    def _read(self, tokens: Tensor, state: LoopState | None, at: Tensor | None, keep: bool) -> tuple[Tensor, LoopState]:
         start = 0 if state is None else state.inputs.shape[1]
         total = start + tokens.shape[1]
         at = torch.arange(total, device=tokens.device)[None] if at is None else at
