@@ -122,7 +122,15 @@ class Net(torch.nn.Module):
         return self.output(self.embedding(tokens).cumsum(dim=1))
 
 
-@pytest.mark.parametrize("model", [Net, "lstm:width=8"])
+OTHERS = [
+    "lstm:width=8",
+    "ssm:width=8,heads=2,negative=true,convolution=2",
+    "delta:width=8,heads=2,order=2,gate=true",
+    "looped:width=8,heads=2,position=rope",
+]
+
+
+@pytest.mark.parametrize("model", [Net, *OTHERS])
 def test_another_network_is_trained_and_measured_there(model, tmp_path, elsewhere):
     made = lw.train("parity", model=model, folder=tmp_path / "run", steps=4, batch=4, **SIZES)
     assert home(made.model()).type == NAME

@@ -55,7 +55,7 @@ def read_diagonal(
     S ← a S + k vᵀ, with a in (-1, 1) [B, H, T]. O(T (CHUNK + K) V)."""
     read = []
     for q, k, v, a in _chunks(CHUNK, queries, keys, values, transitions):
-        within, since = _products(a.abs().clamp_min(_LEAST).log(), a.sign().detach(), q)
+        within, since = _products(a.abs().clamp_min(_LEAST).log(), 1 - 2 * (a < 0).to(a.dtype), q)
         read.append(_read(q, k, v, within, since, state))
         state = _carried(k, v, within, since, state)
     return torch.cat(read, dim=2), state

@@ -32,7 +32,7 @@ class LoopState:
 class LoopedNetwork(nn.Module):
     def __init__(self, settings: Looped, interface: Interface) -> None:
         super().__init__()
-        self.loops, self.inject = settings.loops, settings.inject
+        self.settings, self.inject = settings, settings.inject
         shape = {name: getattr(settings, name) for name in ("depth", "width", "heads", "mlp_ratio")}
         architecture = Architecture(**shape, attention=settings.attention, position=settings.position)
         self.inner = Transformer(architecture, interface)
@@ -71,12 +71,8 @@ class LoopedNetwork(nn.Module):
         ends = torch.where(tokens == SEP, place, 0)
         ended = torch.cat([prompt, ends], dim=1)
         ended = torch.where(ended == 0, torch.iinfo(ended.dtype).max, ended).cummin(dim=1).values[:, 1:]
-        counted = torch.minimum(place, ended)
-        if isinstance(self.loops, int):
-            passes = torch.full_like(counted, self.loops)
-        else:
-            passes = counted if self.loops == "size" else 1 + counted.double().log2().ceil().long()
         last = ended[:, -1:]
+        passes = self.settings.passes(torch.minimum(place, ended))
         return passes, torch.where(last > start + tokens.shape[1], 0, last)
 
     def _pass(self, x: Tensor, at: Tensor, start: int, first: int, cache: Cache | None) -> Tensor:

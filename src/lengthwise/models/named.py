@@ -10,7 +10,7 @@ from typing import Any, cast
 from lengthwise.errors import UsageError
 from lengthwise.models.architecture import Architecture
 from lengthwise.models.model import Model, model_class
-from lengthwise.models.others import DeltaRule, GatedRecurrentUnit, Looped, LongShortTermMemory, StateSpace
+from lengthwise.models.others import DeltaRule, GatedRecurrentUnit, LongShortTermMemory, Looped, StateSpace
 from lengthwise.registry import (
     Registry,
     converted_settings,

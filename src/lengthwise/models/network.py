@@ -23,7 +23,7 @@ from lengthwise.trust import said_in
 
 
 @dataclass
-class Memory:
+class Carried:
     """What a network with a `step` keeps of the tokens that it has read; None before the first."""
 
     state: Any = None
@@ -45,7 +45,7 @@ class ModuleNetwork(nn.Module):
         self.shape: Shape = plain if isinstance(self.position, NoPosition) else module.shape  # pyright: ignore
 
     def forward(
-        self, tokens: Tensor, at: Tensor | None = None, scored: Tensor | None = None, cache: Memory | None = None
+        self, tokens: Tensor, at: Tensor | None = None, scored: Tensor | None = None, cache: Carried | None = None
     ) -> Tensor:
         """Logits [B, T, outputs], or [number scored, outputs], as our Transformer gives them."""
         placed = {} if isinstance(self.position, NoPosition) else {"at": at}
@@ -61,11 +61,11 @@ class ModuleNetwork(nn.Module):
         for every token."""
         if not self.architecture.causal:
             raise UsageError("only a causal model writes token by token, and this one is declared with causal = False")
-        memory = Memory() if hasattr(self.module, "step") else None
+        carried = Carried() if hasattr(self.module, "step") else None
         tokens, start = prompt, prompt.shape[1]
         for step in range(steps):
-            read = tokens if memory is None or step == 0 else tokens[:, -1:]
-            logits = self(read, at=None if at is None else at[:, : start + step], cache=memory)
+            read = tokens if carried is None or step == 0 else tokens[:, -1:]
+            logits = self(read, at=None if at is None else at[:, : start + step], cache=carried)
             tokens = torch.cat([tokens, logits[:, -1:].argmax(dim=-1)], dim=1)
         return tokens[:, start:]
 

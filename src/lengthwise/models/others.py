@@ -7,7 +7,7 @@ layers, `width` is that of the residual stream (of an LSTM or a GRU: of its stat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from lengthwise.errors import UsageError
 from lengthwise.models.attention import Attention, attentions
@@ -116,5 +116,13 @@ class Looped(BuiltModel):
         super().__post_init__()
         _check_heads(self.width, self.heads)
         if self.loops not in ("size", "log") and type(self.loops) is not int:
-            raise UsageError(f"loops is size, log or a number from 1 on, not {self.loops!r}")
+            raise UsageError(f"loops is size, log or a number, not {self.loops!r}")
         self.attention.check(True)
+
+    def passes(self, counted: Any) -> Any:
+        """How often a token passes that has so many tokens up to it; for an array or a tensor, each of them."""
+        if self.loops == "size":
+            return counted
+        if self.loops == "log":
+            return 1 + sum(counted > 2**power for power in range(30))
+        return 0 * counted + self.loops

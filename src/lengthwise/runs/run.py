@@ -27,6 +27,7 @@ from lengthwise.hardware import computing, current
 from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, digests, read_record, sealed
 from lengthwise.models.folder import load_model, load_weights, save_model, write_card
 from lengthwise.models.formed import Formed, in_form, save_coordinates
+from lengthwise.models.model import BuiltModel
 from lengthwise.models.named import model_of
 from lengthwise.models.network import ModuleNetwork, Network, check_network, fresh_network
 from lengthwise.models.placed import device_of, home, placed
@@ -347,7 +348,8 @@ def build_model(plan: Plan) -> Network:
     model = placed(model, dataclasses.replace(current(), precision=plan.recipe.precision))
     if not isinstance(model, ModuleNetwork):
         return in_form(model, plan.recipe.form, plan.seed)
-    check_network(model, f"the model {plan.model_name}", plan.interface().trained)
+    if not isinstance(plan.architecture, BuiltModel):
+        check_network(model, f"the model {plan.model_name}", plan.interface().trained)
     return model
 
 
