@@ -10,12 +10,14 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import UsageError
+from lengthwise.hardware import Computing
 from lengthwise.models import linear
 from lengthwise.models.architecture import Interface
 from lengthwise.models.linear import read_delta, read_diagonal
 from lengthwise.models.looped import LoopedNetwork
 from lengthwise.models.named import models, plain_model
 from lengthwise.models.network import Carried, ModuleNetwork, fresh_network
+from lengthwise.models.placed import placed
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.tasks.batch import SEP
 from lengthwise.testing import check_model
@@ -197,6 +199,16 @@ def test_outputs_are_finite_at_length_4096(spec):
         assert net(tokens, at=at).isfinite().all()
 
 
+@pytest.mark.parametrize("spec", [*RECURRENCES[2:], LOOPED[0]])
+def test_products_in_bfloat16(spec):
+    net = network(spec).float()
+    tokens = torch.randint(3, 9, (2, 12), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        exact = net(tokens)
+        rounded = placed(net, Computing(precision="bf16"))(tokens)
+    assert rounded.dtype == torch.float32 and 0 < (rounded - exact).abs().max() < 0.1
+
+
 # --- loops ----------------------------------------------------------------------------------------------------------
 
 
@@ -235,10 +247,9 @@ def test_looping_is_its_slow_definition(inject):
 
 def test_settings_of_a_plan_reach_the_model():
     plan = plan_for("parity", "rope", {"model": "looped:loops=4", "depth": 2, "attention": "log_length"})
-    assert plan.plain()["model"] == {
-        **{"name": "looped", "loops": 4, "depth": 2, "width": 64, "heads": 4, "mlp_ratio": 4, "inject": True},
-        **{"attention": "log_length", "position": "rope"},
-    }
+    shape = {"depth": 2, "width": 64, "heads": 4, "mlp_ratio": 4}
+    parts = {"attention": "log_length", "position": "rope"}
+    assert plan.plain()["model"] == {"name": "looped", "loops": 4, **shape, "inject": True, **parts}
     assert Plan.from_plain(plan.plain()) == plan and plan.position_name == "rope"
     assert models.make(plan.model_name) == plan.architecture == models.restore(plan.plain()["model"])
     assert plan_for("parity", settings={"model": "gru", "width": 32}).model_name == "gru:width=32"

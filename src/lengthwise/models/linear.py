@@ -9,6 +9,7 @@ Shapes: B items, T tokens, H heads, K and V rows and columns of S, R keys per to
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -129,6 +130,13 @@ class Forgetting(nn.Module):
         return passed, -passed * self.rate.exp()[:, None]
 
 
+def _unrounded(columns: Tensor) -> contextlib.AbstractContextManager[Any]:
+    """A block in which nothing is rounded to bfloat16, where products are elsewhere."""
+    if columns.dtype != torch.bfloat16:
+        return contextlib.nullcontext()
+    return torch.autocast(columns.device.type, enabled=False)
+
+
 class Mixer(nn.Module):
     """What stands in a layer in the place of attention: `project` reads the residual stream, `recur` the state."""
 
@@ -146,9 +154,9 @@ class Mixer(nn.Module):
         columns = self.project(x)
         if self.convolution is not None:
             columns, before = self.convolution(columns, before)
-        with torch.autocast(x.device.type, enabled=False):  # sums over many tokens, in full precision
-            whole = x.float() if x.dtype == torch.bfloat16 else x
-            mixed, held = self.recur(whole, columns.to(whole.dtype), held)  # [B, H, T, W / H]
+        with _unrounded(columns):  # sums over many tokens
+            x = x.float() if x.dtype == torch.bfloat16 else x
+            mixed, held = self.recur(x, columns.to(x.dtype), held)  # [B, H, T, W / H]
         return self.out(mixed.transpose(1, 2).flatten(2)), (before, held)
 
     def recur(self, x: Tensor, columns: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:
