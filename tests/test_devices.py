@@ -130,7 +130,9 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("model", [Net, *OTHERS])
+@pytest.mark.parametrize(
+    "model", [Net, OTHERS[0], *(pytest.param(one, marks=pytest.mark.system) for one in OTHERS[1:])]
+)
 def test_another_network_is_trained_and_measured_there(model, tmp_path, elsewhere):
     made = lw.train("parity", model=model, folder=tmp_path / "run", steps=4, batch=4, **SIZES)
     assert home(made.model()).type == NAME
