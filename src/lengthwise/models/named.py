@@ -104,6 +104,11 @@ def brief_spec(spec: str | Mapping[str, Any]) -> str:
     return models.text_of(replace(cast(Any, models.restore(spec))))
 
 
+def shown_spec(stored: Mapping[str, Any]) -> str:
+    """What `plain_model` described, as a spec: brief where the name is known here, and whole for a user's file."""
+    return brief_spec(stored) if stored["name"] in models.names() else format_spec(stored)
+
+
 def plain_model(model: Model) -> dict[str, Any]:
     """A model as it is stored: all settings of a Transformer; of another model the name too."""
     if isinstance(model, Architecture):
