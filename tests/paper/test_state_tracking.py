@@ -1,5 +1,5 @@
 """Published: products in S3 are held in one layer by two factors with negative eigenvalues, and by nothing less
-(siems2025); parity is held with negative eigenvalues and at chance without (grazzi2025). Here trained to 40 and tested at
+(siems2025); parity is held with negative eigenvalues and at chance without (grazzi2025). Here trained to 40, tested at
 80, less than they did. Half a minute on one idle core for each run."""
 
 from __future__ import annotations

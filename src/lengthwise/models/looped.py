@@ -20,8 +20,8 @@ from lengthwise.tasks.batch import SEP
 
 @dataclass
 class LoopState:
-    """What is known of the tokens read so far: their inputs and final states [B, T, W], the cache of every pass, and
-    the number of tokens up to the end of the prompt [B, 1], 0 while it has not ended."""
+    """What is known of the tokens read so far: their inputs and final states [B, T, W], the number of tokens up to the
+    end of the prompt [B, 1], 0 while it has not ended, and the cache of every pass, which the next step extends."""
 
     inputs: Tensor
     states: Tensor
@@ -62,8 +62,8 @@ class LoopedNetwork(nn.Module):
             first = int((passes > loop).any(dim=0).int().argmax())  # tokens before it are final: n(i) never falls
             passed = self._pass(x + inputs if self.inject else x, at, start, first, cache)
             x = torch.cat([x[:, :first], torch.where((passes > loop)[:, first:, None], passed, x[:, first:])], dim=1)
-        read = [torch.cat(pair, dim=1) for pair in ((state.inputs, inputs), (state.states, x))] if keep else (x, x)
-        return self.inner.output(x), LoopState(*read, prompt, state.caches)
+        states = torch.cat([state.states, x], dim=1)
+        return self.inner.output(x), LoopState(torch.cat([state.inputs, inputs], dim=1), states, prompt, state.caches)
 
     def _passes(self, tokens: Tensor, prompt: Tensor, start: int) -> tuple[Tensor, Tensor]:
         """How often each of the new tokens passes, [B, T], and the number of tokens up to the end of the prompt."""
