@@ -327,9 +327,9 @@ def test_a_network_that_sees_the_answers_is_not_measured():
 def test_what_a_run_offers(here):
     run = lw.train("parity", model="lstm:width=8", folder="run", **SMALL)
     subject = open_subject("run")
-    assert dict(subject.facts)["network"].startswith("lstm:depth=1,width=8,")
+    assert dict(subject.facts)["network"].startswith("lstm:width=8,")
     assert [name for name in ("answers", "weights", "predictor", "run") if not subject.offers(name)] == []
-    with pytest.raises(UsageError, match=r"does not offer .*: its network is lstm:depth=1,width=8"):
+    with pytest.raises(UsageError, match=r"does not offer .*: its network is lstm:width=8"):
         subject.capability("transformer")
     with pytest.raises(UsageError, match="only our Transformer can be read with another encoding"):
         lw.measure(run, position="rope")

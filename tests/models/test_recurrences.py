@@ -254,6 +254,7 @@ def test_settings_of_a_plan_reach_the_model():
     assert models.make(plan.model_name) == plan.architecture == models.restore(plan.plain()["model"])
     assert plan_for("parity", settings={"model": "gru", "width": 32}).model_name == "gru:width=32"
     assert plain_model(models.make("delta:order=2"))["order"] == 2
+    assert models.text_of(models.restore(plain_model(models.make("delta:order=2,depth=2")))) == "delta:order=2"
 
 
 @pytest.mark.parametrize(

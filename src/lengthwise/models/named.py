@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from lengthwise.errors import UsageError
 from lengthwise.models.architecture import Architecture
-from lengthwise.models.model import Model, model_class
+from lengthwise.models.model import BuiltModel, Model, model_class
 from lengthwise.models.others import DeltaRule, GatedRecurrentUnit, LongShortTermMemory, Looped, StateSpace
 from lengthwise.registry import (
     Registry,
@@ -50,8 +50,9 @@ class Models(Registry[Model]):
         return made
 
     def spec_of(self, thing: Model) -> dict[str, Any]:
-        """As everywhere; a part, such as an attention rule, is named by its own spec."""
-        spec = super().spec_of(thing)
+        """As everywhere; a part, such as an attention rule, is named by its own spec, and a model of ours without the
+        settings that have their defaults, however it was written."""
+        spec = super().spec_of(replace(cast(Any, thing)) if isinstance(thing, BuiltModel) else thing)
         own = settings_of(type(thing)) if type(thing) in _WITH_PARTS else {}
         objects = [name for name, one in own.items() if one.registry and not isinstance(spec.get(name, ""), str)]
         return {**spec, **{name: own[name].plain(spec[name]) for name in objects}}
