@@ -58,7 +58,6 @@ def forecast(parser: Parser) -> None:
     parser.add("--level SHARE", "of the intervals (0.9)", number)
     parser.flag("--evaluate", "forecast each task of the atlas from the others, next to baselines")
     parser.add("--atlas FILE", "an atlas of your own (that of the package)")
-    parser.add_output("--out", (".json",), "with --evaluate: also write which features count, and how much")
     parser.add_output("--page", (".html",), "also write everything as one HTML page")
     add_computing(parser)
     add_trust(parser, "the run")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from lengthwise.evidence import Atlas, AtlasRun
-from lengthwise.forecasts.cases import OF_DESIGN
-from lengthwise.forecasts.similar import Cases, Relevance
+from lengthwise.forecasts.cases import CURVED, OF_DESIGN
+from lengthwise.forecasts.similar import Cases, distances
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption
 
@@ -51,16 +51,18 @@ def covering(asked: AtlasRun, atlas: Atlas) -> list[Assumption]:
 
 
 def near_enough(asked: Cases, known: Cases) -> Assumption:
-    """Whether the nearest task is as near as every task of the atlas has another one. All features but those of the
-    encoding count alike: whether one that the atlas varies little is relevant is not known. Where the encoding is
-    known, runs with it are compared."""
-    known = known.part(known.stratum == asked.stratum[0])
+    """Whether the nearest task is as near as every task of the atlas has another one, by all features but those of the
+    encoding. Runs that held, or failed, so far are compared with each other and, where the encoding or model is known,
+    runs with it."""
+    if "held" in known.features:
+        known = known.part(known.features["held"] == asked.features["held"][0])
     alike = known.features["design"] == asked.features["design"][0]
     known = known.part(alike) if alike.any() else known
+    features = [name for name in known.features if name not in (*OF_DESIGN, *CURVED)]
     same = known.task[:, None] == known.task
-    alike = Relevance({name: 1.0 for name in known.features if name not in OF_DESIGN}, 0.0)
-    own = np.where(same, np.inf, alike.distances(known, known)).min(axis=1, initial=np.inf)
-    nearest = np.where(known.task == asked.task[0], np.inf, alike.distances(asked, known)[0]).min(initial=np.inf)
+    own = np.where(same, np.inf, distances(known, known, features)).min(axis=1, initial=np.inf)
+    gaps = distances(asked, known, features)[0]
+    nearest = np.where(known.task == asked.task[0], np.inf, gaps).min(initial=np.inf)
     most = float(own[np.isfinite(own)].max(initial=0.0))
     return condition("forecast.near_enough", bool(nearest <= most + 1e-9), distance=float(nearest), most=most)
 

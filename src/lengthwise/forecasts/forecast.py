@@ -11,12 +11,11 @@ from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas, AtlasRun, facts_of, load_atlas, verdict_of
 from lengthwise.evidence.atlas import TRANSFORMER
 from lengthwise.evidence.task_facts import Outcome, group_of
-from lengthwise.forecasts.cases import MULTIPLES, cases_of, holds_at
+from lengthwise.forecasts.cases import BEFORE, MULTIPLES, cases_of, holds_at
 from lengthwise.forecasts.conformal import LEVEL
 from lengthwise.forecasts.coverage import covering, near_enough, violations
-from lengthwise.forecasts.kept import kept_for
 from lengthwise.forecasts.predicting import nearest_table, predict
-from lengthwise.forecasts.similar import Relevance
+from lengthwise.forecasts.similar import distances
 from lengthwise.messages import explain, sentence
 from lengthwise.models.named import brief_spec
 from lengthwise.positions import Position, positions
@@ -74,13 +73,12 @@ def forecast(
         if position != NoPosition():
             raise UsageError(f"{model} is not our Transformer and takes no position encoding of ours")
     asked = question(task, positions.text_of(position), train_size, atlas, model)
-    relevance = kept_for(atlas).before
     together = cases_of((asked, *atlas.runs), ())
     own, known = together.part(np.array([0])), together.part(np.arange(1, len(atlas) + 1))
     conditions = [*covering(asked, atlas), near_enough(own, known)]
     if violations(conditions):
-        return refusal(asked, atlas, relevance, conditions)
-    found = predict(asked, atlas.runs, relevance, MULTIPLES, level=level)
+        return refusal(asked, atlas, conditions)
+    found = predict(asked, atlas.runs, MULTIPLES, level=level)
     text, measured = (found.answer(), known_of(asked)), _measured(asked, atlas)
     return Record(
         "forecast",
@@ -131,15 +129,14 @@ def question(task: Task, position: str, train_size: int | None, atlas: Atlas, mo
     )
 
 
-def refusal(
-    asked: AtlasRun, atlas: Atlas, relevance: Relevance, conditions: Sequence[Assumption], seen: float | None = None
-) -> Record:
+def refusal(asked: AtlasRun, atlas: Atlas, conditions: Sequence[Assumption]) -> Record:
     """What is said instead of a forecast, with the nearest evidence there is."""
     known = [run for run in atlas.runs if run.task != asked.task]
-    weights = np.zeros(len(known))
+    gaps = np.zeros(len(known))
     if known:
-        together = cases_of((asked, *known), (), seen)
-        weights = relevance.weights(together.part(np.array([0])), together.part(np.arange(1, len(known) + 1)))[0]
+        together = cases_of((asked, *known), ())
+        own, others = together.part(np.array([0])), together.part(np.arange(1, len(known) + 1))
+        gaps = distances(own, others, BEFORE)[0]
     claim = Claim("forecast.outside", None, "", "predicted", "refused", assumptions=tuple(conditions))
     return Record(
         "forecast",
@@ -147,7 +144,7 @@ def refusal(
         sentence("forecast.title", settings_of_question(asked)),
         (sentence("forecast.refused", {"reasons": "; ".join(violations(conditions))}), known_of(asked)),
         (claim, *_measured(asked, atlas)),
-        (nearest_table(asked.design, known, weights),),
+        (nearest_table(asked.design, known, gaps),),
     )
 
 
