@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from lengthwise.models.architecture import Architecture, Interface
+from lengthwise.models.architecture import Interface
 from lengthwise.models.others import Looped
 from lengthwise.models.transformer import Cache, Transformer
 from lengthwise.tasks.batch import SEP
@@ -33,9 +33,7 @@ class LoopedNetwork(nn.Module):
     def __init__(self, settings: Looped, interface: Interface) -> None:
         super().__init__()
         self.settings, self.inject = settings, settings.inject
-        shape = {name: getattr(settings, name) for name in ("depth", "width", "heads", "mlp_ratio")}
-        architecture = Architecture(**shape, attention=settings.attention, position=settings.position)
-        self.inner = Transformer(architecture, interface)
+        self.inner = Transformer(settings.transformer(), interface)
         self.shape = self.inner.shape
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:

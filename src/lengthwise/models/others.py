@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from lengthwise.errors import UsageError
+from lengthwise.models.architecture import Architecture
 from lengthwise.models.attention import Attention, attentions
 from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.model import BuiltModel
@@ -114,10 +115,16 @@ class Looped(BuiltModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_heads(self.width, self.heads)
+        self.transformer()
         if self.loops not in ("size", "log") and type(self.loops) is not int:
             raise UsageError(f"loops is size, log or a number, not {self.loops!r}")
-        self.attention.check(True)
+
+    def transformer(self) -> Architecture:
+        """Our Transformer with the layers that are repeated."""
+        shape = {
+            name: getattr(self, name) for name in ("depth", "width", "heads", "mlp_ratio", "attention", "position")
+        }
+        return Architecture(**shape)
 
     def passes(self, counted: Any) -> Any:
         """How often a token passes that has so many tokens up to it; for an array or a tensor, each of them."""
