@@ -25,6 +25,7 @@ BENCHMARKS = (
     "search_traces",
     "evaluation_speed",
     "training_speed",
+    "models_speed",
     "study_speed",
     "transport_speed",
     "crasp_decision",
@@ -34,7 +35,7 @@ BENCHMARKS = (
     "compression_speed",
     "prompts",
 )
-PEERS = ("transformers", "accelerate", "x-transformers", "POT", "numba", "lm_eval")
+PEERS = ("transformers", "accelerate", "x-transformers", "POT", "numba", "lm_eval", "fla-core")
 RESULTS = Path(__file__).resolve().parent.parent / "runs" / "bench" / "results.json"
 
 

@@ -107,3 +107,12 @@ def test_the_tables_of_compression(load, tmp_path) -> None:
         bits, *parts = (int(row[column].replace(",", "")) for column in (1, 3, 4, 5, 6))
         assert sum(parts) == bits
     assert float(rows[-1][8]) == 0 < float(rows[1][8])  # exact moves nothing
+
+
+@pytest.mark.system
+def test_models_are_made_equally_large_and_a_step_is_timed(load) -> None:
+    bench = load("models_speed")
+    wanted = bench.parameters(bench.TRANSFORMER)
+    for spec in bench.MODELS:
+        assert abs(bench.parameters(bench.of_equal_size(spec, wanted)) / wanted - 1) < 0.1
+    assert bench.seconds("gru:width=8", 2) > -0.1

@@ -122,7 +122,17 @@ class Net(torch.nn.Module):
         return self.output(self.embedding(tokens).cumsum(dim=1))
 
 
-@pytest.mark.parametrize("model", [Net, "lstm:hidden=8"])
+OTHERS = [
+    "lstm:width=8",
+    "ssm:width=8,heads=2,negative=true,convolution=2",
+    "delta:width=8,heads=2,order=2,gate=true",
+    "looped:width=8,heads=2,position=rope",
+]
+
+
+@pytest.mark.parametrize(
+    "model", [Net, OTHERS[0], *(pytest.param(one, marks=pytest.mark.system) for one in OTHERS[1:])]
+)
 def test_another_network_is_trained_and_measured_there(model, tmp_path, elsewhere):
     made = lw.train("parity", model=model, folder=tmp_path / "run", steps=4, batch=4, **SIZES)
     assert home(made.model()).type == NAME

@@ -22,8 +22,9 @@ WITHOUT_TORCH = {
     "plain.lenient(make_task('sort'), prompts_of(make_task('sort'), 5, [0], 0, plain, 2)[0][0].text())",
     "positions": "from lengthwise.cli import main; assert main(['positions']) == 0",
     "dry run": "from lengthwise.cli import main; assert main(['train', 'sort', '--depth', '4', '--dry-run']) == 0",
-    "dry run of an lstm": "from lengthwise.cli import main; "
-    "assert main(['train', 'parity', '--model', 'lstm', '--dry-run']) == 0",
+    "models": "from lengthwise.cli import main; assert main(['models']) == 0",
+    "dry run of another model": "from lengthwise.cli import main; "
+    "assert main(['train', 'parity', '--model', 'looped:position=rope', '--width', '32', '--dry-run']) == 0",
     "forecasts": "import lengthwise.forecasts.checkpoint, lengthwise.forecasts.unlabelled; "
     "from lengthwise.cli import main; assert main(['forecast', 'tomita_3', '--position', 'rope']) == 0",
     "advice": "from lengthwise.evidence import Atlas; from lengthwise.forecasts.advice import advise; "

@@ -112,7 +112,7 @@ def gathered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The folder of a small study, and the atlas of it."""
     folder, path = tmp_path_factory.mktemp("study"), tmp_path_factory.mktemp("atlas") / FILE
     small = {
-        "model": {"model": ["transformer:depth=1,width=16,heads=1", "lstm:hidden=8"]},
+        "model": {"model": ["transformer:depth=1,width=16,heads=1", "lstm:width=8"]},
         "training": {"steps": 3, "batch": 4},
     }
     study = Study(
@@ -124,7 +124,7 @@ def gathered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         items=5,
         probes=["curve:grid=geometric", "signals:items=2"],
         override=[{"task": "parity", "training": {"steps": 4}}],
-        exclude=[{"model": "lstm:hidden=8", "position": "rope"}, {"model": "lstm:hidden=8", "task": "parity"}],
+        exclude=[{"model": "lstm:width=8", "position": "rope"}, {"model": "lstm:width=8", "task": "parity"}],
         **small,
     )
     lw.run_study(study, folder / "small", "local:workers=1")
@@ -137,7 +137,7 @@ def test_a_study_gathers_into_an_atlas(gathered: tuple[Path, Path]) -> None:
     folder, path = gathered
     atlas = load_atlas(path)
     assert len(atlas) == 5 and atlas.tasks == ("tomita_4", "parity") and atlas.defaults["width"] == 16
-    assert atlas.designs == ("none", "lstm:hidden=8", "rope")
+    assert atlas.designs == ("none", "lstm:width=8", "rope")
     for run, stored in zip(atlas.runs, lw.open_study(folder).runs, strict=True):
         curve, own = stored.curve, {name: value for name, value in stored.settings.items() if name != "model"}
         assert run.sizes == (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)

@@ -117,7 +117,15 @@ def test_the_file_on_the_command_line(here, capsys):
 # --- training -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", ["lstm:hidden=8", Gated, functools.partial(Gated, hidden=4), Both])
+BUILT_IN = [
+    "lstm:width=8",
+    "ssm:width=8,heads=2,convolution=2",
+    "delta:width=8,heads=2,order=2,gate=true",
+    "looped:width=8,heads=2,position=learned+offset",
+]
+
+
+@pytest.mark.parametrize("model", [*BUILT_IN, Gated, functools.partial(Gated, hidden=4), Both])
 def test_a_run_is_resumed_exactly(model, tmp_path):
     given: dict[str, Any] = {**SMALL, "steps": 12, "check_every": 5}
     whole = lw.train("parity", model=model, folder=tmp_path / "whole", **given)
@@ -162,7 +170,7 @@ def test_training_begins_with_the_weights_of_a_network(tmp_path):
 
 @pytest.mark.parametrize("task", ["sort", "aa_star", "simple_task"])
 def test_all_readouts(task, tmp_path):
-    run = lw.train(task, model="lstm:hidden=8", folder=tmp_path / "run", **{**SMALL, "train_size": 4, "test_size": 5})
+    run = lw.train(task, model="lstm:width=8", folder=tmp_path / "run", **{**SMALL, "train_size": 4, "test_size": 5})
     assert run.curve.points and run.failures(run.curve.points[-1].size, 1, 4) is not None
 
 
@@ -200,17 +208,17 @@ def test_a_plan_goes_round(here):
     assert Plan.from_plain(json.loads(json.dumps(plan.plain()))) == plan
     assert plan.digest() != plan_for("parity", settings={"model": "my.py::Net:hidden=17"}).digest()
     assert plan.digest() == plan_for("parity", settings={"model": f"{'my.py'}::Net:hidden=16"}).digest()
-    assert plain_model(models.make("lstm")) == {"name": "lstm", "hidden": 64, "layers": 1}
+    assert plain_model(models.make("lstm")) == {"name": "lstm", "depth": 1, "width": 64}
 
 
 @pytest.mark.parametrize(
     ("settings", "position", "sentence"),
     [
-        ({"depth": 3}, "none", "depth is a setting of our Transformer, and lstm is another network"),
+        ({"heads": 3}, "none", "lstm is another network and takes no setting heads of our Transformer"),
         ({}, "rope", "takes no position encoding of ours"),
         ({"form": "lora"}, "none", "only our Transformer is trained in a form"),
-        ({"model": "lstm:hidden=0"}, "none", "hidden is at least 1"),
-        ({"model": "lstm:hiden=1"}, "none", "did you mean 'hidden'"),
+        ({"model": "lstm:width=0"}, "none", "width is at least 1"),
+        ({"model": "lstm:widht=1"}, "none", "did you mean 'width'"),
         ({"model": "lstn"}, "none", "did you mean 'lstm'"),
         ({"model": 3}, "none", "a class of torch.nn.Module or a network, not 3"),
     ],
@@ -251,6 +259,11 @@ BAD = {
     "infinite": (FILE.replace("(states)", "(states / (tokens.shape[1] < 20))"), "not finite when it reads 24 tokens"),
     "no gradient": (FILE.replace("(states)", "(states.detach())"), "no gradient reaches its parameter embedding"),
     "exception": (FILE.replace("self.output(states)", "self.outputs(states)"), r"AttributeError: .* \(line 15\)"),
+    "state": (
+        FILE + "\n    def step(self, tokens, state):\n        return self(tokens), None\n",
+        "the outputs of `step` at token 1 differ by .* from those of `forward`",
+    ),
+    "no state": (FILE + "\n    def step(self, tokens, state):\n        return self(tokens)\n", "`step` gives a Tensor"),
     "setting": (FILE.replace("hidden=64", "build=64").replace("hidden", "build"), "has an argument 'build'"),
 }
 
@@ -264,7 +277,7 @@ def test_a_network_that_breaks_the_contract_is_refused_in_one_sentence(what, her
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("model", ["lstm", "lstm:layers=2", "transformer"])
+@pytest.mark.parametrize("model", ["lstm", "lstm:depth=2", "transformer"])
 def test_built_in_models_keep_the_contract(model):
     check_model(models.make(model))
 
@@ -312,11 +325,11 @@ def test_a_network_that_sees_the_answers_is_not_measured():
 
 
 def test_what_a_run_offers(here):
-    run = lw.train("parity", model="lstm:hidden=8", folder="run", **SMALL)
+    run = lw.train("parity", model="lstm:width=8", folder="run", **SMALL)
     subject = open_subject("run")
-    assert dict(subject.facts)["network"].startswith("lstm:hidden=8,")
+    assert dict(subject.facts)["network"].startswith("lstm:width=8,")
     assert [name for name in ("answers", "weights", "predictor", "run") if not subject.offers(name)] == []
-    with pytest.raises(UsageError, match=r"does not offer .*: its network is lstm:hidden=8"):
+    with pytest.raises(UsageError, match=r"does not offer .*: its network is lstm:width=8"):
         subject.capability("transformer")
     with pytest.raises(UsageError, match="only our Transformer can be read with another encoding"):
         lw.measure(run, position="rope")
@@ -346,20 +359,22 @@ def test_models_are_an_axis_of_a_study(here):
     seen = [(plan.position_name, plan.model_name) for plan in found[::2]]
     assert seen == [("none", "none"), ("none", "lstm"), ("none", own), ("rope", "rope")]
     variants = [record.variant for record in planned_records(found)[::2]]
-    assert variants == ["model transformer", "model lstm:hidden=64,layers=1", f"model {own}", ""]
+    assert variants == ["model transformer", "model lstm", f"model {own}", ""]
     assert len({record.key for record in planned_records(found)}) == 8
 
 
 def test_a_study_that_multiplies_what_does_not_fit():
-    with pytest.raises(UsageError, match=r"the run with .* is not possible: depth is a setting of our Transformer"):
-        plans(Study("x", "parity", model={"model": ["transformer", "lstm"], "depth": 2}))
+    with pytest.raises(UsageError, match=r"the run with .* is not possible: lstm is another network"):
+        plans(Study("x", "parity", model={"model": ["transformer", "lstm"], "heads": 2}))
+    both = plans(Study("x", "parity", model={"model": ["transformer", "lstm"], "depth": 3}))
+    assert [getattr(plan.architecture, "depth", 0) for plan in both] == [3, 3]
 
 
 @pytest.mark.system
 def test_a_study_with_two_models(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study = Study(
-        "both", "parity", train_size=3, test_size=9, items=4, model=["transformer:depth=1,width=16", "lstm:hidden=8"],
+        "both", "parity", train_size=3, test_size=9, items=4, model=["transformer:depth=1,width=16", "lstm:width=8"],
         training={"steps": 3, "batch": 4},
     )  # fmt: skip
     results = lw.run_study(study, progress=lambda *_: None)

@@ -29,7 +29,8 @@ def planned(name: str) -> list[Plan]:
 
 def test_names_and_questions() -> None:
     assert set(builtin_names()) == {
-        *("atlas", "bound", "huang2025", "plateaus", "positions", "quick", "recipes", "search54", "temperature")
+        *("atlas", "bound", "huang2025", "plateaus", "positions", "quick", "recipes", "search54", "state_tracking"),
+        "temperature",
     }
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120
@@ -74,6 +75,14 @@ def test_the_atlas_is_large_and_balanced() -> None:
     assert all(plan.measured_sizes[-1] > 7 * plan.train_size and len(plan.measured_sizes) < 17 for plan in made)
     shapes = {(plan.architecture.depth, plan.recipe.steps, plan.recipe.batch) for plan in made}
     assert shapes == {(2, 1000, 48)}, "no preset of a task comes in between"
+
+
+@pytest.mark.parametrize(("preset", "runs"), [("quick", 20), ("full", 200), ("loops", 24)])
+def test_state_tracking_by_preset(preset: str, runs: int) -> None:
+    made = plans(Study.read("state_tracking", preset))
+    assert len(made) == runs and {plan.position_name for plan in made} == {"none"}
+    names = {plan.model_name for plan in made}
+    assert len(names) == (4 if preset == "loops" else 10)
 
 
 def test_plateaus_gives_each_family_its_encoding() -> None:

@@ -1,4 +1,4 @@
-"""What `shift`, `tasks`, `positions` and `doctor` take."""
+"""What `shift`, `tasks`, `positions`, `models` and `doctor` take."""
 
 from __future__ import annotations
 
@@ -50,6 +50,16 @@ def positions(parser: Parser) -> None:
     parser.add_argument("position", nargs="?", metavar="POSITION", help=text)
     parser.add("--show N", "the number of distances shown (8)", whole_from(1), default=8)
     parser.add("--trained N", "the training length it is built for, in tokens (64)", whole_from(2), default=64)
+
+
+def models(parser: Parser) -> None:
+    """List the models with one line each, or show one: its settings, and its number of parameters on a task.
+
+    `lengthwise train TASK --model MODEL` trains it; a study compares several.
+    """
+    text = "a model, such as delta:order=2,negative=true or my.py::Net"
+    parser.add_argument("model", nargs="?", metavar="MODEL", help=text)
+    parser.add("--task SPEC", "the task it is built for (parity)", default="parity")
 
 
 def doctor(parser: Parser) -> None:

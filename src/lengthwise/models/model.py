@@ -12,6 +12,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lengthwise.errors import UsageError
+from lengthwise.registry import named_in, plain_settings
 
 if TYPE_CHECKING:
     from torch import nn
@@ -43,6 +44,25 @@ class Model(abc.ABC):
     def plain(self) -> dict[str, Any]:
         """The settings as JSON-ready data. An argument of another type can only have its default."""
         return {name: value for name, value in _settings(self).items() if isinstance(value, _PLAIN)}
+
+
+class BuiltModel(Model):
+    """A dataclass of settings that names its network, "module:class"; the class is called with the settings and the
+    interface, so that the settings are read without torch."""
+
+    network: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for name, value in _settings(self).items():
+            least = int(name != "convolution")
+            if type(value) is int and value < least:
+                raise UsageError(f"{name} is at least {least}, not {value}")
+
+    def build(self, interface: Interface) -> nn.Module:
+        return named_in(self.network)(self, interface)
+
+    def plain(self) -> dict[str, Any]:
+        return plain_settings(self)
 
 
 class ModuleModel(Model):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import replace
+from typing import Any, cast
 
 from lengthwise.errors import UsageError
-from lengthwise.models.architecture import Architecture, Interface
-from lengthwise.models.model import Model, model_class
+from lengthwise.models.architecture import Architecture
+from lengthwise.models.model import BuiltModel, Model, model_class
+from lengthwise.models.others import DeltaRule, GatedRecurrentUnit, LongShortTermMemory, Looped, StateSpace
 from lengthwise.registry import (
     Registry,
     converted_settings,
@@ -17,15 +18,11 @@ from lengthwise.registry import (
     name_and_settings,
     plain_settings,
     restored_settings,
-    setting,
     settings_of,
 )
 
-if TYPE_CHECKING:
-    from torch import nn
-
-
-MODEL_WORDS = "what is trained: transformer, lstm:hidden=64, or my.py::Net (transformer)"
+MODEL_WORDS = "what is trained, such as lstm:width=64 or my.py::Net (`lengthwise models`; transformer)"
+_WITH_PARTS = (Architecture, Looped)  # settings of theirs are objects, such as an attention rule
 
 
 class Models(Registry[Model]):
@@ -44,12 +41,21 @@ class Models(Registry[Model]):
 
     def _made(self, spec: str | Mapping[str, Any]) -> Model:
         name, given = name_and_settings(spec)
-        if name != "transformer":
+        name, maker = self._named(name)
+        if maker not in _WITH_PARTS:
             return super()._made(spec)
-        typed = converted_settings(self.kind, name, Architecture, given)
-        made = Architecture(**{key: settings_of(Architecture)[key].restored(value) for key, value in typed.items()})
-        object.__setattr__(made, "_spec", {"name": name, **given})
+        typed = converted_settings(self.kind, name, maker, given)
+        made = maker(**{key: settings_of(maker)[key].restored(value) for key, value in typed.items()})
+        object.__setattr__(made, "_spec", {"name": name, **typed})
         return made
+
+    def spec_of(self, thing: Model) -> dict[str, Any]:
+        """As everywhere; a part, such as an attention rule, is named by its own spec, and a model of ours without the
+        settings that have their defaults, however it was written."""
+        spec = super().spec_of(replace(cast(Any, thing)) if isinstance(thing, BuiltModel) else thing)
+        own = settings_of(type(thing)) if type(thing) in _WITH_PARTS else {}
+        objects = [name for name, one in own.items() if one.registry and not isinstance(spec.get(name, ""), str)]
+        return {**spec, **{name: own[name].plain(spec[name]) for name in objects}}
 
     def text_of(self, thing: Model) -> str:
         """As everywhere; a model that no name leads to is called by its class."""
@@ -57,28 +63,19 @@ class Models(Registry[Model]):
 
 
 models = Models(
-    "model", "lengthwise.models.named", "lengthwise.models", base=Model, contract="lengthwise.testing:check_model"
+    "model",
+    "lengthwise.models.named",
+    "lengthwise.models",
+    "lengthwise models",
+    base=Model,
+    contract="lengthwise.testing:check_model",
 )
 models.register("transformer")(Architecture)
-
-
-@models.register("lstm")
-@dataclass(frozen=True)
-class LongShortTermMemory(Model):
-    """An LSTM: reads from left to right and keeps a state of fixed size."""
-
-    hidden: int = setting(64, "width of the state")
-    layers: int = setting(1, "number of layers")
-
-    def __post_init__(self) -> None:
-        for name in ("hidden", "layers"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
-
-    def build(self, interface: Interface) -> nn.Module:
-        from lengthwise.models.network import RecurrentNetwork
-
-        return RecurrentNetwork(interface.vocabulary, interface.outputs, self.hidden, self.layers)
+models.register("lstm")(LongShortTermMemory)
+models.register("gru")(GatedRecurrentUnit)
+models.register("ssm")(StateSpace)
+models.register("delta")(DeltaRule)
+models.register("looped")(Looped)
 
 
 def model_of(given: Any) -> Model:
@@ -106,6 +103,11 @@ def model_of(given: Any) -> Model:
 def brief_spec(spec: str | Mapping[str, Any]) -> str:
     """The spec of a model other than our Transformer, without the settings that have their defaults."""
     return models.text_of(replace(cast(Any, models.restore(spec))))
+
+
+def shown_spec(stored: Mapping[str, Any]) -> str:
+    """What `plain_model` described, as a spec: brief where the name is known here, and whole for a user's file."""
+    return brief_spec(stored) if stored["name"] in models.names() else format_spec(stored)
 
 
 def plain_model(model: Model) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import hashlib
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -13,44 +14,60 @@ from torch import Tensor, nn
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.model import Model
-from lengthwise.models.transformer import Cache, Transformer, fresh_model
-from lengthwise.positions import Shape
+from lengthwise.models.transformer import Transformer, fresh_model
+from lengthwise.positions import Position, Shape
 from lengthwise.positions.encodings import NoPosition
 from lengthwise.seeds import Seeds
 from lengthwise.testing.networks import network_faults
 from lengthwise.trust import said_in
 
 
-class ModuleNetwork(nn.Module):
-    """`module` takes tokens [B, T] and gives [B, T, outputs]; positions are its own business."""
+@dataclass
+class Carried:
+    """What a network with a `step` keeps of the tokens that it has read; None before the first."""
 
-    position = NoPosition()
+    state: Any = None
+
+
+class ModuleNetwork(nn.Module):
+    """`module` takes tokens [B, T] and gives [B, T, outputs]; where it has an encoding of ours, it takes the positions
+    of all tokens so far as `at`.
+
+    A module may have a method `step(tokens, state)`, with state None before the first token. It gives the outputs at
+    the new tokens and the next state, so that generation reads every token once.
+    """
 
     def __init__(self, architecture: Model, interface: Interface, module: nn.Module) -> None:
         super().__init__()
         self.architecture, self.interface, self.module = architecture, interface, module
-        self.shape = Shape(1, 1, interface.rows, interface.trained, architecture.causal)
+        self.position: Position = getattr(architecture, "position", NoPosition())
+        plain = Shape(1, 1, interface.rows, interface.trained, architecture.causal)
+        self.shape: Shape = plain if isinstance(self.position, NoPosition) else module.shape  # pyright: ignore
 
     def forward(
-        self,
-        tokens: Tensor,
-        at: Tensor | None = None,  # noqa: ARG002
-        scored: Tensor | None = None,
-        cache: Cache | None = None,  # noqa: ARG002
+        self, tokens: Tensor, at: Tensor | None = None, scored: Tensor | None = None, cache: Carried | None = None
     ) -> Tensor:
         """Logits [B, T, outputs], or [number scored, outputs], as our Transformer gives them."""
-        outputs = self.module(tokens)
+        placed = {} if isinstance(self.position, NoPosition) else {"at": at}
+        if cache is None:
+            outputs = self.module(tokens, **placed)
+        else:
+            outputs, cache.state = self.module.step(tokens, cache.state, **placed)  # pyright: ignore
         return outputs if scored is None else outputs[scored]
 
     @torch.no_grad()
-    def generate(self, prompt: Tensor, steps: int, at: Tensor | None = None) -> Tensor:  # noqa: ARG002
-        """Greedy continuation of `prompt` [B, T] by `steps` tokens. The whole sequence is read for every token."""
+    def generate(self, prompt: Tensor, steps: int, at: Tensor | None = None) -> Tensor:
+        """Greedy continuation of `prompt` [B, T] by `steps` tokens. A network without `step` reads the whole sequence
+        for every token."""
         if not self.architecture.causal:
             raise UsageError("only a causal model writes token by token, and this one is declared with causal = False")
-        tokens = prompt
-        for _ in range(steps):
-            tokens = torch.cat([tokens, self(tokens)[:, -1:].argmax(dim=-1)], dim=1)
-        return tokens[:, prompt.shape[1] :]
+        carried = Carried() if hasattr(self.module, "step") else None
+        tokens, start = prompt, prompt.shape[1]
+        for step in range(steps):
+            read = tokens if carried is None or step == 0 else tokens[:, -1:]
+            logits = self(read, at=None if at is None else at[:, : start + step], cache=carried)
+            tokens = torch.cat([tokens, logits[:, -1:].argmax(dim=-1)], dim=1)
+        return tokens[:, start:]
 
 
 Network = Transformer | ModuleNetwork
@@ -63,19 +80,6 @@ def fresh_network(architecture: Model, interface: Interface, seed: int) -> Netwo
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(Seeds(seed).key("init") >> 1)
         return ModuleNetwork(architecture, interface, architecture.build(interface))
-
-
-class RecurrentNetwork(nn.Module):
-    """An LSTM between an embedding and an output matrix."""
-
-    def __init__(self, vocabulary: int, outputs: int, hidden: int, layers: int) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary, hidden)
-        self.lstm = nn.LSTM(hidden, hidden, layers, batch_first=True)
-        self.output = nn.Linear(hidden, outputs)
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        return self.output(self.lstm(self.embedding(tokens))[0])
 
 
 class GivenNetwork(Model):

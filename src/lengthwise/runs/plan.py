@@ -19,7 +19,7 @@ from lengthwise.messages import sentence
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.attention import Attention
 from lengthwise.models.forms import Form, Full
-from lengthwise.models.model import Model
+from lengthwise.models.model import BuiltModel, Model
 from lengthwise.models.named import MODEL_WORDS, model_of, models, plain_model, restored_model
 from lengthwise.positions import Position, positions
 from lengthwise.positions.encodings import NoPosition
@@ -37,7 +37,7 @@ from lengthwise.training.recipe import START_WORDS, Decay, Recipe
 SCHEMA = 1
 
 # The settings of models and of training by their names; the position is an argument of its own everywhere. All but the
-# first of a model are those of our Transformer.
+# first of a model are those of our Transformer, some of which other models share.
 SHAPE: Mapping[str, SettingField] = {n: one for n, one in settings_of(Architecture).items() if n != "position"}
 _MODEL = SettingField("model", Model | Callable[..., Any], MODEL_WORDS, registry=models)
 MODEL: Mapping[str, SettingField] = {"model": _MODEL, **SHAPE}
@@ -163,7 +163,7 @@ class Plan:
 
     @property
     def position_name(self) -> str:
-        return positions.text_of(self.architecture.position) if isinstance(self.architecture, Architecture) else "none"
+        return positions.text_of(getattr(self.architecture, "position", NoPosition()))
 
     @property
     def model_name(self) -> str:
@@ -291,18 +291,23 @@ def _architecture(given: Mapping[str, Any], chosen: Mapping[str, Any], position:
     """The model of a plan. What the user says of our Transformer, in whatever way, comes before the task's preset."""
     model = given.get("model", Architecture())
     if not isinstance(model, Architecture):
-        if wrong := [name for name in given if name in SHAPE]:
-            raise UsageError(
-                f"{wrong[0]} is a setting of our Transformer, and {models.text_of(model)} is another network"
-            )
-        if position != NoPosition():
-            raise UsageError(f"{models.text_of(model)} is not our Transformer and takes no position encoding of ours")
-        return model
+        own = {name: value for name, value in given.items() if name in SHAPE}
+        return _with_settings(model, own | ({} if position == NoPosition() else {"position": position}))
     stated = getattr(model, "_spec", settings_of(Architecture) if "model" in given else {})  # an object states it all
     own = {name: getattr(model, name) for name in settings_of(Architecture) if name in stated}
     if position != NoPosition() or "position" not in own:
         own["position"] = position
     return Architecture(**{**_fields_in(Architecture, chosen), **own, **_fields_in(Architecture, given)})
+
+
+def _with_settings(model: Model, own: Mapping[str, Any]) -> Model:
+    """Another model than our Transformer, with those of its settings that are given apart from its name."""
+    known = settings_of(type(model)) if isinstance(model, BuiltModel) else {}
+    for name in own:
+        if name not in known:
+            what = "position encoding of ours" if name == "position" else f"setting {name} of our Transformer"
+            raise UsageError(f"{models.text_of(model)} is another network and takes no {what}")
+    return dataclasses.replace(model, **own) if own else model  # pyright: ignore[reportArgumentType]
 
 
 def default_folder(plan: Plan) -> Path:

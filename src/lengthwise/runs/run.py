@@ -27,6 +27,7 @@ from lengthwise.hardware import computing, current
 from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, digests, read_record, sealed
 from lengthwise.models.folder import load_model, load_weights, save_model, write_card
 from lengthwise.models.formed import Formed, in_form, save_coordinates
+from lengthwise.models.model import BuiltModel
 from lengthwise.models.named import model_of
 from lengthwise.models.network import ModuleNetwork, Network, check_network, fresh_network
 from lengthwise.models.placed import device_of, home, placed
@@ -198,7 +199,7 @@ def train(
     the curve, as in probes=["ladder:items=200"]. `progress` is called with what is being done; by default a terminal
     and a notebook show a bar.
 
-    `model` is what is trained, our Transformer unless another is given: a name such as lstm:hidden=64, a class in a
+    `model` is what is trained, our Transformer unless another is given: a name such as lstm:width=64, a class in a
     file ("my.py::Net"), a class of `torch.nn.Module`, or a network, whose weights are then where training begins. With
     `start`, the folder of a run, it begins with the weights of that run, whose shape is taken over: `start=folder` and
     position "none" drops the positions of a trained model and recalibrates it.
@@ -347,7 +348,8 @@ def build_model(plan: Plan) -> Network:
     model = placed(model, dataclasses.replace(current(), precision=plan.recipe.precision))
     if not isinstance(model, ModuleNetwork):
         return in_form(model, plan.recipe.form, plan.seed)
-    check_network(model, f"the model {plan.model_name}", plan.interface().trained)
+    if not isinstance(plan.architecture, BuiltModel):
+        check_network(model, f"the model {plan.model_name}", plan.interface().trained)
     return model
 
 

@@ -5,6 +5,7 @@ A training step of B items of T tokens, through D layers of width W with an MLP 
     c0 + c1 D + c2 B D T (4 + 2R) W^2 + c3 B D T^2 W + c4 B T
 
 seconds: what a step and a layer cost however small, the matrices, the attention, and drawing and packing the items.
+A model that is not our Transformer counts as one of its depth and width, or of the usual ones where it has none.
 Measuring a size is the same with constants of its own, and 1,000 more items are drawn there to estimate chance. What
 other probes read (`Probe.passes`) is counted by the same constants.
 """
@@ -19,6 +20,7 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.models.architecture import Architecture
+from lengthwise.models.others import Looped
 from lengthwise.runs.plan import Plan
 from lengthwise.seeds import Floats
 from lengthwise.tasks.task import Task
@@ -92,10 +94,10 @@ def relative_cost(plan: Plan) -> float:
 def _pass(plan: Plan, items: int, tokens: Floats) -> Floats:
     """The work of one pass over items of so many tokens, [sizes, 5]."""
     own, ones = plan.architecture, np.ones_like(tokens)
-    shape = own if isinstance(own, Architecture) else Architecture()  # of another network nothing is known
-    layers = shape.depth * items
-    dense = layers * tokens * (4 + 2 * shape.mlp_ratio) * shape.width**2
-    return np.column_stack([ones, shape.depth * ones, dense, layers * tokens**2 * shape.width, items * tokens])
+    depth, width, ratio = (getattr(own, name, getattr(Architecture, name)) for name in ("depth", "width", "mlp_ratio"))
+    layers = depth * (own.passes(tokens) if isinstance(own, Looped) else ones)
+    dense = layers * items * tokens * (4 + 2 * ratio) * width**2
+    return np.column_stack([ones, layers, dense, layers * items * tokens**2 * width, items * tokens])
 
 
 def pooled_widths(plan: Plan) -> Floats:

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from lengthwise.errors import UsageError
 from lengthwise.integrity import RUN, check_run
+from lengthwise.models.named import shown_spec
 from lengthwise.probes.curve.curve import Curve
 from lengthwise.probes.probe import named
 from lengthwise.records import Record
-from lengthwise.registry import format_spec
 from lengthwise.runs.stored import read_records
 
 State = Literal["waiting", "running", "done", "failed"]
@@ -123,7 +123,7 @@ def planned_run(key: str, task: str, position: str, plan: Mapping[str, Any], ask
 def settings_of(plan: Mapping[str, Any]) -> dict[str, Any]:
     """The model and the recipe of a plan (as `Plan.plain` gives it), side by side; the encoding has its own column."""
     model = plan["model"]
-    both = {**({"model": format_spec(model)} if "name" in model else model), **plan["recipe"]}
+    both = {**({"model": shown_spec(model)} if "name" in model else model), **plan["recipe"]}
     return {name: value for name, value in both.items() if name != "position" and value is not None}
 
 

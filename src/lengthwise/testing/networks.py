@@ -21,7 +21,9 @@ def check_model(model: Any, vocabulary: int = 11, outputs: int = 7) -> None:
 
     Checked: it is a frozen dataclass of settings; the network takes tokens [items, tokens] and gives [items, tokens,
     outputs], finite, at a training length and at twice that; outputs do not depend on other items, on chance or, in a
-    causal model, on later tokens; a gradient reaches every parameter.
+    causal model, on later tokens; a gradient reaches every parameter. A network may have `step(tokens, state)`, which
+    gives the outputs at these tokens and the state after them (None before the first): read in pieces, a sequence must
+    have the outputs that `forward` gives.
     """
     import torch
 
@@ -83,6 +85,29 @@ def _faults_of_outputs(network: Any, interface: Any, causal: bool, tokens: int, 
                     "causal = False declares"
                 )
                 return
+    if causal and hasattr(network, "step"):
+        yield from _faults_of_state(network, read, whole, slack)
+
+
+def _faults_of_state(network: Any, read: Tensor, whole: Tensor, slack: float) -> Iterator[str]:
+    """Two pieces of several tokens, and single tokens before and between them."""
+    state, place, quarter = None, 0, max(1, read.shape[1] // 4)
+    for size in (1, quarter, 1, 1, quarter):
+        piece = read[:, place : place + size]
+        if not piece.shape[1]:
+            return
+        found = network.step(piece, state)
+        if not (isinstance(found, tuple) and len(found) == 2):
+            yield f"`step` gives a {type(found).__name__} where outputs and a state, (outputs, state), are wanted"
+            return
+        outputs, state = found
+        if fault := _wrong_shape(outputs, (*piece.shape, whole.shape[2])):
+            yield fault.replace("`forward`", "`step`")
+            return
+        if (gap := _gap(outputs, whole[:, place : place + size])) > slack:
+            yield f"the outputs of `step` at token {place} differ by {gap:.2g} from those of `forward`"
+            return
+        place += size
 
 
 def _faults_of_gradients(network: Any, interface: Any, tokens: int) -> Iterator[str]:

@@ -7,8 +7,8 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
+from lengthwise.models.network import Network
 from lengthwise.models.placed import home
-from lengthwise.models.transformer import Transformer
 from lengthwise.probes.probe import Context
 from lengthwise.records import Claim
 from lengthwise.seeds import Seeds
@@ -27,20 +27,20 @@ def agreement(subject: Subject, context: Context) -> Claim:
     task, alike, asked = context.task.part("test"), 0, 0
     items = 200 if context.items is None else context.items
     answers = subject.capability("answers")
-    if not isinstance(answers, MappedAnswers):
+    if not isinstance(answers, MappedAnswers | NetworkAnswers):
         answers = NetworkAnswers(subject.capability("transformer"))
     for size in sorted(set(context.sizes)):
         at_once = answers.mark(task, size, range(items), context.seed).items
         if isinstance(answers, MappedAnswers):
             written = answers.written_right(task, size, range(items), context.seed)
         else:
-            written = greedy_right(subject.capability("transformer"), task, size, items, context.seed)
+            written = greedy_right(answers.model, task, size, items, context.seed)
         alike += int((at_once == written).sum())
         asked += items
     return Claim("curve.generated", alike / asked, "", "measured", evidence={"agree": alike, "items": asked})
 
 
-def greedy_right(model: Transformer, task: Task, size: int, items: int, seed: int) -> np.ndarray:
+def greedy_right(model: Network, task: Task, size: int, items: int, seed: int) -> np.ndarray:
     """Which of the items that `measure_size` looks at are answered exactly by greedy decoding, bool [items].
 
     The positions are those of the whole sequence, cut off at the token being written. O(answer length) forward passes.
@@ -51,10 +51,10 @@ def greedy_right(model: Transformer, task: Task, size: int, items: int, seed: in
     return np.concatenate([_written_right(model, batch, seeds) for batch, seeds in chunks])
 
 
-def _written_right(model: Transformer, batch: Batch, seeds: Seeds) -> np.ndarray:
+def _written_right(model: Network, batch: Batch, seeds: Seeds) -> np.ndarray:
     items, tokens = batch.inputs.shape
     there = home(model)
-    at = model.architecture.position.indices(tokens, items, model.shape, seeds, False).to(there)
+    at = model.position.indices(tokens, items, model.shape, seeds, False).to(there)
     begins = batch.scored.argmax(axis=1)  # the place of <sep>, the last token of the prompt
     right = np.zeros(items, dtype=bool)
     for begin in np.unique(begins):
