@@ -146,7 +146,7 @@ class Registry(Generic[T]):
         at once."""
         key = (type(thing), repr(thing))
         if self.contract and key not in self._kept:
-            self.tried(thing, lambda: check_of(self.contract)(thing))
+            self.tried(thing, lambda: named_in(self.contract)(thing))
             self._kept.add(key)
 
     def tried(self, thing: T, call: Callable[[], R]) -> R:
@@ -196,10 +196,11 @@ class Registry(Generic[T]):
         return self._points
 
 
-def check_of(contract: str) -> Callable[[Any], None]:
-    """The function that "module:function" names. Contracts are named and not imported, as they need what they check."""
-    module, _, function = contract.partition(":")
-    return getattr(importlib.import_module(module), function)
+def named_in(place: str) -> Any:
+    """What "module:name" names: contracts and networks are named and not imported, as they need what they check or
+    torch."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def _class_in_file(name: str, bases: tuple[type, ...], kind: str) -> tuple[str, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from lengthwise.errors import UsageError
 from lengthwise.progress import Progress, silent
 from lengthwise.records import Record, json_ready
-from lengthwise.registry import Registry, check_of, format_spec, parse_spec
+from lengthwise.registry import Registry, format_spec, named_in, parse_spec
 from lengthwise.tasks.sizes import default_test_size, default_train_size
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _checked(record: Record, name: str) -> Record:
     """The record of a user's probe, held to the contract of records. It need not say its source."""
     if isinstance(record, Record):
         record = dataclasses.replace(record, source=name)
-    check_of("lengthwise.testing:check_record")(record)
+    named_in("lengthwise.testing:check_record")(record)
     return record
 
 

@@ -172,7 +172,8 @@ def lower_bound_near(
     """The largest stretching found within `widening` of given sequences [B, T]; at widening 0, their derivatives."""
     _check(len(tokens), steps)
     if widening == 0 and not _smooth(anatomy):
-        raise UsageError(f"{anatomy.name} jumps (hard attention), so it has no derivative; give a widening above 0")
+        rule = anatomy.blocks[0].attention.rule
+        raise UsageError(f"derivatives are taken of softmax attention alone, not of {rule}; give a widening above 0")
     at = anatomy.places(tokens.shape[1])
     f, centre = _outputs(anatomy, at), embed(anatomy, tokens, at)
     with drawing(seed, centre.device):
