@@ -54,7 +54,9 @@ class Architecture(Model):
             near = " or ".join(str(w) for w in (below, below + self.heads) if w)
             raise UsageError(f"width {self.width} is not divisible by {self.heads} heads; width {near} would be")
         self.attention.check(self.causal)
-        if self.attention.scores and isinstance(getattr(self.position, "base", self.position), Rope):
+        if self.attention.scores and any(
+            isinstance(one, Rope) for one in (self.position, *vars(self.position).values())
+        ):
             raise UsageError(UNTURNED.format(attentions.text_of(self.attention)))
 
     def build(self, interface: Interface) -> Transformer:
