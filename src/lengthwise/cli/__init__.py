@@ -41,6 +41,7 @@ COMMANDS = {
     "report": "write a study as one page that needs no network",
     "tasks": "list the tasks, or show one with worked samples",
     "positions": "list the position encodings, or show one in figures",
+    "attentions": "list the attention rules, or show one with its settings",
     "doctor": "versions, threads, speed, extras and what is missing",
 }
 
@@ -52,7 +53,7 @@ _OPTIONS = {
     **dict.fromkeys(("check", "forecast", "advise", "measure", "ask", "inspect"), "model"),
     **dict.fromkeys(("bound", "contexture"), "bound"),
     **dict.fromkeys(("study", "report"), "study"),
-    **dict.fromkeys(("shift", "tasks", "positions", "doctor"), "task"),
+    **dict.fromkeys(("shift", "tasks", "positions", "attentions", "doctor"), "task"),
     "train": "train",
     "particles": "particle",
 }

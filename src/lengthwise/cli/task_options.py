@@ -1,4 +1,4 @@
-"""What `shift`, `tasks`, `positions` and `doctor` take."""
+"""What `shift`, `tasks`, `positions`, `attentions` and `doctor` take."""
 
 from __future__ import annotations
 
@@ -50,6 +50,15 @@ def positions(parser: Parser) -> None:
     parser.add_argument("position", nargs="?", metavar="POSITION", help=text)
     parser.add("--show N", "the number of distances shown (8)", whole_from(1), default=8)
     parser.add("--trained N", "the training length it is built for, in tokens (64)", whole_from(2), default=64)
+
+
+def attentions(parser: Parser) -> None:
+    """List the attention rules with one line each, or show one: what it computes, its settings, and what it serves.
+
+    `lengthwise train TASK --attention RULE` trains with it; a study compares several.
+    """
+    text = "an attention rule, such as ssmax or my.py::Rule"
+    parser.add_argument("attention", nargs="?", metavar="RULE", help=text)
 
 
 def doctor(parser: Parser) -> None:

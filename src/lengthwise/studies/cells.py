@@ -17,11 +17,13 @@ from lengthwise.messages import explain
 from lengthwise.probes.curve.spread import Keep
 from lengthwise.probes.curve.standard import FURTHEST
 from lengthwise.records import Claim
+from lengthwise.registry import parse_spec
 from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.record import RunRecord, Summary
 
 Measure = Literal["reach", "in_range", "twice", "thrice"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
+_IN_THEORY = ("softmax", "log_length", "window", "hardmax")
 
 explain(
     {
@@ -45,9 +47,15 @@ class Cell:
     rule: Keep
 
     @property
+    def attention(self) -> str:
+        """The name of the attention rule of its runs."""
+        return parse_spec(str(self.runs[0].settings.get("attention", "softmax")))[0]
+
+    @property
     def is_transformer(self) -> bool:
-        """Whether its runs are of our Transformer, of which alone theories and published values speak."""
-        return all("model" not in run.settings for run in self.runs)
+        """Whether its runs are of our Transformer with softmax, or attention that is close to it: of these alone
+        theories and published values speak."""
+        return all("model" not in run.settings for run in self.runs) and self.attention in _IN_THEORY
 
     @cached_property
     def done(self) -> tuple[RunRecord, ...]:

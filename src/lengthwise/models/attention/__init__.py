@@ -70,6 +70,7 @@ attentions: Registry[Attention] = Registry(
     "attention rule",
     "lengthwise.models.attention",
     "lengthwise.attentions",
+    "lengthwise attentions",
     deep=False,
     base=Attention,
     contract="lengthwise.testing:check_attention",
