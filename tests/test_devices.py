@@ -32,7 +32,8 @@ SMALL = {"steps": 4, "batch": 4, "depth": 1, "width": 16, "heads": 2, "check_eve
 SIZES = {"train_size": 6, "test_size": 8, "items": 4}
 POSITIONS = ("none", "learned+offset", "sinusoidal", "alibi", "kerple", "kerple:variant=power", "t5", "fire+randomized")
 ROPES = ("rope", "rope:scaling=yarn,factor=2", "rope:scaling=dynamic")
-RULES = ("sinkhorn", "window:size=3", "log_length", "hardmax")
+RULES = ("sinkhorn", "window:size=3", "log_length", "hardmax", "ssmax", "adaptive_temperature", "entmax", "asentmax")
+RULES += ("stick_breaking", "forgetting", "path", "selective")
 FORMS = ("lora:rank=1", "subspace:dimensions=20", "sublora:rank=1,dimensions=20")
 OF_TASKS = {"recursion": "parity_columns", "horizon": "sort", "prompted": ""}  # probes of models of their own
 

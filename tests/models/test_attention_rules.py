@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lengthwise.errors import UsageError
+from lengthwise.hardware import computing
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.attention import Attention, attentions
 from lengthwise.models.attention.networks.network import AttentionNetwork
@@ -23,6 +24,7 @@ from lengthwise.models.formed import in_form
 from lengthwise.models.forms import forms
 from lengthwise.models.forward import run
 from lengthwise.models.parts import AttentionPart
+from lengthwise.models.placed import placed
 from lengthwise.models.transformer import Architecture, Cache, Interface, SelfAttention, Transformer
 from lengthwise.positions import make_position
 from lengthwise.runs.plan import plan_for
@@ -237,6 +239,15 @@ def test_4096_tokens_are_finite_forward_and_backward(rule: str) -> None:
         model.zero_grad()
         outputs.square().mean().backward()
         assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_matrix_products_in_bfloat16_change_little(rule: str) -> None:
+    model = make(rule, "none").float()
+    plain = model(text())
+    with computing(precision="bf16"):
+        rounded = placed(model)(text())
+    assert rounded.dtype == torch.float32 and 0 < gap(rounded, plain) <= 0.05 * float(plain.detach().abs().max())
 
 
 @pytest.mark.parametrize("rule", ["entmax", "stick_breaking"])

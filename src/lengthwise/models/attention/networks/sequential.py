@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -47,8 +49,9 @@ class PathNetwork(AttentionNetwork):
 
     def scores(self, inputs: AttentionInputs) -> Tensor:
         assert inputs.features is not None
-        with torch.autocast(inputs.queries.device.type, enabled=False):
-            queries, keys = wide(inputs.queries), wide(inputs.keys)
+        device, queries, keys = inputs.queries.device.type, wide(inputs.queries), wide(inputs.keys)
+        known = torch.amp.is_autocast_available(device)  # triangular systems are not solved in bfloat16
+        with torch.autocast(device, enabled=False) if known else contextlib.nullcontext():
             return path_scores(queries, keys, inputs.features[..., :-1], inputs.features[..., -1], inputs.index)
 
 
