@@ -147,6 +147,7 @@ def _check_weights(tried: _TriedRule) -> None:
         assert float(gap) < _SLACK, "the weights of a query depend on other queries, which joint = True declares"
     if (features := tried.features(slice(None))) is not None:
         apart = tried.features(slice(some, None))
+        assert apart is not None, "`features` gives a tensor or None, not either"
         gap = (features[:, :, some:] - apart).detach().abs().max()
         assert float(gap) < _SLACK, "the features of a token depend on other tokens, and a cache keeps them one by one"
     if rule.fused:
