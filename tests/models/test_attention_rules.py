@@ -29,6 +29,7 @@ from lengthwise.models.transformer import Architecture, Cache, Interface, SelfAt
 from lengthwise.positions import make_position
 from lengthwise.runs.plan import plan_for
 from lengthwise.seeds import Floats
+from lengthwise.subjects.open import open_subject
 from lengthwise.testing import check_attention
 from small_transformers import TOKENS, gap, make, text
 
@@ -297,6 +298,7 @@ def test_adaptive_temperature_acts_at_test_time_alone() -> None:
     adaptive, plain = make("adaptive_temperature", "rope"), make("softmax", "rope")
     assert gap(adaptive.train()(text()), plain(text())) <= 1e-12
     assert gap(adaptive.eval()(text()), plain(text())) > 1e-3
+    assert not open_subject(adaptive.train()).capability("transformer").training, "who asks it, tests it"
     formed = in_form(make("adaptive_temperature", "rope").float(), forms.make("lora:rank=1"), 0)
     assert gap(formed.train()(text()), plain.float()(text())) <= 1e-5 < gap(formed.eval()(text()), plain(text()))
 
