@@ -32,6 +32,7 @@ BENCHMARKS = (
     "locality_speed",
     "particles_speed",
     "sinkhorn_speed",
+    "rule_speed",
     "compression_speed",
     "prompts",
 )

@@ -64,6 +64,14 @@ def test_search_traces_and_pools_are_measured(load) -> None:
 
 
 @pytest.mark.system
+def test_every_attention_rule_is_compared_with_softmax(load) -> None:
+    bench = load("rule_speed")
+    rows = bench.rows(quick=True)
+    named = {row.what.split(", ")[1] for row in rows}
+    assert named == {*bench.attentions.names()} - {"softmax", *bench.SLOW} and all(row.ratio > 0 for row in rows)
+
+
+@pytest.mark.system
 def test_what_is_waited_for_is_measured_and_has_a_limit(load) -> None:
     rows = load("waiting").rows(quick=True)
     assert len(rows) > 10 and all(row.ours > 0 and row.met is not None for row in rows)

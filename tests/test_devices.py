@@ -33,6 +33,7 @@ SIZES = {"train_size": 6, "test_size": 8, "items": 4}
 POSITIONS = ("none", "learned+offset", "sinusoidal", "alibi", "kerple", "kerple:variant=power", "t5", "fire+randomized")
 ROPES = ("rope", "rope:scaling=yarn,factor=2", "rope:scaling=dynamic")
 RULES = ("sinkhorn", "window:size=3", "log_length", "hardmax")
+NETWORKS = ("ssmax", "adaptive_temperature", "entmax", "asentmax", "stick_breaking", "forgetting", "path", "selective")
 FORMS = ("lora:rank=1", "subspace:dimensions=20", "sublora:rank=1,dimensions=20")
 OF_TASKS = {"recursion": "parity_columns", "horizon": "sort", "prompted": ""}  # probes of models of their own
 
@@ -99,7 +100,7 @@ def test_every_encoding_is_trained_and_measured_there(position, tmp_path, elsewh
     lw.train("sort", position, folder=tmp_path / "run", probes=["sparsity:items=4"], **SIZES, **SMALL)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", [*RULES, *(pytest.param(rule, marks=pytest.mark.system) for rule in NETWORKS)])
 def test_every_attention_rule_is_trained_and_measured_there(rule, tmp_path, elsewhere):
     lw.train("sort", "t5", attention=rule, folder=tmp_path / "run", probes=["sparsity:items=4"], **SIZES, **SMALL)
 

@@ -33,6 +33,7 @@ from own_classes import (
     EXECUTOR,
     FORM,
     HEAD,
+    LEARNED_RULE,
     METRIC,
     NETWORK,
     PROBE,
@@ -49,6 +50,7 @@ OWN: dict[str, tuple[Registry[Any], str, str]] = {
     "position": (positions, ENCODING, "Slope:rate=0.5"),
     "wrapped position": (positions, ENCODING, "Slope:rate=0.5+offset"),
     "attention rule": (attentions, RULE, "Sharp:times=3.0"),
+    "attention rule that learns": (attentions, LEARNED_RULE, "Salient:start=2.0"),
     "model": (models, NETWORK, "Net:hidden=4"),
     "form": (forms, FORM, "Biases"),
     "size schedule": (schedules, SCHEDULE, "Ends"),
@@ -135,6 +137,13 @@ BAD = {
     ),
     "rows": (attentions, RULE.replace("dim=-1", "dim=-2"), "Sharp", "sum to 1|finite"),
     "not softmax": (attentions, RULE.replace("fused = False", "fused = True"), "Sharp", "fused = False"),
+    "shape of features": (
+        attentions, LEARNED_RULE.replace("transpose(1, 2)[..., None]", "transpose(1, 2)"), "Salient",
+        r"`features` gives a tensor of shape \[2, 3, 12\] where \[items, heads, tokens, any number\] = .* is wanted",
+    ),
+    "a parameter of no use": (
+        attentions, LEARNED_RULE.replace("self.sharpness[:, None, None] * ", ""), "Salient", "no gradient reaches the",
+    ),
     "form": (forms, FORM.replace("w + coordinates[name]", "w + 1"), "Biases", "is not the initial one at 0"),
     "size": (schedules, SCHEDULE.replace("sizes[-1]", "9"), "Ends", r"one of the sizes, not 9 out of \[1\]"),
     "metric": (metrics, METRIC.replace("np.abs(", "("), "Lengths", "Lengths does not keep its contract"),
@@ -176,6 +185,16 @@ def test_a_run_with_own_classes_is_measured_again_when_trusted(here, capsys, mon
     assert main(["measure", "run", "--items", "4"]) == 2 and "--trust" in " ".join(capsys.readouterr().err.split())
     assert main(["measure", "run", "--items", "4", "--trust", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)
+
+
+def test_an_attention_rule_that_learns_is_trained_and_kept(here):
+    (here / "mine.py").write_text(LEARNED_RULE)
+    run = lw.train("sort", "rope", folder="run", attention="mine.py::Salient:start=2", **SMALL)
+    learned = {name: value for name, value in run.model().state_dict().items() if ".network." in name}
+    assert {name.rpartition("network.")[2] for name in learned} == {"sharpness", "bonus.weight", "bonus.bias"}
+    with lw.trusting():
+        again = lw.load_run("run").model().state_dict()
+    assert all(again[name].equal(value) for name, value in learned.items())
 
 
 def test_a_study_file_names_own_classes_next_to_it(here, monkeypatch):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lengthwise.hardware import computing
     from lengthwise.models.architecture import Architecture
     from lengthwise.models.attention import Attention
+    from lengthwise.models.attention.networks.network import AttentionNetwork
     from lengthwise.models.model import Model
     from lengthwise.models.transformer import Transformer
     from lengthwise.oracle.check import check, check_formulation
@@ -58,6 +59,7 @@ _HOMES = {
     "Assumption": "lengthwise.records",
     "Atlas": "lengthwise.evidence.atlas",
     "Attention": "lengthwise.models.attention",
+    "AttentionNetwork": "lengthwise.models.attention.networks.network",
     "Claim": "lengthwise.records",
     "Curve": "lengthwise.probes.curve.curve",
     "Encoder": "lengthwise.positions.networks.encoders",
@@ -108,6 +110,7 @@ __all__ = [
     "Assumption",
     "Atlas",
     "Attention",
+    "AttentionNetwork",
     "Claim",
     "Curve",
     "Encoder",

@@ -140,6 +140,7 @@ OTHERS = {
     "size beyond": (["tasks", "sort", "--size", "151"], ["no items of size 151"]),
     "setting needed": (["tasks", "jsonl"], ["needs path", "jsonl:path="]),
     "show unknown encoding": (["positions", "rop"], ["'rop'", "did you mean 'rope'"]),
+    "show unknown rule": (["attentions", "ssmx"], ["'ssmx'", "did you mean 'ssmax'"]),
     "show no distances": (["positions", "rope", "--show", "0"], ["--show is at least 1, not 0"]),
     "trained 1": (["positions", "rope", "--trained", "1"], ["--trained is at least 2, not 1"]),
     "trained too long": (["positions", "rope", "--trained", "1000000000"], ["at most 1,000,000"]),

@@ -41,11 +41,12 @@ def calls(sorting_run, tiny) -> dict[str, list[list[str]]]:
         ],
         "tasks": [["tasks"], ["tasks", "sort", "--show", "3"], ["tasks", "dyck_k", "--show", "2"]],
         "positions": [["positions"], ["positions", "alibi"], ["positions", "learned+offset"]],
+        "attentions": [["attentions"], ["attentions", "path"], ["attentions", "forgetting:start=2"]],
         "doctor": [["doctor", "--no-speed"]],
     }
 
 
-@pytest.mark.parametrize("command", ["train", "measure", "tasks", "positions", "doctor"])
+@pytest.mark.parametrize("command", ["train", "measure", "tasks", "positions", "attentions", "doctor"])
 def test_json_is_one_object_with_a_schema(cli, calls, command):
     for call in calls[command]:
         answer = cli(*call, "--json")
@@ -54,7 +55,7 @@ def test_json_is_one_object_with_a_schema(cli, calls, command):
         assert content["schema"] == 1 and content["command"] == command
 
 
-@pytest.mark.parametrize("command", ["train", "measure", "tasks", "positions", "doctor"])
+@pytest.mark.parametrize("command", ["train", "measure", "tasks", "positions", "attentions", "doctor"])
 def test_text_fits_80_columns_and_quiet_is_quiet(cli, calls, command):
     for call in calls[command]:
         answer = cli(*call, "--quiet")

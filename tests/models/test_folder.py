@@ -61,7 +61,7 @@ def test_the_loaded_model_computes_the_same(tmp_path: Path) -> None:
     for attention in attentions.names():
         model, tokens = make("fire", attention), torch.arange(6)[None]
         save_model(tmp_path, model, "")
-        assert load_model(tmp_path)(tokens).equal(model(tokens))
+        assert load_model(tmp_path)(tokens).equal(model.eval()(tokens)), attention
 
 
 def test_loading_leaves_the_random_state_alone(saved: Path) -> None:
@@ -187,7 +187,9 @@ def test_another_encoding_with_the_same_parameters(saved: Path) -> None:
 
 @pytest.mark.parametrize("position", ENCODINGS)
 def test_an_architecture_goes_there_and_back(position: str) -> None:
-    for attention in (*attentions.names(), "window:size=3", "hardmax:tie=0.01"):
+    for attention in (*attentions.names(), "window:size=3", "hardmax:tie=0.01", "forgetting:start=2"):
+        if attention == "path" and position.startswith("rope"):
+            continue  # it has no scores to be turned
         architecture = make(position, attention).architecture
         stored = json.loads(json.dumps(plain_settings(architecture)))
         assert restored_settings(Architecture, stored) == architecture

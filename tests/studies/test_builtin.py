@@ -29,8 +29,8 @@ def planned(name: str) -> list[Plan]:
 
 def test_names_and_questions() -> None:
     assert set(builtin_names()) == {
-        *("atlas", "bound", "huang2025", "plateaus", "positions", "quick", "recipes", "search54", "state_tracking"),
-        "temperature",
+        *("arithmetic", "atlas", "bound", "huang2025", "plateaus", "positions", "quick", "recipes", "search54"),
+        *("sharpness", "state_tracking", "temperature"),
     }
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120
@@ -102,6 +102,18 @@ def test_temperature_has_every_rule_on_every_task() -> None:
     softmax = {f"softmax:temperature={temperature}" for temperature in ("0.25", "0.5", "1", "2", "4")}
     assert set(rules) == softmax | {"log_length", "hardmax"} and set(rules.values()) == {12} and len(made) == 84
     assert study.probes == ("curve", "sparsity") and all(len(plan.probes) == 2 for plan in made)
+
+
+def test_sharpness_compares_rules_to_eight_times_the_training_size() -> None:
+    made, paper = planned("sharpness"), plans(Study.read("sharpness", "paper"))
+    for found, rules in ((made, 4), (paper, 10)):
+        names = {attentions.spec_of(plan.architecture.attention)["name"] for plan in found}
+        assert len(names) == rules and {"softmax", "log_length", "ssmax", "asentmax"} <= names <= set(
+            attentions.names()
+        )
+        assert {plan.seed for plan in found} == {0, 1, 2}
+        assert all({32, 64, 128, 256} <= set(plan.measured_sizes) and plan.train_size == 32 for plan in found)
+    assert len(made) == 48 and len(paper) == 240 and {plan.task_name for plan in made} < {p.task_name for p in paper}
 
 
 def test_bound_trains_on_new_texts_only_and_on_many_for_its_weights() -> None:

@@ -43,6 +43,15 @@ def test_runs_are_together_that_differ_in_their_seed_alone():
     assert [one.row for one in found] == ["sort", "parity", "sort", "sort, depth 2", "sort"]
 
 
+def test_theories_speak_of_softmax_attention_and_what_is_close_to_it():
+    def of(**settings: str) -> Cell:
+        return cell(run(0, settings=settings))
+
+    rules = ["softmax:temperature=2", "log_length", "ssmax", "asentmax", "path", "forgetting:start=5", "my.py::Rule"]
+    assert [of(attention=rule).is_transformer for rule in rules] == [True, True, *(False,) * 5]
+    assert of().is_transformer and not of(model="lstm").is_transformer and of(attention="path").attention == "path"
+
+
 def test_the_kept_seeds_stand_for_the_cell_and_the_others_are_stated():
     one = cell(run(0, 1.0, 30), run(1, 0.9, 40), run(2, 0.8999, 50))
     claim = one.claim("reach")

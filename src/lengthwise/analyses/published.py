@@ -1,7 +1,8 @@
 """A study and published results for the same task and encoding: a difference in points, where the two are alike.
 
-Alike means: trained to the same length, within a tenth, and tested on the same stretch of sizes counted in training
-lengths. What was not learned here, or was trained or tested at other lengths, is not compared; it is said which.
+Alike means: softmax attention, trained to the same length, within a tenth, and tested on the same stretch of sizes
+counted in training lengths. What was not learned here, or was trained or tested at other lengths, is not compared; it
+is said which.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ def compare(study: StudyContent) -> PublishedValues:
         facts = study.facts(row.task)
         for encoding, cell in study.row_cells(row).items():
             curve = published_for(facts, encoding)
-            if curve is None or not cell.done or not cell.is_transformer:
+            if curve is None or not cell.done or not cell.is_transformer or cell.attention != "softmax":
                 continue
             alike = list(_stretches(row, encoding, cell, curve)) if cell.learned else []
             found += alike

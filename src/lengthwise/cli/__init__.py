@@ -42,6 +42,7 @@ COMMANDS = {
     "tasks": "list the tasks, or show one with worked samples",
     "positions": "list the position encodings, or show one in figures",
     "models": "list the models, or show one with its settings",
+    "attentions": "list the attention rules, or show one with its settings",
     "doctor": "versions, threads, speed, extras and what is missing",
 }
 
@@ -53,7 +54,7 @@ _OPTIONS = {
     **dict.fromkeys(("check", "forecast", "advise", "measure", "ask", "inspect"), "model"),
     **dict.fromkeys(("bound", "contexture"), "bound"),
     **dict.fromkeys(("study", "report"), "study"),
-    **dict.fromkeys(("shift", "tasks", "positions", "models", "doctor"), "task"),
+    **dict.fromkeys(("shift", "tasks", "positions", "models", "attentions", "doctor"), "task"),
     "train": "train",
     "particles": "particle",
 }

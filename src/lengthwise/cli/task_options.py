@@ -1,4 +1,4 @@
-"""What `shift`, `tasks`, `positions`, `models` and `doctor` take."""
+"""What `shift`, `tasks`, `positions`, `models`, `attentions` and `doctor` take."""
 
 from __future__ import annotations
 
@@ -60,6 +60,15 @@ def models(parser: Parser) -> None:
     text = "a model, such as delta:order=2,negative=true or my.py::Net"
     parser.add_argument("model", nargs="?", metavar="MODEL", help=text)
     parser.add("--task SPEC", "the task it is built for (parity)", default="parity")
+
+
+def attentions(parser: Parser) -> None:
+    """List the attention rules with one line each, or show one: what it computes, its settings, and what it serves.
+
+    `lengthwise train TASK --attention RULE` trains with it; a study compares several.
+    """
+    text = "an attention rule, such as ssmax or my.py::Rule"
+    parser.add_argument("attention", nargs="?", metavar="RULE", help=text)
 
 
 def doctor(parser: Parser) -> None:

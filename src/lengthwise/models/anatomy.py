@@ -96,6 +96,7 @@ def _attention(block: Block, model: Transformer) -> AttentionPart:
         bias=None if type(encoder).bias is Encoder.bias else encoder.bias,  # pyright: ignore[reportArgumentType]
         rule=attentions.text_of(rule),
         scores=scores,
+        network=block.attention.network,
     )
 
 

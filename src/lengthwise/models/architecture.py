@@ -10,11 +10,16 @@ from lengthwise.models.attention import Attention, attentions
 from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.model import Model
 from lengthwise.positions import Position, positions
-from lengthwise.positions.encodings import NoPosition
+from lengthwise.positions.encodings import NoPosition, Rope
 from lengthwise.registry import setting
 
 if TYPE_CHECKING:
     from lengthwise.models.transformer import Transformer
+
+UNTURNED = (
+    "{} attention computes the scores of queries and keys itself, so no encoding can turn them; take an encoding that "
+    "adds vectors or biases, or none"
+)
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,9 @@ class Architecture(Model):
     )
     attention: Attention = setting(
         Softmax(),
-        "softmax:temperature=…, log_length, hardmax, window:size=…, sinkhorn:tau=…, or my.py::Rule",
+        "softmax:temperature=…, log_length, ssmax, entmax, asentmax, stick_breaking, forgetting:start=…, path, "
+        "selective, adaptive_temperature, hardmax, window:size=…, sinkhorn:tau=…, or my.py::Rule "
+        "(`lengthwise attentions`)",
         registry=attentions,
     )
     position: Position = setting(
@@ -48,6 +55,10 @@ class Architecture(Model):
             near = " or ".join(str(w) for w in (below, below + self.heads) if w)
             raise UsageError(f"width {self.width} is not divisible by {self.heads} heads; width {near} would be")
         self.attention.check(self.causal)
+        if self.attention.scores and any(
+            isinstance(one, Rope) for one in (self.position, *vars(self.position).values())
+        ):
+            raise UsageError(UNTURNED.format(attentions.text_of(self.attention)))
 
     def build(self, interface: Interface) -> Transformer:
         from lengthwise.models.transformer import Transformer

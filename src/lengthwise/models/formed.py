@@ -55,6 +55,10 @@ class Formed(Transformer):
         weights = self.map.weights(self.coordinates)
         return functional_call(self._base[0], weights, (tokens, at, scored, cache))
 
+    def train(self, mode: bool = True) -> Formed:
+        self._base[0].train(mode)  # some attention rules differ in training
+        return super().train(mode)
+
     @torch.no_grad()
     def settled(self) -> Transformer:
         """The plain model, with weights of its own."""

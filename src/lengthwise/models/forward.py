@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import UsageError
+from lengthwise.models.attention.networks.network import AttentionInputs
 from lengthwise.models.parts import ACTIVATIONS, Anatomy, AttentionPart, BlockPart, MlpPart, NormPart
 from lengthwise.positions.networks.encoders import angles_at
 
@@ -21,9 +22,9 @@ from lengthwise.positions.networks.encoders import angles_at
 class BlockTrace:
     """What happened in one block; hidden states are [B, T, W], logits and weights [B, H, queries, keys].
 
-    A logit is -inf where a key is not seen. `entered` is the residual stream on the way in; `attention_input` and
-    `mlp_input` are what the two parts read (normalised where the block is pre-norm); `after_attention` and `after_mlp`
-    are the residual stream after each (normalised where it is post-norm).
+    A logit is what the attention rule weighs, -inf where a key is not seen. `entered` is the residual stream on the
+    way in; `attention_input` and `mlp_input` are what the two parts read (normalised where the block is pre-norm);
+    `after_attention` and `after_mlp` are the residual stream after each (normalised where it is post-norm).
     """
 
     entered: Tensor
@@ -117,7 +118,14 @@ def apply_attention(part: AttentionPart, x: Tensor, at: Tensor) -> tuple[Tensor,
     q, k = _normed(part.norm_q, q), _normed(part.norm_k, k)
     index = torch.arange(x.shape[1], device=x.device)
     law = part.law
-    raw = None if part.scores is None else part.scores(q, k, at, at, index)
+    last, hidden = index if part.causal else torch.full_like(index, x.shape[1] - 1), hidden_keys(part, x.shape[1])
+    hidden = hidden.to(x.device)
+    inputs = raw = None
+    if part.network is not None:
+        inputs = AttentionInputs(q, k, part.network.features(x), last, hidden)
+        raw = part.network.scores(inputs)
+    if raw is None and part.scores is not None:
+        raw = part.scores(q, k, at, at, index)
     if raw is None:
         if part.rotary is not None:
             q, k = turned(q, at, part.rotary), turned(k, at, part.rotary)
@@ -125,11 +133,13 @@ def apply_attention(part: AttentionPart, x: Tensor, at: Tensor) -> tuple[Tensor,
     logits = part.scale * raw
     if part.bias is not None:
         logits = logits + part.bias(at, at)
-    sharpness = law.sharpness(index if part.causal else torch.full_like(index, x.shape[1] - 1))
+    sharpness = law.sharpness(last)
     if isinstance(sharpness, Tensor):
         sharpness = sharpness[:, None].to(x.dtype)
     logits = logits * sharpness
-    logits = logits.masked_fill(hidden_keys(part, x.shape[1]).to(x.device), -math.inf)
+    if part.network is not None and inputs is not None:
+        logits = part.network.logits(logits, inputs)
+    logits = logits.masked_fill(hidden, -math.inf)
     weights = law.decoder_weights(logits) if part.causal else law.weights(logits)
     mixed = (weights @ v).transpose(1, 2).flatten(2)  # [B, T, H D]
     taken = mixed @ part.wo.permute(0, 2, 1).flatten(0, 1)  # wo as [H D, W]

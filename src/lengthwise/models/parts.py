@@ -14,9 +14,10 @@ from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from lengthwise.models.attention import Attention, attentions
+from lengthwise.models.attention.networks.network import AttentionNetwork
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -47,6 +48,7 @@ class AttentionPart:
     `rule`: the spec of the attention rule, which gives sharpness, window and weights (`law` is the object).
     `key_heads`: how many different heads of keys and values were stored; wk and wv repeat them up to H.
     `norm_q`, `norm_k`: norms of the queries and keys of each head, before they are turned.
+    `network`: what the rule learned; it may replace q·k, and changes the logits before they are weighed.
     """
 
     wq: Tensor  # [H, D, W]
@@ -66,6 +68,7 @@ class AttentionPart:
     key_heads: int | None = None
     norm_q: NormPart | None = None  # its weight is [D]
     norm_k: NormPart | None = None
+    network: AttentionNetwork | None = None  # of a rule that has one
 
     @property
     def law(self) -> Attention:
@@ -166,6 +169,8 @@ def _tensors_in(part: object, place: str) -> Iterator[tuple[str, Tensor]]:
     elif isinstance(part, tuple):
         for number, inner in enumerate(part):
             yield from _tensors_in(inner, f"{place}.{number}")
+    elif isinstance(part, nn.Module):
+        yield from ((f"{place}.{name}".removeprefix("."), tensor) for name, tensor in part.named_parameters())
     elif is_dataclass(part):
         for field in fields(part):
             yield from _tensors_in(getattr(part, field.name), f"{place}.{field.name}")

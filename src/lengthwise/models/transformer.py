@@ -9,7 +9,8 @@ The choices:
 - the last layer's queries and MLP, and the logits, are computed only where an answer is asked for: much of the work
   of a small model;
 - the cache holds keys as they were before the encoding touched them, so that an encoding that depends on the length
-  (dynamic RoPE) stays right while a sequence grows; and queries, for a rule that looks at all of them at once.
+  (dynamic RoPE) stays right while a sequence grows; queries, for a rule that looks at all of them at once; and what
+  else a rule remembers of each token.
 
 Shapes: B items, T tokens, W width, H heads, D = W / H head width.
 """
@@ -24,19 +25,23 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lengthwise.errors import UsageError
-from lengthwise.models.architecture import Architecture, Interface
+from lengthwise.models.architecture import UNTURNED, Architecture, Interface
+from lengthwise.models.attention import attentions
+from lengthwise.models.attention.networks.network import AttentionInputs
 from lengthwise.positions import Position, Shape
-from lengthwise.positions.networks.encoders import Encoder
+from lengthwise.positions.networks.encoders import Encoder, turns
 from lengthwise.seeds import Seeds
 
 
 @dataclass
 class Cache:
-    """Keys (before the encoding) and values of the tokens read so far, one pair per layer; queries for joint rules."""
+    """Keys (before the encoding) and values of the tokens read so far, one pair per layer; queries for joint rules,
+    features for rules that read tokens."""
 
     keys: list[Tensor] = field(default_factory=list)
     values: list[Tensor] = field(default_factory=list)
     queries: list[Tensor] = field(default_factory=list)
+    features: list[Tensor] = field(default_factory=list)
 
     @property
     def length(self) -> int:
@@ -47,6 +52,9 @@ class Cache:
 
     def extend_queries(self, layer: int, q: Tensor) -> Tensor:
         return _lengthened(self.queries, layer, q)
+
+    def extend_features(self, layer: int, features: Tensor) -> Tensor:
+        return _lengthened(self.features, layer, features)
 
 
 def _lengthened(held: list[Tensor], layer: int, new: Tensor) -> Tensor:
@@ -71,12 +79,13 @@ class AttentionView:
 
 
 class SelfAttention(nn.Module):
-    def __init__(self, architecture: Architecture, layer: int) -> None:
+    def __init__(self, architecture: Architecture, layer: int, shape: Shape) -> None:
         super().__init__()
         self.heads, self.layer = architecture.heads, layer
         self.rule, self.causal = architecture.attention, architecture.causal
         self.qkv = nn.Linear(architecture.width, 3 * architecture.width)
         self.out = nn.Linear(architecture.width, architecture.width)
+        self.network = self.rule.build(shape)
 
     def forward(
         self, x: Tensor, sight: AttentionView, encoder: Encoder, cache: Cache | None, places: Tensor | None = None
@@ -93,19 +102,30 @@ class SelfAttention(nn.Module):
             q = q.view(items, len(places), self.heads, width // self.heads).transpose(1, 2)
             kv = F.linear(x, of_others, other_bias).view(items, tokens, 2, self.heads, width // self.heads)
             k, v = kv.permute(2, 0, 3, 1, 4).unbind(0)
+        features = None if self.network is None else self.network.features(x)
         if cache is not None:
             k, v = cache.extend(self.layer, k, v)
             q = cache.extend_queries(self.layer, q) if self.rule.joint else q
-        mixed = self.mix(q, k, v, sight, encoder)  # [B, H, queries, D]
+            features = None if features is None else cache.extend_features(self.layer, features)
+        mixed = self.mix(q, k, v, sight, encoder, features)  # [B, H, queries, D]
         if self.rule.joint:  # all queries from the first token on were needed, and only some are asked for
             mixed = mixed[:, :, -tokens:]
             mixed = mixed if places is None else mixed[:, :, places]
         return self.out(mixed.transpose(1, 2).reshape(items, mixed.shape[2], width))
 
-    def mix(self, q: Tensor, k: Tensor, v: Tensor, sight: AttentionView, encoder: Encoder) -> Tensor:
+    def mix(
+        self, q: Tensor, k: Tensor, v: Tensor, sight: AttentionView, encoder: Encoder, features: Tensor | None = None
+    ) -> Tensor:
         """The values, averaged by the weights that queries give to keys."""
         sharpness = sight.sharpness.to(q.dtype) if isinstance(sight.sharpness, Tensor) else sight.sharpness
-        special = encoder.scores(q, k, sight.queries_at, sight.keys_at, sight.index)
+        special, inputs = None, None
+        if self.network is not None:
+            assert sight.hidden is not None
+            last = sight.index if self.causal else torch.full_like(sight.index, k.shape[2] - 1)
+            inputs = AttentionInputs(q, k, features, last, sight.hidden)
+            special = self.network.scores(inputs)
+        if special is None:
+            special = encoder.scores(q, k, sight.queries_at, sight.keys_at, sight.index)
         if special is None:
             q, k = encoder.rotate(q, sight.queries_at), encoder.rotate(k, sight.keys_at)
             if self.rule.fused:
@@ -118,19 +138,21 @@ class SelfAttention(nn.Module):
         logits = special * (sharpness / math.sqrt(q.shape[-1]))
         if sight.bias is not None:
             logits = logits + sight.bias
+        if self.network is not None and inputs is not None:
+            logits = self.network.logits(logits, inputs)
         hidden = sight.hidden
         if hidden is None:  # the plain causal rule, met here when an encoding has scores of its own
             hidden = torch.arange(k.shape[2], device=k.device) > sight.index[:, None]
         weigh = self.rule.decoder_weights if self.causal else self.rule.weights
-        return weigh(logits.masked_fill(hidden, -math.inf)) @ v
+        return weigh(logits.masked_fill(hidden, -math.inf)).to(v.dtype) @ v
 
 
 class Block(nn.Module):
-    def __init__(self, architecture: Architecture, layer: int) -> None:
+    def __init__(self, architecture: Architecture, layer: int, shape: Shape) -> None:
         super().__init__()
         width, inner = architecture.width, architecture.mlp_ratio * architecture.width
         self.attention_norm = nn.LayerNorm(width)
-        self.attention = SelfAttention(architecture, layer)
+        self.attention = SelfAttention(architecture, layer, shape)
         self.mlp_norm = nn.LayerNorm(width)
         self.mlp = nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Linear(inner, width))
 
@@ -154,7 +176,9 @@ class Transformer(nn.Module):
         self.embedding = nn.Embedding(interface.vocabulary, width)
         architecture.position.check(self.shape)
         self.encoder = architecture.position.build(self.shape)
-        self.blocks = nn.ModuleList(Block(architecture, layer) for layer in range(architecture.depth))
+        if architecture.attention.scores and turns(self.encoder):
+            raise UsageError(UNTURNED.format(attentions.text_of(architecture.attention)))
+        self.blocks = nn.ModuleList(Block(architecture, layer, self.shape) for layer in range(architecture.depth))
         self.norm = nn.LayerNorm(width)
         self.output = nn.Linear(width, interface.outputs, bias=False)
         self._initialise()

@@ -17,11 +17,13 @@ from lengthwise.messages import explain
 from lengthwise.probes.curve.spread import Keep
 from lengthwise.probes.curve.standard import FURTHEST
 from lengthwise.records import Claim
+from lengthwise.registry import parse_spec
 from lengthwise.statistics.bootstrap import mean_over_seeds
 from lengthwise.studies.record import RunRecord, Summary
 
 Measure = Literal["reach", "in_range", "twice", "thrice"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
+_IN_THEORY = ("softmax", "log_length", "window", "hardmax")
 
 explain(
     {
@@ -50,9 +52,15 @@ class Cell:
         return next((str(run.settings["model"]) for run in self.runs if "model" in run.settings), "")
 
     @property
+    def attention(self) -> str:
+        """The name of the attention rule of its runs."""
+        return parse_spec(str(self.runs[0].settings.get("attention", "softmax")))[0]
+
+    @property
     def is_transformer(self) -> bool:
-        """Whether its runs are of our Transformer, to which all published values belong."""
-        return not self.model
+        """Whether its runs are of our Transformer with softmax, or attention that is close to it: of these alone
+        theories of encodings and published values speak."""
+        return not self.model and self.attention in _IN_THEORY
 
     @cached_property
     def done(self) -> tuple[RunRecord, ...]:

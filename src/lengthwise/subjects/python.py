@@ -128,7 +128,7 @@ def subject_of_object(thing: Any, name: str = "the model") -> Subject:
     if isinstance(thing, torch.nn.Module):
         placed(thing)
     if isinstance(thing, Transformer | ModuleNetwork):
-        return OwnSubject(name, thing)
+        return OwnSubject(name, thing.eval())
     if isinstance(thing, torch.nn.Module) and hasattr(getattr(thing, "config", None), "model_type"):
         return HubSubject(None, thing, name)
     if isinstance(thing, torch.nn.Module) or callable(getattr(thing, "answer", None)):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from lengthwise.errors import UsageError
+from lengthwise.positions import Shape
 from lengthwise.records import Record
 from lengthwise.seeds import Seeds
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-_QUERIES = 12
+_QUERIES, _HEADS, _HEAD_WIDTH = 12, 3, 4
 _SLACK = 1e-6
 
 
@@ -33,16 +36,19 @@ def check_attention(rule: Any) -> None:
 
     Checked in float64, for a decoder and for an encoder unless `check` refuses it with a `UsageError`: weights have the
     shape of the logits, are finite and at least 0, are 0 on keys that are not seen, and sum to 1 for each query; finite
-    gradients; in a decoder no weight depends on a later token; a rule that is not `joint` weighs each query by itself;
-    one that is `fused` is the softmax of the logits.
+    gradients; in a decoder no weight depends on a later token; a rule that is not `joint` weighs each query by itself,
+    as a cache asks it to; one that is `fused` is the softmax of the logits.
+
+    Of a rule with a network also: the features of a token depend on that token alone, every parameter is reached by a
+    gradient, and it has `scores` exactly if the rule declares them.
     """
-    check_settings(rule, "an attention rule", "fused", "joint")
+    check_settings(rule, "an attention rule", "fused", "joint", "scores")
     window = rule.window()
     assert window is None or (isinstance(window, int) and window >= 1), f"`window` gives None or 1 or more: {window!r}"
     served = [causal for causal in (True, False) if _serves(rule, causal)]
     assert served, "it serves a decoder or an encoder"
     for causal in served:
-        _check_weights(rule, causal, window)
+        _check_weights(_TriedRule(rule, causal))
 
 
 def _serves(rule: Any, causal: bool) -> bool:
@@ -53,44 +59,110 @@ def _serves(rule: Any, causal: bool) -> bool:
     return True
 
 
-def _check_weights(rule: Any, causal: bool, window: int | None) -> None:
-    import torch
+class _TriedRule:
+    """A rule in one layer, its parameters moved a little, with random tokens, queries, keys and logits to weigh."""
 
-    places = torch.arange(_QUERIES)
-    sharpness = rule.sharpness(places if causal else torch.full_like(places, _QUERIES - 1))
-    if isinstance(sharpness, torch.Tensor):
-        assert tuple(sharpness.shape) == (_QUERIES,), (
-            f"`sharpness` gives a tensor of shape {list(sharpness.shape)} where a number, or [queries] = [{_QUERIES}], "
-            "is wanted"
+    def __init__(self, rule: Any, causal: bool) -> None:
+        import torch
+
+        self.rule, self.causal, self.places = rule, causal, torch.arange(_QUERIES)
+        shape = Shape(_HEADS * _HEAD_WIDTH, _HEADS, 4 * _QUERIES, _QUERIES, causal)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(1)
+            self.drawn = torch.randn(2, _HEADS, _QUERIES, _QUERIES, dtype=torch.float64)
+            self.q, self.k = torch.randn(2, 2, _HEADS, _QUERIES, _HEAD_WIDTH, dtype=torch.float64)
+            self.x = torch.randn(2, _QUERIES, shape.width, dtype=torch.float64)
+            self.network = rule.build(shape)
+            if self.network is not None:
+                assert isinstance(self.network, torch.nn.Module), "`build` gives a lengthwise.AttentionNetwork or None"
+                assert not rule.fused, "a rule with a network is declared with fused = False"
+                self.network.double().eval()
+                for parameter in self.network.parameters():
+                    parameter.data += 0.1 * torch.randn_like(parameter)
+        behind, window = self.places[:, None] - self.places, rule.window()
+        self.hidden = (behind < 0) & causal
+        if window is not None:
+            self.hidden = self.hidden | (behind.abs() >= window)
+        sharpness = rule.sharpness(self.last(slice(None), _QUERIES))
+        if isinstance(sharpness, torch.Tensor):
+            assert tuple(sharpness.shape) == (_QUERIES,), (
+                f"`sharpness` gives a tensor of shape {list(sharpness.shape)} where a number, or [queries] = "
+                f"[{_QUERIES}], is wanted"
+            )
+            sharpness = sharpness[:, None]
+        self.sharpness = sharpness
+        self.logits = (self.drawn * sharpness).requires_grad_()
+
+    def last(self, asked: slice, tokens: int) -> Tensor:
+        """The last place that each query sees."""
+        own = self.places[:tokens][asked]
+        return own if self.causal else own * 0 + tokens - 1
+
+    def features(self, tokens: slice) -> Tensor | None:
+        given = None if self.network is None else self.network.features(self.x[:, tokens])
+        if given is not None:
+            count = len(self.places[tokens])
+            assert given.dim() == 4 and tuple(given.shape[:3]) == (2, _HEADS, count), (
+                f"`features` gives a tensor of shape {list(given.shape)} where [items, heads, tokens, any number] = "
+                f"{[2, _HEADS, count, '...']} is wanted"
+            )
+        return given
+
+    def weights(self, asked: slice = slice(None), tokens: int = _QUERIES) -> Tensor:
+        """The weights of the queries that are asked for over the first tokens, as a layer computes them."""
+        logits, hidden = self.logits[..., :tokens, :tokens][..., asked, :], self.hidden[:tokens, :tokens][asked]
+        if self.network is not None:
+            q, k = self.q[:, :, :tokens][:, :, asked], self.k[:, :, :tokens]
+            features = self.features(slice(tokens))
+            last = self.last(asked, tokens)
+            inputs = SimpleNamespace(queries=q, keys=k, features=features, index=last, hidden=hidden)
+            scores = self.network.scores(inputs)
+            assert (scores is not None) == self.rule.scores, "a rule declares scores = True exactly if it computes them"
+            logits = self.network.logits(logits if scores is None else scores + logits, inputs)
+        logits = logits.masked_fill(hidden, -math.inf)
+        weights = (self.rule.decoder_weights if self.causal else self.rule.weights)(logits)
+        assert tuple(weights.shape) == tuple(logits.shape), (
+            f"`weights` gives a tensor of shape {list(weights.shape)} where that of the logits, [items, heads, "
+            f"queries, keys] = {list(logits.shape)}, is wanted"
         )
-        sharpness = sharpness[:, None]
-    behind = places[:, None] - places
-    hidden = (behind < 0) & causal if window is None else ((behind < 0) & causal) | (behind.abs() >= window)
-    drawn = torch.randn(2, 3, _QUERIES, _QUERIES, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    logits = (drawn * sharpness).masked_fill(hidden, -torch.inf).requires_grad_()
-    weigh = rule.decoder_weights if causal else rule.weights
-    weights = weigh(logits)
-    assert tuple(weights.shape) == tuple(logits.shape), (
-        f"`weights` gives a tensor of shape {list(weights.shape)} where that of the logits, [items, heads, queries, "
-        f"keys] = {list(logits.shape)}, is wanted"
-    )
-    assert weights.dtype == logits.dtype, f"weights of float64 logits are float64, not {weights.dtype}"
-    (weights * drawn).sum().backward()
-    assert logits.grad is not None and bool(logits.grad[..., ~hidden].isfinite().all()), "gradients are finite"
-    whole, logits = weights.detach(), logits.detach()
+        return weights
+
+
+def _check_weights(tried: _TriedRule) -> None:
+    rule, hidden = tried.rule, tried.hidden
+    weights = tried.weights()
+    assert weights.dtype == tried.drawn.dtype, f"weights of float64 logits are float64, not {weights.dtype}"
+    (weights * tried.drawn).sum().backward()
+    _check_gradients(tried)
+    whole = weights.detach()
     assert bool(whole.isfinite().all()) and bool((whole >= 0).all()), "weights are finite and at least 0"
     assert float((whole.sum(dim=-1) - 1).abs().max()) < _SLACK, "the weights of each query sum to 1"
     assert float(whole[..., hidden].abs().sum()) < _SLACK, "a key that is not seen (logit -inf) has weight 0"
     some = _QUERIES // 2
-    if causal:
-        gap = (weigh(logits[..., :some, :some]) - whole[..., :some, :some]).abs().max()
+    if tried.causal:
+        gap = (tried.weights(tokens=some) - whole[..., :some, :some]).detach().abs().max()
         assert float(gap) < _SLACK, f"a weight in a decoder changes by {float(gap):.1e} when later tokens are read"
     if not rule.joint:
-        gap = (weigh(logits[..., some : some + 1, :]) - whole[..., some : some + 1, :]).abs().max()
+        gap = (tried.weights(slice(some, some + 1)) - whole[..., some : some + 1, :]).detach().abs().max()
         assert float(gap) < _SLACK, "the weights of a query depend on other queries, which joint = True declares"
+    if (features := tried.features(slice(None))) is not None:
+        apart = tried.features(slice(some, None))
+        assert apart is not None, "`features` gives a tensor or None, not either"
+        gap = (features[:, :, some:] - apart).detach().abs().max()
+        assert float(gap) < _SLACK, "the features of a token depend on other tokens, and a cache keeps them one by one"
     if rule.fused:
+        logits = tried.logits.detach().masked_fill(hidden, -math.inf)
         gap = (logits.softmax(dim=-1) - whole).abs().max()
         assert float(gap) < _SLACK, "weights that are not the softmax of the logits are declared with fused = False"
+
+
+def _check_gradients(tried: _TriedRule) -> None:
+    logits = tried.logits.grad
+    assert logits is not None and bool(logits.isfinite().all()), "gradients are finite"
+    for name, parameter in [] if tried.network is None else tried.network.named_parameters():
+        grad = parameter.grad
+        assert grad is not None and bool((grad != 0).any()), f"no gradient reaches the parameter {name}"
+        assert bool(grad.isfinite().all()), f"the gradient of the parameter {name} is finite"
 
 
 def check_schedule(schedule: Any) -> None:

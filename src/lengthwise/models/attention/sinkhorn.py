@@ -19,8 +19,9 @@ TOLERANCE, MOST = 1e-7, 1000  # the share of attention in a wrong column, about 
 @attentions.register("sinkhorn")
 @dataclass(frozen=True)
 class Sinkhorn(Attention):
-    """Every query spends 1, and keys are drawn towards receiving alike: not at all for tau = 0, which is softmax with
-    the same temperature, and entirely for tau = inf, which is doubly stochastic and for encoders only.
+    """Every query spends 1, and keys are drawn towards receiving alike: more so with a larger tau.
+
+    tau = 0 is softmax with the same temperature; tau = inf is doubly stochastic and for encoders only.
 
     An encoder solves one problem for all its queries. In a decoder the weights of query i are row i of the problem of
     the tokens 0 to i, as the potentials of one problem for all would know of later tokens; O(T³) a head and iteration.

@@ -35,6 +35,11 @@ class Encoder(nn.Module):
         return None
 
 
+def turns(encoder: Encoder) -> bool:
+    """Whether it transforms queries and keys, or computes their scores."""
+    return type(encoder).rotate is not Encoder.rotate or type(encoder).scores is not Encoder.scores
+
+
 def distances(queries_at: Tensor, keys_at: Tensor) -> Tensor:
     """The query's position minus the key's, [items or 1, 1, queries, keys]; negative where a key lies ahead."""
     return (queries_at[:, :, None] - keys_at[:, None, :])[:, None]

@@ -5,17 +5,19 @@ were never trained.
 biases are drawn from a normal distribution with the root mean square of the trained tensor, and the weights of a norm
 are all equal to theirs. Matching each tensor, instead of drawing all with a deviation of 0.02, keeps the scale of each
 part relative to the others, so what differs from the trained model is what training put into the directions.
-Position encodings that are functions (biases, sinusoids, rotations) stay as they are. Blocks are drawn when needed.
+Position encodings that are functions (biases, sinusoids, rotations) stay as they are, and so do the numbers per head
+that an attention rule learned; its matrices are drawn. Blocks are drawn when needed.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lengthwise.models.forward import apply_block, embed
 from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, NormPart, TablePart
@@ -51,7 +53,7 @@ def sees_only_the_past(anatomy: Anatomy, length: int) -> bool:
 def in_single_precision(_: int, block: BlockPart) -> BlockPart:
     """The block in float32, which takes half the time; a block with functions of its own stays as it is."""
     attention = block.attention
-    if attention.bias is not None or attention.scores is not None:
+    if attention.bias is not None or attention.scores is not None or attention.network is not None:
         return block
     return _mapped(block, lambda _part, _name, tensor: tensor.float() if tensor.is_floating_point() else tensor)
 
@@ -103,6 +105,10 @@ def _mapped(part: Part, change: Callable[[Any, str, Tensor], Tensor]) -> Part:
         value = getattr(part, field.name)
         if isinstance(value, Tensor):
             made[field.name] = change(part, field.name, value)
+        elif isinstance(value, nn.Module):
+            made[field.name] = drawn = copy.deepcopy(value)
+            for name, tensor in drawn.named_parameters():
+                tensor.data = change(part, name, tensor.data) if tensor.dim() > 1 else tensor.data
         elif dataclasses.is_dataclass(value):
             made[field.name] = _mapped(value, change)
     return dataclasses.replace(part, **made)  # pyright: ignore[reportArgumentType]

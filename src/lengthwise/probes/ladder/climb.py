@@ -73,7 +73,7 @@ def climb(probe: LadderProbe, subject: Subject, context: Context) -> Ladder:
     longest = max(items.task.width(size) for items in drawn for size in items.level.sizes)
     places = anatomy.places(min(longest, anatomy.longest or longest))  # as far as the model has positions
     shown = {items.level.axis: items.level.name for items in drawn}  # the training level and the last one of each axis
-    smooth = all(block.attention.law.fused for block in anatomy.blocks)  # attention that jumps has no slope
+    smooth = all(block.attention.law.fused for block in anatomy.blocks)  # slopes are those of softmax
     points, examples = [], []
     for number, items in enumerate(drawn, start=1):
         slope = slope_at(anatomy, items.first(STEEP_ITEMS), places, STEEP_STEPS) if smooth else None

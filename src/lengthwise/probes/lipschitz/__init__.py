@@ -23,7 +23,7 @@ class LipschitzProbe(WeightsProbe):
     def answer(self, look: Look) -> Record:
         import torch
 
-        from lengthwise.probes.lipschitz.attack import lower_bound, lower_bound_near
+        from lengthwise.probes.lipschitz.attack import has_derivative, lower_bound, lower_bound_near
         from lengthwise.probes.lipschitz.certificate import certify, certify_near
 
         if look.anatomy.embed.dtype != torch.float64:
@@ -33,7 +33,9 @@ class LipschitzProbe(WeightsProbe):
         tokens = look.inputs.tokens[:1, :16] if look.large else look.inputs.tokens
         length = tokens.shape[1]
         sets = {_NEAR: certify_near(look.anatomy, tokens)}
-        seen = {_NEAR: lower_bound_near(look.anatomy, tokens, steps=3 if look.large else 20, seed=look.seed)}
+        seen = {}
+        if has_derivative(look.anatomy):
+            seen[_NEAR] = lower_bound_near(look.anatomy, tokens, steps=3 if look.large else 20, seed=look.seed)
         if not look.large:
             sets[_BALL] = certify(look.anatomy, length)
             sets[_TOKENS] = certify(look.anatomy, length, "tokens")

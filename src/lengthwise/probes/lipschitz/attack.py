@@ -161,7 +161,7 @@ def lower_bound(
         others = torch.randn(attempts // 2, length, anatomy.width, dtype=torch.float64)
         lengths = radius * torch.rand(*others.shape[:2], 1, dtype=torch.float64)
         start = torch.cat([tokens, (others / others.norm(dim=2, keepdim=True) * lengths).to(tokens.device)])
-        found = attack(_outputs(anatomy, at), in_ball(radius), start, norm, steps, smooth=_smooth(anatomy))
+        found = attack(_outputs(anatomy, at), in_ball(radius), start, norm, steps, smooth=has_derivative(anatomy))
     where = f"any two inputs of {length} tokens, tokens within {radius:.4g} of the origin"
     return _claim(anatomy, norm, found, where, {"attempts": attempts, "steps": steps, "seed": seed})
 
@@ -171,8 +171,9 @@ def lower_bound_near(
 ) -> Claim:
     """The largest stretching found within `widening` of given sequences [B, T]; at widening 0, their derivatives."""
     _check(len(tokens), steps)
-    if widening == 0 and not _smooth(anatomy):
-        raise UsageError(f"{anatomy.name} jumps (hard attention), so it has no derivative; give a widening above 0")
+    if widening == 0 and not has_derivative(anatomy):
+        rule = anatomy.blocks[0].attention.rule
+        raise UsageError(f"no derivative is taken of {rule} attention, of softmax alone; give a widening above 0")
     at = anatomy.places(tokens.shape[1])
     f, centre = _outputs(anatomy, at), embed(anatomy, tokens, at)
     with drawing(seed, centre.device):
@@ -181,7 +182,9 @@ def lower_bound_near(
             found = FoundPair(torch.zeros_like(derivative), derivative, centre, centre)
         else:
             share = widening / float(centre.norm(dim=2).max())
-            found = attack(f, near(centre, widening), centre, norm, steps, 0.1 * share, 0.5 * share, _smooth(anatomy))
+            found = attack(
+                f, near(centre, widening), centre, norm, steps, 0.1 * share, 0.5 * share, has_derivative(anatomy)
+            )
     where = f"two inputs within {widening:g} per token of the same one of {len(tokens)} given sequences"
     return _claim(anatomy, norm, found, where, {"attempts": len(tokens), "steps": steps, "seed": seed})
 
@@ -204,7 +207,8 @@ def _outputs(anatomy: Anatomy, at: Tensor) -> Map:
     return lambda x: run_from(anatomy, x, at).output
 
 
-def _smooth(anatomy: Anatomy) -> bool:
+def has_derivative(anatomy: Anatomy) -> bool:
+    """Whether its attention is softmax: derivatives of other rules are not used, as some of them jump."""
     return all(block.attention.law.fused for block in anatomy.blocks)
 
 

@@ -84,6 +84,10 @@ def attention_problem(part: AttentionPart) -> str:
     if not part.law.fused:
         if part.rule.startswith("hardmax"):
             return "hardmax attention jumps where the best key changes, so no Lipschitz constant exists"
+        if part.network is not None:
+            return (
+                f"the attention rule {part.rule!r} changes its logits before it weighs them: no bound of that is known"
+            )
         return f"the attention rule {part.rule!r} is not a softmax of its logits, and no bound of it is known"
     if part.norm_q is not None or part.norm_k is not None:
         return "queries and keys pass through norms of their own, of which no bound is known"
