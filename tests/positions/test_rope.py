@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import UsageError
-from lengthwise.positions import Shape, make_position
+from lengthwise.positions import Shape, make_position, positions
 from lengthwise.positions.networks.encoders import Encoder
+from lengthwise.positions.scaling import make_scaling
 
 
 def built(spec: str, head_width: int = 8, trained: int = 10) -> Encoder:
@@ -118,3 +119,35 @@ def test_bad_settings() -> None:
         make_position("rope:factor=4")
     with pytest.raises(UsageError, match="one of none, interpolation"):
         make_position("rope:scaling=longrope")
+
+
+@pytest.mark.parametrize(("share", "turned"), [(0.75, 6), (0.5, 4), (0.7, 5), (1.0, 8)])
+def test_a_share_of_the_pairs_turns(share: float, turned: int) -> None:
+    """The fastest pairs as without a share, the others not at all: a direct rotation of these coordinates."""
+    shape = Shape(32, 2, 40, 40)
+    plain, part = make_position("rope").build(shape), make_position(f"rope:share={share}").build(shape)
+    x, at = torch.randn(3, 2, 5, 16, dtype=torch.float64), torch.tensor([[0, 3, 4, 90, 1000]])
+    whole, some = plain.rotate(x, at), part.rotate(x, at)
+    pairs = [*range(turned), *range(8, 8 + turned)]
+    still = [one for one in range(16) if one not in pairs]
+    assert torch.equal(some[..., pairs], whole[..., pairs])
+    assert torch.equal(some[..., still], x[..., still])
+
+
+def test_a_share_stays_with_a_scaling() -> None:
+    shape = Shape(16, 1, 40, 8)
+    for scaling in ("interpolation", "ntk", "by_parts", "yarn"):
+        encoder = make_position(f"rope:scaling={scaling},factor=4,share=0.5").build(shape)
+        assert encoder.turns[4:].eq(0).all() and encoder.turns[:4].gt(0).all()  # pyright: ignore
+    dynamic = make_position("rope:scaling=dynamic,share=0.5").build(shape)
+    assert dynamic.turns_at(100)[4:].eq(0).all() and dynamic.turns_at(100)[:4].gt(0).all()  # pyright: ignore
+    scaled = make_scaling("yarn:factor=4").position(make_position("rope:share=0.5+offset"))
+    assert positions.text_of(scaled) == "rope:scaling=yarn,factor=4,share=0.5+offset"
+
+
+def test_a_share_that_turns_nothing_is_refused() -> None:
+    for spec in ("rope:share=0", "rope:share=1.5"):
+        with pytest.raises(UsageError):
+            make_position(spec)
+    with pytest.raises(UsageError, match=r"0\.25"):
+        make_position("rope:share=0.2").check(Shape(32, 4, 40, 40))
