@@ -65,11 +65,25 @@ def test_interpolation_is_rope_at_divided_positions() -> None:
     )
 
 
-@pytest.mark.parametrize("kind,spec", [("default", "rope"), ("linear", "rope:scaling=interpolation,factor=4")])
+@pytest.mark.parametrize(
+    "kind,spec",
+    [
+        ("default", "rope"),
+        ("linear", "rope:scaling=interpolation,factor=4"),
+        ("proportional", "rope:share=0.6,scaling=interpolation,factor=4"),
+    ],
+)
 def test_agrees_with_transformers(kind: str, spec: str) -> None:
     llama = pytest.importorskip("transformers.models.llama.modeling_llama")
     config = pytest.importorskip("transformers.models.llama.configuration_llama").LlamaConfig(
-        hidden_size=16, num_attention_heads=2, rope_parameters={"rope_type": kind, "rope_theta": 10000.0, "factor": 4.0}
+        hidden_size=16,
+        num_attention_heads=2,
+        rope_parameters={
+            "rope_type": kind,
+            "rope_theta": 10000.0,
+            "factor": 4.0,
+            **({"partial_rotary_factor": 0.6} if kind == "proportional" else {}),
+        },
     )
     x, at = noise(1, 2, 6, 8).float(), torch.arange(6)[None] * 17
     cos, sin = llama.LlamaRotaryEmbedding(config)(x, at)
