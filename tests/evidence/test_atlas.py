@@ -111,7 +111,10 @@ def test_facts_of_a_task(name: str, facts: tuple, group: str) -> None:
 def gathered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The folder of a small study, and the atlas of it."""
     folder, path = tmp_path_factory.mktemp("study"), tmp_path_factory.mktemp("atlas") / FILE
-    small = {"model": {"depth": 1, "width": 16, "heads": 1}, "training": {"steps": 3, "batch": 4}}
+    small = {
+        "model": {"model": ["transformer:depth=1,width=16,heads=1", "lstm:hidden=8"]},
+        "training": {"steps": 3, "batch": 4},
+    }
     study = Study(
         "small",
         ["tomita_4", "parity"],
@@ -121,6 +124,7 @@ def gathered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         items=5,
         probes=["curve:grid=geometric", "signals:items=2"],
         override=[{"task": "parity", "training": {"steps": 4}}],
+        exclude=[{"model": "lstm:hidden=8", "position": "rope"}, {"model": "lstm:hidden=8", "task": "parity"}],
         **small,
     )
     lw.run_study(study, folder / "small", "local:workers=1")
@@ -132,16 +136,18 @@ def gathered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_a_study_gathers_into_an_atlas(gathered: tuple[Path, Path]) -> None:
     folder, path = gathered
     atlas = load_atlas(path)
-    assert len(atlas) == 4 and atlas.tasks == ("tomita_4", "parity") and atlas.defaults["width"] == 16
-    stored = {(run.task, run.position): run for run in lw.open_study(folder).runs}
-    for run in atlas.runs:
-        curve = stored[run.task, run.position].curve
+    assert len(atlas) == 5 and atlas.tasks == ("tomita_4", "parity") and atlas.defaults["width"] == 16
+    assert atlas.designs == ("none", "lstm:hidden=8", "rope")
+    for run, stored in zip(atlas.runs, lw.open_study(folder).runs, strict=True):
+        curve, own = stored.curve, {name: value for name, value in stored.settings.items() if name != "model"}
         assert run.sizes == (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
-        assert run.exact == tuple(round(point.exact, 3) for point in curve.points) and set(run.signals) == set(SIGNALS)
-        assert {**atlas.defaults, **run.settings} == {**atlas.defaults, **stored[run.task, run.position].settings}
-        assert plan_of(run, atlas).digest() == stored[run.task, run.position].detail["digest"]
+        assert run.exact == tuple(round(point.exact, 3) for point in curve.points)
+        assert set(run.signals) == set(SIGNALS if run.model == "transformer" else SIGNALS[:2])
+        everything = {**atlas.defaults, **run.settings}
+        assert {name: value for name, value in everything.items() if value is not None} == own
+        assert plan_of(run, atlas).digest() == stored.detail["digest"]
     before = path.read_bytes()
-    assert gather_atlas(folder, path) == 4 and path.read_bytes() == before
+    assert gather_atlas(folder, path) == 5 and path.read_bytes() == before
 
 
 def test_the_atlas_of_the_package() -> None:

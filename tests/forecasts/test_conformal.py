@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from lengthwise.forecasts.conformal import by_task, covers, interval, least_tasks, mixed, scores
+from lengthwise.forecasts.baselines import CELL, BaseRate
+from lengthwise.forecasts.conformal import covers, interval, least_tasks
 from lengthwise.forecasts.distributions import GRID, middle, steps
-from lengthwise.forecasts.similar import Cases, Relevance, mixtures
+from lengthwise.forecasts.predicting import outlook
+from lengthwise.forecasts.similar import Cases
 
 
 @pytest.mark.parametrize("level, least", [(0.9, 9), (0.95, 19), (0.8, 4), (0.5, 1)])
@@ -46,29 +48,18 @@ def test_a_task_that_is_like_the_others_is_covered_as_often_as_promised():
     for _ in range(trials):
         values = outcomes_of(tasks + 1, runs, drawn).reshape(-1)
         task = np.repeat(np.arange(tasks + 1), runs)
+        features = {name: np.full(len(task), "") for name in CELL}
         cases = Cases(
-            task, np.full(len(task), ""), {}, np.full(len(task), 1 / runs), steps(values)[:, None], values[:, None]
+            task,
+            np.full(len(task), ""),
+            features,
+            np.full(len(task), 1 / runs),
+            steps(values)[:, None],
+            values[:, None],
         )
         known, asked = cases.part(task < tasks), cases.part(np.flatnonzero(task == tasks)[:1])
-        everything = Relevance({}, 0.0)
-        parts = by_task(everything.weights(asked, known), known, 0)[0]
-        own = mixed(parts.sum(axis=0) - parts)
-        scored = scores(mixtures(everything.weights(known, known), known.outcomes[:, 0]), values[task < tasks])
-        found = interval(own, scored, known.task, 0.8)
+        found = outlook(BaseRate(), asked, known, 0, 0.8).intervals[0]
         assert found is not None
         inside += covers(found, values[task == tasks][0])
     # guaranteed: 0.6; typical: 0.8, with a standard error of 0.033
     assert inside / trials > 0.66
-
-
-def test_without_each_task_is_the_forecast_of_the_others():
-    drawn = np.random.default_rng(1)
-    task, values = np.repeat(np.arange(4), 2), drawn.random(8)
-    cases = Cases(task, np.full(8, ""), {}, np.ones(8), steps(values)[:, None], values[:, None])
-    weights = drawn.random((1, 8))
-    parts = by_task(weights, cases, 0)[0]
-    found = mixed(parts.sum(axis=0) - parts)
-    for left in range(4):
-        rest = task != left
-        wanted = np.average(steps(values[rest]), axis=0, weights=weights[0, rest])
-        assert found[left] == pytest.approx(wanted, abs=1e-5)

@@ -7,10 +7,9 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas
-from lengthwise.forecasts.baselines import CURVES, curve_forecasts
-from lengthwise.forecasts.cases import BEFORE, SHOWN
+from lengthwise.forecasts.cases import seen_to
+from lengthwise.forecasts.curves import CURVES, curve_forecasts
 from lengthwise.forecasts.evaluate import BASE, OURS, evaluate, scored
-from lengthwise.forecasts.kept import fingerprint
 from synthetic_atlas import SIZES, TRAIN_SIZE, synthetic_atlas
 
 
@@ -25,9 +24,9 @@ def test_curves_recover_what_they_were_made_from():
     }
     for name, exact in shapes.items():
         made = type(run)(**{**vars(run), "exact": tuple(exact)})
-        found = curve_forecasts([made], 4.0, 8.0)
-        assert found[name][0] == pytest.approx(exact[-1], abs=0.04)
-        assert found["persists"][0] == exact[SIZES.index(80)]
+        shown = [seen_to(made, 4.0)]
+        assert curve_forecasts(name, shown, [8.0])[0, 0] == pytest.approx(exact[-1], abs=0.04)
+        assert curve_forecasts("persists", shown, [8.0])[0, 0] == exact[SIZES.index(80)]
 
 
 def test_a_task_never_helps_to_forecast_itself():
@@ -66,5 +65,3 @@ def test_signals_that_were_planted_beat_every_baseline_and_intervals_cover():
     for claim in record.claims:
         if claim.evidence["seen"] == 1:  # nothing but the signals tells what comes
             assert claim.interval.high < 0
-    kept = record.data["kept"]
-    assert kept["atlas"] == fingerprint(atlas) and set(kept["checkpoint"]) == {*BEFORE, *SHOWN}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,6 @@ from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas
 from lengthwise.forecasts.cases import MULTIPLES
 from lengthwise.forecasts.forecast import forecast
-from lengthwise.forecasts.kept import Kept, chosen_before, fingerprint, kept_for
 from lengthwise.forecasts.share import measured_shares, share_of
 from lengthwise.oracle.check import check
 from lengthwise.records import Record
@@ -49,11 +47,10 @@ def test_classes_and_encodings_matter_as_planted():
     assert held["learned+offset"] > max(held["learned"], held["rope"]) + 0.2
 
 
-def test_the_nearest_tasks_are_shown_and_weigh_most():
+def test_the_nearest_tasks_are_shown_in_order():
     table = forecast("tomita_4", "alibi", atlas=ATLAS).table("forecast.nearest")
-    weights = table.column("weight")
-    assert weights == sorted(weights, reverse=True)
-    assert set(table.column("position")) == {"alibi"}
+    assert table.column("distance") == sorted(table.column("distance"))
+    assert set(table.column("design")) == {"alibi"}
 
 
 def test_a_task_of_the_atlas_is_forecast_from_the_others_and_its_own_runs_are_said():
@@ -67,7 +64,7 @@ def test_a_task_of_the_atlas_is_forecast_from_the_others_and_its_own_runs_are_sa
 @pytest.mark.parametrize(
     "task, position, train_size, reason",
     [
-        ("tomita_4", "rope:base=500", 20, "forecast.known_encoding"),
+        ("tomita_4", "rope:base=500", 20, "forecast.known_design"),
         ("tomita_4", "rope", 40, "forecast.train_size_covered"),
         ("sort", "alibi", 20, "forecast.readout_covered"),
     ],
@@ -106,13 +103,6 @@ def test_an_empty_atlas_and_a_wrong_level_are_refused():
         forecast("tomita_4", atlas=Atlas(()))
     with pytest.raises(UsageError):
         forecast("tomita_4", atlas=ATLAS, level=1.0)
-
-
-def test_what_is_kept_belongs_to_one_atlas():
-    kept = Kept(chosen_before(ATLAS), ("last",))
-    assert Kept.from_plain(json.loads(json.dumps(kept.plain(ATLAS)))) == kept
-    assert fingerprint(ATLAS) != fingerprint(synthetic_atlas(25))
-    assert kept_for(ATLAS).before == kept.before  # of another atlas than the package's: chosen now
 
 
 # --- measured shares on the card ------------------------------------------------------------------------------------

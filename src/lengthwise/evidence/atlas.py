@@ -20,11 +20,13 @@ from lengthwise.registry import nearest
 
 SCHEMA = 1
 FILE = "atlas.json.gz"
+TRANSFORMER = "transformer"
 SIGNALS = ("margin", "confidence", "entropy", "norm")
 _COLUMNS = columns(
     "task:text | group:text | oracle_class:text class by theory | states:whole | alphabet:whole | readout:text | "
-    "answer_length | memory:whole | position:text | verdict:text | train_size:whole trained to | seed:whole | "
-    "learned:truth | items:whole | size:whole | exact:share exact match | margin | confidence:share | entropy | norm"
+    "answer_length | memory:whole | position:text | model:text | verdict:text | train_size:whole trained to | "
+    "seed:whole | learned:truth | items:whole | size:whole | exact:share exact match | margin | confidence:share | "
+    "entropy | norm"
 )
 
 
@@ -33,9 +35,10 @@ class AtlasRun:
     """One trained model and what was measured of it.
 
     task, position     their specs as texts, such as rope:base=500
+    model              "transformer", or the spec of another model, which takes no encoding: its position is none
     group              "language" (drawn at random), "named", "retrieval" or "steps"
     facts              of the task
-    verdict            the oracle's, for this task, encoding and sizes
+    verdict            the oracle's, for this task, encoding or model, and sizes
     settings           of the model and its training, where they differ from the atlas's defaults
     train_size, seed   the largest size of training, and the seed of weights and items
     learned            whether exact match is 95 % or more at every measured size of the training range
@@ -59,6 +62,12 @@ class AtlasRun:
     items: int
     signals: Mapping[str, tuple[float, ...]] = field(hash=False)
     losses: tuple[float, ...]
+    model: str = TRANSFORMER
+
+    @property
+    def design(self) -> str:
+        """What runs of a task are compared by: the encoding of a Transformer, or the spec of another model."""
+        return self.position if self.model == TRANSFORMER else self.model
 
     def exact_at(self, multiple: float) -> float | None:
         """Exact match at the largest measured size up to `multiple` training sizes; None where none is beyond
@@ -80,6 +89,11 @@ class Atlas:
     def tasks(self) -> tuple[str, ...]:
         """The tasks, in order."""
         return tuple(dict.fromkeys(run.task for run in self.runs))
+
+    @property
+    def designs(self) -> tuple[str, ...]:
+        """The encodings of Transformers and the other models, in order."""
+        return tuple(dict.fromkeys(run.design for run in self.runs))
 
     def select(self, **wanted: Any) -> Atlas:
         """The runs whose fields have the wanted values; a collection means any of its members. Fields of the task's
@@ -119,10 +133,10 @@ class Atlas:
         return len(self.runs)
 
     def __repr__(self) -> str:
-        encodings = len({run.position for run in self.runs})
-        learned = sum(run.learned for run in self.runs)
+        designs, learned = len(self.designs), sum(run.learned for run in self.runs)
         return (
-            f"Atlas({len(self.runs)} runs, {learned} of them learned; {len(self.tasks)} tasks, {encodings} encodings)"
+            f"Atlas({len(self.runs)} runs, {learned} of them learned; {len(self.tasks)} tasks, {designs} encodings and "
+            "models)"
         )
 
 
@@ -150,7 +164,7 @@ def save_atlas(atlas: Atlas, path: str | Path) -> None:
     groups = {run.task: (run.group, run.facts) for run in atlas.runs}
     grids = list(dict.fromkeys(run.sizes for run in atlas.runs))
     names = list(groups)
-    plain = ("position", "verdict", "train_size", "seed", "learned", "items")
+    plain = ("position", "model", "verdict", "train_size", "seed", "learned", "items")
     content = {
         "schema": SCHEMA,
         "defaults": dict(atlas.defaults),
@@ -181,7 +195,7 @@ def _runs(content: Mapping[str, Any]) -> Iterable[AtlasRun]:
         TaskFacts(**dict(zip((f.name for f in fields(TaskFacts)), row, strict=True)))
         for row in zip(*(table[f.name] for f in fields(TaskFacts)), strict=True)
     ]
-    plain = ("position", "verdict", "settings", "train_size", "seed", "learned", "items")
+    plain = ("position", "model", "verdict", "settings", "train_size", "seed", "learned", "items")
     for number, task in enumerate(runs["task"]):
         signals = {name: tuple(runs[name][number]) for name in SIGNALS if runs[name][number] is not None}
         yield AtlasRun(

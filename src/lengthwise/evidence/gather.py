@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import UsageError
-from lengthwise.evidence.atlas import Atlas, AtlasRun, load_atlas, save_atlas
+from lengthwise.evidence.atlas import TRANSFORMER, Atlas, AtlasRun, load_atlas, save_atlas
 from lengthwise.evidence.task_facts import Outcome, TaskFacts, facts_of, group_of, verdict_of
+from lengthwise.models.named import brief_spec
 from lengthwise.positions import positions
 from lengthwise.probes.signals import SIGNALS, SIZES
 from lengthwise.runs.plan import SETTINGS, Plan, plan_for
@@ -34,7 +35,8 @@ def gather_atlas(folder: Path, path: Path) -> int:
         done = [run for run in store.runs() if run.state == "done"]
     if not done:
         raise UsageError(f"no run of the study in {folder} is finished")
-    defaults = _usual([run.settings for run in done])
+    settings = [{name: value for name, value in run.settings.items() if name != "model"} for run in done]
+    defaults = _usual(settings)
     found = [_run_of(run, defaults, facts, verdicts) for run in done]
     save_atlas(Atlas(tuple(found), defaults), path)
     return len(found)
@@ -42,7 +44,7 @@ def gather_atlas(folder: Path, path: Path) -> int:
 
 def plan_of(run: AtlasRun, atlas: Atlas) -> Plan:
     """The plan that makes a run of an atlas again, whatever presets and defaults are today."""
-    settings = {**atlas.defaults, **run.settings}
+    settings = {**atlas.defaults, **run.settings, "model": None if run.model == TRANSFORMER else run.model}
     return plan_for(
         tasks.restore(run.task),
         positions.restore(run.position),
@@ -75,7 +77,7 @@ def _run_of(
     if run.task not in facts:
         facts[run.task] = facts_of(task)
     if asked not in verdicts:
-        verdicts[asked] = verdict_of(task, run.position, run.train_size, run.test_size)
+        verdicts[asked] = verdict_of(task, run.position, _model_of(run), run.train_size, run.test_size)
     points, table = run.curve.points, signals.table(SIZES)
     if table.column("size") != [point.size for point in points]:
         raise UsageError(f"the run {run.key} has its curve and its signals at different sizes")
@@ -98,13 +100,20 @@ def _run_of(
         items=run.items,
         signals=known,
         losses=tuple(losses[place] for place in places),
+        model=_model_of(run),
     )
+
+
+def _model_of(run: AtlasRun | RunRecord) -> str:
+    if isinstance(run, AtlasRun):
+        return run.model
+    return brief_spec(run.settings["model"]) if "model" in run.settings else TRANSFORMER
 
 
 def _asked(run: AtlasRun | RunRecord) -> tuple[Any, ...]:
     """What the oracle's verdict is about."""
     largest = run.sizes[-1] if isinstance(run, AtlasRun) else run.curve.points[-1].size
-    return run.task, run.position, run.train_size, largest
+    return run.task, run.position, _model_of(run), run.train_size, largest
 
 
 def _number(value: Any) -> float:

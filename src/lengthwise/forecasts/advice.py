@@ -1,7 +1,7 @@
 """Advice before training: what to train a task with, and on what grounds each line of it stands.
 
-A line has the oracle's verdict and the cells of the atlas behind it, a cell being a task with an encoding; where there
-is neither, it says so. What theory proves and what was measured are never mixed.
+A line has the oracle's verdict and the cells of the atlas behind it, a cell being a task with an encoding or with
+another model; where there is neither, it says so. What theory proves and what was measured are never mixed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lengthwise.evidence import Atlas, TaskFacts, facts_of, load_atlas
-from lengthwise.forecasts.ranking import BEYOND, FIXED, OURS, WITHIN, RankedEncoding, cells_of, rank
+from lengthwise.evidence.atlas import TRANSFORMER
+from lengthwise.forecasts.ranking import BEYOND, FIXED, OURS, WITHIN, RankedDesign, cells_of, rank
 from lengthwise.messages import explain, sentence
 from lengthwise.models.architecture import Architecture
 from lengthwise.oracle.check import Card, check
@@ -30,8 +31,9 @@ LIKELY = 0.5  # an expected exact match below this is no recommendation
 _MOST_CHANGES = 6
 _LEAST_SIZES = ("limit.training_length", "locality.training_size")
 _TEMPERATURES = {"retrieval": 0.1, "steps": 0.5}  # of the fixed rules, by the kind of task; 1 for all others
+_ENCODINGS = ("none", "learned+offset")  # that theory speaks of, where nothing was measured
 _VERDICTS = {"can hold": "can", "cannot hold": "cannot", "unknown": "unknown"}
-_MODEL = ("depth", "width", "heads")
+_SHAPE = ("depth", "width", "heads")
 _USUAL = {"attention": "softmax", "sizes": "uniform"}  # the names of what is no number
 _RECIPE = ("steps", "batch", "rate", "weight_decay", "decay", "sizes")
 explain(
@@ -40,18 +42,21 @@ explain(
         "advise.encoding": "encoding",
         "advise.attention": "attention",
         "advise.model": "model",
+        "advise.shape": "Transformer",
         "advise.recipe": "recipe",
         "advise.train_size": "train size",
         "advise.seeds": "seeds",
         "advise.similar": "similar tasks",
         "advise.any": "tasks of any kind",
-        "advise.share": "{alike} that hold with {encoding} at {multiple:.2g} times the training size",
-        "advise.use": "Use {encoding}. Measured: {held} of {tasks} {alike} hold with it at {multiple:.2g} times the "
+        "advise.share": "{alike} that hold with {design} at {multiple:.2g} times the training size",
+        "advise.use": "Use {design}. Measured: {held} of {tasks} {alike} hold with it at {multiple:.2g} times the "
         "training size ({runs} runs). Theory: {verdict}.",
-        "advise.by_theory": "Use {encoding}. Theory: {verdict}. The atlas has no similar task with it at "
+        "advise.by_theory": "Use {design}. Theory: {verdict}. The atlas has no similar task with it at "
         "{multiple:.2g} times the training size.",
-        "advise.none_holds": "No encoding is likely to hold. With the best, {encoding}, {held} of {tasks} {alike} "
+        "advise.none_holds": "Nothing is likely to hold. With the best, {design}, {held} of {tasks} {alike} "
         "do at {multiple:.2g} times the training size ({runs} runs). Theory: {verdict}.",
+        "advise.of_encodings": "Of the encodings of a Transformer {design} comes first: {held} of {tasks} {alike} hold "
+        "with it ({runs} runs). Theory: {verdict}.",
         "advise.nothing": "There is no evidence: theory does not decide, and the atlas has no similar task at "
         "{multiple:.2g} times the training size.",
         "advise.other_size": "what the atlas shows at a multiple of the training sizes {first} to {last} carries over "
@@ -64,32 +69,34 @@ explain(
         "advise.cells": "measured: {held} of {tasks} {alike} hold, {runs} runs, 95 % [{low:.0%}, {high:.0%}]",
         "advise.seeds_cells": "one of them holds with probability {sure:.0%}, if the task can: {held} of {runs} runs "
         "hold in the {tasks} similar tasks where any does",
-        "advise.measure_both": "measure {encoding} as well: {held} of {tasks} similar tasks hold with it, which is not "
+        "advise.measure_both": "measure {design} as well: {held} of {tasks} similar tasks hold with it, which is not "
         "clearly less",
         "advise.rules_note": "fixed rules: ALiBi beyond the training size and RoPE within it; attention at temperature "
         "0.1 for retrieval, 0.5 for reasoning steps, 1 for all else. The atlas compares no temperatures.",
-        "advise.encodings_note": "tasks: {compared} with that encoding in the atlas; expected: exact match at "
+        "advise.designs_note": "tasks: {compared} with that encoding or model in the atlas; expected: exact match at "
         "{multiple:.2g} times the training size",
         "advise.similar_tasks": "similar tasks (same {similar})",
         "advise.all_tasks": "all tasks",
         "advise.same_oracle_class": "class by theory",
         "advise.same_readout": "kind of answer",
         "advise.same_local": "need of memory",
-        "advise.cells_title": "tasks behind the advised encoding",
+        "advise.cells_title": "tasks behind the advised encoding or model",
     }
 )
 _LINES = columns("about:text | advice:text | grounds:text")
-_ENCODINGS = columns(
-    "encoding:text | verdict:text theory | tasks:whole | held:whole hold | low:share from | high:share to | "
-    "runs:whole | own:share this task | expected:share"
+_DESIGNS = columns(
+    "design:text encoding or model | verdict:text theory | tasks:whole | held:whole hold | low:share from | "
+    "high:share to | runs:whole | own:share this task | expected:share"
 )
-_CELLS = columns("task:text | encoding:text | exact:share exact match | runs:whole | held:whole runs that hold")
+_CELLS = columns(
+    "task:text | design:text encoding or model | exact:share exact match | runs:whole | held:whole runs that hold"
+)
 _RULES = columns("rule:text | encoding:text | temperature | expected:share expected exact match | tasks:whole")
 
 
 @dataclass(frozen=True)
 class _Situation:
-    """A task at two sizes, what theory says of it, and the encodings ranked for it."""
+    """A task at two sizes, what theory says of it, and the encodings and other models ranked for it."""
 
     task: Task
     name: str
@@ -98,15 +105,25 @@ class _Situation:
     card: Card
     facts: TaskFacts
     atlas: Atlas
-    ranking: tuple[RankedEncoding, ...]
+    ranking: tuple[RankedDesign, ...]
 
     @property
     def multiple(self) -> float:
         return self.test_size / self.train_size
 
     @property
-    def best(self) -> RankedEncoding:
+    def best(self) -> RankedDesign:
         return self.ranking[0]
+
+    @property
+    def best_encoding(self) -> RankedDesign:
+        """The first that is an encoding of a Transformer."""
+        return next(one for one in self.ranking if one.design in self.card.verdicts)
+
+    def verdict(self, design: str) -> str:
+        """What theory says, in words; it is silent about other models."""
+        known = self.card.verdicts.get(design)
+        return outlook_words("unknown" if known is None else known.outlook)
 
 
 def advise(
@@ -123,21 +140,22 @@ def advise(
     task = tasks.make(task) if isinstance(task, str) else task
     atlas = load_atlas() if atlas is None else atlas
     asked = _asked(task, train_size, test_size, atlas)
-    claims = (*_encoding_claims(asked), *_setting_claims(asked), _size_claim(asked), _seeds_claim(asked))
+    claims = (*_design_claims(asked), *_setting_claims(asked), _size_claim(asked), _seeds_claim(asked))
     changes = _changes(asked)
-    command = _command(asked, claims)
-    data = {"command": command, "changes": changes, "facts": vars(asked.facts)}
+    commands = [_command(asked, one, claims) for one in dict.fromkeys((asked.best.design, asked.best_encoding.design))]
+    data = {"commands": commands, "changes": changes, "facts": vars(asked.facts)}
     settings = {"task": asked.name, "train_size": asked.train_size, "test_size": asked.test_size}
-    tables = (_lines(asked, claims), _encoding_table(asked), _rules(asked), _cell_table(asked))
+    tables = (_lines(asked, claims), _design_table(asked), _rules(asked), _cell_table(asked))
     return Record("advise", settings, sentence("advise.title", settings), _text(asked), claims, tables, data=data)
 
 
 def _asked(task: Task, train_size: int | None, test_size: int | None, atlas: Atlas) -> _Situation:
-    encodings = list(dict.fromkeys(run.position for run in atlas.runs)) or ["none", "learned+offset"]
+    encodings = list(dict.fromkeys(run.position for run in atlas.runs if run.model == TRANSFORMER)) or [*_ENCODINGS]
     card = check(task, encodings, train_size=train_size, test_size=test_size, quick=True)
     name = name_of(task)
     facts = next((run.facts for run in atlas.runs if run.task == name), None) or facts_of(task)
     verdicts = {encoding: _VERDICTS[card.verdicts[encoding].outlook] for encoding in encodings}
+    verdicts |= dict.fromkeys((design for design in atlas.designs if design not in verdicts), "unknown")
     cells = cells_of(atlas, card.test_size / card.train_size)
     ranking = tuple(rank(cells, facts, verdicts, name))
     return _Situation(task, name, card.train_size, card.test_size, card, facts, atlas, ranking)
@@ -145,41 +163,54 @@ def _asked(task: Task, train_size: int | None, test_size: int | None, atlas: Atl
 
 def _text(asked: _Situation) -> tuple[str, ...]:
     best = asked.best
-    verdict = outlook_words(asked.card.verdicts[best.encoding].outlook)
-    values = {"encoding": best.encoding, "held": best.held, "tasks": best.tasks, "runs": best.runs}
-    values |= {"multiple": asked.multiple, "verdict": verdict, "alike": _alike(best)}
+
+    def values(one: RankedDesign) -> dict[str, Any]:
+        measured = {"held": one.held, "tasks": one.tasks, "runs": one.runs, "alike": _alike(one)}
+        return {"design": one.design, "multiple": asked.multiple, "verdict": asked.verdict(one.design), **measured}
+
     if best.expected is None:
         key = "advise.nothing" if best.verdict == "unknown" else "advise.by_theory"
     else:
         key = "advise.use" if best.expected >= LIKELY or best.verdict == "can" else "advise.none_holds"
-    return (sentence(key, values),)
+    others = [] if best is asked.best_encoding else [sentence("advise.of_encodings", values(asked.best_encoding))]
+    return (sentence(key, values(best)), *others)
 
 
-def _alike(best: RankedEncoding) -> str:
+def _alike(best: RankedDesign) -> str:
     return sentence("advise.similar" if best.similar else "advise.any")
 
 
-def _encoding_claims(asked: _Situation) -> tuple[Claim, ...]:
-    """The encoding, and the share of similar tasks that hold with it."""
-    best = asked.best
-    evidence = {
-        "verdict": best.verdict,
-        "tasks": best.tasks,
-        "held": best.held,
-        "runs": best.runs,
-        "similar": list(best.similar),
-        "alike": _alike(best),
-        "encoding": best.encoding,
+def _design_claims(asked: _Situation) -> tuple[Claim, ...]:
+    """The encoding of a Transformer; the model, where another is better; and the share of similar tasks that hold with
+    the better of the two."""
+    best, encoding = asked.best, asked.best_encoding
+    assumed, found = _other_size(asked), []
+    for key, one in (("advise.model", best), ("advise.encoding", encoding)):
+        if key == "advise.model" and best is encoding:
+            continue  # our Transformer, of which there is more to say
+        if one.expected is None and one.verdict == "unknown":
+            found.append(Claim(key, None, "", "heuristic", "unknown", evidence=_evidence(asked, one)))
+        else:
+            found.append(Claim(key, one.design, "", "predicted", assumptions=assumed, evidence=_evidence(asked, one)))
+    if best.interval is not None:
+        share, about = best.held / best.tasks, _evidence(asked, best)
+        found.append(Claim("advise.share", share, "share", "measured", "holds", best.interval, assumed, evidence=about))
+    return tuple(found)
+
+
+def _evidence(asked: _Situation, one: RankedDesign) -> dict[str, Any]:
+    ends = {} if one.interval is None else {"low": one.interval.low, "high": one.interval.high}
+    return {
+        "verdict": one.verdict,
+        "tasks": one.tasks,
+        "held": one.held,
+        "runs": one.runs,
+        "similar": list(one.similar),
+        "alike": _alike(one),
+        "design": one.design,
         "multiple": asked.multiple,
+        **ends,
     }
-    if best.expected is None and best.verdict == "unknown":
-        return (Claim("advise.encoding", None, "", "heuristic", "unknown", evidence=evidence),)
-    assumed = _other_size(asked)
-    chosen = Claim("advise.encoding", best.encoding, "", "predicted", assumptions=assumed, evidence=evidence)
-    if best.interval is None:
-        return (chosen,)
-    share = best.held / best.tasks
-    return chosen, Claim("advise.share", share, "share", "measured", "holds", best.interval, assumed, evidence=evidence)
 
 
 def _other_size(asked: _Situation) -> tuple[Assumption, ...]:
@@ -191,13 +222,13 @@ def _other_size(asked: _Situation) -> tuple[Assumption, ...]:
 
 
 def _setting_claims(asked: _Situation) -> tuple[Claim, ...]:
-    """The attention rule, the model and the recipe: those of the task's preset. The atlas says how many runs of similar
-    tasks learned the training range with theirs, and whether it compares others."""
+    """The attention rule, the shape of a Transformer and the recipe: those of the task's preset. The atlas says how
+    many runs of similar tasks learned the training range with theirs, and whether it compares others."""
     chosen = {**vars(Architecture()), **vars(Recipe()), **_USUAL, **asked.task.preset}
-    behind = {(cell.task, cell.encoding) for cell in asked.best.cells}
-    runs = [run for run in asked.atlas.runs if (run.task, run.position) in behind]
+    behind = {(cell.task, cell.design) for cell in asked.best.cells}
+    runs = [run for run in asked.atlas.runs if (run.task, run.design) in behind]
     found = []
-    for key, names in (("attention", ("attention",)), ("model", _MODEL), ("recipe", _RECIPE)):
+    for key, names in (("attention", ("attention",)), ("shape", _SHAPE), ("recipe", _RECIPE)):
         written = {name: str(chosen[name]) for name in names}
         value = ", ".join(f"{name} {text}" for name, text in written.items()) if len(names) > 1 else written[names[0]]
         compared = {str(run.settings[name]) for run in asked.atlas.runs for name in names if name in run.settings}
@@ -235,23 +266,23 @@ def _seeds_claim(asked: _Situation) -> Claim:
 
 
 def _changes(asked: _Situation) -> list[dict[str, str]]:
-    """What would change the advice: what theory names, and encodings that are not clearly worse for similar tasks."""
+    """What would change the advice: what theory names, and what is not clearly worse for similar tasks."""
     best = asked.best
     found = [{"key": change.key, "sentence": change.sentence} for change in asked.card.changes]
     for other in asked.ranking[1:]:
         close = other.interval and best.interval and other.interval.high >= best.held / best.tasks
         if close and other.verdict != "cannot" and other.held and len(found) < _MOST_CHANGES:
-            values = {"encoding": other.encoding, "held": other.held, "tasks": other.tasks}
+            values = {"design": other.design, "held": other.held, "tasks": other.tasks}
             found.append({"key": "measure", "sentence": sentence("advise.measure_both", values)})
     return found
 
 
-def _command(asked: _Situation, claims: Sequence[Claim]) -> str:
-    """The command that tries the advice."""
+def _command(asked: _Situation, design: str, claims: Sequence[Claim]) -> str:
+    """The command that tries a line of the advice."""
     by_key = {claim.key: claim for claim in claims}
-    encoding, seeds, least = (by_key[f"advise.{name}"].value for name in ("encoding", "seeds", "train_size"))
+    seeds, least = (by_key[f"advise.{name}"].value for name in ("seeds", "train_size"))
     size = max(asked.train_size, least) if isinstance(least, int) else asked.train_size
-    words = ["lengthwise", "train", asked.name, "--position", str(encoding or asked.best.encoding)]
+    words = ["lengthwise", "train", asked.name, "--position" if design in asked.card.verdicts else "--model", design]
     words += ["--train-size", str(size), "--test-size", str(max(asked.test_size, size)), "--seeds", str(seeds or 3)]
     return shlex.join(words)
 
@@ -272,13 +303,9 @@ def _lines(asked: _Situation, claims: Sequence[Claim]) -> Table:
 def _grounds(asked: _Situation, claim: Claim) -> list[str]:
     """What theory says, and what was measured."""
     evidence = claim.evidence
-    if claim.key == "advise.encoding":
-        words = outlook_words(asked.card.verdicts[asked.best.encoding].outlook)
-        found = [sentence("advise.by_verdict", {"verdict": words})]
-        if asked.best.interval is None:
-            return [*found, sentence("advise.no_evidence")]
-        ends = {"low": asked.best.interval.low, "high": asked.best.interval.high}
-        return [*found, sentence("advise.cells", {**evidence, **ends})]
+    if claim.key in ("advise.encoding", "advise.model"):
+        said = sentence("advise.by_verdict", {"verdict": asked.verdict(evidence["design"])})
+        return [said, sentence("advise.cells" if "low" in evidence else "advise.no_evidence", evidence)]
     if claim.key == "advise.train_size":
         return [
             sentence(
@@ -294,17 +321,16 @@ def _grounds(asked: _Situation, claim: Claim) -> list[str]:
     return [*only, sentence("advise.learned", evidence)] if claim.key == "advise.recipe" or not only else only
 
 
-def _encoding_table(asked: _Situation) -> Table:
+def _design_table(asked: _Situation) -> Table:
     rows = []
     for one in asked.ranking:
         ends = (None, None) if one.interval is None else (one.interval.low, one.interval.high)
         own = None if one.own is None else one.own.exact
-        verdict = outlook_words(asked.card.verdicts[one.encoding].outlook)
-        rows.append((one.encoding, verdict, one.tasks, one.held, *ends, one.runs, own, one.expected))
+        rows.append((one.design, asked.verdict(one.design), one.tasks, one.held, *ends, one.runs, own, one.expected))
     similar = ", ".join(sentence(f"advise.same_{name}") for name in asked.best.similar)
     compared = sentence("advise.similar_tasks", {"similar": similar}) if similar else sentence("advise.all_tasks")
     values = {"compared": compared, "multiple": asked.multiple}
-    return Table("advise.encodings", _ENCODINGS, tuple(rows), note=sentence("advise.encodings_note", values))
+    return Table("advise.designs", _DESIGNS, tuple(rows), note=sentence("advise.designs_note", values))
 
 
 def _rules(asked: _Situation) -> Table:
@@ -313,14 +339,17 @@ def _rules(asked: _Situation) -> Table:
     own = [run.group for run in asked.atlas.runs if run.task == asked.name]
     kind = own[0] if own else "steps" if isinstance(asked.task, Formulation) else ""
     rows = []
-    for rule, name, temperature in ((OURS, asked.best.encoding, 1.0), (FIXED, fixed, _TEMPERATURES.get(kind, 1.0))):
-        found = next((one for one in asked.ranking if one.encoding == name), None)
+    for rule, name, temperature in (
+        (OURS, asked.best_encoding.design, 1.0),
+        (FIXED, fixed, _TEMPERATURES.get(kind, 1.0)),
+    ):
+        found = next((one for one in asked.ranking if one.design == name), None)
         expected, count = (None, 0) if found is None else (found.expected, found.tasks)
         rows.append((sentence(f"advise.{rule}"), name, temperature, expected, count))
     return Table("advise.rules", _RULES, tuple(rows), note=sentence("advise.rules_note"))
 
 
 def _cell_table(asked: _Situation) -> Table:
-    """The cells behind the advised encoding."""
-    rows = tuple((c.task, c.encoding, c.exact, c.runs, c.held) for c in asked.best.cells)
+    """The cells behind the first line of the advice."""
+    rows = tuple((c.task, c.design, c.exact, c.runs, c.held) for c in asked.best.cells)
     return Table("advise.cells", _CELLS, rows, sentence("advise.cells_title"), detail=True)

@@ -11,28 +11,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lengthwise.evidence import AtlasRun
+from lengthwise.forecasts.curves import curve_forecasts
 from lengthwise.forecasts.distributions import steps
 from lengthwise.forecasts.similar import Cases
 from lengthwise.positions import parts_of
 from lengthwise.probes.curve.standard import THRESHOLD
+from lengthwise.seeds import Floats
 
 MULTIPLES = (2.0, 4.0, 8.0)  # of the training size
 
-OF_ENCODING = ("position", "family", "verdict")
+OF_DESIGN = ("design", "family", "verdict")
 OF_TASK = ("oracle_class", "readout", "kind", "states", "alphabet", "answer_length", "local", "memory", "train_size")
-BEFORE = (*OF_ENCODING, *OF_TASK)
-SHOWN = ("last", "fall", "margin", "margin_trend", "confidence", "confidence_trend", "entropy", "norm_trend")
+BEFORE = (*OF_DESIGN, *OF_TASK)
+CURVED = ("weibull", "logistic")  # what these curves, fitted to what was seen, reach beyond
+SHOWN = (
+    *("held", "last", "fall", *CURVED),
+    *("margin", "margin_trend", "confidence", "confidence_trend", "entropy", "norm_trend"),
+)
 _BIASES = ("alibi", "t5", "kerple", "fire")
 _TABLES = ("learned", "sinusoidal")
 _LEAST = 1e-3  # of a margin, and of a probability and its complement
 
 
-def family_of(position: str) -> str:
-    """Encodings that work alike: biases by distance, tables of absolute positions; with their wrappers."""
-    base, *wrappers = (part.split(":")[0] for part in parts_of(position))
+def family_of(design: str) -> str:
+    """Encodings that work alike: biases by distance, tables of absolute positions; with their wrappers. Models are
+    families of their own, whatever their settings."""
+    base, *wrappers = (part.split(":")[0] for part in parts_of(design))
     base = "bias" if base in _BIASES else "absolute" if base in _TABLES else base
     return "+".join([base, *wrappers])
 
@@ -65,40 +71,27 @@ def seen_to(run: AtlasRun, multiple: float) -> AtlasRun:
 
 def cases_of(runs: Sequence[AtlasRun], multiples: Sequence[float] = MULTIPLES, seen: float | None = None) -> Cases:
     """Runs as cases, with what became of them at multiples of the training size. With `seen`, the features hold what
-    was measured up to that multiple, and runs that held up to there are a stratum of their own: one that has failed
-    already holds nowhere beyond."""
+    was measured up to that multiple, and runs that held up to there are a stratum of their own. Without, runs with the
+    same encoding or model are."""
     names = {task: number for number, task in enumerate(dict.fromkeys(run.task for run in runs))}
-    cells = [(run.task, run.position, run.train_size, repr(sorted(run.settings.items()))) for run in runs]
+    cells = [(run.task, run.design, run.train_size, repr(sorted(run.settings.items()))) for run in runs]
     counts = Counter(cells)
     exact = [[_number(run.exact_at(multiple)) for multiple in multiples] for run in runs]
     holds = [[_number(holds_at(run, multiple)) for multiple in multiples] for run in runs]
-    rows = [{**_before(run), **({} if seen is None else _shown(seen_to(run, seen)))} for run in runs]
+    shown = [] if seen is None else [seen_to(run, seen) for run in runs]
+    rows = [{**_before(run), **(_shown(shown[place]) if shown else {})} for place, run in enumerate(runs)]
+    features = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+    if shown:
+        features |= {name: even(curve_forecasts(name, shown, multiples)) for name in CURVED}
     shape = (len(runs), len(multiples))
     return Cases(
         task=np.array([names[run.task] for run in runs], dtype=np.int64),
-        stratum=np.array(["" if seen is None else str(row["held"]) for row in rows]),
-        features={name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())},
+        stratum=np.array([str(row["design" if seen is None else "held"]) for row in rows]),
+        features=features,
         weight=np.array([1 / counts[cell] for cell in cells]),
         outcomes=steps(np.array(exact, dtype=float).reshape(shape)),
         holds=np.array(holds, dtype=float).reshape(shape),
     )
-
-
-def pooled(cases: Cases) -> Cases:
-    """Cases that are known by the same features, such as seeds of one task and encoding, as one case each."""
-    rows = np.array(
-        [cases.task.astype(str), cases.stratum, *(values.astype(str) for values in cases.features.values())]
-    ).T
-    _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    count = np.bincount(group.reshape(-1)).astype(float)
-
-    def means(values: NDArray) -> NDArray:
-        total = np.zeros((len(first), *values.shape[1:]))
-        np.add.at(total, group.reshape(-1), values)
-        return total / count.reshape(-1, *[1] * (values.ndim - 1))
-
-    weight = np.bincount(group.reshape(-1), cases.weight)
-    return replace(cases.part(first), weight=weight, outcomes=means(cases.outcomes), holds=means(cases.holds))
 
 
 def _before(run: AtlasRun) -> dict[str, str | float]:
@@ -106,8 +99,8 @@ def _before(run: AtlasRun) -> dict[str, str | float]:
     return {
         "oracle_class": facts.oracle_class,
         "verdict": run.verdict,
-        "position": run.position,
-        "family": family_of(run.position),
+        "design": run.design,
+        "family": family_of(run.design),
         "readout": facts.readout,
         "kind": run.group if facts.states is None else "regular",
         "states": math.nan if facts.states is None else math.log2(facts.states),
@@ -139,7 +132,7 @@ def _shown(run: AtlasRun) -> dict[str, str | float]:
     confidence, before = (logit(signal("confidence", place)) for place in (last, half))
     return {
         "held": "yes" if min(run.exact) >= THRESHOLD else "no",
-        "last": 2 * math.asin(math.sqrt(run.exact[last])),
+        "last": float(even(np.array(run.exact[last]))),
         "fall": 4 * (run.exact[half] - run.exact[last]),
         "margin": margin,
         "margin_trend": margin_trend,
@@ -148,6 +141,11 @@ def _shown(run: AtlasRun) -> dict[str, str | float]:
         "entropy": 5 * signal("entropy", last),
         "norm_trend": 3 * logs("norm")[1],
     }
+
+
+def even(share: Floats) -> Floats:
+    """Shares on a scale where the same number of items has the same spread everywhere, from 0 to pi."""
+    return 2 * np.arcsin(np.sqrt(share))
 
 
 def _number(value: float | bool | None) -> float:

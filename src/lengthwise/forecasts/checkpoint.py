@@ -11,16 +11,15 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas, AtlasRun
+from lengthwise.evidence.atlas import TRANSFORMER
 from lengthwise.forecasts.cases import MULTIPLES, cases_of, reach_of, seen_to
-from lengthwise.forecasts.choosing import chosen
 from lengthwise.forecasts.conformal import LEVEL, covers
 from lengthwise.forecasts.coverage import FEWEST_TASKS, condition, covering, near_enough, violations
 from lengthwise.forecasts.distributions import brier, crps
 from lengthwise.forecasts.forecast import question, refusal, same_recipe, settings_of_question, the_atlas
-from lengthwise.forecasts.kept import kept_for
 from lengthwise.forecasts.predicting import Prediction, predict
-from lengthwise.forecasts.similar import Relevance
 from lengthwise.messages import explain, sentence
+from lengthwise.models.named import brief_spec
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.curve.curve import Curve
 from lengthwise.probes.curve.standard import THRESHOLD
@@ -105,7 +104,9 @@ def _measured(subject: Subject, context: Context, position: str | None, atlas: A
     curve = Curve.from_record(ask(CurveProbe(), subject, context))
     rows = ask(SignalsProbe(), subject, context).table(SIZES).records()
     signals = {name: tuple(row[name] for row in rows) for name in SIGNALS if all(row[name] is not None for row in rows)}
-    known = question(context.task, curve.position if position is None else position, context.train_size, atlas)
+    model = TRANSFORMER if position else _model_of(subject)
+    encoding = position or (curve.position if model == TRANSFORMER else "none")
+    known = question(context.task, encoding, context.train_size, atlas, model)
     exact = tuple(point.exact for point in curve.points)
     learned = all(point.exact >= THRESHOLD for point in curve.points if point.size <= known.train_size)
     return replace(
@@ -117,6 +118,14 @@ def _measured(subject: Subject, context: Context, position: str | None, atlas: A
         items=context.items,
         seed=context.seed,
     )
+
+
+def _model_of(subject: Subject) -> str:
+    """The spec of another model that was trained here; otherwise a Transformer, whose encoding may not be known."""
+    stored = subject.capability("run").plan["model"] if subject.offers("run") else {}
+    if "name" not in stored:
+        return TRANSFORMER
+    return str(stored["name"]) if stored.get("unregistered") else brief_spec(stored)
 
 
 def _truth(subject: Subject, context: Context, beyond: Sequence[int]) -> dict[int, float]:
@@ -144,15 +153,14 @@ def forecast_from(
     about = {"tasks": len(alike), "least": FEWEST_TASKS, "seen": seen, "did": "held" if held else "failed"}
     conditions = [*covering(shown, atlas), condition("forecast.comparable", len(alike) >= FEWEST_TASKS, **about)]
     if violations(conditions):
-        return refusal(shown, atlas, kept_for(atlas).before, conditions)
+        return refusal(shown, atlas, conditions)
     together = cases_of((shown, *usable), (), seen)
     own, known = together.part(np.array([0])), together.part(np.arange(1, len(usable) + 1))
     conditions.append(near_enough(own, known))
-    relevance = _chosen(usable, seen, kept_for(atlas).checkpoint)
     if violations(conditions):
-        return refusal(shown, atlas, relevance, conditions, seen)
+        return refusal(shown, atlas, conditions)
     multiples = [n / shown.train_size * _ROUNDING for n in beyond]
-    found = predict(shown, usable, relevance, multiples, seen=seen, level=level)
+    found = predict(shown, usable, multiples, seen=seen, level=level)
     settings = {**settings_of_question(shown), "seen": shown.sizes[-1]}
     text = [_so_far(shown), *([found.answer()] if held else []), *found.remarks()]
     claims, tables = (
@@ -177,12 +185,6 @@ def _comparable(run: AtlasRun, seen: float) -> bool:
     """Whether a run of the atlas was measured at two sizes or more up to there, and beyond."""
     inside = sum(size <= seen * run.train_size for size in run.sizes)
     return 1 < inside < len(run.sizes)
-
-
-def _chosen(runs: Sequence[AtlasRun], seen: float, features: tuple[str, ...]) -> Relevance:
-    """Relevances for this multiple of the training size, a second or two."""
-    multiples = [multiple for multiple in MULTIPLES if multiple > seen]
-    return chosen(cases_of(runs, multiples, seen), features)
 
 
 def _so_far(shown: AtlasRun) -> str:

@@ -19,7 +19,6 @@ import math
 import numpy as np
 
 from lengthwise.forecasts.distributions import GRID, middle, place
-from lengthwise.forecasts.similar import Cases
 from lengthwise.records import Interval
 from lengthwise.seeds import Floats
 
@@ -31,22 +30,6 @@ _TIE = 1e-5  # scores that differ by rounding alone are equal
 def least_tasks(level: float = LEVEL) -> int:
     """The least number of tasks that give an interval of this level: 19 for 95 %, 9 for 90 %."""
     return math.ceil(1 / (1 - level) - 1 - 1e-9)
-
-
-def by_task(weights: Floats, cases: Cases, horizon: int) -> Floats:
-    """The part of each task in forecasts from the weights [asked, cases]: [asked, tasks, grid + 1], sums by weight of
-    its distributions, and last of the weights. O(asked x cases x grid) time, O(asked x tasks x grid) memory."""
-    outcomes = cases.outcomes[:, horizon]
-    values = np.concatenate([np.nan_to_num(outcomes), ~np.isnan(outcomes[:, :1])], axis=1).astype(np.float32)
-    single = weights.astype(np.float32)
-    owned = [cases.task == task for task in np.unique(cases.task)]
-    return np.stack([single[:, own] @ values[own] for own in owned], axis=1).astype(float)
-
-
-def mixed(parts: Floats) -> Floats:
-    """The distributions [..., grid] of sums [..., grid + 1] such as those of `by_task`; NaN where no weight is left."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return parts[..., :-1] / parts[..., -1:]
 
 
 def scores(F: Floats, outcomes: Floats) -> Floats:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from lengthwise.evidence import Atlas, AtlasRun
-from lengthwise.forecasts.cases import OF_ENCODING
-from lengthwise.forecasts.similar import Cases, Relevance
+from lengthwise.forecasts.cases import CURVED, OF_DESIGN
+from lengthwise.forecasts.similar import Cases, distances
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption
 
@@ -17,10 +17,10 @@ FEWEST_TASKS = 3  # with an encoding, for a forecast
 # Each condition, and under the same key with `_not` what is said where it is violated.
 explain(
     {
-        "forecast.known_encoding": "the atlas has runs with this encoding",
-        "forecast.known_encoding_not": "the atlas has no runs with the encoding {position} (it has {known})",
-        "forecast.enough_tasks": "the atlas has several tasks with this encoding",
-        "forecast.enough_tasks_not": "with {position} the atlas has {tasks} of the {least} tasks that a forecast needs",
+        "forecast.known_design": "the atlas has runs with this encoding or model",
+        "forecast.known_design_not": "the atlas has no runs with {design} (it has {known})",
+        "forecast.enough_tasks": "the atlas has several tasks with this encoding or model",
+        "forecast.enough_tasks_not": "with {design} the atlas has {tasks} of the {least} tasks that a forecast needs",
         "forecast.train_size_covered": "the training size is among those of the atlas",
         "forecast.train_size_covered_not": "the training size {train_size} is not among those of the atlas ({sizes})",
         "forecast.readout_covered": "the atlas has tasks with this kind of answer",
@@ -34,12 +34,12 @@ explain(
 
 def covering(asked: AtlasRun, atlas: Atlas) -> list[Assumption]:
     """The conditions on a question that a forecast rests on, each checked or violated."""
-    alike = [run for run in atlas.runs if run.position == asked.position]
+    alike = [run for run in atlas.runs if run.design == asked.design]
     tasks = len({run.task for run in alike if run.task != asked.task})
-    encodings = ", ".join(sorted({run.position for run in atlas.runs}))
-    found = [condition("forecast.known_encoding", bool(alike), position=asked.position or "not known", known=encodings)]
+    designs = ", ".join(sorted(atlas.designs))
+    found = [condition("forecast.known_design", bool(alike), design=asked.design or "not known", known=designs)]
     if alike:
-        about = {"position": asked.position, "tasks": tasks, "least": FEWEST_TASKS}
+        about = {"design": asked.design, "tasks": tasks, "least": FEWEST_TASKS}
         found.append(condition("forecast.enough_tasks", tasks >= FEWEST_TASKS, **about))
     trained = {run.train_size for run in alike or atlas.runs}
     low, high, size = min(trained), max(trained), asked.train_size
@@ -51,16 +51,18 @@ def covering(asked: AtlasRun, atlas: Atlas) -> list[Assumption]:
 
 
 def near_enough(asked: Cases, known: Cases) -> Assumption:
-    """Whether the nearest task is as near as every task of the atlas has another one. All features but those of the
-    encoding count alike: whether one that the atlas varies little is relevant is not known. Where the encoding is
-    known, runs with it are compared."""
-    known = known.part(known.stratum == asked.stratum[0])
-    alike = known.features["position"] == asked.features["position"][0]
+    """Whether the nearest task is as near as every task of the atlas has another one, by all features but those of the
+    encoding. Runs that held, or failed, so far are compared with each other and, where the encoding or model is known,
+    runs with it."""
+    if "held" in known.features:
+        known = known.part(known.features["held"] == asked.features["held"][0])
+    alike = known.features["design"] == asked.features["design"][0]
     known = known.part(alike) if alike.any() else known
+    features = [name for name in known.features if name not in (*OF_DESIGN, *CURVED)]
     same = known.task[:, None] == known.task
-    alike = Relevance({name: 1.0 for name in known.features if name not in OF_ENCODING}, 0.0)
-    own = np.where(same, np.inf, alike.distances(known, known)).min(axis=1, initial=np.inf)
-    nearest = np.where(known.task == asked.task[0], np.inf, alike.distances(asked, known)[0]).min(initial=np.inf)
+    own = np.where(same, np.inf, distances(known, known, features)).min(axis=1, initial=np.inf)
+    gaps = distances(asked, known, features)[0]
+    nearest = np.where(known.task == asked.task[0], np.inf, gaps).min(initial=np.inf)
     most = float(own[np.isfinite(own)].max(initial=0.0))
     return condition("forecast.near_enough", bool(nearest <= most + 1e-9), distance=float(nearest), most=most)
 

@@ -1,8 +1,5 @@
-"""Forecast every task of an atlas from the other tasks, and score it next to baselines.
-
-Relevances are chosen without the tasks they are used for: the tasks are dealt into five groups, and those of a
-group are forecast with relevances chosen on the other four. A forecast itself uses all tasks but its own.
-"""
+"""Forecast every task of an atlas from the other tasks, and score it next to baselines. All forecasters are made and
+calibrated in the same way, from all tasks but the one that is forecast."""
 
 from __future__ import annotations
 
@@ -10,33 +7,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas, AtlasRun
-from lengthwise.forecasts.baselines import CURVES, base_rate, curve_forecasts
-from lengthwise.forecasts.cases import BEFORE, MULTIPLES, SHOWN, cases_of, pooled
-from lengthwise.forecasts.choosing import chosen
-from lengthwise.forecasts.conformal import LEVEL, by_task, interval, mixed, scores
+from lengthwise.forecasts.baselines import BaseRate
+from lengthwise.forecasts.cases import MULTIPLES, cases_of, even, seen_to
+from lengthwise.forecasts.conformal import LEVEL
 from lengthwise.forecasts.coverage import FEWEST_TASKS
-from lengthwise.forecasts.distributions import auroc, brier, crps, log_score, steps
-from lengthwise.forecasts.kept import Kept, chosen_before
-from lengthwise.forecasts.similar import Cases, Relevance, mixtures
+from lengthwise.forecasts.curves import CURVES, curve_forecasts
+from lengthwise.forecasts.distributions import GRID, auroc, brier, crps, log_score, steps
+from lengthwise.forecasts.predicting import Forecaster, forecaster, outlook
+from lengthwise.forecasts.regression import Regression
+from lengthwise.forecasts.similar import Cases
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.curve.standard import THRESHOLD
+from lengthwise.progress import Progress, silent
 from lengthwise.records import Claim, Record, Table, columns
 from lengthwise.seeds import Floats
 from lengthwise.statistics import paired_over_tasks
 
 AT = 4.0  # training sizes: where forecasts are scored
 SEEN = (1.0, 2.0)  # training sizes that a checkpoint was measured to
-OURS, BASE = "similar", "base"
-_GROUPS = 5
+OURS, BASE = "regression", "base"
 _HORIZON = MULTIPLES.index(AT)
 
 explain(
     {
-        "forecast.similar": "similar cases (ours)",
+        "forecast.regression": "regression (ours)",
         "forecast.base": "base rate by class and encoding",
         "forecast.persists": "last value persists",
         "forecast.hazard": "constant hazard",
@@ -48,11 +45,11 @@ explain(
         "forecast.before": "before training",
         "forecast.seen": "measured to {seen:g} x training size",
         "forecast.evaluation": "forecasts of the atlas, each task left out in turn",
-        "forecast.evaluated": "{runs:,} runs of {tasks} tasks and {positions} encodings.",
-        "forecast.wins": "{when}: forecasts from similar cases beat every baseline in Brier score and CRPS; the 95 % "
+        "forecast.evaluated": "{runs:,} runs of {tasks} tasks and {designs} encodings and models.",
+        "forecast.wins": "{when}: our forecasts beat every baseline in Brier score and CRPS; the 95 % "
         "intervals of the differences, over tasks, exclude 0.",
-        "forecast.loses": "{when}: forecasts from similar cases are worse than {baseline}.",
-        "forecast.draws": "{when}: forecasts from similar cases are not shown to be better than {baseline}.",
+        "forecast.loses": "{when}: our forecasts are worse than {baseline}.",
+        "forecast.draws": "{when}: our forecasts are not shown to be better than {baseline}.",
         "forecast.scores_note": "each task forecast from the others; exact match at {at:g} times the training size. "
         "Lower is better for Brier score, log score and CRPS, higher for AUROC. Intervals of {level:.0%} are "
         "conformal for every forecaster.",
@@ -68,7 +65,6 @@ class Forecasts:
     holds: Floats
     outcomes: Floats
     intervals: Floats
-    relevances: tuple[Relevance, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,30 +100,33 @@ class Scored:
         return sentence("forecast.before") if self.seen is None else sentence("forecast.seen", {"seen": self.seen})
 
 
-def scored(atlas: Atlas, seen: float | None = None) -> Scored:
-    """All forecasters on the runs of an atlas that were measured far enough. O(groups x runs^2)."""
+def scored(atlas: Atlas, seen: float | None = None, progress: Progress = silent) -> Scored:
+    """All forecasters on the runs of an atlas that were measured far enough. O(tasks^2 x runs)."""
     runs = [run for run in atlas.runs if run.exact_at(AT) is not None and (seen is None or _was_seen(run, seen))]
-    cases = cases_of(runs, seen=seen)
-    rare = [one for one in np.unique(cases.stratum) if len(set(cases.task[cases.stratum == one])) < FEWEST_TASKS]
-    runs = tuple(run for run, stratum in zip(runs, cases.stratum, strict=True) if stratum not in rare)
-    if not runs:
+    tasks = list(dict.fromkeys(run.task for run in runs))
+    if len(tasks) < FEWEST_TASKS:
         raise UsageError(
             f"an evaluation forecasts each task from the others; it takes {FEWEST_TASKS} tasks or more that were "
             f"measured to {AT:g} times the training size"
         )
     cases = cases_of(runs, seen=seen)
     exact = np.array([run.exact_at(AT) for run in runs], dtype=float)
-    found = {OURS: _nested(cases, exact, BEFORE if seen is None else BEFORE + SHOWN, seen)}
-    anywhere = replace(cases, stratum=np.full(len(cases), ""))  # the base rate knows nothing of a checkpoint
-    found[BASE] = _forecasts(anywhere, exact, [(np.arange(len(cases)), base_rate(cases))], None)
+    compared: dict[str, Forecaster] = {OURS: forecaster(seen), BASE: BaseRate()}
+    found = {}
     if seen is not None:
-        held_so_far = cases.stratum == "yes"
-        for name, values in curve_forecasts(runs, seen, AT).items():
-            holds = ((values >= THRESHOLD) & held_so_far).astype(float)
-            found[name] = Forecasts(holds, steps(values), np.full((len(runs), 2), np.nan))
-            alone = replace(cases, features={name: (2 * np.arcsin(np.sqrt(values))).round(2)})
-            found[f"{name}.calibrated"] = _nested(alone, exact, (name,), seen)
-    return Scored(runs, seen, exact, cases.holds[:, _HORIZON], found)
+        shown, held_so_far = [seen_to(run, seen) for run in runs], cases.features["held"] == "yes"
+        for name in CURVES:
+            values = curve_forecasts(name, shown, MULTIPLES)
+            calibrated = f"{name}.calibrated"
+            cases = replace(cases, features={**cases.features, calibrated: even(values)})
+            compared[calibrated] = Regression(("held", calibrated), calibrated)
+            holds = ((values[:, _HORIZON] >= THRESHOLD) & held_so_far).astype(float)
+            found[name] = Forecasts(holds, steps(values[:, _HORIZON]), np.full((len(runs), 2), np.nan))
+    for name, one in compared.items():
+        found[name] = _left_out(one, cases, name, progress)
+    order = [OURS, BASE, *(f"{name}{end}" for name in CURVES for end in ("", ".calibrated"))]
+    by_name = {name: found[name] for name in order if name in found}
+    return Scored(tuple(runs), seen, exact, cases.holds[:, _HORIZON], by_name)
 
 
 def _was_seen(run: AtlasRun, seen: float) -> bool:
@@ -135,38 +134,20 @@ def _was_seen(run: AtlasRun, seen: float) -> bool:
     return sum(size <= seen * run.train_size for size in run.sizes) > 1 and run.sizes[-1] > seen * run.train_size
 
 
-def _nested(cases: Cases, exact: Floats, features: tuple[str, ...], seen: float | None) -> Forecasts:
-    """Forecasts with relevances that were chosen on other tasks."""
-    groups = cases.task % _GROUPS
-    parts = []
-    for group in np.unique(groups):
-        rest = cases.part(groups != group)
-        relevance = chosen(pooled(rest), features)
-        parts.append((np.flatnonzero(groups == group), relevance))
-    return _forecasts(cases, exact, parts, seen)
-
-
-def _forecasts(
-    cases: Cases, exact: Floats, chosen_for: Sequence[tuple[NDArray, Relevance]], seen: float | None
-) -> Forecasts:
-    """Forecasts for the cases asked about, each with the relevance that was chosen for it."""
-    outcomes, holds = np.zeros((len(cases), cases.outcomes.shape[-1])), np.zeros(len(cases))
+def _left_out(one: Forecaster, cases: Cases, name: str, progress: Progress) -> Forecasts:
+    """Each task forecast from the others."""
+    holds, outcomes = np.zeros(len(cases)), np.zeros((len(cases), len(GRID)))
     ends = np.full((len(cases), 2), np.nan)
-    alike = cases.features["position"] if seen is None else cases.stratum  # intervals are valid for each value of it
-    for asked, relevance in chosen_for:
-        weights = relevance.weights(cases, cases)
-        outcomes[asked] = mixtures(weights[asked], cases.outcomes[:, _HORIZON])
-        holds[asked] = mixtures(weights[asked], cases.holds[:, [_HORIZON]])[:, 0]
-        parts = by_task(weights, cases, _HORIZON)
-        total = parts.sum(axis=1)
-        for task in np.unique(cases.task[asked]):
-            known = scores(mixed(total - parts[:, task]), exact)  # of all other tasks, as if this one did not exist
-            for run in asked[cases.task[asked] == task]:
-                compared = (cases.task != task) & (alike == alike[run])
-                found = interval(mixed(total[run] - parts[run]), known[compared], cases.task[compared])
-                if found is not None:
-                    ends[run] = found.low, found.high
-    return Forecasts(holds, outcomes, ends, tuple(relevance for _, relevance in chosen_for))
+    tasks = np.unique(cases.task)
+    for number, task in enumerate(tasks, start=1):
+        asked = np.flatnonzero(cases.task == task)
+        found = outlook(one, cases.part(asked), cases.part(cases.task != task), _HORIZON)
+        holds[asked], outcomes[asked] = found.holds, found.outcomes
+        for place, own in zip(asked, found.intervals, strict=True):
+            if own is not None:
+                ends[place] = own.low, own.high
+        progress(f"forecasting tasks from the others: {_name(name)}", number, len(tasks))
+    return Forecasts(holds, outcomes, ends)
 
 
 # --- the record -----------------------------------------------------------------------------------------------------
@@ -181,10 +162,10 @@ _CLASSES = columns(
 )
 
 
-def evaluate(atlas: Atlas) -> Record:
+def evaluate(atlas: Atlas, progress: Progress = silent) -> Record:
     """The table of every forecaster before training and for checkpoints, ours by class, and its difference to the best
-    baseline with a bootstrap over tasks. About half a minute for 1,200 runs."""
-    found = [scored(atlas, seen) for seen in (None, *SEEN)]
+    baseline with a bootstrap over tasks. A few minutes for 1,500 runs."""
+    found = [scored(atlas, seen, progress) for seen in (None, *SEEN)]
     note = sentence("forecast.scores_note", {"at": AT, "level": LEVEL})
     tables, claims = [], []
     for one in found:
@@ -192,25 +173,11 @@ def evaluate(atlas: Atlas) -> Record:
         tables.append(Table(f"forecast.scores_{key}", _SCORES, tuple(_score_rows(one)), one.when, note))
         tables.append(Table(f"forecast.classes_{key}", _CLASSES, tuple(_class_rows(one)), f"by class, {one.when}"))
         claims += [_difference(one, score) for score in ("brier", "crps")]
-    tasks, positions = (len({getattr(run, name) for run in atlas.runs}) for name in ("task", "position"))
-    about = {"runs": len(atlas.runs), "tasks": tasks, "positions": positions}
+    tasks, designs = (len({getattr(run, name) for run in atlas.runs}) for name in ("task", "design"))
+    about = {"runs": len(atlas.runs), "tasks": tasks, "designs": designs}
     text = (sentence("forecast.evaluated", about), *(_verdict(one, claims) for one in found))
-    settings, kept = {"at": AT, "level": LEVEL, **about}, _kept(atlas, found)
-    data = {"kept": kept.plain(atlas)}
-    return Record("forecast", settings, sentence("forecast.evaluation"), text, tuple(claims), tuple(tables), data=data)
-
-
-def _kept(atlas: Atlas, found: Sequence[Scored]) -> Kept:
-    """What forecasts are to be made with: all features, or the baseline of fewer features that scored better."""
-
-    def total(name: str, some: Sequence[Scored]) -> float:
-        return sum(float((one.losses(name)["brier"] + one.losses(name)["crps"]).mean()) for one in some)
-
-    before, seen = found[:1], found[1:]
-    better = total(BASE, before) < total(OURS, before)
-    relevance = base_rate(pooled(cases_of(atlas.runs))) if better else chosen_before(atlas)
-    last = total(f"{CURVES[0]}.calibrated", seen) < total(OURS, seen)
-    return Kept(relevance, ("last",)) if last else Kept(relevance)
+    settings = {"at": AT, "level": LEVEL, **about}
+    return Record("forecast", settings, sentence("forecast.evaluation"), text, tuple(claims), tuple(tables))
 
 
 def _name(key: str) -> str:

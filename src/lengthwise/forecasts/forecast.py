@@ -1,4 +1,4 @@
-"""Will a model hold that is not trained yet? From the atlas: what became of similar tasks with this encoding."""
+"""Will a model hold that is not trained yet? What became of similar tasks of the atlas with the encoding or model."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas, AtlasRun, facts_of, load_atlas, verdict_of
+from lengthwise.evidence.atlas import TRANSFORMER
 from lengthwise.evidence.task_facts import Outcome, group_of
-from lengthwise.forecasts.cases import MULTIPLES, cases_of, holds_at
+from lengthwise.forecasts.cases import BEFORE, MULTIPLES, cases_of, holds_at
 from lengthwise.forecasts.conformal import LEVEL
 from lengthwise.forecasts.coverage import covering, near_enough, violations
-from lengthwise.forecasts.kept import kept_for
 from lengthwise.forecasts.predicting import nearest_table, predict
-from lengthwise.forecasts.similar import Relevance
+from lengthwise.forecasts.similar import distances
 from lengthwise.messages import explain, sentence
+from lengthwise.models.named import brief_spec
 from lengthwise.positions import Position, positions
+from lengthwise.positions.encodings import NoPosition
 from lengthwise.probes.curve.standard import wilson
 from lengthwise.records import Assumption, Claim, Record
 from lengthwise.tasks import tasks
@@ -26,10 +28,10 @@ from lengthwise.tasks.task import Task
 
 explain(
     {
-        "forecast.title": "forecast for {task}, position {position}, trained to size {train_size}",
+        "forecast.title": "forecast for {task}, {design}, trained to size {train_size}",
         "forecast.answer": "It holds at {multiples} times the training size with probability {chances}, predicted from "
         "{tasks} other tasks.",
-        "forecast.known_of_task": "Class by theory: {oracle_class}; verdict for this encoding: {verdict}; kind of "
+        "forecast.known_of_task": "Class by theory: {oracle_class}; verdict: {verdict}; kind of "
         "answer: {readout}; alphabet of {alphabet}{states}.",
         "forecast.outside": "forecast",
         "forecast.refused": "No forecast: {reasons}.",
@@ -46,11 +48,12 @@ def forecast(
     task: str | Task,
     position: str | Position = "none",
     *,
+    model: str = TRANSFORMER,
     train_size: int | None = None,
     level: float = LEVEL,
     atlas: Atlas | None = None,
 ) -> Record:
-    """How far a task will hold with an encoding, before anything is trained.
+    """How far a task will hold with an encoding, or with another model such as `lstm`, before anything is trained.
 
     The record has, at 2, 4 and 8 times the training size, the probability that exact match stays at 95 % or more up to
     there, the distribution of exact match, and its interval. Outside of what the atlas covers there is no number: the
@@ -65,14 +68,17 @@ def forecast(
     task = tasks.make(task) if isinstance(task, str) else task
     position = positions.make(position) if isinstance(position, str) else position
     atlas = the_atlas(atlas)
-    asked = question(task, positions.text_of(position), train_size, atlas)
-    relevance = kept_for(atlas).before
+    if model != TRANSFORMER:
+        model = brief_spec(model)
+        if position != NoPosition():
+            raise UsageError(f"{model} is not our Transformer and takes no position encoding of ours")
+    asked = question(task, positions.text_of(position), train_size, atlas, model)
     together = cases_of((asked, *atlas.runs), ())
     own, known = together.part(np.array([0])), together.part(np.arange(1, len(atlas) + 1))
     conditions = [*covering(asked, atlas), near_enough(own, known)]
     if violations(conditions):
-        return refusal(asked, atlas, relevance, conditions)
-    found = predict(asked, atlas.runs, relevance, MULTIPLES, level=level)
+        return refusal(asked, atlas, conditions)
+    found = predict(asked, atlas.runs, MULTIPLES, level=level)
     text, measured = (found.answer(), known_of(asked)), _measured(asked, atlas)
     return Record(
         "forecast",
@@ -92,18 +98,18 @@ def the_atlas(atlas: Atlas | None) -> Atlas:
     return atlas
 
 
-def question(task: Task, position: str, train_size: int | None, atlas: Atlas) -> AtlasRun:
+def question(task: Task, position: str, train_size: int | None, atlas: Atlas, model: str = TRANSFORMER) -> AtlasRun:
     """A run that does not exist yet. What the atlas knows of the task and of the verdict is not computed again."""
     name, size = name_of(task), default_train_size(task) if train_size is None else train_size
     if not task.sizes(1, size):
         raise UsageError(f"the task has no items of size 1 to {size}; its sizes begin at {task.axes[0].smallest}")
     own = [run for run in atlas.runs if run.task == name]
     verdict: Outcome = "unknown"  # of an encoding that is not known
-    if alike := [run for run in own if (run.position, run.train_size) == (position, size)]:
+    if alike := [run for run in own if (run.position, run.model, run.train_size) == (position, model, size)]:
         verdict = alike[0].verdict
     elif position:
         furthest = task.sizes(1, int(MULTIPLES[-1]) * size)[-1]
-        verdict = verdict_of(task, position, size, max(furthest, size))
+        verdict = verdict_of(task, position, model, size, max(furthest, size))
     return AtlasRun(
         task=name,
         group=own[0].group if own else group_of(task),
@@ -119,18 +125,18 @@ def question(task: Task, position: str, train_size: int | None, atlas: Atlas) ->
         items=0,
         signals={},
         losses=(),
+        model=model,
     )
 
 
-def refusal(
-    asked: AtlasRun, atlas: Atlas, relevance: Relevance, conditions: Sequence[Assumption], seen: float | None = None
-) -> Record:
+def refusal(asked: AtlasRun, atlas: Atlas, conditions: Sequence[Assumption]) -> Record:
     """What is said instead of a forecast, with the nearest evidence there is."""
     known = [run for run in atlas.runs if run.task != asked.task]
-    weights = np.zeros(len(known))
+    gaps = np.zeros(len(known))
     if known:
-        together = cases_of((asked, *known), (), seen)
-        weights = relevance.weights(together.part(np.array([0])), together.part(np.arange(1, len(known) + 1)))[0]
+        together = cases_of((asked, *known), ())
+        own, others = together.part(np.array([0])), together.part(np.arange(1, len(known) + 1))
+        gaps = distances(own, others, BEFORE)[0]
     claim = Claim("forecast.outside", None, "", "predicted", "refused", assumptions=tuple(conditions))
     return Record(
         "forecast",
@@ -138,7 +144,7 @@ def refusal(
         sentence("forecast.title", settings_of_question(asked)),
         (sentence("forecast.refused", {"reasons": "; ".join(violations(conditions))}), known_of(asked)),
         (claim, *_measured(asked, atlas)),
-        (nearest_table(asked.position, known, weights),),
+        (nearest_table(asked.design, known, gaps),),
     )
 
 
@@ -158,12 +164,12 @@ def same_recipe(atlas: Atlas) -> Assumption:
 
 def settings_of_question(asked: AtlasRun) -> dict[str, str | int]:
     """What a record says it is about."""
-    return {"task": asked.task, "position": asked.position, "train_size": asked.train_size}
+    return {"task": asked.task, "design": asked.design, "train_size": asked.train_size}
 
 
 def _measured(asked: AtlasRun, atlas: Atlas) -> list[Claim]:
-    """What the atlas measured of this very task and encoding."""
-    runs = [run for run in atlas.runs if (run.task, run.position) == (asked.task, asked.position)]
+    """What the atlas measured of this very task with this encoding or model."""
+    runs = [run for run in atlas.runs if (run.task, run.design) == (asked.task, asked.design)]
     marks = [held for run in runs if (held := holds_at(run, 4)) is not None]
     if not marks:
         return []

@@ -4,25 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from lengthwise.evidence import AtlasRun
-from lengthwise.forecasts.cases import MULTIPLES, cases_of, family_of, holds_at, reach_of, seen_to
-from lengthwise.forecasts.conformal import LEVEL, by_task, interval, least_tasks, mixed, scores
+from lengthwise.forecasts.cases import (
+    BEFORE,
+    CURVED,
+    MULTIPLES,
+    SHOWN,
+    cases_of,
+    family_of,
+    holds_at,
+    reach_of,
+    seen_to,
+)
+from lengthwise.forecasts.conformal import LEVEL, interval, least_tasks, scores
 from lengthwise.forecasts.coverage import condition, violations
 from lengthwise.forecasts.distributions import GRID, mean
-from lengthwise.forecasts.similar import Cases, Relevance, mixtures
+from lengthwise.forecasts.regression import Regression
+from lengthwise.forecasts.similar import Cases, distances
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.records import Assumption, Claim, Interval, Reference, Table, columns
-from lengthwise.seeds import Floats
+from lengthwise.seeds import Floats, Ints
 
 CONFORMAL = Reference("lee2023", "hierarchical jackknife+")
 _NEAREST = 8  # tasks shown
 _COLLAPSED = 0.05
 _RUNS = columns(
-    "task:text | position:text encoding | seed:whole | weight:share | seen:share last seen | "
+    "task:text | design:text encoding or model | seed:whole | distance:number | seen:share last seen | "
     "exact:share exact match at 4 x | reach:number reach / training size"
 )
 _HORIZONS = columns(
@@ -30,7 +42,7 @@ _HORIZONS = columns(
     "low:share from | high:share to | collapsed:share P(<= 5 %) | right:share P(>= 95 %)"
 )
 _TASKS = columns(
-    "task:text | oracle_class:text class | position:text encoding | weight:share | learned:text | "
+    "task:text | oracle_class:text class | design:text encoding or model | distance:number | learned:text | "
     "held:text held at 4 x | exact:share exact match at 4 x"
 )
 
@@ -39,7 +51,7 @@ explain(
         "forecast.holds": "P(exact match of 95 % or more at every size up to {size})",
         "forecast.exact": "exact match at size {size}",
         "forecast.exchangeable_tasks": "the task is like one more task drawn as those of the atlas were",
-        "forecast.fixed_relevance": "the relevance of features, chosen on the same tasks, counts as fixed",
+        "forecast.fixed_ridge": "the strength of the ridge, chosen on some of the same tasks, counts as fixed",
         "forecast.enough_for_interval": "there are enough comparable tasks for an interval",
         "forecast.enough_for_interval_not": "no interval of {level:.0%}: that takes {least} tasks, and {tasks} are "
         "comparable",
@@ -52,10 +64,10 @@ explain(
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What similar cases say about one run.
+    """What the runs of an atlas say about one run.
 
-    `holds` [multiples] are probabilities, `outcomes` [multiples, grid] distributions; `weights` [known] say how much
-    each known run counts, and sum to 1. `compared` is the number of tasks that the intervals are calibrated on.
+    `holds` [multiples] are probabilities, `outcomes` [multiples, grid] distributions; `gaps` [known] say how far each
+    known run is from the one asked about. `compared` is the number of tasks that the intervals are calibrated on.
     """
 
     asked: AtlasRun
@@ -64,7 +76,7 @@ class Prediction:
     holds: Floats
     outcomes: Floats
     intervals: tuple[Interval | None, ...]
-    weights: Floats
+    gaps: Floats
     compared: int
     level: float
     seen: float | None = None
@@ -77,19 +89,15 @@ class Prediction:
         """The probability of holding, and exact match, at each multiple."""
         found = []
         resting = (*conditions, Assumption("forecast.exchangeable_tasks"), self._about_seeds())
-        about = {"tasks": len({run.task for run in self.known}), "effective_tasks": round(self.effective_tasks(), 1)}
+        about = {"tasks": len({run.task for run in self.known})}
         for number, multiple in enumerate(self.multiples):
             here = {"size": self.size(multiple), "multiple": round(multiple, 3), **about}
             chance = round(float(self.holds[number]), 4)
             found.append(Claim("forecast.holds", chance, "share", "predicted", "holds", None, resting, None, here))
             value, ends = round(float(mean(self.outcomes[number])), 4), self.intervals[number]
-            own = (*resting, self._about_interval(number), Assumption("forecast.fixed_relevance"))
+            own = (*resting, self._about_interval(number), Assumption("forecast.fixed_ridge"))
             found.append(Claim("forecast.exact", value, "share", "predicted", "holds", ends, own, CONFORMAL, here))
         return found
-
-    def effective_tasks(self) -> float:
-        """How many tasks of equal weight would say as much: 1 / sum of squared shares."""
-        return float(1 / np.square(list(_by_task(self.known, self.weights).values())).sum())
 
     def horizons(self) -> Table:
         """One row per multiple."""
@@ -115,17 +123,17 @@ class Prediction:
         return Table("forecast.distribution", described, tuple(rows), "distribution of exact match", detail=True)
 
     def nearest(self) -> Table:
-        """The tasks that count most, by their runs with the same encoding where there are some."""
-        return nearest_table(self.asked.position, self.known, self.weights)
+        """The nearest tasks, by their runs with the same encoding or model where there are some."""
+        return nearest_table(self.asked.design, self.known, self.gaps)
 
     def nearest_runs(self) -> Table:
-        """The runs that count most, and how far each held."""
+        """The nearest runs, and how far each held."""
         rows = []
-        for place in np.argsort(-self.weights, kind="stable")[:_NEAREST]:
+        for place in np.argsort(self.gaps, kind="stable")[:_NEAREST]:
             run = self.known[place]
             exact = (seen_to(run, self.seen).exact[-1] if self.seen else None, run.exact_at(4))
-            weight, reach = float(self.weights[place]), reach_of(run) / run.train_size
-            rows.append((run.task, run.position, run.seed, weight, *exact, reach))
+            gap, reach = float(self.gaps[place]), reach_of(run) / run.train_size
+            rows.append((run.task, run.design, run.seed, gap, *exact, reach))
         return Table("forecast.nearest_runs", _RUNS, tuple(rows), "nearest runs")
 
     def answer(self) -> str:
@@ -146,7 +154,7 @@ class Prediction:
         return [f"{said[:1].upper()}{said[1:]}." for said in dict.fromkeys(violations(conditions))]
 
     def _about_seeds(self) -> Assumption:
-        cells = [(run.task, run.position) for run in self.known]
+        cells = [(run.task, run.design) for run in self.known]
         return condition("forecast.several_seeds", len(set(cells)) < len(cells))
 
     def _about_interval(self, number: int) -> Assumption:
@@ -154,73 +162,102 @@ class Prediction:
         return condition("forecast.enough_for_interval", self.intervals[number] is not None, **about)
 
 
-def _by_task(known: Sequence[AtlasRun], weights: Floats) -> dict[str, float]:
-    """The shares of the tasks in the weight of all runs."""
-    found: dict[str, float] = {}
-    for run, weight in zip(known, weights, strict=True):
-        found[run.task] = found.get(run.task, 0.0) + float(weight / max(weights.sum(), 1e-300))
-    return found
-
-
-def nearest_table(position: str, known: Sequence[AtlasRun], weights: Floats) -> Table:
-    """The tasks that weigh most, and what their runs with an encoding did; or with one of its family, or with any."""
-    rows, shares = [], _by_task(known, weights)
-    for task in sorted(shares, key=lambda task: -shares[task])[:_NEAREST]:
+def nearest_table(design: str, known: Sequence[AtlasRun], gaps: Floats) -> Table:
+    """The nearest tasks, and what their runs did with an encoding or model; or with one of its family, or with any."""
+    gap: dict[str, float] = {}
+    for run, one in zip(known, gaps, strict=True):
+        gap[run.task] = min(gap.get(run.task, np.inf), float(one))
+    rows = []
+    for task in sorted(gap, key=lambda task: gap[task])[:_NEAREST]:
         runs = [run for run in known if run.task == task]
-        family = [run for run in runs if position and family_of(run.position) == family_of(position)]
-        runs = [run for run in runs if run.position == position] or family or runs
+        family = [run for run in runs if design and family_of(run.design) == family_of(design)]
+        runs = [run for run in runs if run.design == design] or family or runs
         held = [held for run in runs if (held := holds_at(run, 4)) is not None]
         exact = [exact for run in runs if (exact := run.exact_at(4)) is not None]
-        encodings = {run.position for run in runs}
-        with_what = encodings.pop() if len(encodings) == 1 else f"{len(encodings)} encodings"
+        designs = {run.design for run in runs}
+        with_what = designs.pop() if len(designs) == 1 else f"{len(designs)} of them"
         counts = [f"{sum(marks)} of {len(marks)}" for marks in ([run.learned for run in runs], held)]
         value = sum(exact) / len(exact) if exact else None
-        rows.append((task, runs[0].facts.oracle_class, with_what, shares[task], *counts, value))
+        rows.append((task, runs[0].facts.oracle_class, with_what, gap[task], *counts, value))
     return Table("forecast.nearest", _TASKS, tuple(rows), "nearest tasks (runs by seed)")
+
+
+class FittedForecaster(Protocol):
+    """A forecaster that was fitted several times, with different weights of the known cases."""
+
+    def at(self, asked: Cases, fits: Ints) -> tuple[Floats, Floats]: ...
+
+
+class Forecaster(Protocol):
+    """A way to forecast, such as a `Regression`."""
+
+    def fit(self, known: Cases, horizon: int, weights: Floats) -> FittedForecaster: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """A forecaster's forecasts at one horizon: `holds` [asked], `outcomes` [asked, grid], and intervals."""
+
+    holds: Floats
+    outcomes: Floats
+    intervals: tuple[Interval | None, ...]
+
+
+def outlook(forecaster: Forecaster, asked: Cases, known: Cases, horizon: int, level: float = LEVEL) -> Outlook:
+    """Forecasts from cases of other tasks. Intervals are calibrated on the known cases of the same stratum, each
+    forecast without its task."""
+    known = known.part(~np.isnan(known.holds[:, horizon]))
+    tasks, place = np.unique(known.task, return_inverse=True)
+    without = place != np.arange(len(tasks))[:, None]  # [tasks, known]: all but the cases of a task
+    fitted = forecaster.fit(known, horizon, known.weight * np.concatenate([np.ones((1, len(known))), without]))
+    holds, outcomes = fitted.at(asked, np.zeros(len(asked), dtype=np.intp))
+    measured = GRID[np.argmax(known.outcomes[:, horizon], axis=1)]
+    unusual: dict[str, tuple[Ints, Floats]] = {}  # by stratum: the cases compared, and their scores
+    ends = []
+    for number, stratum in enumerate(asked.stratum):
+        if stratum not in unusual:
+            alike = np.flatnonzero(known.stratum == stratum)
+            forecasts = fitted.at(known.part(alike), 1 + place[alike])[1]
+            unusual[stratum] = place[alike], scores(forecasts, measured[alike])
+        compared, known_scores = unusual[stratum]
+        if len(present := np.unique(compared)) < least_tasks(level):
+            ends.append(None)
+            continue
+        own = fitted.at(asked.part(np.full(len(present), number)), 1 + present)[1]
+        ends.append(interval(own, known_scores, np.searchsorted(present, compared), level))
+    return Outlook(holds, outcomes, tuple(ends))
 
 
 def predict(
     asked: AtlasRun,
     known: Sequence[AtlasRun],
-    relevance: Relevance,
     multiples: Sequence[float],
     *,
     seen: float | None = None,
     level: float = LEVEL,
 ) -> Prediction:
     """The forecast for a run from runs of other tasks. Its intervals are calibrated on the runs with the same encoding
-    or, where the run was `seen` up to a multiple of its training size, on those that held up to there as it did."""
+    or model or, where the run was `seen` up to a multiple of its training size, on those that held up to there as it
+    did."""
     known = tuple(run for run in known if run.task != asked.task)
     everything = cases_of((asked, *known), multiples, seen)
     own, cases = everything.part(np.array([0])), everything.part(np.arange(1, len(known) + 1))
-    weights = relevance.weights(own, cases)
-    group, ours = (cases.stratum, own.stratum) if seen is not None else (c.features["position"] for c in (cases, own))
-    alike = np.flatnonzero(group == ours[0])
-    ends = [_interval(weights, cases, relevance, alike, number, level) for number in range(len(multiples))]
+    found = [outlook(forecaster(seen), own, cases, number, level) for number in range(len(multiples))]
+    features = BEFORE if seen is None else (*BEFORE, *SHOWN)
     return Prediction(
         asked=asked,
         known=known,
         multiples=tuple(multiples),
-        holds=mixtures(weights, cases.holds)[0],
-        outcomes=mixtures(weights, cases.outcomes)[0],
-        intervals=tuple(ends),
-        weights=weights[0] / weights.sum(),
-        compared=len(np.unique(cases.task[alike])),
+        holds=np.minimum.accumulate(np.array([one.holds[0] for one in found])),
+        outcomes=np.array([one.outcomes[0] for one in found]),
+        intervals=tuple(one.intervals[0] for one in found),
+        gaps=distances(own, cases, [name for name in features if name not in CURVED])[0],
+        compared=len(np.unique(cases.task[cases.stratum == own.stratum[0]])),
         level=level,
         seen=seen,
     )
 
 
-def _interval(
-    weights: Floats, cases: Cases, relevance: Relevance, alike: np.ndarray, number: int, level: float
-) -> Interval | None:
-    here = np.array([place for place in alike if not np.isnan(cases.outcomes[place, number, 0])], dtype=np.intp)
-    if len(np.unique(cases.task[here])) < least_tasks(level):
-        return None
-    compared = cases.part(here)
-    forecasts = mixtures(relevance.weights(compared, cases), cases.outcomes[:, number])
-    measured = GRID[np.argmax(compared.outcomes[:, number], axis=1)]
-    parts = by_task(weights, cases, number)[0]
-    own = mixed(parts.sum(axis=0) - parts)
-    places = np.searchsorted(np.unique(cases.task), compared.task)
-    return interval(own, scores(forecasts, measured), places, level)
+def forecaster(seen: float | None) -> Regression:
+    """What forecasts are made with, before training and for a checkpoint."""
+    return Regression(BEFORE) if seen is None else Regression((*BEFORE, *SHOWN), CURVED[0])

@@ -30,7 +30,7 @@ def measured_shares(task: Task, card: Card, atlas: Atlas) -> list[Claim]:
     """For each encoding of a card on which the oracle does not decide: the share of similar tasks that held, at the
     card's multiple of the training size or the largest of the atlas, with Wilson's interval over tasks."""
     silent = [verdict.encoding for verdict in card.verdicts.values() if verdict.outlook == "unknown"]
-    measured = {run.position for run in atlas.runs}
+    measured = {run.design for run in atlas.runs}
     asked = [encoding for encoding in silent if encoding in measured]
     if not asked:
         return []
@@ -48,7 +48,7 @@ def share_of(facts: TaskFacts, encoding: str, multiple: float, runs: Sequence[At
     unlearned, sizes = set(), set()
     for run in runs:
         held = holds_at(run, multiple)
-        if run.position != encoding or (run.facts.oracle_class, run.facts.readout) != alike or held is None:
+        if run.design != encoding or (run.facts.oracle_class, run.facts.readout) != alike or held is None:
             continue
         sizes.add(run.train_size)
         if run.learned:

@@ -1,19 +1,9 @@
-"""Forecasts from similar cases: the outcomes of known cases, weighted by how similar they are.
-
-A case is a task with an encoding, perhaps with what a checkpoint has shown so far. With a distance d_f for each feature
-f, a known case j has the weight
-
-    w_j = e + exp(-sum_f r_f d_f),        r_f >= 0, e > 0
-
-in the forecast for another one. The relevances r and the floor e are chosen so that every task of the atlas is forecast
-as well as possible from the others (leave one task out; sum of CRPS and Brier score). With r large for the oracle's
-class and the encoding and 0 for all other features this is the base rate by class and encoding, and with r = 0 it is
-the base rate of everything: both are special cases.
-"""
+"""Cases and how near they are to each other. A case is a task with an encoding or another model, perhaps with what a
+checkpoint has shown so far."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +17,7 @@ class Cases:
     """Cases and what became of them.
 
     task       [cases], numbers: cases of one task are never used for one another
-    stratum    [cases], texts: neither are cases of different strata
+    stratum    [cases], texts: intervals are calibrated on cases of the same stratum
     features   by name [cases]: texts, compared for equality, or numbers, whose distance is their difference
     weight     [cases], the share of its task and encoding that a case stands for
     outcomes   [cases, horizons, grid], distributions of exact match; NaN where it was not measured
@@ -50,30 +40,13 @@ class Cases:
         return replace(self, **own, features={name: values[chosen] for name, values in self.features.items()})
 
 
-@dataclass(frozen=True)
-class Relevance:
-    """How much each feature matters, and ln e."""
-
-    by_feature: Mapping[str, float]
-    floor: float
-
-    def distances(self, asked: Cases, known: Cases) -> Floats:
-        """sum_f r_f d_f for each case asked about and each known one."""
-        total = np.zeros((len(asked), len(known)))
-        for name, relevance in self.by_feature.items():
-            if relevance:
-                total += relevance * distance(asked.features[name], known.features[name])
-        return total
-
-    def weights(self, asked: Cases, known: Cases) -> Floats:
-        """The weights of the known cases, [asked, known]; none for a case of the same task or another stratum."""
-        found = np.exp(self.floor) + np.exp(-self.distances(asked, known))
-        return found * known.weight * usable(asked, known)
-
-
-def usable(asked: Cases, known: Cases) -> NDArray[np.bool_]:
-    """Which known cases may be used for which: those of other tasks and of the same stratum, [asked, known]."""
-    return (asked.task[:, None] != known.task) & (distance(asked.stratum, known.stratum) == 0)
+def distances(asked: Cases, known: Cases, features: Iterable[str]) -> Floats:
+    """The sum of the distances by these features, [asked, known]. All count alike: whether one that varies little is
+    relevant is not known."""
+    total = np.zeros((len(asked), len(known)))
+    for name in features:
+        total += distance(asked.features[name], known.features[name])
+    return total
 
 
 def distance(first: NDArray, second: NDArray) -> Floats:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from lengthwise.errors import UsageError
 from lengthwise.models.architecture import Architecture, Interface
@@ -101,6 +101,11 @@ def model_of(given: Any) -> Model:
 
         return GivenNetwork(given)
     raise UsageError(f"model takes a text such as lstm, a class of torch.nn.Module or a network, not {given!r}")
+
+
+def brief_spec(spec: str | Mapping[str, Any]) -> str:
+    """The spec of a model other than our Transformer, without the settings that have their defaults."""
+    return models.text_of(replace(cast(Any, models.restore(spec))))
 
 
 def plain_model(model: Model) -> dict[str, Any]:

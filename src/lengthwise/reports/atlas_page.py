@@ -1,4 +1,4 @@
-"""The map of an atlas: tasks down, encodings across, coloured by reach; the cell pointed at shows its curves.
+"""The map of an atlas: tasks down, encodings and models across, coloured by reach; the cell pointed at shows curves.
 
 The table stands in the page as text, so that it is whole without a script; the script filters it and draws curves.
 """
@@ -32,8 +32,8 @@ AT = 4.0
 explain(
     {
         "atlas.map": "The atlas: how far models hold",
-        "atlas.answer": "{runs:,} trained models: {tasks} tasks, {encodings} encodings. {learned:.0%} learned their "
-        "training range, and {held:.0%} hold at {at:g} times the training size.",
+        "atlas.answer": "{runs:,} trained models: {tasks} tasks, {designs} encodings and models. {learned:.0%} learned "
+        "their training range, and {held:.0%} hold at {at:g} times the training size.",
         "atlas.class_counting": "counting alone",
         "atlas.class_positions": "counting with positions",
         "atlas.class_neither": "neither",
@@ -79,19 +79,18 @@ def render_map(atlas: Atlas) -> str:
         raise UsageError("the atlas has no runs, so there is no map to draw")
     runs: dict[tuple[str, str], list[AtlasRun]] = defaultdict(list)
     for run in atlas.runs:
-        runs[run.task, run.position].append(run)
-    encodings = tuple(dict.fromkeys(run.position for run in atlas.runs))
+        runs[run.task, run.design].append(run)
     places = {key: place for place, key in enumerate(runs)}
     rows = []
     for task in atlas.tasks:
-        own = [runs.get((task, encoding)) for encoding in encodings]
+        own = [runs.get((task, design)) for design in atlas.designs]
         first = next(found[0] for found in own if found)
-        cells = tuple(_cell(found, places[task, found[0].position]) if found else None for found in own)
+        cells = tuple(_cell(found, places[task, found[0].design]) if found else None for found in own)
         rows.append(MapRow(task, first.facts.oracle_class, first.group, cells))
     values = {
         "title": sentence("atlas.map"),
-        "answer": _answer(atlas, encodings),
-        "encodings": encodings,
+        "answer": _answer(atlas),
+        "designs": atlas.designs,
         "rows": rows,
         "levels": [f"{level:g}×" for level in LEVELS],
         "choices": [_choice("class", rows, "oracle_class"), _choice("group", rows, "group")],
@@ -105,15 +104,15 @@ def _cell(runs: Sequence[AtlasRun], place: int) -> MapCell:
     mean = sum(multiples) / len(multiples)
     level = sum(mean >= least for least in LEVELS)
     first, reaches = runs[0], ", ".join(str(reach_of(run)) for run in runs)
-    words = f"{first.task}, {first.position}: reach {reaches}, trained to {first.train_size}; theory: {first.verdict}"
+    words = f"{first.task}, {first.design}: reach {reaches}, trained to {first.train_size}; theory: {first.verdict}"
     each = [f"{multiple:.2g}" if multiple else "–" for multiple in multiples]
     text = "/".join(dict.fromkeys(each)) if len(set(each)) <= 2 else f"{mean:.2g}"
     return MapCell(place, text, level, first.verdict, words)
 
 
-def _answer(atlas: Atlas, encodings: Sequence[str]) -> str:
+def _answer(atlas: Atlas) -> str:
     far = [held for run in atlas.runs if (held := holds_at(run, AT)) is not None]
-    values = {"runs": len(atlas.runs), "tasks": len(atlas.tasks), "encodings": len(encodings), "at": AT}
+    values = {"runs": len(atlas.runs), "tasks": len(atlas.tasks), "designs": len(atlas.designs), "at": AT}
     values |= {"learned": sum(run.learned for run in atlas.runs) / len(atlas.runs)}
     return sentence("atlas.answer", {**values, "held": sum(far) / max(1, len(far))})
 
@@ -127,7 +126,7 @@ def _choice(name: str, rows: Sequence[MapRow], field: str) -> dict[str, Any]:
 def _curves(runs: Sequence[AtlasRun]) -> dict[str, Any]:
     """What the script draws of a cell."""
     first = runs[0]
-    about = {"task": first.task, "encoding": first.position, "trained": first.train_size, "verdict": first.verdict}
+    about = {"task": first.task, "design": first.design, "trained": first.train_size, "verdict": first.verdict}
     seeds = [
         {"seed": r.seed, "reach": reach_of(r), "learned": r.learned, "exact": r.exact, "sizes": r.sizes} for r in runs
     ]

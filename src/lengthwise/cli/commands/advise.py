@@ -51,7 +51,8 @@ def _write(record: Record) -> None:
         print("\nassumed")
         write_list(assumed.values(), "- ", "  ")
     print("\ntry it")
-    print(f"  {record.data['command']}")
+    for command in record.data["commands"]:
+        print(f"  {command}")
     if record.data["changes"]:
         print("\nwhat would change it")
         write_list((change["sentence"] for change in record.data["changes"]), "- ", "  ")

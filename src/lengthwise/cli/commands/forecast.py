@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from lengthwise.cli.commands.records import write_record
 from lengthwise.cli.options import task_chosen, task_needed
-from lengthwise.cli.output import narrate, write_object, written
+from lengthwise.cli.output import write_object
 from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas, load_atlas
 from lengthwise.forecasts.checkpoint import forecast_subject
@@ -16,8 +15,7 @@ from lengthwise.forecasts.conformal import LEVEL
 from lengthwise.forecasts.evaluate import evaluate
 from lengthwise.forecasts.forecast import forecast
 from lengthwise.forecasts.unlabelled import forecast_unlabelled
-from lengthwise.integrity import RUN, sealed
-from lengthwise.outputs import write_output
+from lengthwise.integrity import RUN
 from lengthwise.probes.probe import Context
 from lengthwise.progress import shown
 from lengthwise.records import Record
@@ -31,8 +29,6 @@ def run(options: argparse.Namespace) -> int:
     level = LEVEL if options.level is None else options.level
     if not 0 < level < 1:
         raise UsageError(f"--level lies between 0 and 1, not at {level:g}")
-    if options.out is not None and not options.evaluate:
-        raise UsageError("--out goes with --evaluate")
     atlas = load_atlas(options.atlas)
     if options.evaluate:
         record = _evaluated(atlas, options)
@@ -57,25 +53,24 @@ def _before(atlas: Atlas, level: float, options: argparse.Namespace) -> Record:
     if options.task is not None and Path(options.task, RUN).exists():
         raise UsageError(f"{options.task} is a run; say up to which size it is to be measured with --seen N")
     task = tasks.make(task_needed(options))
-    return forecast(task, options.position or "none", train_size=options.train_size, level=level, atlas=atlas)
+    how = {"model": options.model or "transformer", "train_size": options.train_size, "level": level}
+    return forecast(task, options.position or "none", **how, atlas=atlas)
 
 
 def _evaluated(atlas: Atlas, options: argparse.Namespace) -> Record:
-    given = ("task", "regex", "dfa", "data", "position", "train_size", "level", *_SUBJECT)
+    given = ("task", "regex", "dfa", "data", "position", "model", "train_size", "level", *_SUBJECT)
     if wrong := [name for name in given if getattr(options, name)]:
         raise UsageError(f"--evaluate forecasts the tasks of the atlas; leave {wrong[0].replace('_', '-')} out")
-    narrate(f"forecasting {len(atlas.tasks)} tasks, each from the others …", options.quiet)
-    record = evaluate(atlas)
-    if options.out is not None:
-        with written(options.out, options.quiet, "what is kept"):
-            write_output(Path(options.out), json.dumps(sealed(record.data["kept"]), indent=1))
-    return record
+    with shown(quiet=options.quiet) as progress:
+        return evaluate(atlas, progress)
 
 
 def _of_subject(atlas: Atlas, level: float, options: argparse.Namespace) -> Record:
     """The forecast for a trained model."""
     if options.task is None:
         raise UsageError("say which model: the folder of a run, or my.py::build")
+    if options.model is not None:
+        raise UsageError("--model is for a forecast before training; with --seen the model is the first argument")
     spec = task_chosen(argparse.Namespace(**{**vars(options), "task": options.of_task}))
     task = None if spec is None else tasks.make(spec)
     from lengthwise.subjects.open import open_subject  # torch

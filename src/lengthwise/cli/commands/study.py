@@ -190,7 +190,8 @@ def _counts(progress: StudyProgress) -> str:
 
 
 def _ended(run: RunRecord) -> str:
-    name = ", ".join(part for part in (run.task, run.position, run.variant, f"seed {run.seed}") if part)
+    design = str(run.settings.get("model") or run.position)
+    name = ", ".join(part for part in (run.task, design, run.variant, f"seed {run.seed}") if part)
     if run.summary is None:
         again = "; it is tried once more" if run.attempts < 2 else ""
         return f"{name} failed: {run.reason}{again}"

@@ -36,7 +36,7 @@
     others.forEach((other) => other.seeds.forEach((one) => line(one, "other")));
     cell.seeds.forEach((one) => line(one, "own"));
     const reaches = cell.seeds.map((one) => (one.learned ? `${one.reach}` : `${one.reach} (not learned)`)).join(", ");
-    caption.textContent = `${cell.task}, ${cell.encoding}: reach ${reaches}; trained to ${cell.trained}; theory: ${cell.verdict}. Pale: the other encodings.`;
+    caption.textContent = `${cell.task}, ${cell.design}: reach ${reaches}; trained to ${cell.trained}; theory: ${cell.verdict}. Pale: the other encodings and models.`;
     figure.hidden = false;
   };
   const show = (event) => {
