@@ -37,6 +37,7 @@ class Hinted(Task):
 
     task: str
     hints: int = 64
+    words = Words(refusal="hints are for models that are trained on them")
 
     def __post_init__(self) -> None:
         if self.hints < 1:
@@ -54,8 +55,6 @@ class Hinted(Task):
             ("facts", Facts("", {}, references)),
         ):
             object.__setattr__(self, name, value)
-
-    words = Words(refusal="hints are for models that are trained on them")
 
     @functools.cached_property
     def base(self) -> Task:
