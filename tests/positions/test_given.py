@@ -60,6 +60,20 @@ def test_starts_in_training_are_uniform_over_the_limit(spec: str) -> None:
     assert len(counts) == 10 - still.max() and counts.min() > 0.6 * counts.mean()
 
 
+def test_testing_may_start_in_the_middle() -> None:
+    ids = np.array([[0, 1, 2, 0, 1], [0, 1, 2, 3, 4]])
+    for training in (False, True):
+        at = make_position("coupled:limit=20,start=middle").place(ids, SHAPE, None, training)
+        assert at.tolist() == [[0, 10, 11, 9, 10], [0, 9, 10, 11, 12]], "as many free below as above"
+    assert make_position("abacus:limit=20,start=middle").place(ids, SHAPE, None, False)[0].tolist() == [
+        0,
+        10,
+        11,
+        0,
+        10,
+    ]
+
+
 @pytest.mark.parametrize("spec", KINDS)
 def test_a_start_is_an_items_own(spec: str) -> None:
     position, ids = make_position(spec), np.array([[0, 1, 2, 0, 1], [0, 1, 0, 1, 2]])

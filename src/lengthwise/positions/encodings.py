@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lengthwise.positions.networks.encoders import Encoder
 
 
-def _networks():
+def networks():
     """The modules that the settings here build; they need torch."""
     from lengthwise.positions.networks import encoders
 
@@ -31,7 +31,7 @@ class NoPosition(Position):
     real = True
 
     def build(self, shape: Shape) -> Encoder:  # noqa: ARG002
-        return _networks().Encoder()
+        return networks().Encoder()
 
 
 @positions.register("learned", "ape")
@@ -51,7 +51,7 @@ class Learned(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        return _networks().LearnedEncoder(self.rows or shape.rows, shape.width)
+        return networks().LearnedEncoder(self.rows or shape.rows, shape.width)
 
 
 @positions.register("sinusoidal")
@@ -78,7 +78,7 @@ class Sinusoidal(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        return _networks().SinusoidalEncoder(shape.width, self.base, self.scale)
+        return networks().SinusoidalEncoder(shape.width, self.base, self.scale)
 
 
 @positions.register("alibi")
@@ -114,7 +114,7 @@ class Alibi(Position):
         return [self.first * 2.0 ** (step * head) for head in range(heads)]
 
     def build(self, shape: Shape) -> Encoder:
-        return _networks().AlibiEncoder(self.slopes(shape.heads))
+        return networks().AlibiEncoder(self.slopes(shape.heads))
 
 
 @positions.register("kerple")
@@ -134,8 +134,8 @@ class Kerple(Position):
 
     def build(self, shape: Shape) -> Encoder:
         if self.variant == "log":
-            return _networks().LogEncoder(shape.heads)
-        return _networks().PowerEncoder(Alibi().slopes(shape.heads))
+            return networks().LogEncoder(shape.heads)
+        return networks().PowerEncoder(Alibi().slopes(shape.heads))
 
 
 @positions.register("t5")
@@ -162,7 +162,7 @@ class T5(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        return _networks().T5Encoder(shape.heads, self.buckets, self.furthest, shape.causal)
+        return networks().T5Encoder(shape.heads, self.buckets, self.furthest, shape.causal)
 
 
 @positions.register("fire")
@@ -194,7 +194,7 @@ class Fire(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        return _networks().FireEncoder(
+        return networks().FireEncoder(
             shape.heads, self.hidden, self.threshold or max(shape.trained / 4, 1.0), self.rate
         )
 
@@ -284,9 +284,9 @@ class Rope(Position):
         return int(self.share * width / 2 + 1e-9)  # a share of 0.7 of 10 pairs is 7, whatever its last digit
 
     def build(self, shape: Shape) -> Encoder:
-        networks, width, original = _networks(), shape.head_width, self.original or shape.trained
+        made, width, original = networks(), shape.head_width, self.original or shape.trained
         if self.scaling == "dynamic":
-            return networks.DynamicRopeEncoder(width, self.base, original, self.factor, self.turned(width))
-        turns = networks.frequencies(width, self.base, self.scaling, self.factor, original, self.low, self.most_turns)
+            return made.DynamicRopeEncoder(width, self.base, original, self.factor, self.turned(width))
+        turns = made.frequencies(width, self.base, self.scaling, self.factor, original, self.low, self.most_turns)
         turns[self.turned(width) :] = 0
-        return networks.RopeEncoder(turns, networks.yarn_factor(self.factor) if self.scaling == "yarn" else 1.0)
+        return made.RopeEncoder(turns, made.yarn_factor(self.factor) if self.scaling == "yarn" else 1.0)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from lengthwise.errors import OutOfPositions, UsageError
 from lengthwise.positions import positions
-from lengthwise.positions.encodings import Learned
+from lengthwise.positions.encodings import networks
 from lengthwise.positions.position import Position, Shape
 
 if TYPE_CHECKING:
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class _FromTask(Position):
     """A table with one trained vector per id, added to the embedding. In training the ids of every item are moved on by
-    a random step that keeps them within the `limit`, in testing by the smallest one."""
+    a random step that keeps them within the `limit`; in testing by the `first` of these or by the one in the middle."""
 
     limit: int = 0
+    start: Literal["first", "middle"] = "first"
     shift_invariant = False
     beyond_training = False
     from_task = True
@@ -37,7 +38,7 @@ class _FromTask(Position):
         return positions.text_of(self)
 
     def build(self, shape: Shape) -> Encoder:
-        return Learned(self._limit(shape) + 1).build(shape)
+        return networks().IdEncoder(self._limit(shape) + 1, shape.width)
 
     def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:  # noqa: ARG002
         raise UsageError(
@@ -53,10 +54,12 @@ class _FromTask(Position):
                 f"{self._name} has positions up to {limit}, too few for ids that need {most}; "
                 f"train with limit={most} or more"
             )
-        start = np.full_like(highest, least)
+        room = limit - highest
         if training and seeds is not None:
-            start += seeds.draws("start", items=range(len(ids))).integers(0, limit - highest + 1, 1)
-        return np.where(own < 0, 0, own + start)
+            steps = seeds.draws("start", items=range(len(ids))).integers(0, room + 1, 1)
+        else:
+            steps = room // 2 if self.start == "middle" else 0
+        return np.where(own < 0, 0, own + least + steps)
 
     @abc.abstractmethod
     def _own(self, ids: Ints) -> tuple[Ints, int]:
@@ -72,10 +75,11 @@ class Coupled(_FromTask):
     """Tokens that the task couples share a trained vector, such as digits of equal significance (Cho et al. 2024).
 
     A token of id i has position start + i. Signs and `<sep>` share the position `start`, next to that of the first
-    symbol of the answer; `<bos>` has 0. `start` is 1 in testing, and in training uniform over all that keep an item
-    within `limit` (0: the number of tokens of the longest test; the largest id of the test and 1 is enough, and learns
-    faster). The authors write operands from the highest digit down and sums from the lowest up, filled with zeros to
-    one length, so that their ids fall where ours rise.
+    symbol of the answer; `<bos>` has 0. In training the start is uniform over all that keep an item within `limit` (0:
+    the number of tokens of the longest test; the largest id of the test and 1 is enough). In testing it is 1 as
+    published, or with `start=middle` the one in the middle, as positions near both ends are seen less in training.
+    The authors write operands from the highest digit down and sums from the lowest up, filled with zeros to one length,
+    so that their ids fall where ours rise.
     """
 
     def _own(self, ids: Ints) -> tuple[Ints, int]:
@@ -91,7 +95,8 @@ class Abacus(_FromTask):
 
     A number is a run of tokens with ids; numbers are to be written from the lowest digit up. All other tokens have
     position 0. In training a random start is added, uniform over all that keep the item within `limit` (0: the number
-    of tokens of the longest test). The authors draw it from 0 to 99 whatever the length, one per batch.
+    of tokens of the longest test), and in testing none, or with `start=middle` half of the largest. The authors draw
+    it from 0 to 99 whatever the length, one per batch.
     """
 
     def _own(self, ids: Ints) -> tuple[Ints, int]:

@@ -29,7 +29,7 @@ class AssociativeRecall(Task):
     symbol; the number of keys bounds the number of pairs.
 
     With several `queries` the prompt ends with that many keys, drawn independently, and each of them is tagged with its
-    value: `k3 v1 k7 v0 k7 k3` → `v0 v1` for two. More answers per prompt make the task easier to learn.
+    value: `k3 v1 k7 v0 k7 k3` → `v0 v1` for two (Arora et al. 2024).
     """
 
     keys: int = 150

@@ -55,6 +55,22 @@ class LearnedEncoder(Encoder):
         return self.table[at]
 
 
+class IdEncoder(LearnedEncoder):
+    """A table whose rows start as those of `LearnedEncoder` and move 50 times more slowly, as rows of size 1 would.
+
+    So they stay close to random vectors, no two of which are alike. Rows that move freely settle on a code that repeats
+    after the longest training item, as no two ids further apart ever meet in training (docs/log.md).
+    """
+
+    def __init__(self, rows: int, width: int) -> None:
+        Encoder.__init__(self)
+        self.units = nn.Parameter(torch.randn(rows, width))
+
+    @property
+    def table(self) -> Tensor:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return 0.02 * self.units
+
+
 class SinusoidalEncoder(Encoder):
     amplitude: Tensor
 
