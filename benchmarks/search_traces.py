@@ -65,7 +65,7 @@ def steps_a_second(name: str, pool: int, rounds: int) -> float:
         first = next(turns) * POOL
         for step in range(first, first + POOL):
             batch = found.at(step)
-            loss = loss_of(task, logits_of(model, batch, Seeds(step), training=True), batch)
+            loss = loss_of(task, logits_of(model, task, batch, Seeds(step), training=True), batch)
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
             optimiser.step()

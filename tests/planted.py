@@ -47,6 +47,7 @@ TASKS_OF_RUNS: dict[str, Callable[[str], dict[str, Any]]] = {
     "file": lambda path: {"name": path},
     "settings": lambda path: {"name": f"{path}::Repeat", "letters": 3},
     "along": lambda path: {"name": "along", "task": f"{path}::Repeat", "axis": "depth", "at": 3},
+    "hinted": lambda path: {"name": "hinted", "task": f"{path}::Repeat"},
     "member": lambda path: {"name": "regular_member", "language": f"{path}::Repeat"},
 }
 

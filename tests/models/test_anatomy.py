@@ -40,7 +40,9 @@ def test_the_parts_give_the_logits_of_the_model(position, rule, causal):
     assert torch.allclose(trace.blocks[0].attention_weights.sum(-1), torch.ones(()).double())
 
 
-@pytest.mark.parametrize("position", ["rope", "alibi", "learned", "sinusoidal", "fire"])
+@pytest.mark.parametrize(
+    "position", ["rope", "rope:share=0.5", "alibi", "learned", "coupled", "sinusoidal", "fire", "rope+floats"]
+)
 def test_positions_that_are_given_are_used(position):
     model, at = make("softmax", position), torch.arange(TOKENS)[None] * 2 + 3
     assert (run(anatomy_of(model), text(), at).output - model(text(), at=at).detach()).abs().max() <= 1e-10

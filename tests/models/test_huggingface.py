@@ -25,6 +25,7 @@ SMALL = {"vocab_size": 31, "hidden_size": 24, "num_hidden_layers": 2, "num_atten
 GPT2 = {"vocab_size": 31, "n_embd": 24, "n_layer": 2, "n_head": 4, "n_positions": 64}
 ENCODER = {**SMALL, "max_position_embeddings": 50}
 YARN = {"rope_type": "yarn", "factor": 4.0, "rope_theta": 10000.0, "original_max_position_embeddings": 16}
+SHARE = {"rope_type": "proportional", "rope_theta": 100.0, "partial_rotary_factor": 0.67}
 
 NEOX = {**SMALL, "hidden_size": 32, "max_position_embeddings": 64}
 QUARTER, WHOLE = ({"rope_type": "default", "rope_theta": 100.0, "partial_rotary_factor": f} for f in (0.25, 1.0))
@@ -45,6 +46,9 @@ CASES = {
     ),
     "llama with yarn": lambda: transformers.LlamaForCausalLM(
         transformers.LlamaConfig(**SMALL, rope_parameters=YARN, max_position_embeddings=64)
+    ),
+    "llama that turns a share of its pairs": lambda: transformers.LlamaForCausalLM(
+        transformers.LlamaConfig(**SMALL, rope_parameters=SHARE, max_position_embeddings=64)
     ),
     "llama without head": lambda: transformers.LlamaModel(transformers.LlamaConfig(**SMALL)),
     "mistral with a window": lambda: transformers.MistralForCausalLM(

@@ -161,6 +161,8 @@ def test_a_gguf_file_is_read_with_it_too(tmp_path):
 def test_what_has_no_rope_is_refused(tmp_path):
     with pytest.raises(UsageError, match="nothing to scale"):
         scaled(open_subject(small_decoder(tmp_path / "m", "gpt2")), "yarn:factor=4")
+    with pytest.raises(UsageError):
+        rescaled(made(rope_type="proportional", partial_rotary_factor=0.5), make_scaling("yarn:factor=4"))
     for spec in ("ntk:factor=4", "by_parts:factor=4"):
         with pytest.raises(UsageError, match="transformers does not have"):
             by_transformers(rescaled(made(), make_scaling(spec)))

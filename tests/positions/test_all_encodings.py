@@ -1,5 +1,6 @@
 """Every registered encoding, with its settings and with wrappers: the contract, the specs, and life in a model."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -16,10 +17,17 @@ VARIANTS = {
         *(f"rope:scaling={name},factor=4" for name in ("interpolation", "ntk", "by_parts", "llama3", "yarn")),
         DYNAMIC,
         f"{DYNAMIC},factor=4",
+        "rope:share=0.75",
+        f"{DYNAMIC},share=0.5",
     ],
 }
 BASES = [spec for name in positions.names() for spec in [name, *VARIANTS.get(name, [])]]
-SPECS = BASES + [f"{base}+{wrapper}" for base in BASES for wrapper in wrappers.names()]
+FROM_TASK, REAL = (
+    ("coupled", "abacus"),
+    ("none", "sinusoidal", "alibi", "kerple", "fire", "rope", f"{DYNAMIC},share=0.5"),
+)
+WRAPPED = [f"{base}+{name}" for base in BASES if base not in FROM_TASK for name in ("offset", "randomized")]
+SPECS = BASES + WRAPPED + [f"{base}+floats" for base in REAL]
 TRAINED, TOKENS = 8, 15
 # What an encoder cannot know from these: with no encoding, any order; with a bias of |distance|, right from left.
 SYMMETRIC = ("none", "alibi", "kerple")
@@ -36,7 +44,11 @@ def model(spec: str, causal: bool = True) -> Transformer:
 
 def inputs(made: Transformer) -> tuple[torch.Tensor, torch.Tensor]:
     tokens = torch.randint(7, (3, TOKENS), generator=torch.Generator().manual_seed(4))
-    return tokens, made.architecture.position.indices(TOKENS, 3, made.shape, Seeds(6), True)
+    position = made.architecture.position
+    if position.from_task:  # two numbers of five digits and an answer
+        ids = np.tile([0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 0, 1, 2], (3, 1))
+        return tokens, torch.from_numpy(position.place(ids, made.shape, Seeds(6), True))
+    return tokens, position.indices(TOKENS, 3, made.shape, Seeds(6), True)
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -55,6 +67,18 @@ def test_specs_go_there_and_back(spec: str) -> None:
     position = make_position(spec)
     assert positions.text_of(position) == spec
     assert make_position(positions.text_of(position)) == position
+
+
+def test_every_wrapper_is_tried() -> None:
+    assert {spec.rpartition("+")[2] for spec in SPECS if "+" in spec} == set(wrappers.names())
+
+
+@pytest.mark.parametrize(
+    "spec", ["learned+floats", "t5+floats", "rope+offset+floats", "coupled+offset", "abacus+floats"]
+)
+def test_what_does_not_go_together_is_refused(spec: str) -> None:
+    with pytest.raises(UsageError):
+        make_position(spec)
 
 
 def test_objects_have_specs_too() -> None:

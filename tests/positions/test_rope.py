@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import UsageError
-from lengthwise.positions import Shape, make_position
+from lengthwise.positions import Shape, make_position, positions
 from lengthwise.positions.networks.encoders import Encoder
+from lengthwise.positions.scaling import make_scaling
 
 
 def built(spec: str, head_width: int = 8, trained: int = 10) -> Encoder:
@@ -64,11 +65,25 @@ def test_interpolation_is_rope_at_divided_positions() -> None:
     )
 
 
-@pytest.mark.parametrize("kind,spec", [("default", "rope"), ("linear", "rope:scaling=interpolation,factor=4")])
+@pytest.mark.parametrize(
+    "kind,spec",
+    [
+        ("default", "rope"),
+        ("linear", "rope:scaling=interpolation,factor=4"),
+        ("proportional", "rope:share=0.6,scaling=interpolation,factor=4"),
+    ],
+)
 def test_agrees_with_transformers(kind: str, spec: str) -> None:
     llama = pytest.importorskip("transformers.models.llama.modeling_llama")
     config = pytest.importorskip("transformers.models.llama.configuration_llama").LlamaConfig(
-        hidden_size=16, num_attention_heads=2, rope_parameters={"rope_type": kind, "rope_theta": 10000.0, "factor": 4.0}
+        hidden_size=16,
+        num_attention_heads=2,
+        rope_parameters={
+            "rope_type": kind,
+            "rope_theta": 10000.0,
+            "factor": 4.0,
+            **({"partial_rotary_factor": 0.6} if kind == "proportional" else {}),
+        },
     )
     x, at = noise(1, 2, 6, 8).float(), torch.arange(6)[None] * 17
     cos, sin = llama.LlamaRotaryEmbedding(config)(x, at)
@@ -118,3 +133,35 @@ def test_bad_settings() -> None:
         make_position("rope:factor=4")
     with pytest.raises(UsageError, match="one of none, interpolation"):
         make_position("rope:scaling=longrope")
+
+
+@pytest.mark.parametrize(("share", "turned"), [(0.75, 6), (0.5, 4), (0.7, 5), (1.0, 8)])
+def test_a_share_of_the_pairs_turns(share: float, turned: int) -> None:
+    """The fastest pairs as without a share, the others not at all: a direct rotation of these coordinates."""
+    shape = Shape(32, 2, 40, 40)
+    plain, part = make_position("rope").build(shape), make_position(f"rope:share={share}").build(shape)
+    x, at = torch.randn(3, 2, 5, 16, dtype=torch.float64), torch.tensor([[0, 3, 4, 90, 1000]])
+    whole, some = plain.rotate(x, at), part.rotate(x, at)
+    pairs = [*range(turned), *range(8, 8 + turned)]
+    still = [one for one in range(16) if one not in pairs]
+    assert torch.equal(some[..., pairs], whole[..., pairs])
+    assert torch.equal(some[..., still], x[..., still])
+
+
+def test_a_share_stays_with_a_scaling() -> None:
+    shape = Shape(16, 1, 40, 8)
+    for scaling in ("interpolation", "ntk", "by_parts", "yarn"):
+        encoder = make_position(f"rope:scaling={scaling},factor=4,share=0.5").build(shape)
+        assert encoder.turns[4:].eq(0).all() and encoder.turns[:4].gt(0).all()  # pyright: ignore
+    dynamic = make_position("rope:scaling=dynamic,share=0.5").build(shape)
+    assert dynamic.turns_at(100)[4:].eq(0).all() and dynamic.turns_at(100)[:4].gt(0).all()  # pyright: ignore
+    scaled = make_scaling("yarn:factor=4").position(make_position("rope:share=0.5+offset"))
+    assert positions.text_of(scaled) == "rope:scaling=yarn,factor=4,share=0.5+offset"
+
+
+def test_a_share_that_turns_nothing_is_refused() -> None:
+    for spec in ("rope:share=0", "rope:share=1.5"):
+        with pytest.raises(UsageError):
+            make_position(spec)
+    with pytest.raises(UsageError, match=r"0\.25"):
+        make_position("rope:share=0.2").check(Shape(32, 4, 40, 40))

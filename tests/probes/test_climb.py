@@ -44,7 +44,7 @@ def test_a_point_is_what_reading_items_one_by_one_gives() -> None:
             batch = level.task.batch(level.sizes[turn], SEED, [number], role="test")
             alone.append(right_on(model, level.task, batch))
             with torch.no_grad():
-                scores = logits_of(model, batch, None, training=False).double().softmax(dim=-1)
+                scores = logits_of(model, level.task, batch, None, training=False).double().softmax(dim=-1)
             truth = torch.from_numpy(batch.targets[batch.scored])
             losses += (-scores[torch.arange(len(truth)), truth].log()).tolist()
             sure += scores.amax(dim=-1).tolist()

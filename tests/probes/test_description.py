@@ -74,7 +74,7 @@ def test_the_loss_is_that_of_training_on_the_places_that_are_asked_for():
     subject = open_subject(model)
     inputs = inputs_for(subject, Context(task, sizes=(6,)), 8)
     with torch.no_grad():
-        expected = training_loss(task, logits_of(model, batch, None, training=False), batch)
+        expected = training_loss(task, logits_of(model, task, batch, None, training=False), batch)
     assert loss_of(subject.capability("weights"), inputs) == pytest.approx(float(expected), rel=1e-5)
 
 

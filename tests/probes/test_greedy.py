@@ -107,7 +107,7 @@ def test_models_that_know_nothing_make_their_first_mistake_at_the_same_place(tas
         marks, (items, tokens) = torch.from_numpy(batch.scored), batch.inputs.shape
         at = model.architecture.position.indices(tokens, items, model.shape, seeds, False).expand(items, -1)
         best = torch.zeros(items, tokens, dtype=torch.long)
-        best[marks] = logits_of(model, batch, seeds, training=False).argmax(-1)
+        best[marks] = logits_of(model, task, batch, seeds, training=False).argmax(-1)
         fast = first_mistakes(((best == torch.from_numpy(batch.targets)) | ~marks).numpy())
         for item in range(items):
             asked = np.flatnonzero(batch.scored[item])

@@ -11,7 +11,7 @@ import pytest
 
 from lengthwise.models.attention import attentions
 from lengthwise.positions import make_position, positions, wrappers
-from lengthwise.positions.wrapping import Offset, Randomized
+from lengthwise.positions.wrapping import Offset, RandomFloats, Randomized
 from lengthwise.registry import format_spec
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model
@@ -62,8 +62,9 @@ def test_huang2025_has_the_published_tasks() -> None:
 
 def test_positions_has_every_encoding() -> None:
     made = [make_position(text) for text in Study.read("positions").positions]
-    bases = {type(one.base if isinstance(one, Offset | Randomized) else one) for one in made}
-    assert bases == {positions.maker(name) for name in positions.names()}
+    bases = {type(one.base if isinstance(one, Offset | Randomized | RandomFloats) else one) for one in made}
+    from_tasks = {type(make_position(text)) for text in Study.read("arithmetic").positions[:2]}
+    assert bases | from_tasks == {positions.maker(name) for name in positions.names()} and not bases & from_tasks
     assert {wrappers.maker(name) for name in wrappers.names()} <= {type(one) for one in made}
 
 

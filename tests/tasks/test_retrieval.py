@@ -17,6 +17,7 @@ from lengthwise.testing import check_task
 SIZES = {
     "associative_recall": [1, 2, 20, 150],
     "associative_recall:keys=4,values=2": [1, 4],
+    "associative_recall:queries=5": [1, 2, 20],
     "induction": [3, 4, 20, 100],
     "induction:letters=2": [3, 5, 12],
     "kgram": [3, 4, 5, 20, 60],
@@ -27,6 +28,8 @@ SIZES = {
 WORKED = [
     ("associative_recall", "k3 v1 k7 v0 k4 v1 k7", "v0"),
     ("associative_recall", "k0 v25 k0", "v25"),
+    ("associative_recall:queries=2", "k3 v1 k7 v0 k7 k3", "v0 v1"),
+    ("associative_recall:queries=3", "k3 v1 k3 k3 k3", "v1 v1 v1"),
     ("induction", "d a c b a", "c"),
     ("induction", "a b a", "b"),
     ("kgram", "a b c a b a a b c b a b", "c"),
@@ -42,6 +45,8 @@ UNREADABLE = [
     ("associative_recall", "k1 v1 k1 v2 k1"),
     ("associative_recall", "k1 v1 k2"),
     ("associative_recall", "k1 v1 k150"),
+    ("associative_recall:queries=2", "k1 v1 k1"),
+    ("associative_recall:queries=2", "k1 v1 k1 k2"),
     ("induction", "a b c"),
     ("induction", "a b a c a"),
     ("induction", "a B a"),
@@ -61,7 +66,7 @@ def test_contract(spec: str) -> None:
 
 @pytest.mark.parametrize(("spec", "prompt", "answer"), WORKED)
 def test_worked_examples(spec: str, prompt: str, answer: str) -> None:
-    assert tuple(tasks.make(spec).solve(prompt.split())) == (answer,)
+    assert tuple(tasks.make(spec).solve(prompt.split())) == tuple(answer.split())
 
 
 @pytest.mark.parametrize(("spec", "prompt"), UNREADABLE)
@@ -75,6 +80,7 @@ def test_unreadable_prompts(spec: str, prompt: str) -> None:
     [
         "associative_recall:keys=0",
         "associative_recall:values=1",
+        "associative_recall:queries=0",
         "induction:letters=1",
         "kgram:k=0",
         "kgram:k=6,letters=9",

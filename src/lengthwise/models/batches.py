@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lengthwise.models.network import Network
 from lengthwise.models.placed import home
-from lengthwise.seeds import Seeds
+from lengthwise.seeds import Ints, Seeds
 from lengthwise.tasks.batch import Batch
 from lengthwise.tasks.task import Task
 
@@ -24,10 +24,18 @@ class Right:
     loss: Tensor  # mean over what was scored
 
 
-def logits_of(model: Network, batch: Batch, seeds: Seeds | None, training: bool) -> Tensor:
+def positions_of(model: Network, task: Task, tokens: Ints, seeds: Seeds | None, training: bool = False) -> Tensor:
+    """The positions of tokens [items, places] of a task, [items or 1, places]."""
+    if model.position.from_task:
+        return torch.from_numpy(model.position.place(task.ids_of(tokens), model.shape, seeds, training))
+    items, places = tokens.shape
+    return model.position.indices(places, items, model.shape, seeds, training)
+
+
+def logits_of(model: Network, task: Task, batch: Batch, seeds: Seeds | None, training: bool) -> Tensor:
     """The model's outputs at the scored positions of a batch, [scored, outputs]."""
-    there, (items, tokens) = home(model), batch.inputs.shape
-    at = model.position.indices(tokens, items, model.shape, seeds, training).to(there)
+    there = home(model)
+    at = positions_of(model, task, batch.inputs, seeds, training).to(there)
     return model(torch.from_numpy(batch.inputs).to(there), at=at, scored=torch.from_numpy(batch.scored).to(there))
 
 
@@ -45,7 +53,7 @@ def right_on(model: Network, task: Task, batch: Batch, seeds: Seeds | None = Non
     An item is right when the best-scored token is right at every answer position. That is so exactly when greedy
     decoding writes the answer, because up to the first mistake greedy decoding has read the true answer too.
     """
-    logits = logits_of(model, batch, seeds, training=False).cpu()
+    logits = logits_of(model, task, batch, seeds, training=False).cpu()
     loss = loss_of(task, logits, batch)
     if task.readout == "numbers":
         close = (logits - torch.from_numpy(batch.targets)).abs() <= task.tolerance

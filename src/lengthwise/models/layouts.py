@@ -21,7 +21,7 @@ _ACTIVATIONS = {
     **dict.fromkeys(("silu", "swish"), "silu"),
 }
 # Scalings of RoPE whose frequencies are fixed once the model is made.
-_FIXED = ("default", "linear", "llama3", "yarn", "ntk", "by_parts")  # the last two are applied by us
+_FIXED = ("default", "linear", "llama3", "yarn", "proportional", "ntk", "by_parts")  # the last two are applied by us
 # Modules that are left out, by the beginning of their names, and why.
 _CLASSIFIER = {"score.": "it classifies whole sequences; the outputs here are hidden states"}
 _BERT_HEADS = {

@@ -115,6 +115,10 @@ def _rotary(model: Any) -> Any:
             f"a model of the type {model.config.model_type!r} does not have RoPE, with one set of frequencies for all "
             "layers, so there is nothing to scale"
         )
+    if _parameters(model.config).get("rope_type") == "proportional":
+        raise UsageError(
+            "the model turns only a share of its pairs (proportional RoPE), and no scaling here keeps that"
+        )
     return rotary
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lengthwise.positions.networks.encoders import Encoder
 
 
-def _networks():
+def networks():
     """The modules that the settings here build; they need torch."""
     from lengthwise.positions.networks import encoders
 
@@ -28,9 +28,10 @@ class NoPosition(Position):
 
     shift_invariant = True
     beyond_training = True
+    real = True
 
     def build(self, shape: Shape) -> Encoder:  # noqa: ARG002
-        return _networks().Encoder()
+        return networks().Encoder()
 
 
 @positions.register("learned", "ape")
@@ -50,7 +51,7 @@ class Learned(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        return _networks().LearnedEncoder(self.rows or shape.rows, shape.width)
+        return networks().LearnedEncoder(self.rows or shape.rows, shape.width)
 
 
 @positions.register("sinusoidal")
@@ -68,6 +69,7 @@ class Sinusoidal(Position):
     scale: float = 0.02
     shift_invariant = False
     beyond_training = True
+    real = True
 
     def __post_init__(self) -> None:
         if not self.base > 1 or not self.scale > 0:
@@ -76,7 +78,7 @@ class Sinusoidal(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        return _networks().SinusoidalEncoder(shape.width, self.base, self.scale)
+        return networks().SinusoidalEncoder(shape.width, self.base, self.scale)
 
 
 @positions.register("alibi")
@@ -95,6 +97,7 @@ class Alibi(Position):
     last: float = 2.0**-8
     shift_invariant = True
     beyond_training = True
+    real = True
 
     def __post_init__(self) -> None:
         if not (self.last > 0 and self.first >= 0):
@@ -111,7 +114,7 @@ class Alibi(Position):
         return [self.first * 2.0 ** (step * head) for head in range(heads)]
 
     def build(self, shape: Shape) -> Encoder:
-        return _networks().AlibiEncoder(self.slopes(shape.heads))
+        return networks().AlibiEncoder(self.slopes(shape.heads))
 
 
 @positions.register("kerple")
@@ -127,11 +130,12 @@ class Kerple(Position):
     variant: Literal["log", "power"] = "log"
     shift_invariant = True
     beyond_training = True
+    real = True
 
     def build(self, shape: Shape) -> Encoder:
         if self.variant == "log":
-            return _networks().LogEncoder(shape.heads)
-        return _networks().PowerEncoder(Alibi().slopes(shape.heads))
+            return networks().LogEncoder(shape.heads)
+        return networks().PowerEncoder(Alibi().slopes(shape.heads))
 
 
 @positions.register("t5")
@@ -158,7 +162,7 @@ class T5(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        return _networks().T5Encoder(shape.heads, self.buckets, self.furthest, shape.causal)
+        return networks().T5Encoder(shape.heads, self.buckets, self.furthest, shape.causal)
 
 
 @positions.register("fire")
@@ -180,6 +184,7 @@ class Fire(Position):
     rate: float = 0.1
     shift_invariant = False
     beyond_training = True
+    real = True
 
     def __post_init__(self) -> None:
         if self.hidden < 1 or self.threshold < 0 or not self.rate > 0:
@@ -189,7 +194,7 @@ class Fire(Position):
             )
 
     def build(self, shape: Shape) -> Encoder:
-        return _networks().FireEncoder(
+        return networks().FireEncoder(
             shape.heads, self.hidden, self.threshold or max(shape.trained / 4, 1.0), self.rate
         )
 
@@ -214,6 +219,9 @@ class Rope(Position):
                      that looks at them, so that a token's logits do not depend on what follows it and generation with
                      a cache gives what one pass over the whole gives.
 
+    With a `share` below 1 only the fastest ⌊share x D/2⌋ pairs turn, with the frequencies that they have anyway, and
+    the slower ones are left alone (p-RoPE, Barbero et al. 2025).
+
     A logit depends on the distance alone, save for `dynamic`, where it also depends on the query's place. All are
     defined at every position, which is not to say that they are any good there.
     """
@@ -224,7 +232,9 @@ class Rope(Position):
     original: int = 0
     low: float = 1.0
     high: float = 0.0  # 32, and 4 for llama3
+    share: float = 1.0
     beyond_training = True
+    real = True
 
     def __post_init__(self) -> None:
         if not self.base > 1 or self.original < 0 or not 0 <= self.low < self.most_turns:
@@ -232,6 +242,8 @@ class Rope(Position):
                 "rope needs a base above 1, an original length of 0 or more and 0 <= low < high, "
                 f"not base {self.base}, original {self.original}, low {self.low} and high {self.most_turns}"
             )
+        if not 0 < self.share <= 1:
+            raise UsageError(f"rope turns a share of its pairs above 0 and up to 1, not {self.share:g}")
         if (self.scaling == "none" and self.factor != 1) or not self.factor >= 1:
             raise UsageError(
                 f"rope with scaling {self.scaling} takes no factor of {self.factor:g}; scaling "
@@ -259,12 +271,22 @@ class Rope(Position):
                 f"RoPE needs an even head width, and width {shape.width} with {shape.heads} heads gives {width}; "
                 f"width {shape.heads * (width + 1)} would do"
             )
+        if not self.turned(width):
+            raise UsageError(
+                f"a share of {self.share:g} of the {width // 2} pairs of a head turns none; a share of {2 / width:.3g} "
+                "or more would turn one"
+            )
         if self.scaling in ("ntk", "dynamic") and width < 4:
             raise UsageError(f"NTK-aware and dynamic scaling of RoPE need a head width of 4 or more, not {width}")
 
+    def turned(self, width: int) -> int:
+        """How many of the pairs of a head turn."""
+        return int(self.share * width / 2 + 1e-9)  # a share of 0.7 of 10 pairs is 7, whatever its last digit
+
     def build(self, shape: Shape) -> Encoder:
-        networks, width, original = _networks(), shape.head_width, self.original or shape.trained
+        made, width, original = networks(), shape.head_width, self.original or shape.trained
         if self.scaling == "dynamic":
-            return networks.DynamicRopeEncoder(width, self.base, original, self.factor)
-        turns = networks.frequencies(width, self.base, self.scaling, self.factor, original, self.low, self.most_turns)
-        return networks.RopeEncoder(turns, networks.yarn_factor(self.factor) if self.scaling == "yarn" else 1.0)
+            return made.DynamicRopeEncoder(width, self.base, original, self.factor, self.turned(width))
+        turns = made.frequencies(width, self.base, self.scaling, self.factor, original, self.low, self.most_turns)
+        turns[self.turned(width) :] = 0
+        return made.RopeEncoder(turns, made.yarn_factor(self.factor) if self.scaling == "yarn" else 1.0)

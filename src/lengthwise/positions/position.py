@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from lengthwise.positions.networks.encoders import Encoder
-    from lengthwise.seeds import Ints, Seeds
+    from lengthwise.seeds import Floats, Ints, Seeds
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,18 @@ class Position(abc.ABC):
     """A position encoding. A subclass is a frozen dataclass of settings that declares what it promises:
 
     `shift_invariant`   moving all tokens on by a constant, in position and in place, changes no logit;
-    `beyond_training`   it is defined at every position; if not, it ends somewhere and says so by a `UsageError`.
+    `beyond_training`   it is defined at every position; if not, it ends somewhere and says so by a `UsageError`;
+    `real`              it is defined at real positions, not at whole ones alone (no, unless it says so);
+    `from_task`         its positions come from the ids that a task gives its tokens: `place` is asked for them, and
+                        `choose` refuses (no, unless it says so).
 
     `check_position` in `lengthwise.testing` compares the declaration with what the encoder does.
     """
 
     shift_invariant: bool
     beyond_training: bool
+    real: bool = False
+    from_task: bool = False
 
     def check(self, shape: Shape) -> None:  # noqa: B027
         """Refuse, with a `UsageError`, a model that the encoding does not fit; `build` is then not called."""
@@ -53,14 +58,19 @@ class Position(abc.ABC):
     def build(self, shape: Shape) -> Encoder:
         """The encoder for a model of this shape, with fresh parameters."""
 
-    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:  # noqa: ARG002
+    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints | Floats:  # noqa: ARG002
         """The positions of a batch, [items or 1, length]. `seeds` None asks for the deterministic choice."""
         import numpy as np
 
         return np.arange(length)[None]
 
+    def place(self, ids: Ints, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:
+        """The positions of tokens [items, tokens] to which a task gives `ids`; the first token of a row is `<bos>`."""
+        raise NotImplementedError(f"{type(self).__name__} takes its positions from the task and lacks `place`")
+
     def indices(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Tensor:
-        """The positions that `choose` gives, as a tensor."""
+        """The positions that `choose` gives, as a tensor; reals in float32."""
         import torch
 
-        return torch.from_numpy(self.choose(length, items, shape, seeds, training))
+        at = torch.from_numpy(self.choose(length, items, shape, seeds, training))
+        return at.float() if at.is_floating_point() else at

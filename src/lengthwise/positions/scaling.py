@@ -56,7 +56,7 @@ class RopeScaling:
         if self.kind == "own":
             return position
         if isinstance(position, Rope):
-            return self.rope(position.base)
+            return dataclasses.replace(self.rope(position.base), share=position.share)
         base = getattr(position, "base", None)
         if not isinstance(base, Position):
             raise UsageError("the model does not have RoPE, so there is nothing to scale")

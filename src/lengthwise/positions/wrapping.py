@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lengthwise.errors import OutOfPositions, UsageError
-from lengthwise.positions import wrappers
+from lengthwise.positions import positions, wrappers
 from lengthwise.positions.encodings import NoPosition
 from lengthwise.positions.position import Position, Shape
 
 if TYPE_CHECKING:
     from lengthwise.positions.networks.encoders import Encoder
-    from lengthwise.seeds import Ints, Seeds
+    from lengthwise.seeds import Floats, Ints, Seeds
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,17 @@ class _Wrapper(Position):
     """Another encoding, given other positions."""
 
     base: Position = NoPosition()
+
+    def __post_init__(self) -> None:
+        if self.base.from_task:
+            raise UsageError(
+                f"the positions of {positions.text_of(self.base)} come from the task and begin at random in training "
+                "anyway, so no wrapper goes with it"
+            )
+
+    @property
+    def real(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.base.real
 
     @property
     def shift_invariant(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -48,7 +60,7 @@ class Offset(_Wrapper):
     def beyond_training(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.base.beyond_training
 
-    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:
+    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints | Floats:
         at = self.base.choose(length, items, shape, seeds, training)
         if not training or seeds is None:
             return at
@@ -72,6 +84,7 @@ class Randomized(_Wrapper):
     beyond_training = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.limit < 1:
             raise UsageError(f"randomized needs a limit of 1 or more, not {self.limit}")
 
@@ -82,7 +95,7 @@ class Randomized(_Wrapper):
     def build(self, shape: Shape) -> Encoder:
         return super().build(self._inner(shape))
 
-    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints:
+    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Ints | Floats:
         self._check_length(length)
         at = self.base.choose(self.limit, items, self._inner(shape), seeds, training)  # [items or 1, limit]
         if seeds is None:
@@ -98,3 +111,47 @@ class Randomized(_Wrapper):
                 f"randomized chooses from {self.limit} positions, too few for {length} tokens; "
                 f"train with randomized:limit={2 * length}"
             )
+
+
+@wrappers.register("floats")
+@dataclass(frozen=True)
+class RandomFloats(_Wrapper):
+    """A sequence takes sorted uniform real positions in [0, limit), also in testing (Shimizu et al. 2026).
+
+    Whatever its length, a sequence has positions from the range of training; what changes with the length is how close
+    together they are. `limit` 0 means the trained length. The choice is one per batch, as in `randomized`; without
+    seeds the positions are evenly spaced. The base is built for a model that is trained on `limit` tokens.
+    """
+
+    limit: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.limit >= 0:
+            raise UsageError(f"floats needs a limit above 0, or 0 for the trained length, not {self.limit:g}")
+        if not self.base.real:
+            raise UsageError(
+                f"floats gives tokens real positions, and {positions.text_of(self.base)} knows whole ones alone; "
+                "rope, sinusoidal, alibi, kerple, fire and none know both"
+            )
+        if isinstance(self.base, _Wrapper):
+            raise UsageError("floats draws all positions itself, so it stands next to the encoding, as in rope+floats")
+
+    @property
+    def beyond_training(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.base.beyond_training
+
+    def check(self, shape: Shape) -> None:
+        super().check(self._inner(shape))
+
+    def build(self, shape: Shape) -> Encoder:
+        return super().build(self._inner(shape))
+
+    def choose(self, length: int, items: int, shape: Shape, seeds: Seeds | None, training: bool) -> Floats:  # noqa: ARG002
+        limit = self.limit or float(shape.trained)
+        if seeds is None:
+            return limit * np.arange(length)[None] / length
+        return limit * np.sort(seeds.draws("floats", items=[0]).uniform(length), axis=1)
+
+    def _inner(self, shape: Shape) -> Shape:
+        return dataclasses.replace(shape, trained=math.ceil(self.limit)) if self.limit else shape

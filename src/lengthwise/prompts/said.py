@@ -38,8 +38,10 @@ def _sum(prompt: Sequence[str]) -> str:
 
 
 def _pairs(prompt: Sequence[str]) -> str:
-    pairs = ", ".join(f"{key} {value}" for key, value in zip(prompt[:-1:2], prompt[1:-1:2], strict=True))
-    return f"{pairs}\nWhat is the value of {prompt[-1]}?"
+    ends = 2 * sum(symbol[0] == "v" for symbol in prompt)
+    pairs = ", ".join(f"{key} {value}" for key, value in zip(prompt[:ends:2], prompt[1:ends:2], strict=True))
+    what = "value" if len(prompt) == ends + 1 else "value, one after the other,"
+    return f"{pairs}\nWhat is the {what} of {', '.join(prompt[ends:])}?"
 
 
 SAID = {

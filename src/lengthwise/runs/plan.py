@@ -21,7 +21,7 @@ from lengthwise.models.attention import Attention
 from lengthwise.models.forms import Form, Full
 from lengthwise.models.model import BuiltModel, Model
 from lengthwise.models.named import MODEL_WORDS, model_of, models, plain_model, restored_model
-from lengthwise.positions import Position, positions
+from lengthwise.positions import Position, Shape, positions
 from lengthwise.positions.encodings import NoPosition
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.probe import Context, Probe, called, make_probes, probe_spec, probes, slug_of
@@ -29,6 +29,7 @@ from lengthwise.progress import Progress
 from lengthwise.registry import SettingField, nearest, plain_settings, restored_settings, settings_of
 from lengthwise.subjects.subject import OF_TRANSFORMERS
 from lengthwise.tasks import tasks
+from lengthwise.tasks.contract import check_ids
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.lengths import SizeSchedule
@@ -124,6 +125,8 @@ class Plan:
         check_reaches(self.task, self.test_size)
         if not isinstance(self.architecture, Architecture):
             self._check_other()
+        elif self.architecture.position.from_task:
+            self._check_ids(self.architecture)
         for probe in self.probes:
             try:
                 probe.passes(self.task, self.train_size, self.architecture.causal)
@@ -142,6 +145,14 @@ class Plan:
                     f"the probe {called(probe_spec(probe)['name'])} needs {sentence(f'capability.{lacking[0]}')}, and "
                     f"{self.model_name} is another network"
                 )
+
+    def _check_ids(self, architecture: Architecture) -> None:
+        """Refuse, before training, a task without ids for an encoding that needs them, and too few positions."""
+        largest = self.test_sizes[-1]
+        check_ids(self.task, (self.train_sizes[0], largest))
+        tokens, interface = self.task.batch(largest, 0, range(32), causal=architecture.causal).inputs, self.interface()
+        shape = Shape(architecture.width, architecture.heads, interface.rows, interface.trained, architecture.causal)
+        architecture.position.place(self.task.ids_of(tokens), shape, None, False)
 
     @property
     def train_sizes(self) -> list[int]:

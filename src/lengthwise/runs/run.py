@@ -25,6 +25,7 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json, sha256, write_json, writing
 from lengthwise.hardware import computing, current
 from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, digests, read_record, sealed
+from lengthwise.models.batches import positions_of
 from lengthwise.models.folder import load_model, load_weights, save_model, write_card
 from lengthwise.models.formed import Formed, in_form, save_coordinates
 from lengthwise.models.model import BuiltModel
@@ -48,7 +49,7 @@ from lengthwise.subjects.python import is_python
 from lengthwise.subjects.run import NetworkAnswers, OwnSubject, StoredRun, is_own
 from lengthwise.subjects.symbols import Tokens
 from lengthwise.tasks import tasks
-from lengthwise.tasks.batch import BOS, EOS, NOTHING, SEP, SPECIALS
+from lengthwise.tasks.batch import BOS, EOS, NOTHING, PAD, SEP, SPECIALS
 from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.sizes import check_reaches, name_of
 from lengthwise.tasks.task import Task
@@ -468,16 +469,16 @@ def answer_of(model: Network, task: Task, prompt: Sequence[str], seed: int) -> t
     tokens = [BOS, *(symbols[symbol] for symbol in prompt), *([] if task.readout == "tags" else [SEP])]
     there = home(model)
     inputs = torch.tensor([tokens], device=there)
-    position, shape = model.position, model.shape
     if task.readout == "answer":
         most = 4 * len(prompt) + 64
-        if not position.beyond_training:
-            most = max(1, min(most, shape.rows - len(tokens) + 1))
-        at = position.indices(len(tokens) + most - 1, 1, shape, Seeds(seed), False).to(there)
+        if not model.position.beyond_training:
+            most = max(1, min(most, model.shape.rows - len(tokens) + 1))
+        whole = np.array([[*tokens, *[PAD] * (most - 1)]])
+        at = positions_of(model, task, whole, Seeds(seed)).to(there)
         written = model.generate(inputs, most, at)[0].tolist()
         ended = written.index(EOS) if EOS in written else len(written)
         return tuple(task.vocabulary[token] for token in written[:ended])
-    output = model(inputs, at=position.indices(len(tokens), 1, shape, Seeds(seed), False).to(there))[0]
+    output = model(inputs, at=positions_of(model, task, np.array([tokens]), Seeds(seed)).to(there))[0]
     if task.readout == "numbers":
         return tuple(f"{number:.4g}" for number in output[-1].tolist())
     labels = tuple(task.vocabulary[token] for token in output.argmax(dim=-1).tolist())

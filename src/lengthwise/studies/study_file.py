@@ -189,7 +189,7 @@ def anchored(spec: str, folder: Path) -> str:
     changed = dict(settings)
     if file.endswith(".py"):
         name = f"{_absolute(file, folder)}{colons}{wanted}"
-    elif name == "along" and "task" in settings:  # its base is a spec in which semicolons separate the settings
+    elif name in ("along", "hinted") and "task" in settings:  # a spec in which semicolons separate the settings
         base = anchored(with_commas(settings["task"]), folder)
         changed["task"] = re.sub(r",(?=\s*\w+=)", ";", base)
     elif settings.get(_FILES.get(name, "")):

@@ -200,7 +200,7 @@ class NetworkAnswers:
     def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
         whole, tokens, losses, places, instead = [], [], [], [], []
         for batch, seeds in measured_batches(self.model, task, size, items, seed):
-            logits = logits_of(self.model, batch, seeds, training=False).cpu()
+            logits = logits_of(self.model, task, batch, seeds, training=False).cpu()
             if task.readout == "numbers":
                 off = (logits - torch.from_numpy(batch.targets)).abs()
                 right, by_item = (off <= task.tolerance).flatten(), (off <= task.tolerance).all(dim=1)

@@ -13,7 +13,7 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.alphabets import BitTask, LetterTask, check_symbols, numerals
-from lengthwise.tasks.batch import NOTHING, Samples
+from lengthwise.tasks.batch import NOTHING, Samples, ids_by_place
 from lengthwise.tasks.chance import Chance, log_choose
 from lengthwise.tasks.facts import huang
 from lengthwise.tasks.task import Axis, Task
@@ -42,6 +42,9 @@ class CopyRepeat(Task):
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         check_symbols(prompt, self.symbols, "only a and b")
         return tuple(prompt)
+
+    def ids(self, prompts: Ints, answer: int) -> Ints:
+        return ids_by_place(prompts, np.arange(1, prompts.shape[1] + 1), answer)
 
     def chance(self, size: int) -> Chance:
         """All strings are equally likely."""
@@ -91,6 +94,9 @@ class CopyUnique(DistinctSymbols):
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         return self.read(prompt)
+
+    def ids(self, prompts: Ints, answer: int) -> Ints:
+        return ids_by_place(prompts, np.arange(1, prompts.shape[1] + 1), answer)
 
     def chance(self, size: int) -> Chance:
         """All strings of distinct symbols are equally likely."""
@@ -316,6 +322,12 @@ class Addition(Task):
         if not (plus and equals) or end or not all(part and set(part) <= {"0", "1"} for part in (first, second)):
             raise UsageError(f"a prompt is written `bits + bits =`, not {' '.join(prompt)!r}")
         return tuple(f"{int(first, 2) + int(second, 2):b}")
+
+    def ids(self, prompts: Ints, answer: int) -> Ints:  # noqa: ARG002
+        raise UsageError(
+            "addition writes the highest bit of a sum first, and its significance is known only once the sum is; "
+            "binary_addition and addition_appended write the lowest digit first and give their tokens ids"
+        )
 
 
 def _low_first(prompts: Ints, start: Ints, stop: Ints) -> Ints:

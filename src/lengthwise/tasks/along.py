@@ -10,7 +10,7 @@ from typing import Literal, Self
 
 from lengthwise.errors import UsageError
 from lengthwise.registry import format_spec, nearest, with_commas
-from lengthwise.seeds import Draws
+from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.chance import Chance
@@ -84,6 +84,9 @@ class Along(Task):
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str] | Sequence[float]:
         return self.base.solve(prompt)
+
+    def ids(self, prompts: Ints, answer: int) -> Ints:
+        return self.base.ids(prompts, answer)
 
     def grown(self, size: int) -> Task:
         """The base task with the axis at this size."""

@@ -79,6 +79,26 @@ def pack(samples: Samples, readout: Readout, causal: bool = True) -> Batch:
     return Batch(np.where(marks, PAD, whole), whole, marks)
 
 
+def ids_by_place(prompts: Ints, ids: Ints, answer: int) -> Ints:
+    """Ids of a task whose answer is its prompt in another order: place j of the answer has the id j, from 1 on, and the
+    symbols of a prompt have `ids` [width], those of the places that they are written at."""
+    places = np.arange(1, answer + 1)
+    row = np.concatenate([ids, np.where(places <= prompts.shape[1], places, 0)])
+    return np.tile(row, (len(prompts), 1))
+
+
+def ids_by_significance(prompts: Ints, sign: int, answer: int, longest: Literal["sum", "product"]) -> Ints:
+    """Ids of numbers that are written from the lowest digit up with one `sign` between them: significance, from 1 on,
+    and 0 for the sign. The answer has one digit more than the longer number, or as many as both together."""
+    width = prompts.shape[1]
+    first = (prompts == sign).argmax(axis=1)[:, None]
+    second = width - 1 - first
+    digits = first + second if longest == "product" else np.maximum(first, second) + 1
+    places, written = np.arange(width), np.arange(1, answer + 1)
+    within = np.where(places < first, places + 1, places - first)
+    return np.hstack([within, np.where(written <= digits, written, 0)])
+
+
 def lengths_of(batch: Batch) -> Ints:
     """The tokens of each row up to the last that is asked for."""
     return batch.scored.shape[1] - batch.scored[:, ::-1].argmax(axis=1)

@@ -81,6 +81,31 @@ def item_faults(task: Task, size: int, items: int) -> Iterator[str]:
             yield f"item {item}: its {name} depend on its batch; make the same calls of `draws` whatever its rows are"
 
 
+def check_ids(task: Task, sizes: Sequence[int]) -> None:
+    """Refuse a task that gives its tokens no ids, or ids that break the contract at these sizes."""
+    for size in sizes:
+        _refuse_first(task, id_faults(task, size, _ITEMS), "ids", size)
+
+
+def id_faults(task: Task, size: int, items: int) -> Iterator[str]:
+    """What is wrong with the ids of the first items of a size: their form, or that they depend on how many places of
+    the answer are asked for."""
+    prompts, longest = task.draw(size, 3, range(items)).prompts, task.width(size)
+    ids, width = np.asarray(task.ids(prompts, longest)), prompts.shape[1]
+    if ids.shape != (items, width + longest) or not np.issubdtype(ids.dtype, np.integer):
+        wanted = f"[items, symbols + answer] = [{items}, {width + longest}]"
+        yield f"`ids` gives {ids.dtype} of the shape {list(ids.shape)} where whole numbers {wanted} are wanted"
+        return
+    if ids.min() < 0 or not ids.any():
+        yield "ids count from 1, with 0 for signs, and some token has one"
+    for answer in (0, 1, longest // 2):
+        if not np.array_equal(task.ids(prompts, answer), ids[:, : width + answer]):
+            yield f"the ids of {answer} places of the answer are not the first of those of {longest} places"
+    some = range(items // 2, items)
+    if not np.array_equal(task.ids(prompts[some], longest), ids[some]):
+        yield "the ids of an item depend on its batch"
+
+
 def answer_faults(task: Task, samples: Samples) -> Iterator[str]:
     """The items whose answer is not what the solver finds."""
     for item, (row, answer) in enumerate(zip(samples.prompts, samples.answers, strict=True)):

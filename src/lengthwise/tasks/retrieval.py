@@ -27,16 +27,23 @@ class AssociativeRecall(Task):
     `k3 v1 k7 v0 k4 v1 k7` → `v0`. The keys of a prompt are distinct, the values are uniform and independent, and every
     pair is as likely to be asked for. The alphabets do not grow with the size, so a longer prompt holds no unseen
     symbol; the number of keys bounds the number of pairs.
+
+    With several `queries` the prompt ends with that many keys, drawn independently, and each of them is tagged with its
+    value: `k3 v1 k7 v0 k7 k3` → `v0 v1` for two (Arora et al. 2024).
     """
 
     keys: int = 150
     values: int = 26
+    queries: int = 1
     facts = Facts(circuit_class="AC0", references=(Reference("ba2016", "associative retrieval task"),))
 
     def __post_init__(self) -> None:
         if self.keys < 1 or self.values < 2:
             raise UsageError(f"recall needs at least one key and two values, not {self.keys} and {self.values}")
+        if self.queries < 1:
+            raise UsageError(f"recall asks for at least one key, not {self.queries}")
         object.__setattr__(self, "axes", (Axis("pairs", "key-value pairs in the prompt", largest=self.keys),))
+        object.__setattr__(self, "readout", "answer" if self.queries == 1 else "tags")
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -45,27 +52,29 @@ class AssociativeRecall(Task):
     def sample(self, size: int, draws: Draws) -> Samples:
         keys = draws.subset(self.keys, size)
         values = self.keys + draws.integers(0, self.values, size)
-        asked = draws.integers(0, size, 1)
+        asked = draws.integers(0, size, self.queries)
         pairs = np.stack([keys, values], axis=2).reshape(len(draws), 2 * size)
         prompts = np.concatenate([pairs, np.take_along_axis(keys, asked, axis=1)], axis=1)
         return Samples(prompts, np.take_along_axis(values, asked, axis=1))
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
-        known = set(self.symbols)
-        if len(prompt) % 2 == 0 or not set(prompt) <= known or any(symbol[0] != "k" for symbol in prompt[::2]):
-            raise UsageError(f"a prompt is pairs of a key and a value, then a key, not {' '.join(prompt)!r}")
-        if any(symbol[0] != "v" for symbol in prompt[1::2]):
+        known, ends = set(self.symbols), len(prompt) - self.queries
+        keys, values, asked = prompt[:ends:2], prompt[1:ends:2], prompt[max(ends, 0) :]
+        if ends % 2 or not set(prompt) <= known or any(symbol[0] != "k" for symbol in (*keys, *asked)):
+            last = "a key" if self.queries == 1 else f"{self.queries} keys"
+            raise UsageError(f"a prompt is pairs of a key and a value, then {last}, not {' '.join(prompt)!r}")
+        if any(symbol[0] != "v" for symbol in values):
             raise UsageError(f"every key is followed by a value, which is not so in {' '.join(prompt)!r}")
-        *keys, asked = prompt[::2]
         if len(set(keys)) < len(keys):
             raise UsageError(f"the keys of a prompt are distinct, and {' '.join(prompt)!r} repeats one")
-        if asked not in keys:
-            raise UsageError(f"{asked} is asked for, and no pair of {' '.join(prompt)!r} has this key")
-        return (dict(zip(keys, prompt[1::2], strict=True))[asked],)
+        if strange := [key for key in asked if key not in keys]:
+            raise UsageError(f"{strange[0]} is asked for, and no pair of {' '.join(prompt)!r} has this key")
+        paired = dict(zip(keys, values, strict=True))
+        return tuple(paired[key] for key in asked)
 
-    def chance(self, size: int) -> Chance:  # noqa: ARG002
-        """The value asked for is uniform."""
-        return Chance(1 / self.values, 1 / self.values)
+    def chance(self, size: int) -> Chance:
+        """A value asked for is uniform; several are not independent, as a key may be asked for twice."""
+        return Chance(1 / self.values, 1 / self.values) if self.queries == 1 else super().chance(size)
 
 
 @tasks.register("induction")
@@ -81,6 +90,8 @@ class Induction(LetterTask):
     letters: int = 26
     axes = (Axis("length", "symbols in the prompt", smallest=3),)
     facts = Facts(circuit_class="AC0", references=(Reference("olsson2022", "induction heads"),))
+    # Found on short prompts first: without the slow increase, accuracy in range stays below 25 % (docs/log.md).
+    preset = {"batch": 128, "rate": 1e-3, "steps": 7000, "sizes": "increasing:share=0.8"}
 
     def sample(self, size: int, draws: Draws) -> Samples:
         last = draws.integers(0, self.letters, 1)

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws, Floats, Ints, Seeds
-from lengthwise.tasks.batch import NOTHING, SPECIALS, Batch, Readout, Samples, pack
+from lengthwise.tasks.batch import NOTHING, SEP, SPECIALS, Batch, Readout, Samples, pack
 from lengthwise.tasks.chance import Chance, chance_of_sample
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.words import Words
@@ -66,6 +68,18 @@ class Task(abc.ABC):
             "a task such as prose has them"
         )
 
+    def ids(self, prompts: Ints, answer: int) -> Ints:  # noqa: ARG002
+        """Which tokens belong together, [items, prompt width + answer]: an id for every symbol of the prompts and for
+        the first `answer` places of the answer, before it is written. A task that has no ids leaves this out.
+
+        Digits of equal significance share an id, or a symbol and its copy. Ids count from 1; 0 is for the signs between
+        them and for places behind the longest answer. The position encodings `coupled` and `abacus` need them.
+        """
+        raise UsageError(
+            f"the task {type(self).__name__} gives its tokens no ids; tasks on numbers and strings such as "
+            "addition_appended, copy_repeat and reverse_string do, and a task of your own does with a method `ids`"
+        )
+
     def has(self, size: int) -> bool:
         """Whether items of this size exist."""
         axis = self.axes[0]
@@ -105,6 +119,17 @@ class Task(abc.ABC):
     ) -> Batch:
         """The same items laid out for a model."""
         return pack(self.draw(size, seed, items, role), self.readout, causal)
+
+    def ids_of(self, tokens: Ints) -> Ints:
+        """The ids of tokens [items, places] that are laid out for a model; 0 for `<bos>` and `<sep>`. The tokens of the
+        answer do not matter, only how many places there are."""
+        ends = np.where((tokens == SEP).any(axis=1), (tokens == SEP).argmax(axis=1), tokens.shape[1])
+        found = np.zeros_like(tokens)
+        for end in np.unique(ends).tolist():
+            rows, answer = np.flatnonzero(ends == end), max(tokens.shape[1] - end - 1, 0)
+            ids = self.ids(np.maximum(tokens[rows, 1:end] - len(SPECIALS), NOTHING), answer)
+            found[rows, 1:end], found[rows, end + 1 :] = ids[:, : end - 1], ids[:, end - 1 :]
+        return found
 
     def width(self, size: int, causal: bool = True) -> int:
         """How many tokens a model reads at this size."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lengthwise.errors import UsageError
 from lengthwise.positions.position import Shape
 from lengthwise.seeds import Seeds
@@ -25,9 +27,11 @@ def check_position(position: Any, heads: int = 4, width: int = 32) -> None:
     Checked in float64, for a decoder and (unless `build` refuses it with a `UsageError`) for an encoder: shapes, finite
     gradients, that the logits of a query with a cache are those it has within the sequence, and that the declarations
     are true and not too modest: `shift_invariant` means that no logit moves, its absence that some does;
-    `beyond_training` that positions far away work, its absence that they are refused with a `UsageError`. Then the
-    positions that `indices` gives: increasing, the same for equal seeds, and known to the encoder. Every parameter is
-    moved a little first, as a promise has to hold for a trained encoding as well as for a fresh one.
+    `beyond_training` that positions far away work, its absence that they are refused with a `UsageError`; `real` that
+    it is finite between whole positions and does not jump there. Then the positions that
+    `indices` gives: increasing, the same for equal seeds, and known to the encoder; with `from_task` those that `place`
+    gives, which are the same for equal ids of an item. Every parameter is moved a little first, as a promise has to
+    hold for a trained encoding as well as for a fresh one.
     """
     import torch
 
@@ -51,7 +55,8 @@ def check_position(position: Any, heads: int = 4, width: int = 32) -> None:
             _check_growth(probe)
             _check_shift(probe, position.shift_invariant, position.beyond_training)
             _check_reach(probe, position)
-            _check_indices(probe, position)
+            _check_real(probe, position.real)
+            (_check_placed if position.from_task else _check_indices)(probe, position)
 
 
 class _Tried:
@@ -174,7 +179,7 @@ def _check_reach(probe: _Tried, position: Any) -> None:
     refusal = None
     for length in lengths:
         try:
-            at = position.indices(length, 2, probe.shape, None, False)[:, -4:]
+            at = _counted(probe, position, length)[:, -4:]
             logits = probe.logits(at, probe.places[:4] + (length - 4))
         except UsageError as error:
             refusal = str(error)
@@ -195,10 +200,48 @@ def _check_indices(probe: _Tried, position: Any) -> None:
                 at = position.indices(length, 2, probe.shape, seeds, training)
                 again = position.indices(length, 2, probe.shape, seeds, training)
                 _check_shape("choose", at, "items or 1, tokens", (2, length))
-                assert not at.is_floating_point() and int(at.min()) >= 0, "positions are whole numbers from 0 on"
+                assert float(at.min()) >= 0, "positions are 0 or more"
+                assert position.real or not at.is_floating_point(), "positions are whole, or it is declared real"
                 assert (at.diff(dim=1) > 0).all(), "a later token has a larger position"
                 assert at.equal(again), f"positions are the same again for {'equal' if seeds else 'no'} seeds"
                 assert probe.logits(at, probe.places[:length]).isfinite().all(), "its own positions have finite logits"
+
+
+def _check_placed(probe: _Tried, position: Any) -> None:
+    """Positions from the ids of a task: `<bos>`, a sign, and numbers whose digits share ids."""
+    ids = np.array([[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 4, 0], [0, 2, 1, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0]])
+    for training in (False, True):
+        for seeds in (None, Seeds(3), Seeds(4)):
+            at = position.place(ids, probe.shape, seeds, training)
+            _check_shape("place", at, "items, tokens", ids.shape)
+            assert np.issubdtype(at.dtype, np.integer) and at.min() >= 0, "positions are whole numbers from 0 on"
+            assert np.array_equal(at, position.place(ids, probe.shape, seeds, training)), "equal seeds, equal positions"
+            assert np.array_equal(at[:1], position.place(ids[:1], probe.shape, seeds, training)), "whatever the batch"
+            logits = probe.logits(probe.places.new_tensor(at), probe.places[: ids.shape[1]])
+            assert logits.isfinite().all(), "its own positions have finite logits"
+    try:
+        position.choose(5, 2, probe.shape, None, False)
+    except UsageError:
+        return
+    raise AssertionError("`choose` refuses with a UsageError where positions come from the task")
+
+
+def _counted(probe: _Tried, position: Any, length: int) -> Tensor:
+    """The positions of a sequence; with ids from the task, of one whose tokens are counted."""
+    if position.from_task:
+        return probe.places.new_tensor(position.place(np.tile(np.arange(length), (2, 1)), probe.shape, None, False))
+    return position.indices(length, 2, probe.shape, None, False)
+
+
+def _check_real(probe: _Tried, declared: bool) -> None:
+    """Halves are finite, and a step of 1e-6 moves no logit by much."""
+    if not declared:
+        return
+    at = probe.places[None].double() + 0.5
+    logits = probe.logits(at, probe.places)
+    assert logits.isfinite().all(), "it is declared real, and logits at halves are not finite"
+    gap = _gap(logits, probe.logits(at * (1 + 1e-9), probe.places))
+    assert gap <= _DIFFERENT, f"it is declared real, and a step of 1e-9 of a position changes a logit by {gap:.1e}"
 
 
 def _gap(one: Tensor, two: Tensor) -> float:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthwise.tasks.contract import answer_faults, item_faults, symbol_faults
+from lengthwise.errors import UsageError
+from lengthwise.tasks.contract import answer_faults, id_faults, item_faults, symbol_faults
 
 _ITEMS = 64
 _DRAWN = 2000  # items for the comparison of frequencies
@@ -20,9 +21,9 @@ def check_task(task: Any, sizes: Sequence[int], items: int = _ITEMS) -> None:
     """Raise AssertionError unless `task` keeps the contract of `lengthwise.tasks.task.Task` at these sizes.
 
     Checked: the vocabulary, that an item is the same whatever the batch, that widths depend on the size alone, that the
-    sampler's answers are the solver's, that chance is a frequency, and that the items can be laid out for a model. Of
-    answers that are drawn (`certain` is False): that they have the probabilities the task states, and that the solver
-    gives the likeliest.
+    sampler's answers are the solver's, that the ids a task may give follow from the prompt alone, that chance is a
+    frequency, and that the items can be laid out for a model. Of answers that are drawn (`certain` is False): that they
+    have the probabilities the task states, and that the solver gives the likeliest.
     """
     doc = (type(task).__doc__ or "").strip()
     assert doc and len(doc.splitlines()[0]) <= 100, "the first line of the docstring describes it, in 100 characters"
@@ -41,12 +42,22 @@ def _check_size(task: Any, size: int, items: int) -> None:
         _assert_none(answer_faults(task, whole), f"size {size}, ")
     else:
         _check_drawn(task, size, whole)
+    if _gives_ids(task, whole.prompts):
+        _assert_none(id_faults(task, size, items), f"size {size}, ")
     chance = task.chance(size)
     assert 0 <= chance.exact <= 1 and 0 <= chance.token <= 1, f"chance is a frequency, not {chance}"
     batch = task.batch(size, seed=3, items=range(items))
     assert batch.inputs.shape == batch.scored.shape and batch.scored.any(axis=1).all(), "every item asks for something"
     assert batch.inputs.shape[1] == task.width(size), "the width depends on the size alone"
     assert batch.inputs.min() >= 0 and batch.inputs.max() < len(task.vocabulary)
+
+
+def _gives_ids(task: Any, prompts: NDArray[np.int64]) -> bool:
+    try:
+        task.ids(prompts, 1)
+    except UsageError:  # how a task says that it has none
+        return False
+    return True
 
 
 def _assert_none(faults: Iterator[str], where: str) -> None:

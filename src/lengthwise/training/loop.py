@@ -124,7 +124,8 @@ def _step(model: Network, optimiser: torch.optim.Optimizer, batches: Batches, hi
     for group in optimiser.param_groups:
         group["lr"] = batches.recipe.rate_at(step)
     with unsettled() as errors, drawing(Seeds(batches.seed).key("dropout", step) >> 1, home(model)):
-        logits = logits_of(model, batch, Seeds(Seeds(batches.seed).key("positions", step)), training=True)
+        seeds = Seeds(Seeds(batches.seed).key("positions", step))
+        logits = logits_of(model, batches.task, batch, seeds, training=True)
     loss = loss_of(batches.task, logits, batch)
     optimiser.zero_grad(set_to_none=True)
     loss.backward()

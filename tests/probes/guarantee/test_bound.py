@@ -65,12 +65,16 @@ def test_the_losses_are_those_of_the_decoded_model(prose, prose_run):
     batches = Batches(run.plan.task, run.plan.recipe, run.plan.train_sizes, run.plan.seed, True)
     model = decoded.network
     found = [
-        float(loss_of(run.plan.task, logits_of(model, batches.at(step), None, False).detach(), batches.at(step)))
+        float(
+            loss_of(
+                run.plan.task, logits_of(model, run.plan.task, batches.at(step), None, False).detach(), batches.at(step)
+            )
+        )
         for step in range(30)
     ]
     assert prose.losses.loss == pytest.approx(np.mean(found), abs=1e-5)
     original = load_model(prose_run)
-    first = [logits_of(m, batches.at(0), None, False) for m in (model, original)]
+    first = [logits_of(m, run.plan.task, batches.at(0), None, False) for m in (model, original)]
     assert float((first[0] - first[1]).detach().abs().max()) > 0  # it is not the original that was looked at
 
 

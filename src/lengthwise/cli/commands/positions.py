@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+import numpy as np
+
 from lengthwise.cli.commands.records import write_grid
 from lengthwise.cli.commands.tasks import first_line, write_names
 from lengthwise.cli.output import wrapped, write_object
@@ -39,6 +41,8 @@ def _about(position: Position, options: argparse.Namespace) -> dict:
         "description": " ".join(first_line(type(part)) for part in parts),
         "shift_invariant": position.shift_invariant,
         "beyond_training": position.beyond_training,
+        "real": position.real,
+        "from_task": position.from_task,
         "trained": options.trained,
         "logits": _logits(position, options),
     }
@@ -49,7 +53,9 @@ def _write_about(content: dict) -> None:
     print(content["name"])
     print(wrapped(content["description"]) + "\n")
     print(f"shift-invariant          {yes[content['shift_invariant']]}")
-    print(f"defined beyond training  {yes[content['beyond_training']]}\n")
+    print(f"defined beyond training  {yes[content['beyond_training']]}")
+    print(f"real positions           {yes[content['real']]}")
+    print(f"positions from the task  {yes[content['from_task']]}\n")
     print("logit between a query and a key that are alike, before training")
     rows = [[str(row["distance"]), *(f"{value:.3f}" for value in row["heads"])] for row in content["logits"]]
     write_grid(["distance", *(f"head {head}" for head in range(1, len(rows[0])))], rows, ())
@@ -65,7 +71,10 @@ def _logits(position: Position, options: argparse.Namespace) -> list[dict]:
         torch.manual_seed(seeds.key("show") >> 1)
         position.check(shape)
         encoder = position.build(shape).double()
-        at = position.indices(tokens, 1, shape, seeds, False)
+        if position.from_task:  # of a task that counts its tokens
+            at = torch.from_numpy(position.place(np.arange(tokens)[None], shape, seeds, False))
+        else:
+            at = position.indices(tokens, 1, shape, seeds, False)
         vector = torch.nn.functional.normalize(torch.randn(1, 4, 1, 16, dtype=torch.float64), dim=-1) * 4
         keys = vector.expand(1, 4, tokens, 16)
         if (added := encoder.embed(at)) is not None:

@@ -117,7 +117,7 @@ def program_for(task: Task, encoding_class: EncodingClass) -> Program | None:
             return library.even_pairs()
         case CopyUnique() if task.alphabet**2 <= _PAIRS:
             return library.copy_unique(task.symbols)
-        case AssociativeRecall() if task.keys * task.values <= _PAIRS:
+        case AssociativeRecall() if task.queries == 1 and task.keys * task.values <= _PAIRS:
             return library.successor(task.symbols[: task.keys], task.symbols[task.keys :])
         case Induction():
             return library.successor(task.symbols, task.symbols)

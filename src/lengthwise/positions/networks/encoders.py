@@ -14,7 +14,8 @@ from lengthwise.errors import OutOfPositions, UsageError
 class Encoder(nn.Module):
     """The encoding inside a model; every method has the default of doing nothing.
 
-    `at` holds positions, [items or 1, tokens], whole numbers that need not start at 0. One encoder serves all layers.
+    `at` holds positions, [items or 1, tokens], whole numbers (or reals, where the encoding knows them) that need not
+    start at 0. One encoder serves all layers.
     """
 
     def embed(self, at: Tensor) -> Tensor | None:  # noqa: ARG002
@@ -57,6 +58,22 @@ class LearnedEncoder(Encoder):
                 "train with a larger test size"
             )
         return self.table[at]
+
+
+class IdEncoder(LearnedEncoder):
+    """A table whose rows start as those of `LearnedEncoder` and move 50 times more slowly, as rows of size 1 would.
+
+    So they stay close to random vectors, no two of which are alike. Rows that move freely settle on a code that repeats
+    after the longest training item, as no two ids further apart ever meet in training (docs/log.md).
+    """
+
+    def __init__(self, rows: int, width: int) -> None:
+        Encoder.__init__(self)
+        self.units = nn.Parameter(torch.randn(rows, width))
+
+    @property
+    def table(self) -> Tensor:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return 0.02 * self.units
 
 
 class SinusoidalEncoder(Encoder):
@@ -170,7 +187,7 @@ class FireEncoder(Encoder):
 
     def bias(self, queries_at: Tensor, keys_at: Tensor) -> Tensor:
         rate = self.log_rate.exp()
-        apart = distances(queries_at, keys_at)[:, 0]  # [B or 1, queries, keys]
+        apart = distances(queries_at, keys_at)[:, 0].to(rate.dtype)  # [B or 1, queries, keys]
         furthest = torch.maximum(queries_at[:, :, None], keys_at[:, None, :]) + 1  # counted from 1, so never 0
         reach = torch.maximum(furthest.to(rate.dtype), self.log_threshold.exp())
         share = apart.sign() * torch.log1p(rate * apart.abs()) / torch.log1p(rate * reach)
@@ -192,14 +209,20 @@ class RopeEncoder(Encoder):
 class DynamicRopeEncoder(RopeEncoder):
     """Plain RoPE for the queries within the original length; a base of its own for each of the others."""
 
-    def __init__(self, width: int, base: float, original: int, growth: float = 1.0) -> None:
+    def __init__(self, width: int, base: float, original: int, growth: float = 1.0, turned: int | None = None) -> None:
         super().__init__(frequencies(width, base))
         self.width, self.base, self.original, self.growth = width, base, original, growth
+        self.still = slice(width // 2 if turned is None else turned, None)  # the pairs that do not turn
+        self.turns[self.still] = 0
 
     def turns_at(self, tokens: int) -> Tensor:
         """The frequencies for a query that is the last of so many tokens."""
         factor = self.growth * tokens / self.original - (self.growth - 1)
-        return self.turns if factor <= 1 else frequencies(self.width, self.base, "ntk", factor)
+        if factor <= 1:
+            return self.turns
+        turns = frequencies(self.width, self.base, "ntk", factor)
+        turns[self.still] = 0
+        return turns
 
     def scores(self, q: Tensor, k: Tensor, queries_at: Tensor, keys_at: Tensor, index: Tensor) -> Tensor | None:
         """q·k, one late query at a time: O(Q K D) work as always, but O(K D) extra memory and no large product."""

@@ -7,6 +7,7 @@ import torch
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
+from lengthwise.models.batches import positions_of
 from lengthwise.models.network import Network
 from lengthwise.models.placed import home
 from lengthwise.probes.probe import Context
@@ -48,15 +49,14 @@ def greedy_right(model: Network, task: Task, size: int, items: int, seed: int) -
     if task.readout != "answer" or not model.architecture.causal:
         raise UsageError("greedy decoding needs a decoder and a task whose answer is written token by token")
     chunks = measured_batches(model, task, size, range(items), seed)
-    return np.concatenate([_written_right(model, batch, seeds) for batch, seeds in chunks])
+    return np.concatenate([_written_right(model, task, batch, seeds) for batch, seeds in chunks])
 
 
-def _written_right(model: Network, batch: Batch, seeds: Seeds) -> np.ndarray:
-    items, tokens = batch.inputs.shape
+def _written_right(model: Network, task: Task, batch: Batch, seeds: Seeds) -> np.ndarray:
     there = home(model)
-    at = model.position.indices(tokens, items, model.shape, seeds, False).to(there)
+    at = positions_of(model, task, batch.inputs, seeds).to(there)
     begins = batch.scored.argmax(axis=1)  # the place of <sep>, the last token of the prompt
-    right = np.zeros(items, dtype=bool)
+    right = np.zeros(len(begins), dtype=bool)
     for begin in np.unique(begins):
         rows = np.flatnonzero(begins == begin)
         longest = int(batch.scored[rows].sum(axis=1).max())

@@ -16,6 +16,7 @@ from torch import Tensor
 from lengthwise.bounds.contexture.estimates import drawn_pairs, ratio_trace_claim, spectrum_of_conditionals
 from lengthwise.bounds.contexture.summary import Contexture, spectrum_claims
 from lengthwise.errors import UsageError
+from lengthwise.models.batches import positions_of
 from lengthwise.models.placed import home
 from lengthwise.models.transformer import Transformer
 from lengthwise.probes.probe import Context
@@ -84,7 +85,7 @@ def last_states(model: Transformer, task: Task, size: int, items: int, seed: int
             there, inputs = home(model), torch.from_numpy(batch.inputs)
             scored = np.zeros_like(batch.scored)
             scored[np.arange(len(scored)), _places(batch.scored, seed, first)] = True
-            at = model.architecture.position.indices(inputs.shape[1], len(inputs), model.shape, seeds, False)
+            at = positions_of(model, task, batch.inputs, seeds)
             model(*(one.to(there) for one in (inputs, at, torch.from_numpy(scored))))
             first += len(scored)
     finally:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lengthwise.errors import UsageError
+from lengthwise.models.batches import positions_of
 from lengthwise.models.forward import run
 from lengthwise.models.network import Network
 from lengthwise.models.placed import home
@@ -106,13 +107,12 @@ def _certainty(logits: Tensor, asked: NDArray[np.bool_]) -> tuple[NDArray[np.flo
 def _as_written(model: Network, task: Task, batch: Batch, seeds: Seeds) -> tuple[Tensor, Tensor, Tensor]:
     """A batch with the answers that the model writes in the place of the true ones: its inputs, where a token is asked
     for, and the positions. An answer is at most as long as the longest true answer of its size."""
-    items, tokens = batch.inputs.shape
-    at = model.position.indices(tokens, items, model.shape, seeds, False)
+    at = positions_of(model, task, batch.inputs, seeds)
     if task.readout != "answer" or not model.architecture.causal:
         return torch.from_numpy(batch.inputs), torch.from_numpy(batch.scored), at
     starts = batch.scored.argmax(axis=1) + 1  # behind <sep>
     known = [row[:start].tolist() for row, start in zip(batch.inputs, starts, strict=True)]
-    limits = np.minimum(starts + int((lengths_of(batch) - starts).max()), tokens)
+    limits = np.minimum(starts + int((lengths_of(batch) - starts).max()), batch.inputs.shape[1])
     if isinstance(model, Transformer):
         rows = continue_greedily(model, known, limits, at)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from lengthwise.models.batches import positions_of
 from lengthwise.models.forward import run
 from lengthwise.probes.probe import Context
 from lengthwise.probes.sparsity import Sparsity
@@ -23,8 +24,7 @@ def measure_sparsity(subject: Subject, context: Context, items: int) -> tuple[Sp
         rows: list[list[Tensor]] = [[] for _ in anatomy.blocks]
         for batch, seeds in measured_batches(model, task, size, range(items), context.seed):
             inputs, asked = torch.from_numpy(batch.inputs), torch.from_numpy(batch.scored)
-            at = model.architecture.position.indices(inputs.shape[1], len(inputs), model.shape, seeds, False)
-            trace = run(anatomy, inputs, at)
+            trace = run(anatomy, inputs, positions_of(model, task, batch.inputs, seeds))
             for layer, block in enumerate(trace.blocks):
                 rows[layer].append(row_numbers(block.attention_logits, block.attention_weights, asked))
         for layer, parts in enumerate(rows, start=1):

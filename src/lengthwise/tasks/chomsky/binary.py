@@ -17,7 +17,7 @@ from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.algorithmic import carried
 from lengthwise.tasks.alphabets import BitTask
-from lengthwise.tasks.batch import NOTHING, Samples
+from lengthwise.tasks.batch import NOTHING, Samples, ids_by_significance
 from lengthwise.tasks.chance import Chance
 from lengthwise.tasks.chomsky.strings import DELETANG, read
 from lengthwise.tasks.facts import Facts
@@ -75,6 +75,9 @@ class BinaryAddition(_TwoNumbers):
         first, second = self.read(prompt)
         return list(f"{first + second:b}"[::-1])
 
+    def ids(self, prompts: Ints, answer: int) -> Ints:
+        return ids_by_significance(prompts, self.symbols.index(self.operator), answer, longest="sum")
+
 
 @tasks.register("binary_multiplication")
 @dataclass(frozen=True)
@@ -100,6 +103,9 @@ class BinaryMultiplication(_TwoNumbers):
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         first, second = self.read(prompt)
         return list(f"{first * second:b}"[::-1])
+
+    def ids(self, prompts: Ints, answer: int) -> Ints:
+        return ids_by_significance(prompts, self.symbols.index(self.operator), answer, longest="product")
 
 
 @tasks.register("compute_sqrt")

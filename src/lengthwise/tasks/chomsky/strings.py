@@ -11,10 +11,10 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.records import Reference
-from lengthwise.seeds import Draws
+from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.alphabets import BitTask, numerals
-from lengthwise.tasks.batch import NOTHING, Samples
+from lengthwise.tasks.batch import NOTHING, Samples, ids_by_place
 from lengthwise.tasks.chance import Chance, log_choose
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.task import Axis, Task
@@ -164,6 +164,9 @@ class ReverseString(StringTask):
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         return [str(number) for number in reversed(read(prompt, self.alphabet))]
 
+    def ids(self, prompts: Ints, answer: int) -> Ints:
+        return ids_by_place(prompts, np.arange(prompts.shape[1], 0, -1), answer)
+
 
 @tasks.register("duplicate_string")
 @dataclass(frozen=True)
@@ -182,6 +185,13 @@ class DuplicateString(StringTask):
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         return [str(number) for number in 2 * read(prompt, self.alphabet)]
+
+    def ids(self, prompts: Ints, answer: int) -> Ints:
+        """A symbol shares its id with both copies."""
+        size = prompts.shape[1]
+        found, places = ids_by_place(prompts, np.arange(1, size + 1), answer), np.arange(answer)
+        found[:, size:] = np.where(places < 2 * size, places % size + 1, 0)
+        return found
 
 
 @tasks.register("odds_first")
@@ -203,6 +213,12 @@ class OddsFirst(StringTask):
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         numbered = list(enumerate(read(prompt, self.alphabet), start=1))
         return [str(number) for rest in (1, 0) for place, number in numbered if place % 2 == rest]
+
+    def ids(self, prompts: Ints, answer: int) -> Ints:
+        places = np.arange(prompts.shape[1])
+        return ids_by_place(
+            prompts, np.where(places % 2, places // 2 + (len(places) + 1) // 2, places // 2) + 1, answer
+        )
 
 
 @tasks.register("bucket_sort")

@@ -12,7 +12,7 @@ from lengthwise.errors import UsageError
 from lengthwise.seeds import Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.alphabets import numerals
-from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.batch import Samples, ids_by_significance
 from lengthwise.tasks.formulations.formulation import EMPTY, Column, State, column, symbol
 from lengthwise.tasks.formulations.layouts import EQUALS, THREE_COLUMNS, Appending, Change, Columns
 from lengthwise.tasks.task import Axis
@@ -59,6 +59,9 @@ class AdditionAppended(Appending):
         left, right, total, _ = summed(rows, self.base)
         plus = np.full((len(rows), 1), self.base)
         return Samples(np.hstack([left[:, :-1], plus, right[:, :-1]]), total)
+
+    def ids(self, prompts: Ints, answer: int) -> Ints:
+        return ids_by_significance(prompts, self.base, answer, longest="sum")
 
     def following(self, given: Sequence[str], written: Sequence[str]) -> tuple[str, tuple[int, ...]] | None:
         size, place = len(given) // 2, len(written)
