@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from lengthwise.oracle.check import check
+from lengthwise.oracle.check import check, model_verdict
 from lengthwise.oracle.horizons import memory_of
 from lengthwise.oracle.theories.regular import asked_of, automaton_of
 from lengthwise.tasks import haystack, retrieval
@@ -71,10 +71,9 @@ def facts_of(task: Task) -> TaskFacts:
 
 
 def verdict_of(task: Task, position: str, model: str, train_size: int, test_size: int) -> Outcome:
-    """What the oracle says of a task with an encoding, trained to one size and used at another. It speaks of
-    Transformers alone."""
+    """What the oracle says of a task with an encoding or another model, trained to one size and used at another."""
     if model != "transformer":
-        return "unknown"
+        return _OUTCOMES[model_verdict(task, model, train_size, test_size).outlook]
     card = check(task, [position], train_size=train_size, test_size=test_size, quick=True)
     return _OUTCOMES[card.verdicts[position].outlook]
 

@@ -106,6 +106,7 @@ class _Situation:
     facts: TaskFacts
     atlas: Atlas
     ranking: tuple[RankedDesign, ...]
+    encodings: tuple[str, ...]  # of a Transformer; what else is ranked are other models
 
     @property
     def multiple(self) -> float:
@@ -118,12 +119,11 @@ class _Situation:
     @property
     def best_encoding(self) -> RankedDesign:
         """The first that is an encoding of a Transformer."""
-        return next(one for one in self.ranking if one.design in self.card.verdicts)
+        return next(one for one in self.ranking if one.design in self.encodings)
 
     def verdict(self, design: str) -> str:
-        """What theory says, in words; it is silent about other models."""
-        known = self.card.verdicts.get(design)
-        return outlook_words("unknown" if known is None else known.outlook)
+        """What theory says, in words."""
+        return outlook_words(self.card.verdicts[design].outlook)
 
 
 def advise(
@@ -151,14 +151,14 @@ def advise(
 
 def _asked(task: Task, train_size: int | None, test_size: int | None, atlas: Atlas) -> _Situation:
     encodings = list(dict.fromkeys(run.position for run in atlas.runs if run.model == TRANSFORMER)) or [*_ENCODINGS]
-    card = check(task, encodings, train_size=train_size, test_size=test_size, quick=True)
+    others = [design for design in atlas.designs if design not in encodings]
+    card = check(task, encodings, model=others, train_size=train_size, test_size=test_size, quick=True)
     name = name_of(task)
     facts = next((run.facts for run in atlas.runs if run.task == name), None) or facts_of(task)
-    verdicts = {encoding: _VERDICTS[card.verdicts[encoding].outlook] for encoding in encodings}
-    verdicts |= dict.fromkeys((design for design in atlas.designs if design not in verdicts), "unknown")
+    verdicts = {design: _VERDICTS[card.verdicts[design].outlook] for design in (*encodings, *others)}
     cells = cells_of(atlas, card.test_size / card.train_size)
     ranking = tuple(rank(cells, facts, verdicts, name))
-    return _Situation(task, name, card.train_size, card.test_size, card, facts, atlas, ranking)
+    return _Situation(task, name, card.train_size, card.test_size, card, facts, atlas, ranking, tuple(encodings))
 
 
 def _text(asked: _Situation) -> tuple[str, ...]:
@@ -282,7 +282,7 @@ def _command(asked: _Situation, design: str, claims: Sequence[Claim]) -> str:
     by_key = {claim.key: claim for claim in claims}
     seeds, least = (by_key[f"advise.{name}"].value for name in ("seeds", "train_size"))
     size = max(asked.train_size, least) if isinstance(least, int) else asked.train_size
-    words = ["lengthwise", "train", asked.name, "--position" if design in asked.card.verdicts else "--model", design]
+    words = ["lengthwise", "train", asked.name, "--position" if design in asked.encodings else "--model", design]
     words += ["--train-size", str(size), "--test-size", str(max(asked.test_size, size)), "--seeds", str(seeds or 3)]
     return shlex.join(words)
 

@@ -247,6 +247,10 @@ class LinearNetwork(nn.Module):
         for module in self.modules():
             if isinstance(module, Forgetting):
                 module.initialise()
+            if isinstance(
+                module, DeltaMixer
+            ):  # β has to come close to its ends, and varies with the token from the start
+                nn.init.normal_(module.beta.weight, std=module.width**-0.5)
 
     def forward(self, tokens: Tensor) -> Tensor:
         return self.step(tokens, None)[0]

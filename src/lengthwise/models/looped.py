@@ -34,7 +34,16 @@ class LoopedNetwork(nn.Module):
         super().__init__()
         self.settings, self.inject = settings, settings.inject
         self.inner = Transformer(settings.transformer(), interface)
+        self._initialise()
         self.shape = self.inner.shape
+
+    def _initialise(self) -> None:
+        """Larger than a Transformer's: what a token hands on in one pass has to arrive after many of them, and the
+        input is added to states that are normalised."""
+        nn.init.normal_(self.inner.embedding.weight)
+        for module in self.inner.blocks.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.normal_(module.weight, std=module.in_features**-0.5)
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Outputs [B, T, outputs]."""
