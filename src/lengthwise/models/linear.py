@@ -111,7 +111,7 @@ class ShortConvolution(nn.Module):
         return F.silu(self.filters(seen.mT).mT), seen[:, seen.shape[1] - self.behind :]
 
 
-class Forgetting(nn.Module):
+class Fading(nn.Module):
     """How much time passes at a token, Δ, and the logarithm of what is left after it, -Δ exp(rate), one per head."""
 
     def __init__(self, width: int, heads: int) -> None:
@@ -174,7 +174,7 @@ class DeltaMixer(Mixer):
         super().__init__(settings, (1 + 2 * settings.order) * settings.width)
         self.order, self.largest = settings.order, 2 if settings.negative else 1
         self.beta = nn.Linear(settings.width, settings.heads * settings.order)
-        self.forgetting = Forgetting(settings.width, settings.heads) if settings.gate else None
+        self.forgetting = Fading(settings.width, settings.heads) if settings.gate else None
 
     def recur(self, x: Tensor, columns: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:
         several = self.order * self.width
@@ -192,7 +192,7 @@ class StateSpaceMixer(Mixer):
     def __init__(self, settings: StateSpace) -> None:
         super().__init__(settings, settings.width + 2 * settings.state)
         self.state, self.negative = settings.state, settings.negative
-        self.forgetting = Forgetting(settings.width, settings.heads)
+        self.forgetting = Fading(settings.width, settings.heads)
         self.gate = nn.Linear(settings.width, settings.width)
         self.direct = nn.Parameter(torch.ones(settings.heads, 1, 1))
 
@@ -245,7 +245,7 @@ class LinearNetwork(nn.Module):
             if name.endswith(("mixer.out.weight", "mlp.2.weight")):
                 nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * len(self.blocks)))
         for module in self.modules():
-            if isinstance(module, Forgetting):
+            if isinstance(module, Fading):
                 module.initialise()
             if isinstance(
                 module, DeltaMixer
