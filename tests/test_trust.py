@@ -24,6 +24,7 @@ PACKAGE = Path(lengthwise.__file__).parent
 OF_THE_USER = {
     "bounds/compression/__init__.py",
     "cli/commands/advise.py",
+    "cli/commands/attentions.py",
     "cli/commands/check.py",
     "cli/commands/doctor.py",
     "cli/commands/forecast.py",

@@ -19,7 +19,8 @@ from small_transformers import ROWS, TOKENS, text
 
 RULES = ["softmax", "softmax:temperature=0.5", "log_length", "log_length:reference=4.0", "hardmax", "window:size=3"]
 SCALED = ["rope:scaling=dynamic", "rope:scaling=yarn,factor=3", "rope:scaling=ntk,factor=2", "kerple:variant=power"]
-ENCODINGS = [*positions.names(), *SCALED, "learned+offset", "sinusoidal+randomized:limit=40"]
+OWN = [name for name in positions.names() if not positions.maker(name).from_task]  # positions without a task
+ENCODINGS = [*OWN, *SCALED, "learned+offset", "sinusoidal+randomized:limit=40"]
 
 make = functools.partial(small_transformers.make, outputs=5)  # another number than that of symbols
 

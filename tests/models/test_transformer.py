@@ -22,7 +22,8 @@ from lengthwise.seeds import Seeds
 from small_transformers import TOKENS, VOCABULARY, gap, make, text
 
 RULES = ["softmax", "softmax:temperature=0.5", "log_length", "log_length:reference=4.0", "hardmax", "window:size=3"]
-ENCODINGS = [*positions.names(), "rope:scaling=dynamic", "rope:scaling=yarn,factor=3", "learned+offset"]
+OWN = [name for name in positions.names() if not positions.maker(name).from_task]  # positions without a task
+ENCODINGS = [*OWN, "rope:scaling=dynamic", "rope:scaling=yarn,factor=3", "learned+offset"]
 
 
 # --- the definitions, one query at a time ---------------------------------------------------------------------------
