@@ -26,8 +26,8 @@ def test_a_model_is_shown_with_its_settings_and_parameters(cli, name):
 
 
 def test_text_shows_the_same(cli):
-    answer = cli("models", "delta:order=2,width=8,heads=2")
-    assert answer.code == 0 and answer.out.startswith("delta:order=2,width=8,heads=2\n") and "parameters" in answer.out
+    answer = cli("models", "delta:order=2,heads=2,width=8")
+    assert answer.code == 0 and answer.out.startswith("delta:width=8,heads=2,order=2\n") and "parameters" in answer.out
 
 
 @pytest.mark.parametrize("call", [["delt"], ["delta:ordr=2"], ["delta", "--task", "sortt"], ["looped:position=rop"]])
