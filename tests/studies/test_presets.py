@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from lengthwise.errors import UnknownName, UsageError
-from lengthwise.positions import make_position, positions, wrappers
-from lengthwise.positions.wrapping import Offset, Randomized
+from lengthwise.positions import make_position, positions
+from lengthwise.positions.wrapping import Offset, RandomFloats, Randomized
 from lengthwise.probes.curve import CurveProbe
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.studies.grid import plans
@@ -151,10 +151,10 @@ def test_search54_is_54_configurations_with_equal_training_in_every_preset() -> 
 
 def test_extended_has_every_encoding() -> None:
     made = [make_position(text) for text in Study.read("search54", "extended").positions]
-    bases = {type(one.base if isinstance(one, Offset | Randomized) else one) for one in made}
+    bases = {type(one.base if isinstance(one, Offset | Randomized | RandomFloats) else one) for one in made}
     every = {positions.maker(name) for name in positions.names()}
     assert bases == {one for one in every if not one.from_task}  # which some of the tasks do not give
-    assert {wrappers.maker(name) for name in wrappers.names()} <= {type(one) for one in made}
+    assert {Offset, Randomized} <= {type(one) for one in made}
 
 
 @pytest.mark.system
