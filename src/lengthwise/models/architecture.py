@@ -24,7 +24,7 @@ UNTURNED = (
 
 @dataclass(frozen=True)
 class Architecture(Model):
-    """Our Transformer, what a user chooses of it: one dial, the depth, and the rest has defaults that fit it."""
+    """A Transformer: the depth is its dial, and the rest has defaults that fit it."""
 
     depth: int = setting(2, "number of layers")
     width: int = setting(64, "width of the residual stream")
