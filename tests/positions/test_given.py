@@ -32,8 +32,8 @@ def placed(spec: str, task: str, size: int) -> list[int]:
 
 def test_digits_of_equal_significance_share_a_position() -> None:
     """`<bos> 4 2 + 0 9 <sep> 4 1 1`, the lowest digit first. As published, mirrored: digits of one significance share
-    an id, `+` and `=` have the id next to the lowest digit, and in testing ids begin at 1."""
-    assert placed("coupled", "addition_appended:base=10", 2) == [0, 2, 3, 1, 2, 3, 1, 2, 3, 4]
+    an id, `=` has the id next to the lowest digit, and in testing ids begin at 1. `+` says where the sum ends."""
+    assert placed("coupled", "addition_appended:base=10", 2) == [0, 2, 3, 4, 2, 3, 1, 2, 3, 4]
 
 
 def test_digits_are_counted_within_their_number() -> None:

@@ -49,13 +49,14 @@ def test_an_id_is_a_significance(spec: str, base: int) -> None:
     weights = np.where((ids > 0) & (digits >= 0), float(base) ** (ids - 1), 0)
     values = digits * weights
     assert np.array_equal(values[:, :width].sum(axis=1), values[:, width:].sum(axis=1))
-    assert (ids[:, :width] == 0).sum() == 30, "the sign has none"
+    longest = np.where(ids[:, width:] > 0, ids[:, width:], 0).max(axis=1)
+    assert np.array_equal(ids[:, :width].min(axis=1), -longest), "the sign has that of the last digit"
 
 
 def test_the_longest_product_has_an_id_for_every_digit() -> None:
     task = make_task("binary_multiplication")
     prompts = np.array([[1, 1, 2, 1, 1, 1]])
-    assert task.ids(prompts, 7)[0].tolist() == [1, 2, 0, 1, 2, 3, 1, 2, 3, 4, 5, 0, 0]
+    assert task.ids(prompts, 7)[0].tolist() == [1, 2, -5, 1, 2, 3, 1, 2, 3, 4, 5, 0, 0]
 
 
 def test_which_tasks_give_ids() -> None:

@@ -74,16 +74,17 @@ class _FromTask(Position):
 class Coupled(_FromTask):
     """Tokens that the task couples share a trained vector, such as digits of equal significance (Cho et al. 2024).
 
-    A token of id i has position start + i. Signs and `<sep>` share the position `start`, next to that of the first
-    symbol of the answer; `<bos>` has 0. In training the start is uniform over all that keep an item within `limit` (0:
-    the number of tokens of the longest test; the largest id of the test and 1 is enough). In testing it is 1 as
-    published, or with `start=middle` the one in the middle, as positions near both ends are seen less in training.
-    The authors write operands from the highest digit down and sums from the lowest up, filled with zeros to one length,
-    so that their ids fall where ours rise.
+    A token of id i, or -i, has position start + i. `<sep>` and signs without an id have the position `start`, next to
+    that of the first symbol of the answer; `<bos>` has 0. In training the start is uniform over all that keep an item
+    within `limit` (0: the number of tokens of the longest test; the largest id of the test and 1 is enough). In testing
+    it is 1 as published, or with `start=middle` the one in the middle, as positions near both ends are seen less in
+    training. The authors write operands from the highest digit down and sums from the lowest up, filled with zeros to
+    one length, so that their ids fall where ours rise; `+` has the position of `=` there, and here that of the last
+    digit.
     """
 
     def _own(self, ids: Ints) -> tuple[Ints, int]:
-        own = ids.copy()
+        own = np.abs(ids)
         own[:, 0] = -1  # <bos>
         return own, 1
 

@@ -88,14 +88,16 @@ def ids_by_place(prompts: Ints, ids: Ints, answer: int) -> Ints:
 
 
 def ids_by_significance(prompts: Ints, sign: int, answer: int, longest: Literal["sum", "product"]) -> Ints:
-    """Ids of numbers that are written from the lowest digit up with one `sign` between them: significance, from 1 on,
-    and 0 for the sign. The answer has one digit more than the longer number, or as many as both together."""
+    """Ids of numbers that are written from the lowest digit up with one `sign` between them: significance, from 1 on.
+    The answer has one digit more than the longer number, or as many as both together. The sign shares the id of its
+    last digit, so that a model sees where the answer ends."""
     width = prompts.shape[1]
     first = (prompts == sign).argmax(axis=1)[:, None]
     second = width - 1 - first
     digits = first + second if longest == "product" else np.maximum(first, second) + 1
     places, written = np.arange(width), np.arange(1, answer + 1)
     within = np.where(places < first, places + 1, places - first)
+    within = np.where(places == first, -digits, within)
     return np.hstack([within, np.where(written <= digits, written, 0)])
 
 

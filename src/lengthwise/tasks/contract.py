@@ -96,8 +96,8 @@ def id_faults(task: Task, size: int, items: int) -> Iterator[str]:
         wanted = f"[items, symbols + answer] = [{items}, {width + longest}]"
         yield f"`ids` gives {ids.dtype} of the shape {list(ids.shape)} where whole numbers {wanted} are wanted"
         return
-    if ids.min() < 0 or not ids.any():
-        yield "ids count from 1, with 0 for signs, and some token has one"
+    if ids[:, width:].min() < 0 or not (ids > 0).any():
+        yield "ids count from 1, only signs of the prompt have negative ones, and some token has one"
     for answer in (0, 1, longest // 2):
         if not np.array_equal(task.ids(prompts, answer), ids[:, : width + answer]):
             yield f"the ids of {answer} places of the answer are not the first of those of {longest} places"

@@ -109,7 +109,7 @@ class Hinted(Task):
         row, answer = np.array([[numbers[symbol] for symbol in plain]], dtype=np.int64), self.base.solve(plain)
         ids = self._ids(row, len(answer))[0].tolist()
         given = next((symbol for symbol in prompt if symbol in hints), "#0")
-        first = self._hints.index(given) - next((one for one in ids if one), 0)
+        first = self._hints.index(given) - next((one for one in ids if one > 0), 0)
         if [*prompt] != self._spelled(plain, ids[: len(plain)], first):
             raise UsageError(f"the hints of a prompt count its elements, which is not so in {' '.join(prompt)!r}")
         return self._spelled([str(symbol) for symbol in answer], ids[len(plain) :], first)
@@ -135,5 +135,5 @@ class Hinted(Task):
     def _spelled(self, symbols: Sequence[str], ids: Sequence[int], first: int) -> list[str]:
         """Symbols with the hints of their ids before them; the hint of id j is number first + j."""
         pairs = zip(symbols, ids, strict=True)
-        numbered = [((f"#{first + one}", symbol) if one else (symbol,)) for symbol, one in pairs]
+        numbered = [((f"#{first + one}", symbol) if one > 0 else (symbol,)) for symbol, one in pairs]
         return [symbol for pair in numbered for symbol in pair]

@@ -72,8 +72,9 @@ class Task(abc.ABC):
         """Which tokens belong together, [items, prompt width + answer]: an id for every symbol of the prompts and for
         the first `answer` places of the answer, before it is written. A task that has no ids leaves this out.
 
-        Digits of equal significance share an id, or a symbol and its copy. Ids count from 1; 0 is for the signs between
-        them and for places behind the longest answer. The position encodings `coupled` and `abacus` need them.
+        Digits of equal significance share an id, or a symbol and its copy. Ids count from 1; 0 is for signs and for
+        places behind the longest answer. A sign that shares an id all the same has its negative: the `+` of a sum has
+        that of the last digit of the sum. The position encodings `coupled` and `abacus` need ids.
         """
         raise UsageError(
             f"the task {type(self).__name__} gives its tokens no ids; tasks on numbers and strings such as "

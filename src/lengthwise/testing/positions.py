@@ -209,7 +209,7 @@ def _check_indices(probe: _Tried, position: Any) -> None:
 
 def _check_placed(probe: _Tried, position: Any) -> None:
     """Positions from the ids of a task: `<bos>`, a sign, and numbers whose digits share ids."""
-    ids = np.array([[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 4, 0], [0, 2, 1, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0]])
+    ids = np.array([[0, 1, 2, 3, -4, 1, 2, 3, 0, 1, 2, 3, 4, 0], [0, 2, 1, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0]])
     for training in (False, True):
         for seeds in (None, Seeds(3), Seeds(4)):
             at = position.place(ids, probe.shape, seeds, training)
