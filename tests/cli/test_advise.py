@@ -18,7 +18,7 @@ def test_advice_as_text_and_as_one_object(cli) -> None:
     command = next(line for line in answer.out.splitlines() if line.startswith("  lengthwise train"))
     assert answer.code == 0 and all(len(line) <= 80 for line in answer.out.splitlines() if line != command)
     found = json.loads(cli("advise", "--regex", "(aa)*", "--test-size", "80", "--atlas", FILE, "--json").out)
-    assert found["command"] == "advise" and found["data"]["command"] == command.strip()
+    assert found["command"] == "advise" and found["data"]["commands"][0] == command.strip()
     scored = json.loads(cli("advise", "--evaluate", "--atlas", FILE, "--json").out)
     assert [table["key"] for table in scored["tables"]] == ["advise.regret"]
 
