@@ -75,12 +75,12 @@ def evaluate_advice(atlas: Atlas) -> Record:
         )
     about = {"tasks": len(by_task), "runs": len(atlas.runs), "at": AT}
     table, claims = _regrets("advise.regret", encodings, by_task)
-    shares, tables = [_cells_hold(far), _languages("advise.languages", far, languages)], [table]
+    shares, tables = [_cells_hold(far), _languages("advise.languages", far, far)], [table]
     if len(encodings) < len(cells):
         table, more = _regrets("advise.regret_models", cells, _by_task(cells))
         tables.append(table)
         claims += more
-        shares.append(_languages("advise.languages_models", languages, languages))
+        shares.append(_languages("advise.languages_models", languages, far))
     text = (sentence("advise.evaluated", about), *(f"{said[:1].upper()}{said[1:]}." for said in map(str, shares)))
     return Record("advise", about, sentence("advise.evaluation"), text, (*claims, *shares), tuple(tables))
 
@@ -147,10 +147,10 @@ def _cells_hold(cells: Sequence[MeasuredCell]) -> Claim:
     return _share("advise.cells_hold", held, len(can), {"cells": len(can)})
 
 
-def _languages(key: str, cells: Sequence[MeasuredCell], every: Sequence[MeasuredCell]) -> Claim:
+def _languages(key: str, cells: Sequence[MeasuredCell], encodings: Sequence[MeasuredCell]) -> Claim:
     """Of the reported random languages that can hold with some encoding, the share whose cell holds that is advised out
     of `cells`."""
-    can = {cell.task for cell in _reported(every) if cell.verdict == "can"}
+    can = {cell.task for cell in _reported(encodings) if cell.verdict == "can"}
     by_task = {task: [cell for cell in cells if cell.task == task] for task in sorted(can)}
     chosen = _chosen({task: own for task, own in by_task.items() if own}, cells, advised)
     return _share(key, sum(cell.holds for cell in chosen.values()), len(chosen), {"tasks": len(chosen)})
