@@ -22,7 +22,7 @@ from lengthwise.seeds import Floats
 
 MULTIPLES = (2.0, 4.0, 8.0)  # of the training size
 
-OF_DESIGN = ("design", "family", "verdict")
+OF_DESIGN = ("design", "family", "verdict", "class_model", "kind_model", "readout_model")
 OF_TASK = ("oracle_class", "readout", "kind", "states", "alphabet", "answer_length", "local", "memory", "train_size")
 BEFORE = (*OF_DESIGN, *OF_TASK)
 CURVED = ("weibull", "logistic")  # what these curves, fitted to what was seen, reach beyond
@@ -95,14 +95,18 @@ def cases_of(runs: Sequence[AtlasRun], multiples: Sequence[float] = MULTIPLES, s
 
 
 def _before(run: AtlasRun) -> dict[str, str | float]:
-    facts = run.facts
+    facts, model = run.facts, run.model.split(":")[0]
+    kind = run.group if facts.states is None else "regular"
     return {
         "oracle_class": facts.oracle_class,
         "verdict": run.verdict,
         "design": run.design,
         "family": family_of(run.design),
+        "class_model": f"{facts.oracle_class} {model}",
+        "kind_model": f"{kind} {model}",
+        "readout_model": f"{facts.readout} {model}",
         "readout": facts.readout,
-        "kind": run.group if facts.states is None else "regular",
+        "kind": kind,
         "states": math.nan if facts.states is None else math.log2(facts.states),
         "alphabet": math.log2(max(1, facts.alphabet)) / 2,
         "answer_length": facts.answer_length,

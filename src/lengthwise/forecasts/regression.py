@@ -25,7 +25,11 @@ from lengthwise.seeds import Floats, Ints
 RIDGE = 0.3
 LEVELS = (0.05, 0.5)  # of exact match; above them is holding
 _INTERCEPT = 1e-2  # the ridge of b_k0
-_ITERATIONS, _TOLERANCE, _LONGEST = 50, 1e-5, 4.0  # of Newton's method; the longest step of a coefficient
+_ITERATIONS, _TOLERANCE, _LONGEST = (
+    50,
+    1e-2,
+    4.0,
+)  # of Newton's method, whose error is about the square of its last step
 _AT_ONCE = 128  # regressions
 _NEARNESS, _FLOOR = 4.0, np.exp(-5)  # within a level: exp(-4 d) + e^-5, d the distance of the fitted values
 
@@ -118,7 +122,7 @@ def fitted(X: Floats, marks: Sequence[Floats], weights: Floats) -> Floats:
     one for each row of weights [fits, cases]; the first column is the intercept. Newton's method, O(fits x marks x
     cases x columns^2)."""
     rows, columns = np.triu_indices(X.shape[1])
-    products = X[:, rows] * X[:, columns]
+    products = (X[:, rows] * X[:, columns]).astype(np.float32)  # of second derivatives: slopes decide what is reached
     parts = [weights[first : first + _AT_ONCE] for first in range(0, len(weights), _AT_ONCE)]
     found = []
     for mark in marks:
@@ -127,7 +131,7 @@ def fitted(X: Floats, marks: Sequence[Floats], weights: Floats) -> Floats:
     return np.stack(found, axis=1)
 
 
-def _newton(X: Floats, y: Floats, weights: Floats, products: Floats, start: Floats) -> Floats:
+def _newton(X: Floats, y: Floats, weights: Floats, products: NDArray[np.float32], start: Floats) -> Floats:
     found = np.repeat(start, len(weights), axis=0)
     (rows, columns), diagonal = np.triu_indices(X.shape[1]), np.arange(X.shape[1])
     ridge = np.where(diagonal == 0, _INTERCEPT, RIDGE)
@@ -135,7 +139,7 @@ def _newton(X: Floats, y: Floats, weights: Floats, products: Floats, start: Floa
     for _ in range(_ITERATIONS):
         chance = _logistic(found @ X.T)
         slope = (weights * (chance - y)) @ X + ridge * found
-        curved = (weights * chance * (1 - chance)) @ products
+        curved = (weights * chance * (1 - chance)).astype(np.float32) @ products
         second[:, rows, columns] = second[:, columns, rows] = curved
         second[:, diagonal, diagonal] += ridge
         step = np.linalg.solve(second, slope[..., None])[..., 0]
