@@ -12,7 +12,8 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.evidence.atlas import TRANSFORMER, Atlas, AtlasRun, load_atlas, save_atlas
-from lengthwise.evidence.task_facts import Outcome, TaskFacts, facts_of, group_of, verdict_of
+from lengthwise.evidence.deriving import facts_of, verdict_of
+from lengthwise.evidence.task_facts import Outcome, TaskFacts, group_of
 from lengthwise.models.named import brief_spec
 from lengthwise.positions import positions
 from lengthwise.probes.signals import SIGNALS, SIZES

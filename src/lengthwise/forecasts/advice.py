@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.evidence import Atlas, TaskFacts, facts_of, load_atlas
+from lengthwise.evidence import Atlas, TaskFacts, load_atlas
 from lengthwise.evidence.atlas import TRANSFORMER
+from lengthwise.evidence.deriving import facts_of
 from lengthwise.forecasts.ranking import BEYOND, FIXED, OURS, WITHIN, RankedDesign, cells_of, rank
 from lengthwise.messages import explain, sentence
 from lengthwise.models.architecture import Architecture

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lengthwise import evidence
 from lengthwise.errors import UsageError
-from lengthwise.evidence import Atlas, AtlasRun, facts_of, load_atlas, verdict_of
+from lengthwise.evidence import Atlas, AtlasRun, load_atlas
 from lengthwise.evidence.atlas import TRANSFORMER
 from lengthwise.evidence.task_facts import Outcome, group_of
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, cases_of, holds_at
@@ -109,11 +110,11 @@ def question(task: Task, position: str, train_size: int | None, atlas: Atlas, mo
         verdict = alike[0].verdict
     elif position:
         furthest = task.sizes(1, int(MULTIPLES[-1]) * size)[-1]
-        verdict = verdict_of(task, position, model, size, max(furthest, size))
+        verdict = evidence.verdict_of(task, position, model, size, max(furthest, size))
     return AtlasRun(
         task=name,
         group=own[0].group if own else group_of(task),
-        facts=own[0].facts if own else facts_of(task),
+        facts=own[0].facts if own else evidence.facts_of(task),
         position=position,
         verdict=verdict,
         settings={},

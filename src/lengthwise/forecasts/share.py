@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lengthwise.evidence import Atlas, AtlasRun, TaskFacts, facts_of
+from lengthwise.evidence import Atlas, AtlasRun, TaskFacts
+from lengthwise.evidence.deriving import facts_of
 from lengthwise.forecasts.cases import MULTIPLES, holds_at
 from lengthwise.messages import explain
 from lengthwise.oracle.check import Card
