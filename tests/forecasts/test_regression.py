@@ -114,6 +114,6 @@ def test_holding_needs_every_size_up_to_there() -> None:
 
 
 def test_families_keep_their_wrappers_and_models_are_their_own() -> None:
-    names = ("alibi", "kerple", "learned", "learned:rows=60+offset", "rope:base=500", "none", "lstm:hidden=32")
+    names = ("alibi", "kerple", "learned", "learned:rows=60+offset", "rope:base=500", "none", "lstm:width=32")
     families = ["bias", "bias", "absolute", "absolute+offset", "rope", "none", "lstm"]
     assert [family_of(name) for name in names] == families

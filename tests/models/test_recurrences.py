@@ -132,7 +132,7 @@ def test_the_range_of_eigenvalues_of_the_delta_rule(spec, least):
 def test_the_range_of_transitions_of_a_state_space(negative, least):
     mixer: Any = models.make(f"ssm:depth=1,width=4,heads=1,negative={negative}").build(FEW).blocks[0].mixer
     with torch.no_grad():
-        mixer.forgetting.time.bias.fill_(1000.0)
+        mixer.fading.time.bias.fill_(1000.0)
         mixer.project.weight.zero_()
         before = torch.ones(1, 1, 16, 4)
         after = mixer(torch.randn(1, 1, 4), (None, before))[1][1]

@@ -7,6 +7,6 @@
     advice.py         what to train a task with, and on which grounds; `regret.py` says how good that is
     evaluate.py       every task of the atlas forecast from the others, next to baselines
 
-A forecast is a distribution over the outcomes of similar cases (`similar.py`), and its interval is conformal with the
-task as the unit (`conformal.py`). Nothing here needs torch until a subject is measured.
+A forecast is a regression on levels of exact match (`regression.py`), and its interval is conformal with the task as
+the unit (`conformal.py`). Nothing here needs torch until a subject is measured.
 """

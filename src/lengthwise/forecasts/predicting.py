@@ -51,7 +51,7 @@ explain(
         "forecast.holds": "P(exact match of 95 % or more at every size up to {size})",
         "forecast.exact": "exact match at size {size}",
         "forecast.exchangeable_tasks": "the task is like one more task drawn as those of the atlas were",
-        "forecast.fixed_ridge": "the strength of the ridge, chosen on some of the same tasks, counts as fixed",
+        "forecast.fixed_ridge": "features and ridge, chosen on some of the same tasks, count as fixed",
         "forecast.enough_for_interval": "there are enough comparable tasks for an interval",
         "forecast.enough_for_interval_not": "no interval of {level:.0%}: that takes {least} tasks, and {tasks} are "
         "comparable",

@@ -9,6 +9,7 @@ Shapes: B items, T tokens, H heads, K and V rows and columns of S, R keys per to
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import math
 from typing import Any
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 
 from lengthwise.models.architecture import Interface
 from lengthwise.models.others import DeltaRule, StateSpace
+from lengthwise.models.transformer import small_first_weights
 
 CHUNK = 64  # keys that are read at once: the work in a chunk grows with its square
 _LEAST = 1e-6  # of the absolute value of a transition, whose logarithm is taken
@@ -137,8 +139,10 @@ def _unrounded(columns: Tensor) -> contextlib.AbstractContextManager[Any]:
     return torch.autocast(columns.device.type, enabled=False)
 
 
-class Mixer(nn.Module):
+class Mixer(nn.Module, abc.ABC):
     """What stands in a layer in the place of attention: `project` reads the residual stream, `recur` the state."""
+
+    fading: Any  # a `Fading`, or None where all of the state is kept
 
     def __init__(self, settings: DeltaRule | StateSpace, columns: int) -> None:
         super().__init__()
@@ -159,8 +163,14 @@ class Mixer(nn.Module):
             mixed, held = self.recur(x, columns.to(x.dtype), held)  # [B, H, T, W / H]
         return self.out(mixed.transpose(1, 2).flatten(2)), (before, held)
 
+    @abc.abstractmethod
     def recur(self, x: Tensor, columns: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        raise NotImplementedError
+        """What is read at each token, [B, H, T, W / H], and the state behind the last."""
+
+    def initialise(self) -> None:
+        """First weights that are not those of a Transformer."""
+        if self.fading is not None:
+            self.fading.initialise()
 
     def by_head(self, columns: Tensor, *each: int) -> Tensor:
         """[B, T, H … W / H] as [B, H, T, …, W / H]."""
@@ -174,16 +184,21 @@ class DeltaMixer(Mixer):
         super().__init__(settings, (1 + 2 * settings.order) * settings.width)
         self.order, self.largest = settings.order, 2 if settings.negative else 1
         self.beta = nn.Linear(settings.width, settings.heads * settings.order)
-        self.forgetting = Fading(settings.width, settings.heads) if settings.gate else None
+        self.fading = Fading(settings.width, settings.heads) if settings.gate else None
 
     def recur(self, x: Tensor, columns: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:
         several = self.order * self.width
         q, k, v = columns.split([self.width, several, several], dim=-1)
         q, k = F.normalize(self.by_head(q), dim=-1), F.normalize(self.by_head(k, self.order), dim=-1)
         beta = self.largest * self.beta(x).sigmoid().unflatten(-1, (self.heads, self.order)).transpose(1, 2)
-        decay = None if self.forgetting is None else self.forgetting(x)[1]
+        decay = None if self.fading is None else self.fading(x)[1]
         read, state = read_delta(q, k, self.by_head(v, self.order), beta, decay, state)
         return self.norm(read), state
+
+    def initialise(self) -> None:
+        """β has to come close to its ends, and varies with the token from the start."""
+        super().initialise()
+        nn.init.normal_(self.beta.weight, std=self.width**-0.5)
 
 
 class StateSpaceMixer(Mixer):
@@ -192,14 +207,14 @@ class StateSpaceMixer(Mixer):
     def __init__(self, settings: StateSpace) -> None:
         super().__init__(settings, settings.width + 2 * settings.state)
         self.state, self.negative = settings.state, settings.negative
-        self.forgetting = Fading(settings.width, settings.heads)
+        self.fading = Fading(settings.width, settings.heads)
         self.gate = nn.Linear(settings.width, settings.width)
         self.direct = nn.Parameter(torch.ones(settings.heads, 1, 1))
 
     def recur(self, x: Tensor, columns: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:
         v, k, q = columns.split([self.width, self.state, self.state], dim=-1)
         v, k, q = self.by_head(v), k[:, None], q[:, None]
-        passed, logs = self.forgetting(x)
+        passed, logs = self.fading(x)
         transition = 2 * logs.exp() - 1 if self.negative else logs.exp()
         read, state = read_diagonal(q, k, passed[..., None] * v, transition, state)
         return self.norm((read + self.direct * v) * F.silu(self.by_head(self.gate(x)))), state
@@ -232,25 +247,9 @@ class LinearNetwork(nn.Module):
         self.blocks = nn.ModuleList(RecurrentBlock(mixer, settings.mlp_ratio) for mixer in mixers)
         self.norm = nn.LayerNorm(settings.width)
         self.output = nn.Linear(settings.width, interface.outputs, bias=False)
-        self._initialise()
-
-    def _initialise(self) -> None:
-        """As our Transformer: small normal weights, smaller still where a layer writes into the residual stream."""
-        for module in self.modules():
-            if isinstance(module, nn.Linear | nn.Embedding):
-                nn.init.normal_(module.weight, std=0.02)
-            if isinstance(module, nn.Linear) and module.bias is not None:
-                nn.init.zeros_(module.bias)
-        for name, parameter in self.named_parameters():
-            if name.endswith(("mixer.out.weight", "mlp.2.weight")):
-                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * len(self.blocks)))
-        for module in self.modules():
-            if isinstance(module, Fading):
-                module.initialise()
-            if isinstance(
-                module, DeltaMixer
-            ):  # β has to come close to its ends, and varies with the token from the start
-                nn.init.normal_(module.beta.weight, std=module.width**-0.5)
+        small_first_weights(self, settings.depth, ("mixer.out.weight", "mlp.2.weight"))
+        for mixer in mixers:
+            mixer.initialise()
 
     def forward(self, tokens: Tensor) -> Tensor:
         return self.step(tokens, None)[0]

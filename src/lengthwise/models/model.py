@@ -57,6 +57,9 @@ class BuiltModel(Model):
             least = int(name != "convolution")
             if type(value) is int and value < least:
                 raise UsageError(f"{name} is at least {least}, not {value}")
+        width, heads = (getattr(self, name, 1) for name in ("width", "heads"))
+        if width % heads:
+            raise UsageError(f"width {width} is not divisible by {heads} heads")
 
     def build(self, interface: Interface) -> nn.Module:
         return named_in(self.network)(self, interface)

@@ -21,11 +21,6 @@ from lengthwise.registry import setting
 MLP_WORDS = "hidden width of the MLP, as a multiple of the width"
 
 
-def _check_heads(width: int, heads: int) -> None:
-    if width % heads:
-        raise UsageError(f"width {width} is not divisible by {heads} heads")
-
-
 @dataclass(frozen=True)
 class LongShortTermMemory(BuiltModel):
     """An LSTM: layers of gated cells that keep a state of fixed size."""
@@ -62,10 +57,6 @@ class StateSpace(BuiltModel):
     convolution: int = setting(0, "tokens that a convolution sees before the state is updated (0: none)")
     mlp_ratio: int = setting(4, MLP_WORDS)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_heads(self.width, self.heads)
-
 
 @dataclass(frozen=True)
 class DeltaRule(BuiltModel):
@@ -87,10 +78,6 @@ class DeltaRule(BuiltModel):
     gate: bool = setting(False, "forget by a factor that depends on the token")
     convolution: int = setting(0, "tokens that a convolution sees before the state is updated (0: none)")
     mlp_ratio: int = setting(4, MLP_WORDS)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_heads(self.width, self.heads)
 
 
 @dataclass(frozen=True)

@@ -165,6 +165,19 @@ class Block(nn.Module):
         return x + self.mlp(self.mlp_norm(x))
 
 
+def small_first_weights(network: nn.Module, layers: int, writing: tuple[str, ...]) -> None:
+    """GPT-2's: small normal weights, and smaller still where a sub-layer writes into the residual stream: in parameters
+    whose names end in one of `writing`."""
+    for module in network.modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=0.02)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+    for name, parameter in network.named_parameters():
+        if name.endswith(writing):
+            nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers))
+
+
 class Transformer(nn.Module):
     """Tokens [B, T] in, logits out: at the `scored` positions only, or everywhere."""
 
@@ -181,22 +194,11 @@ class Transformer(nn.Module):
         self.blocks = nn.ModuleList(Block(architecture, layer, self.shape) for layer in range(architecture.depth))
         self.norm = nn.LayerNorm(width)
         self.output = nn.Linear(width, interface.outputs, bias=False)
-        self._initialise()
+        small_first_weights(self, len(self.blocks), ("attention.out.weight", "mlp.2.weight"))
 
     @property
     def position(self) -> Position:
         return self.architecture.position
-
-    def _initialise(self) -> None:
-        """GPT-2's: small normal weights, and smaller still where a sub-layer writes into the residual stream."""
-        for module in self.modules():
-            if isinstance(module, nn.Linear | nn.Embedding):
-                nn.init.normal_(module.weight, std=0.02)
-            if isinstance(module, nn.Linear) and module.bias is not None:
-                nn.init.zeros_(module.bias)
-        for name, parameter in self.named_parameters():
-            if name.endswith(("attention.out.weight", "mlp.2.weight")):
-                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * len(self.blocks)))
 
     def forward(
         self, tokens: Tensor, at: Tensor | None = None, scored: Tensor | None = None, cache: Cache | None = None
