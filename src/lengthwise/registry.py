@@ -322,14 +322,15 @@ def converted_settings(kind: str, name: str, maker: Callable[..., Any], settings
             raise UsageError(f"the {kind} {name!r} takes no settings, as its class is not a dataclass")
         return {}
     hints = typing.get_type_hints(cls)
-    fields = {f.name for f in dataclasses.fields(cls) if f.init}
+    fields = {f.name: f for f in dataclasses.fields(cls) if f.init}
     converted = {}
     for key, value in settings.items():
         if key not in fields:
             known = f"it has {', '.join(sorted(fields))}" if fields else "it has no settings"
             raise UsageError(f"the {kind} {name!r} has no setting {key!r}; {nearest(key, fields)}{known}")
-        if isinstance(value, str) and hints[key] is not str and value not in typing.get_args(hints[key]):
-            value = _literal(value)  # a choice may be called none
+        named = hints[key] is str or value in typing.get_args(hints[key]) or "registry" in fields[key].metadata
+        if isinstance(value, str) and not named:  # a choice may be called none, and so may an encoding
+            value = _literal(value)
         converted[key] = as_type(hints[key], value, f"{kind} {name!r}: {key}")
     if missing := needed_settings(cls) - {*preset, *settings}:
         raise UsageError(f"the {kind} {name!r} needs {' and '.join(sorted(missing))}, as in {name}:{min(missing)}=…")

@@ -257,6 +257,13 @@ def test_settings_of_a_plan_reach_the_model():
     assert models.text_of(models.restore(plain_model(models.make("delta:order=2,depth=2")))) == "delta:order=2"
 
 
+@pytest.mark.parametrize("spec", ["looped", "looped:position=none", "looped:position=rope,loops=log", "delta:order=2"])
+def test_a_stored_model_is_the_same_model(spec: str):
+    """`none` is the name of an encoding, not the absence of one."""
+    made = models.make(spec)
+    assert models.restore(plain_model(made)) == made == models.restore(models.text_of(made))
+
+
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [

@@ -15,10 +15,11 @@ from lengthwise.positions.wrapping import Offset, RandomFloats, Randomized
 from lengthwise.registry import format_spec
 from lengthwise.runs.plan import Plan
 from lengthwise.runs.run import build_model
-from lengthwise.studies.grid import plans
+from lengthwise.studies.grid import planned_records, plans
 from lengthwise.studies.spec import Study, builtin_names, builtin_questions
 from lengthwise.tasks import tasks
 
+STATE_TRACKING = [("quick", 20, 10), ("full", 200, 10), ("parity", 25, 5), ("products", 9, 3), ("loops", 12, 4)]
 TABLE = Path(__file__).parents[1] / "data" / "huang2025.csv"
 
 
@@ -78,12 +79,12 @@ def test_the_atlas_is_large_and_balanced() -> None:
     assert shapes == {(2, 1000, 48), (1, 1000, 48)}, "no preset of a task comes in between; an LSTM has one layer"
 
 
-@pytest.mark.parametrize(("preset", "runs"), [("quick", 20), ("full", 200), ("loops", 12)])
-def test_state_tracking_by_preset(preset: str, runs: int) -> None:
+@pytest.mark.parametrize(("preset", "runs", "count"), STATE_TRACKING)
+def test_state_tracking_by_preset(preset: str, runs: int, count: int) -> None:
     made = plans(Study.read("state_tracking", preset))
     assert len(made) == runs and {plan.position_name for plan in made} == {"none"}
     names = {plan.model_name for plan in made}
-    assert len(names) == (4 if preset == "loops" else 10)
+    assert len(names) == count and len(planned_records(made)) == runs
 
 
 def test_plateaus_gives_each_family_its_encoding() -> None:
