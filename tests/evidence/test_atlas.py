@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -148,6 +150,28 @@ def test_a_study_gathers_into_an_atlas(gathered: tuple[Path, Path]) -> None:
         assert plan_of(run, atlas).digest() == stored.detail["digest"]
     before = path.read_bytes()
     assert gather_atlas(folder, path) == 5 and path.read_bytes() == before
+
+
+def all_settings(run: AtlasRun, atlas: Atlas) -> dict[str, Any]:
+    return {**atlas.defaults, **run.settings}
+
+
+@pytest.mark.system
+def test_gathering_adds_to_what_the_file_has(gathered: tuple[Path, Path], tmp_path: Path) -> None:
+    """Runs of other plans stay, with their settings; of equal plans the study's run counts."""
+    folder, whole = gathered[0], load_atlas(gathered[1])
+    path = tmp_path / FILE
+    stale = replace(whole.runs[1], exact=(0.0,) * len(whole.runs[1].exact), settings=all_settings(whole.runs[1], whole))
+    before = Atlas((*SMALL.runs, stale), {**whole.defaults, "rate": 0.01})
+    save_atlas(before, path)
+    assert gather_atlas(folder, path) == 7
+    merged = load_atlas(path)
+    assert merged.defaults["rate"] != 0.01, "most runs have another rate now"
+    for old, new in zip(SMALL.runs, merged.select(task="binary_majority").runs, strict=True):
+        assert plan_of(new, merged) == plan_of(old, before)
+    for run in whole.runs:
+        (same,) = [one for one in merged.runs if plan_of(one, merged) == plan_of(run, whole)]
+        assert (same.exact, same.signals, same.verdict) == (run.exact, run.signals, run.verdict)
 
 
 def test_the_atlas_of_the_package() -> None:

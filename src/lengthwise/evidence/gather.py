@@ -1,10 +1,11 @@
-"""From the folder of a study to an atlas: every finished run that has a curve and signals."""
+"""From the folder of a study to an atlas: every finished run, each with a curve and signals."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,9 @@ LOSSES = 12  # of a run, evenly spaced
 
 
 def gather_atlas(folder: Path, path: Path) -> int:
-    """Write the finished runs of a study to an atlas file; returns how many there are. Facts and verdicts are taken
-    from the file if it is there, so that gathering again takes seconds: the oracle is asked once for each task and
-    encoding."""
+    """Add the finished runs of a study to an atlas file, which is made if it is not there; returns how many runs the
+    file has then. Of equal plans the study's run counts. The oracle is asked only about tasks and encodings that the
+    file does not have, so that gathering again takes seconds."""
     before = load_atlas(path) if path.exists() else Atlas(())
     facts = {run.task: run.facts for run in before.runs}
     verdicts: dict[tuple[Any, ...], Outcome] = {_asked(run): run.verdict for run in before.runs}
@@ -36,11 +37,12 @@ def gather_atlas(folder: Path, path: Path) -> int:
         done = [run for run in store.runs() if run.state == "done"]
     if not done:
         raise UsageError(f"no run of the study in {folder} is finished")
-    settings = [{name: value for name, value in run.settings.items() if name != "model"} for run in done]
-    defaults = _usual(settings)
-    found = [_run_of(run, defaults, facts, verdicts) for run in done]
-    save_atlas(Atlas(tuple(found), defaults), path)
-    return len(found)
+    known = [replace(run, settings=_given({**before.defaults, **run.settings})) for run in before.runs]
+    runs = {_plan_key(run): run for run in (*known, *(_run_of(run, facts, verdicts) for run in done))}
+    defaults = _usual([run.settings for run in runs.values()])
+    short = (replace(run, settings=_differing(run.settings, defaults)) for run in runs.values())
+    save_atlas(Atlas(tuple(short), defaults), path)
+    return len(runs)
 
 
 def plan_of(run: AtlasRun, atlas: Atlas) -> Plan:
@@ -65,12 +67,23 @@ def _usual(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {name: json.loads(counts.most_common(1)[0][0]) for name, counts in counted.items()}
 
 
-def _run_of(
-    run: RunRecord,
-    defaults: Mapping[str, Any],
-    facts: dict[str, TaskFacts],
-    verdicts: dict[tuple[Any, ...], Outcome],
-) -> AtlasRun:
+def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """None stands for a setting that a run does not have."""
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _differing(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: settings.get(name) for name in defaults if settings.get(name) != defaults[name]}
+
+
+def _plan_key(run: AtlasRun) -> tuple[Any, ...]:
+    """What two runs of the same plan have in common."""
+    settings = json.dumps(run.settings, sort_keys=True)
+    return run.task, run.position, run.model, settings, run.train_size, run.sizes, run.items, run.seed
+
+
+def _run_of(run: RunRecord, facts: dict[str, TaskFacts], verdicts: dict[tuple[Any, ...], Outcome]) -> AtlasRun:
+    """A stored run, with all its settings."""
     signals = run.record("signals")
     if signals is None or run.summary is None:
         raise UsageError(f"the run {run.key} has no signals; an atlas is made of a study with the probe `signals`")
@@ -92,7 +105,7 @@ def _run_of(
         facts=facts[run.task],
         position=run.position,
         verdict=verdicts[asked],
-        settings={name: run.settings.get(name) for name in defaults if run.settings.get(name) != defaults[name]},
+        settings=_given({name: value for name, value in run.settings.items() if name != "model"}),
         train_size=run.train_size,
         seed=run.seed,
         learned=bool(run.summary.learned),
