@@ -25,11 +25,8 @@ from lengthwise.seeds import Floats, Ints
 RIDGE = 0.3
 LEVELS = (0.05, 0.5)  # of exact match; above them is holding
 _INTERCEPT = 1e-2  # the ridge of b_k0
-_ITERATIONS, _TOLERANCE, _LONGEST = (
-    50,
-    1e-2,
-    4.0,
-)  # of Newton's method, whose error is about the square of its last step
+_ITERATIONS, _LONGEST = 50, 4.0  # of Newton's method, and of one step
+_TOLERANCE = 1e-2  # of the last step, whose square is about the error
 _AT_ONCE = 128  # regressions
 _NEARNESS, _FLOOR = 4.0, np.exp(-5)  # within a level: exp(-4 d) + e^-5, d the distance of the fitted values
 
@@ -119,26 +116,33 @@ def matrix(cases: Cases, known: Cases, features: Sequence[str], horizon: int) ->
 
 def fitted(X: Floats, marks: Sequence[Floats], weights: Floats) -> Floats:
     """The coefficients [fits, marks, columns] of ridge logistic regressions of each mark [cases] on X [cases, columns],
-    one for each row of weights [fits, cases]; the first column is the intercept. Newton's method, O(fits x marks x
-    cases x columns^2)."""
+    one for each row of weights [fits, cases]; the first column is the intercept.
+
+    Newton's method on cases pooled by equal rows of X, such as seeds before training; O(fits x marks x rows x
+    columns^2).
+    """
+    first, place = np.unique(X, axis=0, return_index=True, return_inverse=True)[1:]
+    X, pooled = X[first], np.eye(len(first))[place.ravel()]  # [cases, rows]
     rows, columns = np.triu_indices(X.shape[1])
     products = (X[:, rows] * X[:, columns]).astype(np.float32)  # of second derivatives: slopes decide what is reached
-    parts = [weights[first : first + _AT_ONCE] for first in range(0, len(weights), _AT_ONCE)]
     found = []
     for mark in marks:
-        start = _newton(X, mark, weights[:1], products, np.zeros((1, X.shape[1])))
-        found.append(np.concatenate([_newton(X, mark, part, products, start) for part in parts]))
+        total, marked = weights @ pooled, (weights * mark) @ pooled
+        start = _newton(X, total[:1], marked[:1], products, np.zeros((1, X.shape[1])))
+        parts = (slice(at, at + _AT_ONCE) for at in range(0, len(weights), _AT_ONCE))
+        found.append(np.concatenate([_newton(X, total[part], marked[part], products, start) for part in parts]))
     return np.stack(found, axis=1)
 
 
-def _newton(X: Floats, y: Floats, weights: Floats, products: NDArray[np.float32], start: Floats) -> Floats:
+def _newton(X: Floats, weights: Floats, marked: Floats, products: NDArray[np.float32], start: Floats) -> Floats:
+    """`weights` and `marked` [fits, rows]: of all cases that a row of X stands for, and of the marked ones."""
     found = np.repeat(start, len(weights), axis=0)
     (rows, columns), diagonal = np.triu_indices(X.shape[1]), np.arange(X.shape[1])
     ridge = np.where(diagonal == 0, _INTERCEPT, RIDGE)
     second = np.zeros((len(weights), X.shape[1], X.shape[1]))
     for _ in range(_ITERATIONS):
         chance = _logistic(found @ X.T)
-        slope = (weights * (chance - y)) @ X + ridge * found
+        slope = (weights * chance - marked) @ X + ridge * found
         curved = (weights * chance * (1 - chance)).astype(np.float32) @ products
         second[:, rows, columns] = second[:, columns, rows] = curved
         second[:, diagonal, diagonal] += ridge
