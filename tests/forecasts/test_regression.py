@@ -28,9 +28,9 @@ def planted(tasks: int = 40) -> Cases:
 
 def test_coefficients_are_where_the_penalised_likelihood_is_largest() -> None:
     """Compared with a general optimiser, for cases that a plane separates too, where there is no maximum without a
-    ridge."""
+    ridge. Cases with equal features have outcomes and weights of their own."""
     drawn = np.random.default_rng(1)
-    X = np.c_[np.ones(60), drawn.normal(size=(60, 3))]
+    X = np.c_[np.ones(60), drawn.normal(size=(30, 3)).repeat(2, axis=0)]
     ridge = np.array([_INTERCEPT, *[RIDGE] * 3])
     weights = drawn.random((3, 60))
     for y in ((X[:, 1] > 0).astype(float), drawn.random(60)):
