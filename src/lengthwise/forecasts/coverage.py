@@ -41,13 +41,19 @@ def covering(asked: AtlasRun, atlas: Atlas) -> list[Assumption]:
     if alike:
         about = {"design": asked.design, "tasks": tasks, "least": FEWEST_TASKS}
         found.append(condition("forecast.enough_tasks", tasks >= FEWEST_TASKS, **about))
-    trained = {run.train_size for run in alike or atlas.runs}
-    low, high, size = min(trained), max(trained), asked.train_size
+    trained = {(run.task, run.train_size) for run in alike or atlas.runs}
+    low, high, size = *_usual_range([size for _, size in trained]), asked.train_size
     sizes = f"{low} to {high}" if low < high else str(low)
     found.append(condition("forecast.train_size_covered", low <= size <= high, train_size=size, sizes=sizes))
     forms, form = sorted({run.facts.readout for run in atlas.runs}), asked.facts.readout
     found.append(condition("forecast.readout_covered", form in forms, readout=form, known=", ".join(forms)))
     return found
+
+
+def _usual_range(sizes: Sequence[int]) -> tuple[int, int]:
+    """From the least to the largest training size, those of one or two tasks left out."""
+    ordered, many = sorted(sizes), min(FEWEST_TASKS, (len(sizes) + 1) // 2)
+    return ordered[many - 1], ordered[-many]
 
 
 def near_enough(asked: Cases, known: Cases) -> Assumption:
