@@ -61,6 +61,15 @@ def test_a_task_of_the_atlas_is_forecast_from_the_others_and_its_own_runs_are_sa
     assert "tomita_3" not in record.table("forecast.nearest").column("task")
 
 
+def test_a_training_size_of_one_task_alone_is_not_covered():
+    """Of all tasks but one there is nothing to compare with."""
+    task = ATLAS.runs[0].task
+    longer = [replace(run, train_size=40, sizes=tuple(2 * size for size in run.sizes)) for run in ATLAS.runs]
+    alone, many = (Atlas((*ATLAS.runs, *some)) for some in ([run for run in longer if run.task == task], longer))
+    found = [violated(forecast("tomita_4", "rope", train_size=40, atlas=atlas)) for atlas in (alone, many)]
+    assert ["forecast.train_size_covered" in keys for keys in found] == [True, False]
+
+
 @pytest.mark.parametrize(
     "task, position, train_size, reason",
     [
