@@ -31,6 +31,15 @@ def test_a_cell_that_was_not_measured_is_empty_and_one_not_learned_has_no_number
     assert len(re.findall(r'class="level-8 [^>]*>8</td>', text)) == 1
 
 
+def test_columns_are_sorted_by_how_many_tasks_hold_and_sizes_of_a_cell_are_named() -> None:
+    atlas = synthetic_atlas(3, 1, ("none", "alibi"))
+    runs = [replace(run, learned=True, exact=(float(run.position == "alibi"),) * len(run.exact)) for run in atlas.runs]
+    longer = replace(runs[0], train_size=2 * runs[0].train_size)
+    text = render_map(Atlas((*runs, longer)))
+    assert text.index(">alibi<") < text.index(">none<")
+    assert f"reach 0, trained to {longer.train_size}" in text and f"reach 0, trained to {runs[0].train_size}" in text
+
+
 def test_an_empty_atlas_is_refused() -> None:
     with pytest.raises(UsageError):
         render_map(Atlas(()))

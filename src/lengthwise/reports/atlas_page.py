@@ -5,7 +5,7 @@ The table stands in the page as text, so that it is whole without a script; the 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,23 +74,25 @@ def write_map(atlas: Atlas, path: Path) -> Path:
 
 
 def render_map(atlas: Atlas) -> str:
-    """The map as the text of a page."""
+    """The map as the text of a page. The encodings and models that make most tasks hold come first."""
     if not atlas.runs:
         raise UsageError("the atlas has no runs, so there is no map to draw")
     runs: dict[tuple[str, str], list[AtlasRun]] = defaultdict(list)
     for run in atlas.runs:
         runs[run.task, run.design].append(run)
     places = {key: place for place, key in enumerate(runs)}
+    held = Counter(design for (_, design), own in runs.items() if any(holds_at(run, AT) for run in own))
+    designs = sorted(atlas.designs, key=lambda design: -held[design])
     rows = []
     for task in atlas.tasks:
-        own = [runs.get((task, design)) for design in atlas.designs]
+        own = [runs.get((task, design)) for design in designs]
         first = next(found[0] for found in own if found)
         cells = tuple(_cell(found, places[task, found[0].design]) if found else None for found in own)
         rows.append(MapRow(task, first.facts.oracle_class, first.group, cells))
     values = {
         "title": sentence("atlas.map"),
         "answer": _answer(atlas),
-        "designs": atlas.designs,
+        "designs": designs,
         "rows": rows,
         "levels": [f"{level:g}×" for level in LEVELS],
         "choices": [_choice("class", rows, "oracle_class"), _choice("group", rows, "group")],
@@ -103,8 +105,10 @@ def _cell(runs: Sequence[AtlasRun], place: int) -> MapCell:
     multiples = [reach_of(run) / run.train_size if run.learned else 0.0 for run in runs]
     mean = sum(multiples) / len(multiples)
     level = sum(mean >= least for least in LEVELS)
-    first, reaches = runs[0], ", ".join(str(reach_of(run)) for run in runs)
-    words = f"{first.task}, {first.design}: reach {reaches}, trained to {first.train_size}; theory: {first.verdict}"
+    first, sizes = runs[0], dict.fromkeys(run.train_size for run in runs)
+    reaches = {size: ", ".join(str(reach_of(run)) for run in runs if run.train_size == size) for size in sizes}
+    trained = "; ".join(f"reach {reach}, trained to {size}" for size, reach in reaches.items())
+    words = f"{first.task}, {first.design}: {trained}; theory: {first.verdict}"
     each = [f"{multiple:.2g}" if multiple else "–" for multiple in multiples]
     text = "/".join(dict.fromkeys(each)) if len(set(each)) <= 2 else f"{mean:.2g}"
     return MapCell(place, text, level, first.verdict, words)
