@@ -23,6 +23,14 @@ def test_texts_are_wrapped_between_words_and_names_are_whole(capsys):
     assert lines[-2].startswith(NAME) and "0.25" in lines[-2]
 
 
+def test_specs_are_broken_behind_commas_and_short_texts_not_at_all(capsys):
+    spec, words = "random_language:seed=158,states=6,alphabet=3", "so many words " * 6
+    lines = grid(capsys, ["task", "held", "what it says"], [[spec, "1 of 3", words]], (0, 1, 2))
+    pieces = [line.split(" ")[0] for line in lines]
+    assert "".join(piece for piece in pieces if piece in spec) == spec and "1 of 3" in "".join(lines)
+    assert all(piece.endswith(",") or spec.endswith(piece) for piece in pieces if piece and piece in spec)
+
+
 def test_titles_stay_on_one_line_where_there_is_room(capsys):
     assert grid(capsys, ["task", "exact match"], [["sort", 1]]) == ["task  exact match", "sort            1"]
 

@@ -175,7 +175,7 @@ def nearest_table(design: str, known: Sequence[AtlasRun], gaps: Floats) -> Table
         held = [held for run in runs if (held := holds_at(run, 4)) is not None]
         exact = [exact for run in runs if (exact := run.exact_at(4)) is not None]
         designs = {run.design for run in runs}
-        with_what = designs.pop() if len(designs) == 1 else f"{len(designs)} of them"
+        with_what = designs.pop() if len(designs) == 1 else f"{len(designs)} others"
         counts = [f"{sum(marks)} of {len(marks)}" for marks in ([run.learned for run in runs], held)]
         value = sum(exact) / len(exact) if exact else None
         rows.append((task, runs[0].facts.oracle_class, with_what, gap[task], *counts, value))

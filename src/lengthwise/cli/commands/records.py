@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 
@@ -16,6 +17,7 @@ from lengthwise.terminal import visible
 
 MOST_ROWS = 14  # of a table on a terminal
 _GAP = 2  # columns between two cells
+_SHORT = 8  # characters of a text that is not broken
 
 
 def write_record(record: Record, claims: bool = True) -> None:
@@ -73,11 +75,26 @@ class _GridColumn:
 
     def __init__(self, title: str, cells: list[str], is_text: bool) -> None:
         self.title, self.cells, self.is_text = title, cells, is_text
-        parts = [*title.split(), *([word for cell in cells for word in cell.split()] if is_text else cells)]
+        parts = [*title.split(), *([part.rstrip() for cell in cells for part in _pieces(cell)] if is_text else cells)]
         self.least = max(map(cell_len, parts), default=0)
         if is_text:  # a path may be longer than any line; it is broken where nothing else fits
             self.least = min(self.least, width() // 2)
         self.most = max(map(cell_len, [title, *cells]))
+
+
+def _pieces(cell: str) -> list[str]:
+    """Where a text may be broken: between words and behind the commas of a spec. A short one stays whole."""
+    return [cell] if cell_len(cell) <= _SHORT else re.findall(r"[^\s,]*(?:,(?=\S)|[\s,]+|$)", cell)
+
+
+def _broken(cell: str, wide: int) -> str:
+    """A text in lines of at most this width, as far as its pieces allow."""
+    lines = [""]
+    for piece in _pieces(cell):
+        if lines[-1] and cell_len(lines[-1] + piece.rstrip()) > wide:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _blocks(columns: list[_GridColumn], gap: int) -> Iterator[list[_GridColumn]]:
@@ -98,7 +115,7 @@ def _write_block(block: list[_GridColumn], gap: int) -> None:
     ample = sum(column.most for column in block) <= room
     room -= sum(column.least for column in block)
     grid = Grid(box=None, padding=(0, gap, 0, 0), pad_edge=False, show_header=False)
-    heads = []
+    heads, texts = [], []
     for column in block:
         wide = column.most if ample else column.least
         if not ample and column.is_text:
@@ -106,10 +123,11 @@ def _write_block(block: list[_GridColumn], gap: int) -> None:
             room -= wide - column.least
         grid.add_column(justify="left" if column.is_text else "right", width=wide, overflow="fold")
         heads.append(textwrap.wrap(column.title, max(1, wide)))
+        texts.append([_broken(cell, wide) for cell in column.cells] if column.is_text else column.cells)
     most = max(map(len, heads))
     for line in zip(*([""] * (most - len(head)) + head for head in heads), strict=True):
         grid.add_row(*line)  # the last lines of all titles stand next to each other
-    for row in zip(*(column.cells for column in block), strict=True):
+    for row in zip(*texts, strict=True):
         grid.add_row(*row)
     # Plain text: the stream behind stdout shows control characters, so that colours would be shown as well.
     console = Console(width=500, color_system=None, markup=False, highlight=False, emoji=False)
