@@ -162,7 +162,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _carried_out(name: str, options: Namespace) -> int:
-    """Run a command. Stored data may name files of code only with --trust; what was left out for want of it is said."""
+    """Run a command. Stored data may name files of code only with --trust; what is left out without it is reported."""
     from lengthwise.cli.output import warn
     from lengthwise.hardware import computing
     from lengthwise.trust import trusting
