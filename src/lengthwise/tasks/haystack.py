@@ -131,7 +131,7 @@ class Haystack(Task):
         for symbol in rest:
             sentences.append((symbol, next(rest, "")) if symbol in names else (symbol,))
             if symbol not in others and not (symbol in names and sentences[-1][1] in given):
-                raise UsageError(f"a prompt consists of sentences and facts, then the question, not {' '.join(prompt)!r}")
+                raise UsageError(f"a prompt is sentences and facts, then the question, not {' '.join(prompt)!r}")
         return sentences, asked
 
     def written(self, facts: Ints, asked: Ints, draws: Draws, size: int) -> Ints:
