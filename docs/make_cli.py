@@ -17,22 +17,22 @@ _HEAD = """# The command line
 
 <!-- Written by docs/make_cli.py from the help of the commands; a change here is lost. -->
 
-Results go to stdout, narration and progress to stderr. With `--json` a command prints one object, which has `schema`,
-the version of its layout, and `command`; with `--quiet` nothing but an error is written to stderr.
-Control characters in names and texts are printed as escapes such as `\\x1b`, so data cannot steer your terminal.
+Results go to stdout, messages and progress to stderr. With `--json` a command prints one object, which has `schema`
+(the version of its layout) and `command`; with `--quiet` only errors are written to stderr.
+Control characters in names and texts are printed as escapes such as `\\x1b`, so data cannot control your terminal.
 
-Figures, pages, films and tables replace an existing file only if lengthwise wrote it and it was not changed since: each
-carries a checksum of its own content. Any other file is left alone, and the command stops with exit code 2. A `.csv`
-file cannot carry a checksum and is never replaced.
+Figures, pages, animations and tables replace an existing file only if lengthwise wrote it and it has not changed
+since: each carries a checksum of its own content. Any other file is left unchanged, and the command stops with exit
+code 2. A `.csv` file cannot carry a checksum and is never replaced.
 
 | exit code | meaning |
 |---|---|
 | 0 | done |
-| 1 | internal error, or training that diverged |
+| 1 | internal error, or diverged training |
 | 2 | wrong usage or bad input: one sentence on stderr says what would be right |
-| 3 | a certificate that was required was refused |
+| 3 | a required certificate was refused |
 | 4 | some runs failed; the others are kept |
-| 130 | stopped by Ctrl-C; the same command goes on with a run that was begun |
+| 130 | stopped by Ctrl-C; run the same command again to resume an interrupted run |
 """
 
 

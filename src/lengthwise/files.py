@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written beside their place and moved into it, read back with a clear complaint."""
+"""Atomic files: written next to their destination and moved into place, read back with a clear error."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A run that is used again is the run that was saved.
 
-The record of a run holds the SHA-256 of the files beside it (`files`) and of itself (`sha256`). Both are compared
+The record of a run holds the SHA-256 of the files next to it (`files`) and of itself (`sha256`). Both are compared
 whenever the run is used: what was damaged or edited is refused in one sentence that names the file. This finds
 accidents and edits; somebody who also rewrites the record is not stopped by it. Needs no torch.
 """

@@ -39,7 +39,7 @@ class Seeds:
 
 
 class Draws:
-    """Random numbers for a batch: one row an item, and a row depends on (key, item) alone.
+    """Random numbers for a batch: one row per item, and a row depends only on (key, item).
 
     Every call reads a fresh stream, so two calls are independent; the streams are read in the order of the calls, so a
     sampler must make the same calls, with the same widths, whatever the batch. Cost: a few dozen nanoseconds a number.

@@ -90,7 +90,7 @@ def test_numbers_after_prompts_that_differ_in_length() -> None:
 
 @pytest.mark.parametrize("readout", ["answer", "numbers"])
 def test_an_encoder_refuses_sequences_that_differ_in_length(readout) -> None:
-    with pytest.raises(UsageError, match=r"^an encoder needs sequences of one length a size"):
+    with pytest.raises(UsageError, match=r"^an encoder needs sequences of equal length at each size"):
         pack(samples(("ab", "c"), ("a.", "d")), readout, causal=False)
 
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from lengthwise.cli.options import Parser
 
 COMMANDS = {
-    "check": "say before training which encodings can hold, and why",
+    "check": "predict before training which encodings can hold, and why",
     "forecast": "predict how far a task or a trained model will hold",
-    "advise": "what to train a task with, and on what grounds",
-    "train": "train a model at short sizes, measure how far it holds",
-    "measure": "put probes to a model: accuracy by size, and more",
+    "advise": "recommend what to train a task with, and say why",
+    "train": "train a model at short sizes and measure how far it holds",
+    "measure": "measure a model: accuracy by size, and other probes",
     "ask": "ask a run one question and print its answer",
     "inspect": "look inside a model: norms, constants, attention, tokens",
     "bound": "what a model's own training data guarantee of it",
@@ -32,18 +32,18 @@ COMMANDS = {
     "particles": "tokens on a sphere that attract each other: do they gather?",
     "particles phases": "phase diagram: when is it one cluster, by beta and d",
     "particles density": "a density on circle or sphere: how many peaks, and when",
-    "study": "carry out a grid of tasks, encodings, models and seeds",
-    "study status": "where a study stands: done, running, failed, time left",
-    "study show": "the results of a study as a table of tasks and encodings",
-    "study export": "write the results of a study as Parquet or CSV",
+    "study": "run a grid of tasks, encodings, models and seeds",
+    "study status": "show the progress of a study and the time left",
+    "study show": "print the results of a study",
+    "study export": "export the results of a study as Parquet or CSV",
     "study rebuild": "rebuild the index of a study from its run folders",
-    "shift": "how far test trajectories are from training ones, and why",
-    "report": "write a study as one page that needs no network",
-    "tasks": "list the tasks, or show one with worked samples",
-    "positions": "list the position encodings, or show one in figures",
+    "shift": "measure how far test data are from training data, and why",
+    "report": "write the report of a study as one offline HTML page",
+    "tasks": "list the tasks, or show one with worked examples",
+    "positions": "list the position encodings, or show one in numbers",
     "models": "list the models, or show one with its settings",
     "attentions": "list the attention rules, or show one with its settings",
-    "doctor": "versions, threads, speed, extras and what is missing",
+    "doctor": "check versions, threads, speed and extras",
 }
 
 # The options that say how networks compute. `train` and `study` have a --precision of training, which is another thing.
@@ -67,8 +67,8 @@ commands:
 {commands}
 
 options:
-  -h, --help     this text; `lengthwise COMMAND --help` for that command's
-  -V, --version  the version
+  -h, --help     show this help; `lengthwise COMMAND --help` describes a command
+  -V, --version  show the version
 
 example:
   lengthwise train sort --position learned+offset --train-size 20
@@ -162,7 +162,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _carried_out(name: str, options: Namespace) -> int:
-    """Run a command. Stored data may name files of code only with --trust; what was left out for want of it is said."""
+    """Run a command. Stored data may name files of code only with --trust; what is left out without it is reported."""
     from lengthwise.cli.output import warn
     from lengthwise.hardware import computing
     from lengthwise.trust import trusting

@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, prog: str, description: str | None = None) -> None:
         super().__init__(prog, description=description, formatter_class=_Formatter, allow_abbrev=False)
-        self.seed_help = "the seed of everything random (0)"
+        self.seed_help = "random seed (default: 0)"
         self._outputs: dict[str, tuple[str, ...]] = {}  # the endings that an option for a file takes
 
     def add(self, option: str, words: str, kind: Callable[[str], Any] = str, default: Any = None) -> None:
@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
         self._outputs[option] = endings
         self.add_argument(option, metavar="FILE", help=words)
 
-    def add_figure(self, words: str = "draw it into this .svg, .png or .html file") -> None:
+    def add_figure(self, words: str = "write a figure to this .svg, .png or .html file") -> None:
         self.add_output("--figure", (".svg", ".png", ".html"), words)
 
     def check_outputs(self, options: argparse.Namespace) -> None:
@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
         if self.seed_help:  # empty: nothing is random
             self.add_argument("--seed", type=whole, metavar="N", help=self.seed_help)
         self.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-        self.add_argument("--quiet", action="store_true", help="no narration and no progress on stderr")
+        self.add_argument("--quiet", action="store_true", help="do not write messages or progress to stderr")
         places = [action for action in self._actions if not action.option_strings]
         names = [f"[{place.metavar}]" if place.nargs == "?" else str(place.metavar) for place in places]
         self.usage = " ".join(["%(prog)s", *names, "[options]"])
@@ -169,11 +169,11 @@ def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
 def add_computing(parser: Parser, measures: bool = True) -> None:
     """The options that say how networks compute; `cli.main` acts on them. Of what is trained, the precision is one of
     the settings of training."""
-    parser.add("--device NAME", "auto, cpu, cuda, cuda:1 or mps (cpu)")
+    parser.add("--device NAME", "auto, cpu, cuda, cuda:1 or mps (default: cpu)")
     if measures:
-        words = "float32, or bf16: matrix products in bfloat16 (float32)"
+        words = "float32, or bf16 for matrix products in bfloat16 (default: float32)"
         parser.add_argument("--precision", dest="measured_in", metavar="HOW", help=words)
-    parser.flag("--compile", "have torch compile the network: a minute at first, then faster")
+    parser.flag("--compile", "compile the network with torch: takes a minute at first, then runs faster")
 
 
 def check_place(name: str | None, option: str, endings: tuple[str, ...] = ()) -> None:
@@ -192,16 +192,16 @@ def check_place(name: str | None, option: str, endings: tuple[str, ...] = ()) ->
 
 def add_task_options(parser: argparse.ArgumentParser, text: str = "") -> None:
     """The ways to say which task: a name, a Python file, a regular expression, an automaton, a file of items."""
-    text = text or "a name (`lengthwise tasks`), perhaps as sort:alphabet=40; or my.py::Task"
+    text = text or "a task name such as sort or sort:alphabet=40 (see `lengthwise tasks`), or my.py::Task"
     parser.add_argument("task", nargs="?", metavar="TASK", help=text)
     group = parser.add_argument_group("your own task")
-    group.add_argument("--regex", metavar="R", help='the language "(ab)*": which symbols may come next')
-    group.add_argument("--dfa", metavar="FILE", help="the same from an automaton in a JSON file")
+    group.add_argument("--regex", metavar="R", help='a regular language, "(ab)*": which symbols may come next')
+    group.add_argument("--dfa", metavar="FILE", help="the same for an automaton in a JSON file")
     group.add_argument("--member", action="store_true", help="with --regex or --dfa: ask whether a word belongs to it")
     group.add_argument("--data", metavar="FILE", help='JSONL with lines {"input": …, "answer": …}')
     group.add_argument("--size-column", metavar="NAME", help="with --data: the column that holds the size")
     group.add_argument("--size-rule", metavar="RULE", help='with --data: "input length" (default) or "answer length"')
-    group.add_argument("--axis", metavar="NAME", help="let the size count another axis of the task, as depth")
+    group.add_argument("--axis", metavar="NAME", help="let the size count another axis of the task, such as depth")
     group.add_argument("--at", type=whole, metavar="N", help="with --axis: the fixed size along the first axis")
 
 

@@ -27,7 +27,7 @@ def complain(message: str) -> None:
 
 
 def narrate(message: str, quiet: bool) -> None:
-    """What a person may want to know beside the result."""
+    """What a person may want to know in addition to the result."""
     if not quiet:
         print(message, file=sys.stderr)
 
@@ -78,7 +78,7 @@ def write_list(texts: Iterable[str], mark: str = "• ", indent: str = "") -> No
 
 
 def write_field(label: str, text: str) -> None:
-    """A label, and its text beside it."""
+    """A label, followed by its text."""
     print(wrapped(text, f"{label:<{_LABEL}}", " " * _LABEL))
 
 

@@ -24,32 +24,35 @@ def shift(parser: Parser) -> None:
     add("--from", dest="from_sizes", metavar="SIZES", help="with a task: the training size or sizes, such as 5-10")
     add("--to", dest="to_sizes", metavar="SIZES", help="with a task: the size or sizes to compare with")
     parser.flag("--ladder", "with a task: every level of its ladder, each against training")
-    parser.add("--train-size N", "with --ladder: the largest size of training", whole)
-    parser.add("--metric SPEC", "how far apart two trajectories are (features)", default="features")
-    parser.add("--method NAME", "how the distance is computed (auto: chosen and reported)")
-    parser.add("--items N", "with a task: trajectories at each end or level (200)", whole_from(2))
-    parser.add("--resamples N", "splits and permutations for the noise (100)", whole_from(20))
+    parser.add("--train-size N", "with --ladder: the largest training size", whole)
+    parser.add("--metric SPEC", "distance between two trajectories (default: features)", default="features")
+    parser.add("--method NAME", "how to compute the distance (default: auto, chosen and reported)")
+    parser.add("--items N", "with a task: trajectories per sample or level (default: 200)", whole_from(2))
+    parser.add("--resamples N", "number of splits and permutations for the noise (default: 100)", whole_from(20))
     parser.add_figure()
-    parser.flag("--require", "exit with 3 if the distance is not certified")
+    parser.flag("--require", "exit with code 3 if the distance is not certified")
     add_trust(parser, "the run of hidden:model=RUN")
 
 
 def tasks(parser: Parser) -> None:
-    """List the tasks with one line each, or show one: what is known about it, and worked samples."""
+    """List the tasks with one line each, or show one: what is known about it, and worked examples."""
     add_task_options(parser)
-    parser.add("--show N", "print N worked samples (0)", whole_from(0), default=0)
-    parser.add("--size N", "the size of the samples (a small one)", whole)
+    parser.add("--show N", "print N worked examples (default: 0)", whole_from(0), default=0)
+    parser.add("--size N", "size of the examples (default: a small one)", whole)
 
 
 def positions(parser: Parser) -> None:
-    """List the position encodings with one line each, or show one in figures.
+    """List the position encodings with one line each, or show one in numbers.
 
-    Shown are its promises and, for a query and a key that are alike, how the logit between them changes with distance.
+    For one encoding it prints the properties that it declares and, for a query and a key that are equal, how the logit
+    between them changes with distance.
     """
-    text = "an encoding, with settings and wrappers as rope:base=500000+randomized"
+    text = "an encoding, with settings and wrappers, such as rope:base=500000+randomized"
     parser.add_argument("position", nargs="?", metavar="POSITION", help=text)
-    parser.add("--show N", "the number of distances shown (8)", whole_from(1), default=8)
-    parser.add("--trained N", "the training length it is built for, in tokens (64)", whole_from(2), default=64)
+    parser.add("--show N", "number of distances to show (default: 8)", whole_from(1), default=8)
+    parser.add(
+        "--trained N", "training length that it is built for, in tokens (default: 64)", whole_from(2), default=64
+    )
 
 
 def models(parser: Parser) -> None:
@@ -59,11 +62,11 @@ def models(parser: Parser) -> None:
     """
     text = "a model, such as delta:order=2,negative=true or my.py::Net"
     parser.add_argument("model", nargs="?", metavar="MODEL", help=text)
-    parser.add("--task SPEC", "the task it is built for (parity)", default="parity")
+    parser.add("--task SPEC", "the task that it is built for (default: parity)", default="parity")
 
 
 def attentions(parser: Parser) -> None:
-    """List the attention rules with one line each, or show one: what it computes, its settings, and what it serves.
+    """List the attention rules with one line each, or show one: what it computes, its settings, and what it is for.
 
     `lengthwise train TASK --attention RULE` trains with it; a study compares several.
     """
@@ -72,5 +75,5 @@ def attentions(parser: Parser) -> None:
 
 
 def doctor(parser: Parser) -> None:
-    """Versions, threads, a two-second speed trial, extras, and what is missing."""
+    """Check versions, threads, speed (in a two-second trial) and extras, and report what is missing."""
     parser.flag("--no-speed", "skip the speed trial")

@@ -17,36 +17,38 @@ _READ = {int: (whole, "N"), float: (number, "X"), str: (str, "SPEC")}  # how the
 def train(parser: Parser) -> None:
     """Train a model on a task at short sizes, then measure it at every size up to the test size.
 
-    The run is kept in a folder (runs/… unless --folder says otherwise). Run the same command again to get the finished
+    The run is saved in a folder (below runs/, or where --folder says). Run the same command again to load the finished
     run, or to resume an interrupted one.
 
     `lengthwise train --from RUN --position none --steps 200` continues with the weights of another run, on its task and
-    training size unless others are given: here it drops the positions of a model and recalibrates it.
+    training size unless you give others. This example drops the positions of a model and recalibrates it.
 
-    With --select several recipes, encodings or both are tried first. Each is trained to 0.8 of the training size and
-    compared on the sizes from there to the training size; the best is then trained on all of them and measured beyond.
+    With --select, several recipes, encodings or both are tried first. Each is trained to 0.8 of the training size and
+    compared on the sizes from there to the training size. The best is then trained on all of them and measured beyond.
     """
     add_task_options(parser)
     model, training = dict(settings_of(Architecture)), settings_of(Recipe)
     parser.add("--model SPEC", MODEL_WORDS)
     parser.add("--position SPEC", model.pop("position").words)
     parser.add_argument("--from", dest="start", metavar="RUN", help=START_WORDS)
-    parser.add("--train-size N", "train on sizes up to this (20; less where a task ends below 60)", whole_from(1))
-    parser.add("--test-size N", "measure at every size up to this (3 x training size)", whole_from(1))
-    parser.add("--items N", "test items at each size (200)", whole_from(1), default=200)
-    parser.add("--seeds N", "train N seeds, from --seed on (1)", whole_from(1), default=1)
-    parser.add("--keep SHARE", "with --seeds: keep those with this exact match in range", number)
-    parser.add("--select WHAT", "choose inside the training range among recipes, encodings or recipes,encodings")
-    parser.add_argument(
-        "--probe", action="append", metavar="SPEC", help="measure this as well, as ladder:items=200; repeatable"
+    parser.add(
+        "--train-size N", "train on sizes up to N (default: 20; less for tasks that end below 60)", whole_from(1)
     )
-    parser.add("--folder DIR", "where the run is kept (below runs/)")
-    parser.add_figure("draw the curve into this .svg, .png or .html file")
-    parser.add("--threads N", "torch threads (1: best for small models)", whole_from(1), default=1)
+    parser.add("--test-size N", "measure at every size up to N (default: 3 x training size)", whole_from(1))
+    parser.add("--items N", "test items per size (default: 200)", whole_from(1), default=200)
+    parser.add("--seeds N", "train N seeds, starting from --seed (default: 1)", whole_from(1), default=1)
+    parser.add("--keep SHARE", "with --seeds: keep seeds with at least this exact match in range", number)
+    parser.add("--select WHAT", "select inside the training range among recipes, encodings or recipes,encodings")
+    parser.add_argument(
+        "--probe", action="append", metavar="SPEC", help="measure this as well, such as ladder:items=200; repeatable"
+    )
+    parser.add("--folder DIR", "where to save the run (default: below runs/)")
+    parser.add_figure("write the curve to this .svg, .png or .html file")
+    parser.add("--threads N", "torch threads (default: 1, best for small models)", whole_from(1), default=1)
     add_computing(parser, measures=False)
     parser.flag("--dry-run", "print the resolved plan and stop")
-    _add_settings(parser, "the model (the task's preset where not given)", model)
-    _add_settings(parser, "training (the task's preset where not given)", training)
+    _add_settings(parser, "model settings (default: the task's preset)", model)
+    _add_settings(parser, "training settings (default: the task's preset)", training)
 
 
 def _add_settings(parser: argparse.ArgumentParser, title: str, settings: Mapping[str, SettingField]) -> None:

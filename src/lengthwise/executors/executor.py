@@ -93,7 +93,7 @@ class Executor(abc.ABC):
 
     - every job submitted is the subject of one outcome, and of no more than one, also when the executor is stopped;
     - whatever a job does is an outcome and never an exception of `wait`; a worker that dies is replaced, the other
-      jobs go on;
+      jobs continue;
     - a job whose beat file has not changed for `silence` seconds is killed. Changes are seen against the clock of this
       process, as the clocks of nodes differ; time in which this process did not look counts a quarter of `silence` at
       most, so that a laptop that was closed does not kill what it was running;

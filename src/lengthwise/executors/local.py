@@ -140,7 +140,7 @@ class _Worker:
         return None
 
     def _receive(self) -> bool:
-        """Take what is there without waiting; whether the channel is still open."""
+        """Read what has arrived without waiting; returns whether the channel is still open."""
         while True:
             try:
                 chunk = self.channel.recv(1 << 16)

@@ -34,8 +34,8 @@ class Slurm(Executor):
 
     Logs go to `logs`, a folder that the nodes share like everything else a job reads. A job that stands in Slurm's
     queue is not watched before its first beat. A job whose time is nearly over is asked to stop, and counts as died:
-    submitted again it goes on from what it saved. `gres` are Slurm's generic resources
-    for each job, as in gpu:1. With `cluster=local` submitit runs the jobs on this machine, for trial.
+    submitted again, it resumes from what it saved. `gres` are Slurm's generic resources for each job, such as gpu:1.
+    With `cluster=local` submitit runs the jobs on this machine, for trial.
     """
 
     partition: str = ""

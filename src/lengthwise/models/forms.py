@@ -84,8 +84,8 @@ class Subspace(Form):
     """The weights are θ0 + P w, with w of `dimensions` numbers and P a random matrix (li2018, section 2).
 
     Row i of P has one entry, a random sign, in a random column: every number of w moves its own group of weights, each
-    up or down, and the groups are equally large. So the columns are orthogonal, P w takes one multiplication a weight,
-    and a step of w moves every weight as far as a step of its own would.
+    up or down, and the groups are equally large. So the columns are orthogonal, P w takes one multiplication per
+    weight, and a step of w moves every weight as far as a step of its own would.
     """
 
     dimensions: int = 1000

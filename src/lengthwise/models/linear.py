@@ -114,7 +114,7 @@ class ShortConvolution(nn.Module):
 
 
 class Fading(nn.Module):
-    """How much time passes at a token, Δ, and the logarithm of what is left after it, -Δ exp(rate), one per head."""
+    """How much time passes at a token, Δ, and the logarithm of what remains after it, -Δ exp(rate), one per head."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

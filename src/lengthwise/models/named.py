@@ -21,7 +21,7 @@ from lengthwise.registry import (
     settings_of,
 )
 
-MODEL_WORDS = "what is trained, such as lstm:width=64 or my.py::Net (`lengthwise models`; transformer)"
+MODEL_WORDS = "the model, such as lstm:width=64 or my.py::Net (see `lengthwise models`; default: transformer)"
 _WITH_PARTS = (Architecture, Looped)  # settings of theirs are objects, such as an attention rule
 
 

@@ -114,7 +114,9 @@ class Looped(BuiltModel):
         return Architecture(**shape)
 
     def passes(self, counted: Any) -> Any:
-        """How often a token passes that has so many tokens up to it; for an array or a tensor, each of them."""
+        """How often a token passes through, given the number of tokens up to it; for an array or a tensor, each of
+        them.
+        """
         if self.loops == "size":
             return counted
         if self.loops == "log":

@@ -241,7 +241,7 @@ def _tags_after(task: Task, row: Prompt, column: Prompt) -> Outcome | None:
 
 
 def drawn_prompts(task: Task, size: int, count: int) -> list[Item]:
-    """Drawn items of a size whose prompts have one length, the most frequent one, so that a cut has one place."""
+    """Random items of one size whose prompts have the most frequent length, so that a cut has one position."""
     items = drawn_items(task, size, count)
     lengths = [len(one.prompt) for one in items]
     usual = max(set(lengths), key=lengths.count)

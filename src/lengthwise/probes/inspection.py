@@ -114,8 +114,8 @@ def inspect(
     `model` is anything that `lengthwise.open_subject` opens: the folder of a run, a folder of the Hugging Face Hub
     (config.json and safetensors), a GGUF file, or a model object. It is shown items of `task`, sequences of the file
     `data`, the run's own task, or else the built-in text where it has a tokenizer and made-up sequences where not.
-    `tokens` says which tokens of a model of `transformers` the symbols of `task` are, as in `lw.measure`.
-    `items` is how many (8, or 2 for a model of over 20 million parameters). `probes` are names, specs or objects; a
+    `tokens` says which tokens of a model of `transformers` the symbols of `task` are, as in `lw.measure`. `items` is
+    the number of items (8, or 2 for models with over 20 million parameters). `probes` are names, specs or objects; a
     probe that fails says why in its record.
 
     >>> lw.inspect("runs/sort-rope-s0-1234abcd").record("shift_gap").claims        # doctest: +SKIP

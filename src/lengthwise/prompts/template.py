@@ -55,23 +55,25 @@ class Template:
             if name not in FIELDS:
                 raise UsageError(
                     f"{{{name}}} is not a field; the fields are {', '.join(f'{{{one}}}' for one in FIELDS)}, "
-                    "and a brace that begins none is doubled"
+                    "and a literal brace is doubled"
                 )
             if found.count(name) > 1:
-                raise UsageError(f"the field {{{name}}} is there {found.count(name)} times, where one is wanted")
+                raise UsageError(f"the field {{{name}}} occurs {found.count(name)} times instead of once")
         for name in ("input", "answer"):
             if name not in found:
                 raise UsageError(f"the field {{{name}}} is missing")
         if found[-2:] != ["input", "answer"]:
-            raise UsageError(f"{{input}} and then {{answer}} come last, after {{{found[-1]}}}")
+            raise UsageError(f"{{input}} and then {{answer}} must come last, after {{{found[-1]}}}")
         start = text.rfind("\n", 0, text.index("{input}")) + 1
         head, item = text[:start], text[start:]
         if "examples" in found and "{examples}" not in head:
-            raise UsageError("{examples} stands on a line above {input}")
+            raise UsageError("{examples} must be on a line above {input}")
         if "instruction" in found and "{instruction}" not in head:
-            raise UsageError("{instruction} stands on a line above {input}")
+            raise UsageError("{instruction} must be on a line above {input}")
         if not re.search(r"\s", filled(item.partition("{input}")[2].partition("{answer}")[0])):
-            raise UsageError("white space stands between {input} and {answer}, or they could not be told apart")
+            raise UsageError(
+                "there must be white space between {input} and {answer}; otherwise they cannot be distinguished"
+            )
         return cls(head.replace("{examples}\n", "{examples}"), item.rstrip("\n") + "\n\n")
 
     def once(self, instruction: str, examples: str) -> str:

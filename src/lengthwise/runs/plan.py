@@ -178,7 +178,7 @@ class Plan:
 
     @property
     def model_name(self) -> str:
-        """What runs of one task are told apart by: the encoding of our Transformer, or the spec of another model."""
+        """What distinguishes the runs of one task: the encoding of our Transformer, or the spec of another model."""
         return self.position_name if isinstance(self.architecture, Architecture) else models.text_of(self.architecture)
 
     def interface(self) -> Interface:

@@ -122,7 +122,7 @@ class Run:
         return " ".join(answer_of(self.model(), self.plan.task, prompt.split(), self.plan.seed))
 
     def failures(self, size: int, count: int = 5, items: int = 1000) -> list[Failure]:
-        """The first test items of a size that are answered wrongly, of `items` that are tried."""
+        """The first wrongly answered test items of one size, among the first `items`."""
         return failures_of(self.model(), self.plan.task, size, count, items, self.plan.seed)
 
     def __repr__(self) -> str:

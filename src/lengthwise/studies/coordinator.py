@@ -1,8 +1,8 @@
 """The coordinator: gives the runs of a study to an executor, writes down what became of each, and survives.
 
-The run folders are the truth. A run is finished when its folder has a run.json, which the worker writes last; the
-index follows. So whatever moment the coordinator dies at, the same call again finds every finished run, goes on with
-the interrupted ones from their checkpoints, and repeats none.
+The run folders are the truth. A run is finished when its folder has a run.json, which the worker writes last; the index
+follows. So the coordinator may die at any moment: the same call again finds every finished run, resumes the interrupted
+ones from their checkpoints, and repeats none.
 """
 
 from __future__ import annotations
@@ -74,8 +74,9 @@ def carry_out_study(
     told: Told = lambda _: None,
     command: str = "",
 ) -> StudyProgress:
-    """Do what is left of a study. Returns where it stands when nothing is left to do or the budget is spent; failed
-    runs are counted there. One coordinator at a time works in a folder."""
+    """Run the remaining part of a study. Returns its status when nothing remains to be done or the budget is spent; it
+    counts failed runs. One coordinator at a time works in a folder.
+    """
     todo = plans(study)
     workers = executors.make(executor) if isinstance(executor, str) else executor
     if isinstance(workers, Local) and current().device not in (None, "cpu"):
@@ -273,7 +274,7 @@ class _Sitting:
 
 
 def _cost(plan: Plan) -> float:
-    """How long a run is beside others; a user's task that breaks when it is looked at counts as short."""
+    """How long a run takes compared with others; a user's task that raises an error here counts as short."""
     try:
         return relative_cost(plan)
     except Exception:  # its run will say how

@@ -87,12 +87,12 @@ def probe_seconds(plan: Plan) -> float:
 
 
 def relative_cost(plan: Plan) -> float:
-    """Roughly the seconds of a run on one core, from the constants above alone: good for comparing runs."""
+    """Rough estimate of a run's seconds on one core, from the constants above only: good for comparing runs."""
     return sum(plan_work(plan).seconds()) + probe_seconds(plan) + RUN
 
 
 def _pass(plan: Plan, items: int, tokens: Floats) -> Floats:
-    """The work of one pass over items of so many tokens, [sizes, 5]."""
+    """The work of one pass over items with this number of tokens, [sizes, 5]."""
     own, ones = plan.architecture, np.ones_like(tokens)
     depth, width, ratio = (getattr(own, name, getattr(Architecture, name)) for name in ("depth", "width", "mlp_ratio"))
     layers = depth * (own.passes(tokens) if isinstance(own, Looped) else ones)

@@ -94,7 +94,7 @@ class Estimate:
 
 
 def estimate(plans: Sequence[Plan], seconds: float = 2.0, workers: int = 1, threads: int = 1) -> Estimate:
-    """What the plans will take on this machine with so many workers, from a calibration of so many seconds.
+    """What the plans will take on this machine with `workers` workers, from a calibration of `seconds` seconds.
 
     Expect to be off by a factor of up to 2.5 either way: two seconds are few, a machine shared with others is slower
     later or was slower just now, and workers slow one another down where they share a cache. Training that stops early
@@ -147,7 +147,8 @@ def calibrate(plans: Sequence[Plan], seconds: float = 2.0, thread_count: int = 1
 
 def fitted(timings: Sequence[Timing], usual: Floats) -> Pace:
     """Constants that fit the timings, none below 0 and none far from the usual ones where the timings do not say; and
-    what is left over as factors."""
+    the residuals as factors.
+    """
     work = np.array([timing.work for timing in timings])
     taken = np.array([timing.seconds for timing in timings])
     speed = float(np.median(taken / (work @ usual)))
@@ -159,7 +160,7 @@ def fitted(timings: Sequence[Timing], usual: Floats) -> Pace:
 
 
 def _factors(timings: Sequence[Timing], left: Floats) -> dict[tuple[str, str], float]:
-    """What is left over as factors: of a task, of an encoding, and of both together where that pair was timed.
+    """The residuals as factors: of a task, of an encoding, and of both together where that pair was timed.
 
     The logarithm is taken to be a part of the task plus a part of the encoding; each is the mean of what the other
     leaves, by turns, which ends at the least squares though not every pair was timed."""

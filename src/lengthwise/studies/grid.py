@@ -114,7 +114,7 @@ def plans(study: Study) -> list[Plan]:
 
 
 def _choices(study: Study) -> list[_Choice]:
-    """What is left of the grid when the exclusions have been taken out."""
+    """The grid without the excluded runs."""
     blocks = _blocks(study)
     if (count := sum(block.count for block in blocks)) > MOST_RUNS:
         raise UsageError(f"the axes of {study.name} multiply to {count} runs, and {MOST_RUNS} is the most there can be")
@@ -249,7 +249,7 @@ def planned_records(plans: Sequence[Plan]) -> list[RunRecord]:
 
 
 def study_facts(plans: Sequence[Plan]) -> dict[str, Any]:
-    """What is to be noted beside the runs, so that a report can be made from stored records alone."""
+    """What to store with the runs, so that a report can be built from stored records alone."""
     from lengthwise.runs.environment import environment  # torch: plans are made without it
 
     tasks = {}

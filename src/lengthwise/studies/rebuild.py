@@ -1,8 +1,8 @@
 """Rebuild the index of a study from its run folders, which are the truth.
 
-What is planned comes from the study.toml beside the runs, or where that is gone from the finished runs themselves. What
-no folder can tell (why a run failed, what was mirrored to a tracker, the command) is taken over from an old index, if
-that is whole. The new index is written beside the old and takes its place in one move.
+What is planned comes from the study.toml next to the runs, or where that is gone from the finished runs themselves.
+What no folder can tell (why a run failed, what was mirrored to a tracker, the command) is taken over from an old index,
+if that is whole. The new index is written next to the old one and replaces it atomically.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _finished(folder: Path, planned: Mapping[str, RunRecord]) -> tuple[dict[str,
 
 
 def _planned(folder: Path) -> tuple[dict[str, Any], list[RunRecord], list[str]]:
-    """What the specification beside the runs says: facts, runs that were planned, and why there are none."""
+    """What the specification next to the runs says: facts, runs that were planned, and why there are none."""
     path = folder / SPECIFICATION
     if not path.is_file():
         return {}, [], [f"there is no {path}; only finished runs are taken in"]
@@ -163,7 +163,7 @@ def _beside(folder: Path) -> Iterator[Path]:
 
 
 def _put(new: Path, index: Path, keep_old: bool) -> None:
-    """Move the new index into its place. What a killed writer left beside the old one goes with the old one: SQLite
+    """Move the new index into its place. What a killed writer left next to the old one is removed with it: SQLite
     would undo the work of that writer in the new."""
     journal, old = Path(f"{index}{_JOURNAL}"), index.with_name(OLD)
     if keep_old:

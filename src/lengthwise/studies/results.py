@@ -71,9 +71,9 @@ def run_study(
     trust: bool = False,
     progress: Progress | None = None,
 ) -> StudyResults:
-    """Carry out a study (a `Study`, a TOML file or the name of a built-in one) or what is left of it. Of a file or a
-    built-in one that has presets, `preset` chooses another than the first. Tasks of the study that are Python files
-    run only with `trust`.
+    """Carry out a study (a `Study`, a TOML file or the name of a built-in one) or the remaining part of it. For a file
+    or a built-in study with presets, `preset` selects one other than the first. Tasks of the study that are Python
+    files run only with `trust`.
 
     >>> results = lw.run_study("quick")                                  # doctest: +SKIP
     >>> results.claims("thrice")                                         # doctest: +SKIP

@@ -57,10 +57,10 @@ class Study:
     """What is asked of which tasks with which encodings: axes that multiply, and where they do not.
 
     Every argument takes what TOML takes: a value alone or a list of values for an axis, a number of seeds or a list of
-    them, one test size for all or one per training size. The fields are the same in one form. `keep` is
-    the share of in-range items a seed must have right to be kept in summaries, `threads` is the torch threads of each
-    run. `probes` are put to every trained model, in addition to the curve; `analyses` are made of the results, those
-    that suit every study where none is named.
+    them, one test size for all or one per training size. The fields are the same in one form. `keep` is the share of
+    in-range items that a seed must get right to be kept in summaries, `threads` is the number of torch threads per run.
+    `probes` are put to every trained model, in addition to the curve; `analyses` are made of the results, those that
+    suit every study where none is named.
     """
 
     name: str

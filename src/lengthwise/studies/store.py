@@ -39,7 +39,7 @@ create table if not exists records (key text, slug text, content text not null, 
 
 
 class Store:
-    """The runs of a study by state, with what is known of the whole study beside them (`facts`)."""
+    """The runs of a study by state, with what is known about the whole study (`facts`)."""
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
         self.folder, self._db = folder, connection

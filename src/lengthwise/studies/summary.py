@@ -1,6 +1,6 @@
 """The records of a whole study in one small file, to be kept with a text that reports on it.
 
-What is left out: weights, the history of training, curves by size, figures, and tables of detail such as examples of
+It leaves out weights, the history of training, curves by size, figures, and tables of detail such as examples of
 written answers. Numbers are rounded to four digits; counts are exact. A name that ends in .gz is compressed. The same
 study gives the same bytes.
 """

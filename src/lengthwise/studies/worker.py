@@ -19,7 +19,7 @@ _PATIENCE = 30.0  # a worker whose coordinator was killed is gone after a second
 def work(
     plan: Mapping[str, Any], folder: str, threads: int = 1, trust: bool = False, how: Mapping[str, Any] = {}
 ) -> dict[str, float]:
-    """Train and measure what the plan says, or go on with what is in the folder. Returns the seconds of training.
+    """Train and measure what the plan says, or resume what is in the folder. Returns the seconds of training.
     `trust` lets the plan's task run where it is a Python file; `how` are the settings of `computing`."""
     where = Path(folder)
     with writing(where):

@@ -66,7 +66,7 @@ class Subject(ABC):
         return name in self.capabilities()
 
     def capability(self, name: str) -> Any:
-        """What is asked for, made once; a usage error that says what the subject lacks."""
+        """The requested capability, built once; a usage error that says what the subject lacks."""
         kept: dict[str, Any] = vars(self).setdefault("_kept", {})
         if name not in kept:
             makers = self.capabilities()

@@ -40,8 +40,8 @@ _NAMED = 3  # symbols that are named where many are wrong
 
 @dataclass(frozen=True, eq=False)
 class TokenRow:
-    """One item: the ids that a model reads, and by place the id that is asked for there. `fed` says that what is asked
-    for is also what is read next, as in an answer that is written; a tag is not."""
+    """One item: the ids that a model reads, and, by position, the id expected there. `fed` says that the expected id is
+    also what is read next, as in an answer that is written; a tag is not."""
 
     read: list[int]
     asked: dict[int, int]

@@ -140,7 +140,9 @@ def _row_tokens(items: int, *parts: int | NDArray) -> Ints:
 
 def _refuse_encoder(causal: bool) -> None:
     if not causal:
-        raise UsageError("an encoder needs sequences of one length a size, and items of this task differ in length")
+        raise UsageError(
+            "an encoder needs sequences of equal length at each size, and items of this task differ in length"
+        )
 
 
 def _close_up(whole: Ints, marks: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.bool_]]:

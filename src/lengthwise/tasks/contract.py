@@ -1,4 +1,4 @@
-"""What the items of a task must keep to, and the check that a user's own task gets before it is used.
+"""The contract for the items of a task, and the check that a user's own task gets before it is used.
 
 A model reads whatever numbers it is given, and training never asks the solver: a symbol that does not exist would end
 in the middle of a computation, and an answer that contradicts the solver in numbers that mean nothing. `check_task` in
@@ -88,8 +88,9 @@ def check_ids(task: Task, sizes: Sequence[int]) -> None:
 
 
 def id_faults(task: Task, size: int, items: int) -> Iterator[str]:
-    """What is wrong with the ids of the first items of a size: their form, or that they depend on how many places of
-    the answer are asked for."""
+    """What is wrong with the ids of the first items of a size: their form, or that they depend on how many answer
+    positions are requested.
+    """
     prompts, longest = task.draw(size, 3, range(items)).prompts, task.width(size)
     ids, width = np.asarray(task.ids(prompts, longest)), prompts.shape[1]
     if ids.shape != (items, width + longest) or not np.issubdtype(ids.dtype, np.integer):

@@ -86,9 +86,9 @@ _RULER = Reference("hsieh2024", "Section 3")
 
 @dataclass(frozen=True)
 class Haystack(Task):
-    """Facts, each of a name and what it is given, in a text of `size` other sentences; then what is asked for.
+    """Facts, each a name and its value, in a text of `size` other sentences; then the question.
 
-    The places of the facts among all sentences are uniform, so every depth is as likely.
+    The places of the facts among all sentences are uniform, so every depth is equally likely.
     """
 
     names: int = 48
@@ -122,7 +122,7 @@ class Haystack(Task):
         return float(np.mean(places)) / max(1, len(sentences) - 1)
 
     def read(self, prompt: Sequence[str]) -> tuple[list[tuple[str, ...]], str]:
-        """The sentences of a prompt, a fact as (name, what it is given), and what is asked for."""
+        """The sentences of a prompt, with a fact as (name, value), and the question."""
         numbers = self.names + self.values
         names, given = set(self.symbols[: self.names]), set(self.symbols[:numbers])
         others = set(self.symbols[numbers:])
@@ -131,7 +131,7 @@ class Haystack(Task):
         for symbol in rest:
             sentences.append((symbol, next(rest, "")) if symbol in names else (symbol,))
             if symbol not in others and not (symbol in names and sentences[-1][1] in given):
-                raise UsageError(f"a prompt is sentences and facts, then what is asked for, not {' '.join(prompt)!r}")
+                raise UsageError(f"a prompt is sentences and facts, then the question, not {' '.join(prompt)!r}")
         return sentences, asked
 
     def written(self, facts: Ints, asked: Ints, draws: Draws, size: int) -> Ints:

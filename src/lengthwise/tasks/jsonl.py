@@ -152,7 +152,7 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """A file in memory: four bytes a token, and some 40 an item."""
+    """A file in memory: four bytes per token, and some 40 per item."""
 
     symbols: tuple[str, ...]
     inputs: Ragged
@@ -174,7 +174,7 @@ class Items:
 
 @functools.lru_cache(maxsize=8)
 def load(path: str, rule: str, stamp: tuple[int, ...]) -> Items:  # noqa: ARG001  # the stamp changes with the file
-    """The items of a file, its texts split alike."""
+    """The items of a file, with all texts split in the same way."""
     (reader,) = read_alike([path], lambda split: _JsonlReader(rule, split))
     if not reader.lines:
         raise UsageError(f'{path} is empty; each line holds an item such as {{"input": "3 1 2", "answer": "1 2 3"}}')

@@ -38,8 +38,9 @@ def check_model(model: Any, vocabulary: int = 11, outputs: int = 7) -> None:
 
 
 def network_faults(network: nn.Module, interface: Any, causal: bool, tokens: int, trains: bool = True) -> Iterator[str]:
-    """What is wrong with a network when it reads so many tokens, and twice as many if it is to be trained; a sentence
-    each. The network is left as it was."""
+    """What is wrong with a network when it reads `tokens` tokens, and twice as many if it is to be trained; one
+    sentence each. The network is left as it was.
+    """
     import torch
 
     modes = [(module, module.training) for module in network.modules()]

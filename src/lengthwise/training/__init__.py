@@ -1,1 +1,1 @@
-"""How a model learns: the loop, the sizes it is shown, and what it needs to go on after an interruption."""
+"""How a model learns: the loop, the sizes it is shown, and what it needs to resume after an interruption."""

@@ -176,7 +176,7 @@ def _optimiser(model: Network, recipe: Recipe) -> torch.optim.Optimizer:
 def save_checkpoint(
     path: Path, model: torch.nn.Module, optimiser: torch.optim.Optimizer, history: dict[str, Any]
 ) -> None:
-    """Write the checkpoint beside the old one and put it in its place in one move."""
+    """Write the checkpoint next to the old one and replace it atomically."""
     tensors = {f"model.{name}": value.cpu().clone().contiguous() for name, value in model.state_dict().items()}
     for index, parameter in enumerate(_parameters(optimiser)):
         for name, value in optimiser.state.get(parameter, {}).items():

@@ -13,7 +13,7 @@ from lengthwise.registry import setting
 from lengthwise.training.lengths import SizeSchedule, UniformSizes, schedules
 
 Decay = Literal["linear", "cosine", "constant"]
-START_WORDS = "begin with the weights of this run, whose shape is taken over (fresh weights)"
+START_WORDS = "start from the weights of this run and use its shape (default: fresh weights)"
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Recipe:
     steps: int = setting(2000, "training steps")
     batch: int = setting(64, "items per step")
     rate: float = setting(2e-3, "peak learning rate of AdamW")
-    warmup: float = setting(0.05, "share of the steps in which the learning rate rises", "SHARE")
-    decay: Decay = setting("linear", "how the learning rate falls after that: linear, cosine or constant", "HOW")
+    warmup: float = setting(0.05, "share of steps during which the learning rate rises", "SHARE")
+    decay: Decay = setting("linear", "learning rate schedule after the warmup: linear, cosine or constant", "HOW")
     weight_decay: float = setting(0.01, "weight decay of AdamW, for matrices")
-    clip: float = setting(1.0, "largest norm of the gradient")
+    clip: float = setting(1.0, "maximum gradient norm")
     sizes: SizeSchedule = setting(
         UniformSizes(),
         "uniform, fixed:size=…, increasing:share=…, long_first:ratio=…, or my.py::Rule",
@@ -39,8 +39,8 @@ class Recipe:
     stop_at: float | None = setting(
         None, "stop early once in-range accuracy reaches SHARE at two consecutive checks", "SHARE"
     )
-    check_every: int = setting(100, "steps between two checks of the in-range accuracy")
-    pool: int = setting(1, "batches that are drawn together and sorted by length")
+    check_every: int = setting(100, "steps between checks of the in-range accuracy")
+    pool: int = setting(1, "number of batches to draw together and sort by length")
     form: Form = setting(
         Full(), "what is trained: full, lora:rank=…, subspace:dimensions=…, sublora:…, or my.py::Form", registry=forms
     )

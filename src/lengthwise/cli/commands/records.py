@@ -109,8 +109,9 @@ def _blocks(columns: list[_GridColumn], gap: int) -> Iterator[list[_GridColumn]]
 
 
 def _write_block(block: list[_GridColumn], gap: int) -> None:
-    """Where there is no room for everything in one line, titles are wrapped to the width of their numbers, and texts
-    take what is left."""
+    """If a line has no room for everything, titles are wrapped to the width of their numbers, and texts take the
+    remaining width.
+    """
     room = width() - gap * (len(block) - 1)
     ample = sum(column.most for column in block) <= room
     room -= sum(column.least for column in block)

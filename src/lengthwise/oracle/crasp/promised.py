@@ -225,7 +225,7 @@ def decide_promised(promise: Promise) -> PromisedDecision:
 
 
 def passing(promise: Promise, period: int, window: int, machine: AutomatonProduct) -> Decision | None:
-    """The decision that passes on a product, or else on what is left of it when states are joined."""
+    """The decision that passes on a product, or else on what remains of it when states are merged."""
     parts = refinements(machine)
     if parts[-1].passes:
         return Decision(promise.dfa, period, window, machine, parts, None)

@@ -304,7 +304,7 @@ def _clash(folded: Folded, lefts: Pairs, rights: Pairs) -> tuple[int, int, int, 
 
 
 def _contexts(layers: list[Pairs], table: NDArray[np.int64], one: int, other: int) -> tuple[list[int], list[int]]:
-    """Two words that lead to these states and look alike through one letter a layer above the first."""
+    """Two words that lead to these states and look alike through one letter per layer above the first."""
     shared: list[int] = []
     access = _access(table)
     for pairs in layers[-2::-1]:

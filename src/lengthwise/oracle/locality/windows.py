@@ -158,7 +158,7 @@ def certificates(own: Collection[int], others: Collection[int], most: int) -> di
     """For each of the sets `own` a least certificate against `others`, or None where it needs more than `most` windows.
 
     One window is enough when some window of W is in no other set; two when for some window w of W another one is in no
-    set that contains w. Both are found from unions, in O(total size of the sets); only what is left is searched by
+    set that contains w. Both are found from unions, in O(total size of the sets); only the rest is searched by
     branching, which is exponential in `most` (hitting sets are NP-hard).
     """
     found: dict[int, int | None] = {}

@@ -102,7 +102,7 @@ def _of_documents(one: TokenBound, sums: Floats, counts: Floats) -> Claim:
 
 
 def _of_contexts(one: TokenBound, sums: Floats, counts: Floats, whole: bool) -> Claim:
-    """The mean over tokens; a ratio of two means over items, whose spread is that of what is left of each item."""
+    """The mean over tokens: a ratio of two means over items, whose spread is that of each item's residual."""
     mean = float(sums.sum() / counts.sum())
     interval = Interval(mean, mean, 1.0, "all training items, no draw")
     if not whole:

@@ -1,4 +1,4 @@
-"""The folder of a bound: finished work is kept, and what was changed since is computed again.
+"""The folder of a bound: finished work is kept, and whatever changed since is computed again.
 
 request.json    what was asked for: the model, the data and the settings; a folder refuses anything else
 message.bin     the model as it is charged (none for a GGUF file, which is its own message)
@@ -106,7 +106,7 @@ class BoundFolder:
         return self._mark(*parts)
 
     def _mark(self, *parts: bytes) -> str:
-        """A checksum of what was asked for, of the message that is charged, and of some more."""
+        """A checksum of the request, of the message that is charged, and of `parts`."""
         return _hash(self._asked, self._charged, *parts).hex()
 
     def _place(self, number: int) -> Path:

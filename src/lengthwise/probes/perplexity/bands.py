@@ -109,7 +109,7 @@ def _surprises(predictor: Predictor, states: Tensor, targets: Tensor) -> Floats:
 
 
 def _stretches(losses: Floats, block: int) -> list[float]:
-    """Means of stretches of `block` tokens; what is left over at the end counts if it is half as long or more."""
+    """Means over chunks of `block` tokens; a shorter chunk at the end counts if it is at least half as long."""
     parts = [losses[first : first + block] for first in range(0, len(losses), block)]
     return [round(float(part.mean()), 6) for part in parts if 2 * len(part) >= block]
 

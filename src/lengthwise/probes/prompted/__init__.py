@@ -29,7 +29,7 @@ class PromptedProbe(Probe):
     `shots` are worked examples before each question; `chat` is whether the model's chat template is used (auto: if it
     has one); `budget` the tokens of an answer (0: enough for a right one), and `reasoning` the tokens to think before
     it. `rendering` says how a task becomes text: plain, a template file, or my.py::Class. Prompts and answers are kept
-    below `folder`, if there is one, and what is there is not asked again.
+    below `folder`, if there is one, and stored answers are not asked again.
     """
 
     needs = ("completions",)

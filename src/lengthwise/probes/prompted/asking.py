@@ -93,7 +93,7 @@ class Questions:
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """Where the next question would begin, which a model that does not end by itself goes on with."""
+        """Where the next question would begin, if the model does not stop by itself and continues with one."""
         before = self.rendering.template.before.strip()
         return (f"\n{before}",) if before else ("\n\n",)
 

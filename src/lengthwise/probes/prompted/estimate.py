@@ -39,7 +39,7 @@ class _SizePlan:
 
 @dataclass(frozen=True)
 class _Speed:
-    """Seconds for a token that is read or written, and for a step in which every item of a batch writes one."""
+    """Seconds per token read or written, and per step in which every item of a batch writes one."""
 
     token: float
     step: float

@@ -2,7 +2,7 @@
 
 A folder holds `request.json`, which says what was asked, and `items.jsonl`, to which every answer is appended as soon
 as it is there, in one write. An answer is used again if its prompt is still the same and it was not cut by a smaller
-budget; whether it is right is decided anew every time. A line that is not whole, as a crash leaves it, is ignored.
+budget; it is scored again every time. An incomplete line, as a crash leaves it, is ignored.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ explain(
 class Injuries:
     """Chains in which one label of one true step was replaced by another, and what the model made of the rest.
 
-    Of `items` injured chains `right` still have the right answer; an exact solver that goes on from the same injured
+    Of `items` injured chains `right` still have the right answer; an exact solver that continues from the same injured
     states has `solver_right`. `healed` end in the true final state; `stayed` end with no more wrong columns than the
     injury made; `spread` with more; `unended` do not stop or come to a label that makes no state.
     """

@@ -183,7 +183,7 @@ def _judged(letters: StepSymbols, walk: Walk, truth: Sequence[Ints], appending: 
 
 
 def _injured(walker: Walker, size: int, truths: Sequence[Sequence[Ints]], guard: int, seeds: Seeds) -> Counter[str]:
-    """One label of one true step of every chain is replaced, and the model goes on from what that makes."""
+    """One label of one true step of every chain is replaced, and the model continues from the result."""
     counts: Counter[str] = Counter()
     draws = seeds.draws("injury", size, items=range(len(truths))).uniform(3)
     starts, ends, made = [], [], []

@@ -3,7 +3,7 @@ model applied to its own output or a decoder that writes until it ends.
 
 A state is an array of indices into the letters of its formulation, so that states are compared and laid out for a model
 without spelling them. Nobody tells a walker how many steps are right. A one-step model stops at a state that it maps to
-itself, a decoder where it writes `<eos>`; the guard only ends chains that would go on for ever.
+itself, a decoder where it writes `<eos>`; the guard only ends chains that would run forever.
 """
 
 from __future__ import annotations

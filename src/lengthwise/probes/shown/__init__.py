@@ -72,8 +72,9 @@ class WeightsProbe(Probe):
     """A probe that looks at a model's weights and at a forward pass on some inputs.
 
     The inputs are items of the context's task or sequences of its file, else items of the run's own task, else the
-    built-in text, else made-up sequences (`lengthwise.probes.shown.inputs`). `items` is how many, by default 8, or 2
-    for a model of over 20 million parameters; `size` is the size of the items, by default the largest of training.
+    built-in text, else made-up sequences (`lengthwise.probes.shown.inputs`). `items` is the number of items, by default
+    8, or 2 for models with over 20 million parameters; `size` is the size of the items, by default the largest of
+    training.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("anatomy",)

@@ -76,7 +76,7 @@ class Shown:
 
 
 def inputs_for(subject: Subject, wanted: Context, usual: int, longest: int = LONGEST) -> Inputs:
-    """What was asked for; else the run's own task; else the built-in text; else made-up sequences.
+    """What the caller requested; else the run's own task; else the built-in text; else made-up sequences.
 
     `wanted` has the task or the file, the number of items (`usual` where it does not say) and at most one size.
     `longest` is how many tokens of a text are read. Above 64, items of a task and made-up sequences are longer too.

@@ -28,7 +28,7 @@ def save_phases(path: Path, rows: Rows, line: Rows, measure: str, words: Sequenc
 def phase_chart(rows: Rows, line: Rows, measure: str) -> Any:
     """A panel for each d; the dashed line is where gamma(t), from an orthogonal start, comes near 1.
 
-    A cell reaches half way to its neighbours in time and beta, so that the picture shows which values were computed.
+    A cell reaches halfway to its neighbours in time and beta, so that the picture shows which values were computed.
     """
     times, betas = _cells(rows, "time"), _cells(rows, "beta")
     panels = []

@@ -60,7 +60,7 @@ def _principal(points: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _rotation(last: np.ndarray) -> np.ndarray:
-    """Look at where the tokens end, from a little beside it, so that the first look shows how they arrive."""
+    """Look at where the tokens end, from slightly to the side, so that the first view shows how they arrive."""
     mean = last.mean(axis=0)
     length = np.linalg.norm(mean)
     forward = mean / length if length > 1e-6 else np.array([0.0, 0.0, 1.0])

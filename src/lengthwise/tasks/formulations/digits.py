@@ -129,7 +129,7 @@ class AdditionColumns(Columns):
 @tasks.register("addition_marked")
 @dataclass(frozen=True)
 class AdditionMarked(Columns):
-    """Add digit by digit; the two to be added bear a mark each, and the one to be written the carry.
+    """Add digit by digit; the two digits to be added are marked, and the one to be written has the carry.
 
     `1|a 0|· +|· 1|b 1|· =|· _|c0 _|· _|·` → `1|· 0|a +|· 1|· 1|b =|· 0|· _|c1 _|·` (1 + 3 in base 2, the least
     significant first). A step reads digits far apart, but three windows of 3 settle it, each found by its mark.
@@ -281,7 +281,7 @@ class MultiplicationMarked(Columns):
         }
 
     def _new_row(self, state: State, i: int, j: int, k: int) -> dict[int, Change]:
-        """The end of a row: the carry is written under k, j goes back to the first digit, i and the row start go on."""
+        """The end of a row: the carry is written under k, j goes back to the first digit, i and the row start move."""
         row = next(place for place, (_, _, start) in enumerate(state) if start == ROW)
         last = str(int(state[k][0]) + int(state[k][1][1:]))
         changes = {

@@ -130,7 +130,7 @@ class ParityLeftmost(Rewriting):
 @tasks.register("parity_columns")
 @dataclass(frozen=True)
 class ParityColumns(Columns):
-    """Write the running parity under the bits, one bit a step.
+    """Write the running parity under the bits, one bit per step.
 
     `1|1 0|· 1|· 1|·` → `1|1 0|1 1|· 1|·`. R is 1, and windows of 3 settle it.
     """
@@ -187,7 +187,7 @@ class _CopySteps(Appending):
 class CopyDistinctSteps(_CopySteps):
     """Copy distinct tokens one by one.
 
-    `7 2 9 4` → `7 2 9 4`. The last token copied says where to go on: two windows of 3 settle a step.
+    `7 2 9 4` → `7 2 9 4`. The last token copied says where to continue: two windows of 3 settle a step.
     """
 
     alphabet: int = 150
@@ -215,7 +215,8 @@ class CopyDistinctSteps(_CopySteps):
 class CopyRepeatSteps(_CopySteps):
     """Copy tokens that may repeat one by one.
 
-    `0 1 1 0` → `0 1 1 0`. Only the count of tokens copied says where to go on, and no number of windows settles a step.
+    `0 1 1 0` → `0 1 1 0`. Only the count of tokens copied says where to continue, and no number of windows settles a
+    step.
     """
 
     alphabet: int = 2

@@ -233,7 +233,7 @@ class Walks:
         self._cuts: list[Floats] = [np.zeros((len(transitions), self._letters - 1))]
 
     def words(self, starts: Ints, uniforms: Floats) -> tuple[Ints, Ints]:
-        """Letters [items, length] and the states around them [items, length + 1], one row a row of `uniforms`.
+        """Letters [items, length] and the states around them [items, length + 1], one row per row of `uniforms`.
 
         A start must have an accepted word of this length; the automaton knows (`Dfa.has_word`).
         """

@@ -267,7 +267,7 @@ class Basis:
     def greedy(
         cls, supply: Ints, demand: Ints, rows: Ints, columns: Ints, costs: Floats, order: Ints, penalty: float
     ) -> Basis:
-        """Fill the pairs in the given order, each as far as it goes; what is left goes over the root. O(arcs)."""
+        """Fill the pairs in the given order, each as far as possible; the rest goes through the root. O(arcs)."""
         n, m = len(supply), len(demand)
         arcs = Arcs(rows, columns + n, costs)
         parts = [np.zeros(n + m + 1, np.int64) for _ in Tree._fields[:-1]]
