@@ -63,7 +63,7 @@ def kerple_tail(weight: float, rate: float, spread: float, distance: int) -> flo
 
 def heaviest(spread: float, keys: int) -> float:
     """The largest weight that one of `keys` keys can have if logits differ by at most `spread`, biases included
-    (theorem 4): with `none`, `rope`, `t5` or any other encoding whose logits are bounded, it melts away with length."""
+    (theorem 6): with `none`, `rope`, `t5` or any other encoding whose logits are bounded, it melts away with length."""
     return 1 / (1 + (keys - 1) * math.exp(-spread))
 
 
