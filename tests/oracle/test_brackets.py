@@ -45,7 +45,7 @@ def test_no_item_nests_deeper_than_its_task_says_and_some_do_as_deep(name: str, 
 class Silent(TreeMaze):
     """A search task that does not say how deep it nests."""
 
-    def deepest(self, size: int) -> int | None:
+    def deepest(self, size: int) -> int | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         return None
 
 

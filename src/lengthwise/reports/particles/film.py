@@ -20,6 +20,7 @@ SIDE = 480
 _FINE = 2  # drawn so many times larger and made smaller, which smooths the edges
 _SECONDS = 10.0
 _REST = 1.5  # seconds for which the last moment stays
+_LONGEST_TRAIL = 0.8  # a token that goes further between two moments leaves no line, which would cut the sphere
 _INK, _GRID = "#1c2024", "#59616b"
 _PAPER = (255, 255, 255)
 
@@ -120,6 +121,8 @@ def _draw_moment(frame: Any, simulation: Simulation, view: View, moment: int) ->
     for token in order:
         colour = ALONE if groups[token] < 0 else look_of(int(groups[token]))[0]
         for step in range(1, len(seen)):
+            if np.linalg.norm(seen[step, token] - seen[step - 1, token]) > _LONGEST_TRAIL:
+                continue
             fresh = step / len(seen) * (0.6 if seen[step, token, 2] >= 0 else 0.2)
             pen.line(_corners(seen[step - 1 : step + 1, token]), fill=_faint(colour, fresh), width=_FINE)
     size = 4.6 * np.sqrt(64 / max(64, len(order))) + 0.8
