@@ -58,13 +58,11 @@ def test_the_rate_in_a_hemisphere_is_attacked(seed: int) -> None:
     found = {claim.key: claim for claim in claims}
     assert found[ONE_CLUSTER].value is True and found[f"{ONE_CLUSTER}.hemisphere"].status == "holds"
     rates = [next(c.value for c in check(x.numpy(), head) if c.key == RATE) for head in heads]
-    assert found[RATE].value == pytest.approx(sum(rates))  # pyright: ignore[reportArgumentType]
+    assert found[RATE].value == pytest.approx(sum(rate for rate in rates if isinstance(rate, float)))
     path = simulate(ManyHeads(heads), x, np.linspace(0, 30, 61), 1e-7)
     shown = {claim.key: claim for claim in compare(claims, path)}
     assert shown[f"{ONE_CLUSTER}.simulated"].status == "holds"
-    assert (shown[f"{RATE}.simulated"].status != "refuted" and shown.get(f"{LATE_RATE}.simulated") is None) or (
-        shown[f"{LATE_RATE}.simulated"].status != "refuted"
-    )
+    assert not any(claim.status == "refuted" for claim in shown.values())
 
 
 def test_late_rates_add_up() -> None:
