@@ -24,6 +24,7 @@ from lengthwise.tasks import tasks
 TITLES = {"depth.enough_hard": "hard", "depth.needed_pointers": "pointers", "depth.needed_bits": "bits"}
 
 
+@pytest.mark.system
 def test_the_file_is_the_analysis_of_the_shipped_study() -> None:
     path = Path(__file__).parents[2] / "docs" / "make_search54.py"
     spec = importlib.util.spec_from_file_location("make_search54", path)

@@ -27,7 +27,7 @@ SEARCHES = (
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize("size", [3, pytest.param(5, marks=pytest.mark.system)])
 def test_no_item_nests_deeper_than_its_task_says_and_some_do_as_deep(name: str, size: int) -> None:
     task = tasks.make(name)
     assert isinstance(task, SearchTask)
@@ -84,7 +84,9 @@ def test_a_task_without_bounded_brackets_has_no_view(name: str) -> None:
     assert bracket_claims(tasks.make(name), 4, 12) == [] and check(name, ("none",), quick=True).depth == ()
 
 
-@pytest.mark.parametrize(("name", "measured"), [("subset_sum", True), ("tree_maze:branching=3", False)])
+@pytest.mark.parametrize(
+    ("name", "measured"), [pytest.param("subset_sum", True, marks=pytest.mark.system), ("tree_maze:branching=3", False)]
+)
 def test_check_says_where_the_measurement_stands(name: str, measured: bool, capsys) -> None:
     from lengthwise.cli import main
 

@@ -61,6 +61,7 @@ def test_without_noise_it_is_the_method_of_euler() -> None:
     assert wrong[0] / wrong[1] == pytest.approx(2, abs=0.3) and wrong[1] / wrong[2] == pytest.approx(2, abs=0.3)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(("d", "ratio"), [(2, 2.0), (3, math.sqrt(2))])
 def test_paths_converge_at_the_order_that_is_said(d: int, ratio: float) -> None:
     """Where steps are halved the distance to the companion falls by 2 on the circle, by about sqrt(2) on the sphere."""
