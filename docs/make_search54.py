@@ -1,4 +1,5 @@
-"""Write docs/search54.md: the records of the analyses of search54, from the shipped summary of the study.
+"""Write docs/search54.md: the records of the analyses of search54, from the shipped summary of the study. Write the
+thresholds of layers, which `lengthwise check` shows, into the package.
 
 python docs/make_search54.py
 """
@@ -11,13 +12,18 @@ from pathlib import Path
 
 from lengthwise.analyses.analysis import analyse
 from lengthwise.analyses.content import StudyContent, read_summary_content
+from lengthwise.analyses.ladder.thresholds import TOKEN_BAR, thresholds
 from lengthwise.analyses.layout import PageLayout
+from lengthwise.evidence import search_layers
+from lengthwise.evidence.search_layers import LayersReached, LayersStudy, write_layers
 from lengthwise.records import Claim, Record, Table
 from lengthwise.reports.cells import shown
 from lengthwise.reports.record_section import claim_row
+from lengthwise.tasks.ladder import TRAINING
 
 DATA = Path(__file__).parent / "data" / "search54.json.gz"
 PAGE = Path(__file__).with_name("search54.md")
+LAYERS = Path(search_layers.__file__).parent / "data" / search_layers.FILE
 MOST_ROWS = 60  # of a table
 
 _HEAD = """# Risk against distance: what search54 found
@@ -41,6 +47,32 @@ def page(path: Path = DATA) -> str:
     """The whole of docs/search54.md."""
     study = dataclasses.replace(read_summary_content(path), pictures=False)
     return "\n".join([_head(study), *(section(record) for record in analyse(study))])
+
+
+def layers(path: Path = DATA) -> LayersStudy:
+    """The thresholds of layers of the study."""
+    evidence = read_summary_content(path).evidence
+    assert evidence is not None
+    rows = tuple(
+        LayersReached(
+            row.task,
+            row.position,
+            row.level == TRAINING,
+            row.value,
+            row.nesting,
+            row.layers,
+            row.accurate,
+            row.solving,
+            tuple(round(share, 4) for share in row.best_token),
+            tuple(round(share, 4) for share in row.best_solved),
+            {one.claim.key: one.agreement for one in row.predictions},
+        )
+        for row in thresholds(evidence).rows
+        if row.nesting is not None
+    )
+    climbs = evidence.climbs
+    seeds, widths = len({climb.seed for climb in climbs}), len({climb.configuration[3] for climb in climbs})
+    return LayersStudy("search54", len(climbs), seeds, widths, 100 * TOKEN_BAR, rows)
 
 
 def _head(study: StudyContent) -> str:
@@ -80,3 +112,4 @@ def _grid(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    write_layers(layers(), LAYERS)

@@ -151,7 +151,7 @@ WRONG = {
     "frames": (["--frames", "1"], "--frames is at least 2"),
     "too much": (["--n", "100000", "--d", "1000"], "take fewer --frames"),
     "tolerance": (["--tolerance", "0"], "--tolerance lies above 0"),
-    "dynamics": (["--dynamics", "softmax"], "sa or usa"),
+    "dynamics": (["--dynamics", "softmax"], "sa, usa or kuramoto"),
     "start": (["--start", "unifrm"], "--start is uniform"),
     "orthogonal": (["--start", "orthogonal"], "give --d 64 or more"),
     "caps": (["--caps", "3"], "--caps goes with --start caps"),
@@ -303,3 +303,101 @@ def test_bad_input_of_the_phase_diagram(cli, tmp_path, call, sentence):
     answer = cli("particles", "phases", *call)
     assert answer.code == 2 and answer.out == "" and sentence in answer.err and answer.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+# Kuramoto, noise and several heads
+
+KURAMOTO = ["particles", "--dynamics", "kuramoto", "--n", "12", "--frames", "5", "--time", "4", "--tolerance", "1e-6"]
+
+
+@pytest.mark.wording
+def test_kuramoto_as_text(cli):
+    answer = cli(*KURAMOTO, "--quiet")
+    assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
+    assert answer.out.startswith("12 tokens in 2 dimensions, Kuramoto, K = 2\n")
+    assert "critical coupling" in answer.out and "docs/theorems-particles.md" in answer.out
+
+
+def test_kuramoto_as_an_object(cli):
+    found = json.loads(cli(*KURAMOTO, "--coupling", "3", "--width", "0.25", "--json", "--quiet").out)
+    theory = {claim["key"]: claim for claim in found["theory"]}
+    assert theory["kuramoto.critical"]["value"] == 0.5
+    assert theory["kuramoto.order"]["value"] == pytest.approx((1 - 0.5 / 3) ** 0.5)
+    assert "kuramoto.order.simulated" in {claim["key"] for claim in found["measured"]}
+    assert found["moments"]["N_beta"] is None and found["moments"]["energy_share"] is None
+    assert len(found["moments"]["order"]) == 5
+
+
+def test_kuramoto_writes_all_files(cli, tmp_path):
+    pytest.importorskip("PIL")
+    files = ["--page", "a.html", "--gif", "a.gif", "--out", "a.npz"]
+    assert cli(*KURAMOTO, *files, "--noise", "0.2", "--step", "0.02", "--quiet").code == 0
+    with np.load("a.npz") as found:
+        assert found["points"].shape == (5, 12, 2) and np.allclose(np.linalg.norm(found["points"], axis=2), 1)
+        assert found["frequencies"].shape == (12,) and found["order"].shape == (5,)
+    page = (tmp_path / "a.html").read_text()
+    assert "Kuramoto" in page and "Energy in time" not in page
+    assert cli(*KURAMOTO, "--out", "a.csv", "--quiet").code == 0
+    np.savetxt("own.csv", np.linspace(-1, 1, 12))
+    found = json.loads(cli(*KURAMOTO, "--frequencies", "own.csv", "--json", "--quiet").out)
+    status = {claim["key"]: claim["status"] for claim in found["theory"]}
+    assert status["kuramoto.critical"] == "unknown" and status["kuramoto.locking"] == "holds"
+
+
+def test_noise_changes_the_path_and_is_judged(cli):
+    plain, shaken, other = (
+        json.loads(cli(*QUICK, *more, "--json", "--quiet").out)
+        for more in ([], ["--noise", "0.1"], ["--noise", "0.1", "--seed", "1"])
+    )
+    assert plain["moments"] != shaken["moments"] != other["moments"]
+    (step,) = [claim for claim in shaken["measured"] if claim["key"] == "simulation.step_check"]
+    assert step["value"] <= 0.01 and step["status"] == "holds"
+    theory = {claim["key"]: claim["status"] for claim in shaken["theory"]}
+    assert theory["particles.noise_onset"] == "holds" and theory["particles.one_cluster"] == "unknown"
+    assert not any(claim["key"] == "simulation.energy_rises" for claim in shaken["measured"])
+
+
+def test_a_step_that_is_too_long_is_told(cli):
+    call = ["particles", "--dynamics", "kuramoto", "--frequencies", "equal", "--coupling", "9", "--n", "30"]
+    answer = cli(*call, "--noise", "0.5", "--step", "0.3", "--time", "3", "--frames", "4")
+    assert answer.code == 0 and "warning: with double steps" in answer.err
+
+
+def test_several_heads(cli):
+    """Three equal heads are one head that lives three times as long."""
+    one = json.loads(cli(*QUICK, "--beta", "2", "--json", "--quiet").out)
+    three = json.loads(cli(*[*QUICK[:-3], str(4 / 3), *QUICK[-2:]], "--beta", "2,2,2", "--json", "--quiet").out)
+    assert three["moments"]["N_20"] == pytest.approx(one["moments"]["N_20"], rel=1e-3)
+    assert three["facts"]["heads"].startswith("3")
+    drawn = json.loads(cli(*QUICK, "--heads", "2", "--value", "random", "--json", "--quiet").out)
+    single = json.loads(cli(*QUICK, "--value", "random", "--json", "--quiet").out)
+    assert drawn["moments"]["N_20"] != single["moments"]["N_20"]
+    mixed = json.loads(cli(*QUICK, "--beta", "1,4", "--value", "identity,negative", "--json", "--quiet").out)
+    assert mixed["moments"]["N_beta"] is None and "repel" in mixed["facts"]["value"]
+
+
+WRONG_HERE = {
+    "coupling": (["--coupling", "2"], "--coupling goes with --dynamics kuramoto"),
+    "beta of kuramoto": (["--dynamics", "kuramoto", "--beta", "2"], "--beta goes with --dynamics sa or usa"),
+    "heads of kuramoto": (["--dynamics", "kuramoto", "--heads", "2"], "--heads goes with"),
+    "sphere": (["--dynamics", "kuramoto", "--d", "3"], "--d is 2"),
+    "frequencies": (["--dynamics", "kuramoto", "--frequencies", "cauchy"], "--frequencies is lorentzian"),
+    "file": (["--dynamics", "kuramoto", "--frequencies", "three.csv"], "one frequency for each of 64"),
+    "width": (["--dynamics", "kuramoto", "--frequencies", "equal", "--width", "1"], "--width goes with"),
+    "width 0": (["--dynamics", "kuramoto", "--width", "0"], "--width is a number above 0"),
+    "infinite": (["--dynamics", "kuramoto", "--coupling", "inf"], "--coupling is a finite number"),
+    "noise": (["--noise", "-1"], "--noise is a number of at least 0"),
+    "step": (["--step", "0.1"], "--step goes with --noise"),
+    "heads": (["--heads", "3", "--beta", "1,2"], "one for each of --heads heads"),
+    "one head": (["--heads", "1", "--beta", "1,2"], "one for each of --heads heads"),
+    "lists": (["--beta", "1,2", "--value", "identity,random,random"], "one for each of --heads heads"),
+    "words": (["--beta", "cold"], "--beta is a number"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_HERE)
+def test_bad_input_of_the_new_dynamics(cli, tmp_path, name):
+    (tmp_path / "three.csv").write_text("1\n2\n3\n")
+    call, sentence = WRONG_HERE[name]
+    answer = cli("particles", *call, "--quiet")
+    assert answer.code == 2 and answer.out == "" and answer.err.count("\n") == 1 and sentence in answer.err, answer

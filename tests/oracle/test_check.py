@@ -107,7 +107,8 @@ def test_another_axis_is_not_judged_by_theories_of_length() -> None:
 
 def test_depth_is_said_where_brackets_nest() -> None:
     keys = [claim.key for claim in check(tasks.make("d_4"), ("none",), quick=True).depth]
-    assert keys == ["depth.enough_hard", "depth.needed_pointers", "depth.enough_soft", "depth.needed_bits"]
+    assert keys[-5:-3] == ["depth.needed_bits", "depth.needed_any"]
+    assert keys[-3:] == ["depth.enough_hard", "depth.needed_pointers", "depth.enough_soft"]
     assert check(tasks.make("sort"), ("none",), quick=True).depth == ()
 
 

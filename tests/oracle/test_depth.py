@@ -9,8 +9,7 @@ import random
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.depth import Nesting, depth_claims, hops, peeling_rounds, read_trace
-from lengthwise.tasks import tasks
+from lengthwise.oracle.depth import Nesting, hops, peeling_rounds, read_trace
 
 PAIRS = ("()", "[]", "<>")
 
@@ -74,23 +73,6 @@ def test_every_threshold_names_its_class() -> None:
     of_class = {"depth.hard_attention", "depth.sublinear", "depth.soft_attention", "depth.one_vector"}
     assert all(any(a.key in of_class for a in claim.assumptions) for claim in claims)
     assert [claim.kind for claim in claims] == ["predicted", "heuristic", "predicted", "proved"]
-
-
-@pytest.mark.parametrize(
-    ("name", "kinds", "depth"),
-    [
-        ("dyck_k:kinds=3,depth=5", 3, 5),
-        ("bounded_dyck_k", 2, 4),
-        ("d_12", 1, 12),
-        ("dyck_1", None, None),
-        ("sort", None, None),
-    ],
-)
-def test_tasks(name: str, kinds: int | None, depth: int | None) -> None:
-    claims = depth_claims(tasks.make(name))
-    assert bool(claims) == (kinds is not None)
-    if claims:
-        assert claims[0].evidence["kinds"] == kinds and claims[0].evidence["depth"] == depth
 
 
 def test_traces_are_read() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lengthwise.cli.options import Parser, above_0, number, one_of, whole, whole_from
 
-_DYNAMICS = one_of("sa", "usa")
+_DYNAMICS, _ALL_DYNAMICS = one_of("sa", "usa"), one_of("sa", "usa", "kuramoto")
 _SHOW = one_of("pairs", "one", "clusters")
 
 
@@ -13,21 +13,31 @@ def particles(parser: Parser) -> None:
 
     It prints what theory predicts for this start and what the simulation did, and draws it: --page is one HTML file
     with a sphere to rotate and a time slider, --gif and --video are films. SA is attention normalised over the keys;
-    USA divides by their number instead. Depth is time.
+    USA divides by their number instead. Depth is time. Kuramoto's oscillators live on a circle, have natural
+    frequencies and one coupling for all pairs.
+
+    With several heads, --beta, --query, --key and --value take one entry for all heads, or one for each with commas
+    between them; random matrices are drawn for each head. --noise shakes the tokens by a diffusion on the sphere.
 
     A start from a file has one token per row: an array .npy [n, d], comma-separated numbers (.csv), or one list of
-    numbers per line (.jsonl).
+    numbers per line (.jsonl). A file of frequencies has one number per row.
     """
     parser.add("--n N", "how many tokens (64)", whole_from(1))
-    parser.add("--d D", "in how many dimensions (3); 2 is a circle", whole_from(2))
-    parser.add("--beta B", "the inverse temperature of attention (9)", number, default=9.0)
-    parser.add("--dynamics NAME", "sa or usa (sa)", _DYNAMICS, default="sa")
+    parser.add("--d D", "in how many dimensions (3; kuramoto: 2); 2 is a circle", whole_from(2))
+    parser.add("--dynamics NAME", "sa, usa or kuramoto (sa)", _ALL_DYNAMICS, default="sa")
+    parser.add("--beta B", "the inverse temperature of attention (9)")
+    parser.add("--heads H", "how many heads, whose velocities add up (1)", whole_from(1))
     parser.add("--start START", "uniform, orthogonal, caps, hemisphere or a file (uniform)", default="uniform")
     parser.add("--caps K", "with --start caps: how many (3)", whole)
     parser.add("--spread A", "with --start caps: their radius in radians (0.2)", number)
-    parser.add("--query Q", "identity, negative, random, or a file [d, d] (identity)", default="identity")
-    parser.add("--key K", "the same for the keys: scores are beta <Qx, Ky> (identity)", default="identity")
-    parser.add("--value V", "identity, negative, random, or a file [d, d] (identity)", default="identity")
+    parser.add("--query Q", "identity, negative, random, or a file [d, d] (identity)")
+    parser.add("--key K", "the same for the keys: scores are beta <Qx, Ky> (identity)")
+    parser.add("--value V", "identity, negative, random, or a file [d, d] (identity)")
+    parser.add("--coupling K", "kuramoto: the strength of the attraction (2)", number)
+    parser.add("--frequencies F", "kuramoto: lorentzian, normal, uniform, equal or a file (lorentzian)")
+    parser.add("--width W", "kuramoto: half width, deviation or half range of F (0.5)", above_0)
+    parser.add("--noise D", "diffusion, in squared radians per unit of time (0)", number, default=0.0)
+    parser.add("--step H", "with --noise: the step (halved until it makes no difference)", above_0)
     parser.add("--time T", "how long (40)", above_0, default=40.0)
     parser.add("--frames N", "at how many moments to look (120)", whole_from(2), default=120)
     parser.add("--tolerance E", "error that a step may add, in radians (1e-8)", number, default=1e-8)

@@ -12,7 +12,7 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.depth import depth_claims
+from lengthwise.oracle.brackets import bracket_claims
 from lengthwise.oracle.limit.theorems import dfa_length, limit_claims
 from lengthwise.oracle.locality.layout import Layout, layout_asked, look
 from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
@@ -155,9 +155,8 @@ def check(
     training = tuple(_training_claims(question))
     if not positions:
         return Card(name, train_size, test_size, verdicts, training)
-    return Card(
-        name, train_size, test_size, verdicts, training, tuple(depth_claims(task)), tuple(_limit_claims(question))
-    )
+    depth = tuple(bracket_claims(task, train_size, test_size))
+    return Card(name, train_size, test_size, verdicts, training, depth, tuple(_limit_claims(question)))
 
 
 def model_verdict(task: Task, model: str, train_size: int, test_size: int) -> Verdict:

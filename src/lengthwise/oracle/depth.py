@@ -19,9 +19,6 @@ from dataclasses import dataclass, replace
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Check, Claim, Kind, Reference
-from lengthwise.tasks.languages.counters import DyckK
-from lengthwise.tasks.languages.named import NestedBrackets
-from lengthwise.tasks.task import Task
 
 YAO = "yao2021"
 USUAL = {"(": ")", "[": "]", "<": ">", "{": "}"}
@@ -107,13 +104,6 @@ class Nesting:
 def hops(depth: int) -> int:
     """ceil(log2 D): doubling the reach of a pointer layer by layer."""
     return (depth - 1).bit_length()
-
-
-def depth_claims(task: Task) -> list[Claim]:
-    """The thresholds of a task of nested brackets of a known depth; none for any other task."""
-    if isinstance(task, DyckK):
-        return Nesting(task.kinds, task.depth).claims()
-    return Nesting(1, task.depth).claims() if isinstance(task, NestedBrackets) else []
 
 
 def read_trace(trace: str | Sequence[str]) -> Nesting:

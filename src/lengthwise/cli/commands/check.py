@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections.abc import Sequence
 
 from lengthwise.analyses.agreement import AgreementAnalysis
 from lengthwise.analyses.content import read_content
@@ -13,9 +14,11 @@ from lengthwise.cli.options import task_chosen
 from lengthwise.cli.output import narrate, warn, wrapped, write_list, write_object
 from lengthwise.errors import CertificateRefused, UsageError
 from lengthwise.evidence import load_atlas
+from lengthwise.evidence.search_layers import layer_claims
 from lengthwise.forecasts.share import measured_shares
 from lengthwise.messages import sentence
 from lengthwise.models.named import models
+from lengthwise.oracle.brackets import VIEW
 from lengthwise.oracle.check import POSITIONS, Card, check, check_formulation
 from lengthwise.oracle.opinion import Opinion, Verdict, outlook_words
 from lengthwise.oracle.programs.text import load_program
@@ -84,16 +87,19 @@ def _show_card(options: argparse.Namespace, spec: Spec) -> int:
                 progress=lambda done, step, _: told(f"{step:,} {done}", 0, 1),
                 **choice,
             )
-        measured = []
+        measured, layers = [], []
     else:
         assert spec is not None
         task = tasks.make(spec)
         card = check(task, positions, model=named, **choice)
         measured = _measured(task, card, options.quiet)
+        layers = layer_claims(task, {claim.key: claim.title for claim in card.depth}) if card.depth else []
     if options.json:
-        write_object("check", {**card.plain(), "measured": [claim.plain() for claim in measured]})
+        found = {"measured": measured, "layers": layers}
+        plain = {name: [claim.plain() for claim in claims] for name, claims in found.items()}
+        write_object("check", {**card.plain(), **plain})
     else:
-        _write_card(card, options.explain)
+        _write_card(card, layers, options.explain)
         _write_measured(measured, options.explain)
     return 0
 
@@ -124,8 +130,9 @@ def _check_program(options: argparse.Namespace, spec: Spec) -> int:
     return 0
 
 
-def _write_card(card: Card, explain: bool) -> None:
-    """The card in 80 columns; `explain` adds every opinion with what it rests on."""
+def _write_card(card: Card, layers: list[Claim], explain: bool) -> None:
+    """The card in 80 columns; `explain` adds every opinion with what it rests on. `layers` are what was measured of the
+    layers that brackets take."""
     print(wrapped(f"{card.task}: trained on sizes up to {card.train_size}, used up to {card.test_size}"))
     advice = card.advice.sentence
     print(wrapped(f"{advice[0].upper()}{advice[1:]}.", "  advice: ", "    "))
@@ -134,17 +141,32 @@ def _write_card(card: Card, explain: bool) -> None:
     for group in _alike(card):
         print()
         _write_verdict(group, explain)
-    for title, claims in (("training", card.training), ("depth", card.depth), ("limits", card.limits)):
-        if claims and (explain or title != "limits"):
-            print(f"\n{title}")
-            for claim in claims:
-                _write_claim(claim, explain)
+    _write_claims("training", card.training, explain)
+    _write_depth(card.depth, layers, explain)
+    _write_claims("limits", card.limits if explain else (), explain)
     if card.changes:
         print("\nwhat would change it")
         write_list((change.sentence for change in card.changes), "- ", "  ")
     if any(verdict.outlook == "can hold" for verdict in card.verdicts.values()):
         print()
         print(wrapped(sentence("advice.not_will")))
+
+
+def _write_depth(claims: Sequence[Claim], layers: Sequence[Claim], explain: bool) -> None:
+    """The Dyck view: the brackets, then thresholds of depth, those proved apart from those believed and measured."""
+    view = [claim for claim in claims if claim.key in VIEW]
+    rest = [claim for claim in claims if claim.key not in VIEW]
+    _write_claims("depth, as brackets", view, explain)
+    _write_claims("depth, proved", [claim for claim in rest if claim.kind == "proved"], explain)
+    _write_claims("depth, believed", [claim for claim in rest if claim.kind != "proved"], explain)
+    _write_claims("depth, measured", layers, explain)
+
+
+def _write_claims(title: str, claims: Sequence[Claim], explain: bool) -> None:
+    if claims:
+        print(f"\n{title}")
+        for claim in claims:
+            _write_claim(claim, explain)
 
 
 def _write_measured(claims: list[Claim], explain: bool) -> None:

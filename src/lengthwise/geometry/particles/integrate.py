@@ -22,14 +22,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from lengthwise.errors import LengthwiseError, UsageError
-from lengthwise.geometry.particles.system import System
+from lengthwise.geometry.particles.dynamics import Dynamics
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class RungeKuttaStep:
     error: Tensor
 
 
-def field(system: System, points: Tensor) -> Tensor:
+def field(system: Dynamics, points: Tensor) -> Tensor:
     """The velocity, extended to points off the sphere."""
     return system.velocity(unit(points))
 
@@ -86,7 +86,7 @@ def unit(points: Tensor) -> Tensor:
     return points / points.norm(dim=-1, keepdim=True)
 
 
-def step(system: System, points: Tensor, slope: Tensor, size: Tensor) -> RungeKuttaStep:
+def step(system: Dynamics, points: Tensor, slope: Tensor, size: Tensor) -> RungeKuttaStep:
     """One step of `size` [systems] from unit vectors [systems, n, d] whose velocity `slope` is known: six evaluations.
 
     The error is the greatest length, over the tokens, of the difference between the steps of order 5 and 4. It
@@ -114,7 +114,7 @@ _DOUBLED = 2.0**ORDER
 
 
 def simulate(
-    system: System,
+    system: Dynamics,
     start: Tensor | np.ndarray,
     times: Sequence[float] | np.ndarray,
     tolerance: float = 1e-8,
@@ -128,7 +128,7 @@ def simulate(
     and how many of the times are done; an exception it raises ends the simulation, and `start` is never written to.
     More than `most_steps` steps for one system are refused: USA moves at speed e^beta, which no tolerance helps.
     """
-    points, moments = _unit_vectors(start), _moments(times)
+    points, moments = unit_vectors(start), moments_of(times)
     if not FINEST <= tolerance <= COARSEST:
         raise UsageError(f"the tolerance lies between {FINEST:g} and {COARSEST:g} radians, not {tolerance!r}")
     shape = points.shape
@@ -151,12 +151,12 @@ def simulate(
 class _EmbeddedPair:
     """Two solutions of all systems, [systems, n, d]: `fine` takes two steps where `coarse` takes one."""
 
-    def __init__(self, system: System, points: Tensor, moments: np.ndarray, tolerance: float, most_steps: int) -> None:
+    def __init__(
+        self, system: Dynamics, points: Tensor, moments: np.ndarray, tolerance: float, most_steps: int
+    ) -> None:
         self.fine = points.reshape(-1, *points.shape[-2:])
         system.check(points)
-        if not isinstance(system.beta, int | float) and system.beta.ndim:
-            system = replace(system, beta=system.beta.reshape(-1))  # for one leading dimension instead of any number
-        self.system = system
+        self.system = system.flat()
         self.tolerance, self.most_steps = tolerance, most_steps
         self.fine_slope = field(self.system, self.fine)
         self.coarse, self.coarse_slope = self.fine.clone(), self.fine_slope.clone()
@@ -216,7 +216,7 @@ class _EmbeddedPair:
         return 2 * math.asin(min(1.0, chord / 2))
 
 
-def _unit_vectors(start: Tensor | np.ndarray) -> Tensor:
+def unit_vectors(start: Tensor | np.ndarray) -> Tensor:
     """A float64 copy of the start, of length one to rounding."""
     points = torch.as_tensor(start).to(torch.float64)
     if points.ndim < 2 or 0 in points.shape:
@@ -227,7 +227,7 @@ def _unit_vectors(start: Tensor | np.ndarray) -> Tensor:
     return unit(points)
 
 
-def _moments(times: Sequence[float] | np.ndarray) -> np.ndarray:
+def moments_of(times: Sequence[float] | np.ndarray) -> np.ndarray:
     moments = np.array(times, dtype=np.float64)
     if moments.ndim != 1 or len(moments) == 0 or not np.isfinite(moments).all() or (np.diff(moments) <= 0).any():
         raise UsageError("times is a list of finite numbers, each greater than the one before; the first is the start")

@@ -78,6 +78,17 @@ class System:
             return self
         return replace(self, beta=self.beta[rows])
 
+    @property
+    def plain(self) -> bool:
+        """Whether Q, K and V were left to be the identity; then the energy cannot fall."""
+        return self.query is self.key is self.value is None
+
+    def flat(self) -> System:
+        """The same system for a batch whose leading dimensions were made one."""
+        if isinstance(self.beta, int | float) or self.beta.ndim == 0:
+            return self
+        return replace(self, beta=self.beta.reshape(-1))
+
     def check(self, x: Tensor) -> None:
         """Refuse points that do not fit the matrices or the batch of betas."""
         if x.ndim < 2 or not x.is_floating_point():

@@ -163,18 +163,18 @@ explain(
 def check(points: ArrayLike, system: System) -> tuple[Claim, ...]:
     """What theory predicts for tokens that start at `points` [n, d] under `system`: the verdict, then its grounds."""
     facts = facts_of(points, system)
-    drawn, chance = (_seen("uniform", None),), wendel(facts.n, facts.d)
-    in_hemisphere = _row("particles.chance_of_hemisphere", drawn, UNCHECKED, "wendel1962", value=chance)
+    drawn, chance = (assumed("uniform", None),), wendel(facts.n, facts.d)
+    in_hemisphere = theorem("particles.chance_of_hemisphere", drawn, UNCHECKED, "wendel1962", value=chance)
     rows = (_verdict(facts), *_one_cluster(facts), *_rates(facts), in_hemisphere)
     return (*rows, *_caps(facts), *_common_angle(facts), _exceptional(facts))
 
 
-def _seen(key: str, true: bool | None, **values: float | str) -> Assumption:
+def assumed(key: str, true: bool | None, **values: float | str) -> Assumption:
     checked: dict[bool | None, Check] = {True: "checked", False: "violated", None: "assumed"}
     return Assumption(f"particles.{key}", checked[true], values)
 
 
-def _row(
+def theorem(
     key: str,
     assumptions: tuple[Assumption, ...],
     place: str,
@@ -199,7 +199,7 @@ def _row(
 
 
 def _plain(facts: StartFacts) -> tuple[Assumption, ...]:
-    return _seen("plain_values", facts.plain_values), _seen("plain_scores", facts.plain_scores)
+    return assumed("plain_values", facts.plain_values), assumed("plain_scores", facts.plain_scores)
 
 
 def _never(facts: StartFacts) -> bool:
@@ -209,44 +209,44 @@ def _never(facts: StartFacts) -> bool:
 
 def _verdict(facts: StartFacts) -> Claim:
     if facts.one_point:
-        return _row(ONE_CLUSTER, (_seen("one_point", True),), "they are one already", HERE)
+        return theorem(ONE_CLUSTER, (assumed("one_point", True),), "they are one already", HERE)
     if _never(facts):
         how = "stationary" if facts.stationary else "symmetric"
-        return _row(ONE_CLUSTER, (_seen(how, True),), "exceptional starts", HERE, value=False)
+        return theorem(ONE_CLUSTER, (assumed(how, True),), "exceptional starts", HERE, value=False)
     for claim in reversed(_one_cluster(facts)):
         if claim.status == "holds":
-            return _row(ONE_CLUSTER, claim.assumptions, claim.reference.place, claim.reference.key)  # pyright: ignore
-    return _row(ONE_CLUSTER, (*_plain(facts), _in_hemisphere(facts)), "no theorem covers this start", HERE)
+            return theorem(ONE_CLUSTER, claim.assumptions, claim.reference.place, claim.reference.key)  # pyright: ignore
+    return theorem(ONE_CLUSTER, (*_plain(facts), _in_hemisphere(facts)), "no theorem covers this start", HERE)
 
 
 def _in_hemisphere(facts: StartFacts) -> Assumption:
-    return _seen("in_hemisphere", facts.hemisphere.inside or False)
+    return assumed("in_hemisphere", facts.hemisphere.inside or False)
 
 
 def _one_cluster(facts: StartFacts) -> tuple[Claim, ...]:
     """Every theorem that ends in one cluster, from the weakest ground to the strongest."""
     n, d, beta = facts.n, facts.d, facts.beta
-    plain = (*_plain(facts), _seen("almost_every", False if _never(facts) else None))
+    plain = (*_plain(facts), assumed("almost_every", False if _never(facts) else None))
     # Of this theorem only the abstract was read, and it does not name the normalised dynamics.
     abstract = ["abstract"] if facts.kind == "USA" else ["abstract", "abstract_sa"]
-    small, large = _seen("small_beta", None, least=n * beta), _seen("large_beta", None, most=beta / n**2)
+    small, large = assumed("small_beta", None, least=n * beta), assumed("large_beta", None, most=beta / n**2)
     return (
-        _row(f"{ONE_CLUSTER}.small_beta", (*plain, small), "theorem 4.3", known=False),
-        _row(f"{ONE_CLUSTER}.large_beta", (*plain, large), "theorem 5.1", known=False),
-        _row(f"{ONE_CLUSTER}.beta_0", (*plain, _seen("beta_0", beta == 0)), "theorem 4.1"),
-        _row(
+        theorem(f"{ONE_CLUSTER}.small_beta", (*plain, small), "theorem 4.3", known=False),
+        theorem(f"{ONE_CLUSTER}.large_beta", (*plain, large), "theorem 5.1", known=False),
+        theorem(f"{ONE_CLUSTER}.beta_0", (*plain, assumed("beta_0", beta == 0)), "theorem 4.1"),
+        theorem(
             f"{ONE_CLUSTER}.circle",
-            (*plain, _seen("span_2", facts.rank == 2), *(_seen(key, None) for key in abstract)),
+            (*plain, assumed("span_2", facts.rank == 2), *(assumed(key, None) for key in abstract)),
             "abstract: beta >= -0.16",
             "polyanskiy2025",
         ),
-        _row(f"{ONE_CLUSTER}.sphere", (*plain, _seen("span_3", facts.rank >= 3)), "theorem 6.1"),
-        _row(
+        theorem(f"{ONE_CLUSTER}.sphere", (*plain, assumed("span_3", facts.rank >= 3)), "theorem 6.1"),
+        theorem(
             f"{ONE_CLUSTER}.high_dimension",
-            (plain[0], _seen("d_at_least_n", d >= n), _seen("independent", facts.rank == n)),
+            (plain[0], assumed("d_at_least_n", d >= n), assumed("independent", facts.rank == n)),
             f"the theorem for d >= n, {UNCHECKED}",
         ),
-        _row(
+        theorem(
             f"{ONE_CLUSTER}.hemisphere",
             (plain[0], _in_hemisphere(facts)),
             f"the lemma on cones, {UNCHECKED}",
@@ -257,11 +257,11 @@ def _one_cluster(facts: StartFacts) -> tuple[Claim, ...]:
 
 def _rates(facts: StartFacts) -> tuple[Claim, ...]:
     """1 - min_i <x_i, x*> falls at least at the first rate once the minimum is 1/2, and in the end at the second."""
-    ground = (_seen("plain_values", facts.plain_values), _in_hemisphere(facts))
-    after = _seen("half", None)
+    ground = (assumed("plain_values", facts.plain_values), _in_hemisphere(facts))
+    after = assumed("half", None)
     exponent = (2 if facts.kind == "SA" else 1) * facts.beta * facts.score_norm
     rate = math.exp(-exponent) / (2 * facts.n)
-    bound = _row(
+    bound = theorem(
         RATE,
         (*ground, after),
         f"proof of the lemma on cones, {UNCHECKED}; proved in {HERE}",
@@ -274,15 +274,15 @@ def _rates(facts: StartFacts) -> tuple[Claim, ...]:
     if facts.kind == "USA" and not facts.plain_scores:
         return (bound,)  # the late rate is 2 e^(beta <Qx*, Kx*>), and x* is not known beforehand
     late = 2.0 if facts.kind == "SA" else 2 * math.exp(min(facts.beta, 700.0))
-    gathered = (_seen("plain_values", facts.plain_values), _seen("gather", None))
-    return bound, _row(LATE_RATE, gathered, "late rate", HERE, value=late, unit=PER_TIME)
+    gathered = (assumed("plain_values", facts.plain_values), assumed("gather", None))
+    return bound, theorem(LATE_RATE, gathered, "late rate", HERE, value=late, unit=PER_TIME)
 
 
 def _caps(facts: StartFacts) -> tuple[Claim, ...]:
     caps = None if facts.one_point else find_caps(facts.points, facts.kind, facts.beta)
-    found = _seen("two_caps", caps is not None)
+    found = assumed("two_caps", caps is not None)
     if caps is None or not (facts.plain_values and facts.plain_scores):
-        return (_row(CAPS_STAY, (*_plain(facts), found), UNCHECKED, METASTABLE, unit=TIME),)
+        return (theorem(CAPS_STAY, (*_plain(facts), found), UNCHECKED, METASTABLE, unit=TIME),)
     evidence = {
         "beta": facts.beta,
         "k": caps.k,
@@ -309,19 +309,19 @@ def _caps(facts: StartFacts) -> tuple[Claim, ...]:
     conditions = (
         *_plain(facts),
         found,
-        _seen("beta_above_1", facts.beta > 1),
-        _seen("gamma_positive", caps.gamma > 0, gamma=f"{caps.gamma:.4g}"),
-        _seen("finite_time", caps.shrinks is not None or caps.gamma <= 0 or facts.beta <= 1),
+        assumed("beta_above_1", facts.beta > 1),
+        assumed("gamma_positive", caps.gamma > 0, gamma=f"{caps.gamma:.4g}"),
+        assumed("finite_time", caps.shrinks is not None or caps.gamma <= 0 or facts.beta <= 1),
     )
     place, until = f"the theorem on caps, {UNCHECKED}", caps.shrinks or 0.0
-    return stay, _row(CAPS_SHRINK, conditions, place, METASTABLE, until, TIME, evidence=evidence)
+    return stay, theorem(CAPS_SHRINK, conditions, place, METASTABLE, until, TIME, evidence=evidence)
 
 
 def _common_angle(facts: StartFacts) -> tuple[Claim, ...]:
-    equal = _seen("equal_products", facts.equal_angle is not None)
+    equal = assumed("equal_products", facts.equal_angle is not None)
     evidence = {"n": facts.n, "kind": facts.kind, "beta": facts.beta, "start": facts.equal_angle}
     place = f"orthogonal start, {UNCHECKED}; derived in equal_angles.py"
-    exact = _row(COMMON, (*_plain(facts), equal), place, evidence=evidence)
+    exact = theorem(COMMON, (*_plain(facts), equal), place, evidence=evidence)
     if facts.equal_angle is not None:
         return (exact,)
     chance = min(1.0, 2 * facts.n**2 * facts.d ** (-1 / 64))
@@ -331,7 +331,7 @@ def _common_angle(facts: StartFacts) -> tuple[Claim, ...]:
         unit="",
         kind="proved",
         status="vacuous" if chance >= 1 else "holds",
-        assumptions=(*_plain(facts), _seen("uniform", None), _seen("high_dimension", None)),
+        assumptions=(*_plain(facts), assumed("uniform", None), assumed("high_dimension", None)),
         reference=Reference(SURVEY, "theorem 6.9"),
         evidence={"d_from_which_below_1": f"10^{64 * math.log10(2 * facts.n**2):.0f}"},
     )

@@ -8,6 +8,7 @@
   const pen = canvas.getContext("2d");
   const SVG = "http://www.w3.org/2000/svg";
   const moments = held.times.length, tokens = held.tokens, trailLength = Math.max(4, Math.round(moments / 12));
+  const longestTrail = 0.8; // a token that goes further between two moments leaves no line, which would cut the sphere
   const playSeconds = Math.min(20, Math.max(6, moments / 10));
 
   const numbers = (text) => {
@@ -106,6 +107,7 @@
       let after = now[token];
       for (let back = 1; back <= Math.min(trailLength, moment); back++) {
         const before = seen(moment - back, token);
+        if (Math.hypot(after[0] - before[0], after[1] - before[1], after[2] - before[2]) > longestTrail) break;
         pen.globalAlpha = (1 - back / (trailLength + 1)) * (after[2] >= 0 ? 0.6 : 0.2);
         pen.beginPath();
         pen.moveTo(x(after), y(after));
@@ -174,7 +176,7 @@
     if (alone) rows.push(entry(-1, `${alone} alone`));
     find("legend").replaceChildren(...rows);
     const count = held.components[moment];
-    const number = held.own ? `, cluster number N ${held.own[moment].toPrecision(3)}` : "";
+    const number = held.own ? `, cluster number N ${held.own[moment].toPrecision(3)}` : `, order r ${held.order[moment].toFixed(2)}`;
     const text = `t = ${Number(held.times[moment].toPrecision(4))}: ${count} group${count === 1 ? "" : "s"}${number}`;
     find("now").textContent = text;
     slider.setAttribute("aria-valuetext", text);

@@ -35,8 +35,10 @@ def charts(simulation: Simulation) -> list[Chart]:
     """The pictures below the sphere, all with the same axis of time."""
     found = [
         _drawn("Clusters in time", _cluster_words(simulation), _clusters(simulation), 200),
-        _drawn("Energy in time", _ENERGY_WORDS, _energy(simulation.measures), 140),
+        _drawn("Order in time", _order_words(simulation), _order(simulation), 140),
     ]
+    if simulation.measures.energy is not None:
+        found.append(_drawn("Energy in time", _ENERGY_WORDS, _energy(simulation.measures.energy, simulation), 140))
     if simulation.points.shape[1] > 1:
         found.append(_drawn("Inner products in time", _HISTOGRAM_WORDS, _histogram(simulation.measures), 200))
     return found
@@ -95,11 +97,31 @@ def _clusters(simulation: Simulation) -> Any:
     return alt.layer(lines, rules, labels)
 
 
-def _energy(measures: Measures) -> Any:
-    rows = [{"time": float(t), "value": float(v)} for t, v in zip(measures.times, measures.energy, strict=True)]
+def _order_words(simulation: Simulation) -> str:
+    text = "The order parameter r, the length of the mean of all tokens: 1 is one point, 0 is spread about evenly."
+    if simulation.predicted_order is None:
+        return text
+    return f"{text} Dashed: {simulation.predicted_order:.3g}, what theory predicts for infinitely many tokens."
+
+
+def _order(simulation: Simulation) -> Any:
+    line = _share_line(simulation.measures.order, simulation, "r")
+    if simulation.predicted_order is None:
+        return line
+    rule = alt.Chart(alt.Data(values=[{"value": simulation.predicted_order}]))
+    return alt.layer(line, rule.mark_rule(strokeDash=[5, 4], color=PAGE_INK).encode(y="value:Q"))
+
+
+def _energy(energy: np.ndarray, simulation: Simulation) -> Any:
+    return _share_line(energy, simulation, "share of greatest")
+
+
+def _share_line(values: np.ndarray, simulation: Simulation, title: str) -> Any:
+    """A line between 0 and 1 over time."""
+    measures = simulation.measures
+    rows = [{"time": float(t), "value": float(v)} for t, v in zip(measures.times, values, strict=True)]
     line = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2, color=PALETTE[0])
-    upward = alt.Y("value:Q", title="share of greatest", scale=alt.Scale(domain=[0, 1]))
-    return line.encode(x=_time_axis(measures), y=upward)
+    return line.encode(x=_time_axis(measures), y=alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, 1])))
 
 
 def _histogram(measures: Measures) -> Any:

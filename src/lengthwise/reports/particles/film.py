@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ SIDE = 480
 _FINE = 2  # drawn so many times larger and made smaller, which smooths the edges
 _SECONDS = 10.0
 _REST = 1.5  # seconds for which the last moment stays
+_LONGEST_TRAIL = 0.8  # a token that goes further between two moments leaves no line, which would cut the sphere
 _INK, _GRID = "#1c2024", "#59616b"
 _PAPER = (255, 255, 255)
 
@@ -37,13 +39,18 @@ def check_film_tools(gif: bool, video: bool) -> None:
         raise UsageError("a video is made by ffmpeg, which is not installed; install it, or write a .gif instead")
 
 
+def _pillow() -> Any:
+    """The modules of Pillow, which films alone need."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    return SimpleNamespace(Image=Image, ImageDraw=ImageDraw, ImageFont=ImageFont)
+
+
 def write_gif(simulation: Simulation, path: Path) -> Path:
     """Write the film as a GIF that runs for ever, each round with a rest at its end."""
-    from PIL import Image
-
     frames = list(_frames(simulation))
-    palette = _palette()
-    reduced = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    palette, dither = _palette(), _pillow().Image.Dither.NONE
+    reduced = [frame.quantize(palette=palette, dither=dither) for frame in frames]
     step = max(20, round(1000 * _SECONDS / len(frames)))
     waits = [step] * (len(frames) - 1) + [round(1000 * _REST)]
     with replace_output(path) as part:
@@ -74,34 +81,28 @@ def write_video(simulation: Simulation, path: Path) -> Path:
 
 def _palette() -> Any:
     """One palette for all frames, so that what does not move is not stored again: every colour in 16 strengths."""
-    from PIL import Image
-
     shades = [_faint(colour, level / 16) for colour in (*COLOURS, ALONE, _GRID, _INK) for level in range(1, 17)]
     flat = [part for shade in (_PAPER, *shades) for part in shade]
-    palette = Image.new("P", (1, 1))
+    palette = _pillow().Image.new("P", (1, 1))
     palette.putpalette(flat + list(_PAPER) * (256 - len(flat) // 3))
     return palette
 
 
 def _frames(simulation: Simulation) -> Iterator[Any]:
     """The pictures, one per moment."""
-    from PIL import Image
-
-    view = viewed(simulation.points[:, :DRAWN])
+    view, smooth = viewed(simulation.points[:, :DRAWN]), _pillow().Image.Resampling.LANCZOS
     ground = _ground(view)
     for moment in range(len(simulation.points)):
         frame = ground.copy()
         _draw_moment(frame, simulation, view, moment)
-        yield frame.resize((SIDE, SIDE), Image.Resampling.LANCZOS)
+        yield frame.resize((SIDE, SIDE), smooth)
 
 
 def _ground(view: View) -> Any:
     """What stays: the sphere and its grid."""
-    from PIL import Image, ImageDraw
-
-    side = SIDE * _FINE
-    ground = Image.new("RGB", (side, side), _PAPER)
-    pen = ImageDraw.Draw(ground)
+    side, tools = SIDE * _FINE, _pillow()
+    ground = tools.Image.new("RGB", (side, side), _PAPER)
+    pen = tools.ImageDraw.Draw(ground)
     if not view.flat:
         for run, front in sorted(grid_lines(view.rotation), key=lambda pair: pair[1]):
             pen.line(_corners(run), fill=_faint(_GRID, 0.35 if front else 0.12), width=_FINE)
@@ -111,15 +112,16 @@ def _ground(view: View) -> Any:
 
 
 def _draw_moment(frame: Any, simulation: Simulation, view: View, moment: int) -> None:
-    from PIL import ImageDraw, ImageFont
-
-    pen, groups, measures = ImageDraw.Draw(frame), simulation.measures.groups[moment], simulation.measures
+    tools, measures = _pillow(), simulation.measures
+    pen, groups = tools.ImageDraw.Draw(frame), measures.groups[moment]
     back = max(0, moment - max(4, round(len(view.points) / 12)))
     seen = view.points[back : moment + 1] @ view.rotation.T
     order = np.argsort(seen[-1, :, 2], kind="stable")
     for token in order:
         colour = ALONE if groups[token] < 0 else look_of(int(groups[token]))[0]
         for step in range(1, len(seen)):
+            if np.linalg.norm(seen[step, token] - seen[step - 1, token]) > _LONGEST_TRAIL:
+                continue
             fresh = step / len(seen) * (0.6 if seen[step, token, 2] >= 0 else 0.2)
             pen.line(_corners(seen[step - 1 : step + 1, token]), fill=_faint(colour, fresh), width=_FINE)
     size = 4.6 * np.sqrt(64 / max(64, len(order))) + 0.8
@@ -128,7 +130,7 @@ def _draw_moment(frame: Any, simulation: Simulation, view: View, moment: int) ->
     count = int(measures.components[moment])
     text = f"t = {measures.times[moment]:.1f}   {count} group{'' if count == 1 else 's'}"
     title = simulation.title.replace("β", "beta")  # Pillow's own font has Latin letters alone
-    font = ImageFont.load_default(size=15 * _FINE)
+    font = tools.ImageFont.load_default(size=15 * _FINE)
     pen.text((12 * _FINE, 8 * _FINE), title, fill=_INK, font=font)
     pen.text((12 * _FINE, (SIDE - 26) * _FINE), text, fill=_INK, font=font)
 

@@ -63,6 +63,8 @@ def in_words(simulation: Simulation) -> str:
     )
     if measures.own is not None:
         text += f"; the cluster number N goes from {measures.own[0]:.3g} to {measures.own[-1]:.3g}"
+    if measures.energy is None:
+        text += f"; the order parameter r goes from {measures.order[0]:.2f} to {measures.order[-1]:.2f}"
     return text + "."
 
 
@@ -81,6 +83,7 @@ def _data(simulation: Simulation, view: View, drawn: list[Chart]) -> dict[str, A
         "flat": view.flat,
         "components": measures.components.tolist(),
         "own": None if measures.own is None else [float(f"{value:.4g}") for value in measures.own],
+        "order": [float(f"{value:.3g}") for value in measures.order],
         "colours": list(COLOURS),
         "shapes": [np.round(outline(shape, 1.0), 3).tolist() for shape in SHAPES],
         "axes": [chart.left for chart in drawn],

@@ -66,6 +66,7 @@ BINS = 40
 
 explain(
     {
+        "simulation.order": "order parameter r, the length of the mean, at t = {time:g}",
         "simulation.own_clusters": "cluster number N_beta at t = {time:g}",
         "simulation.no_own_clusters": "cluster number N_beta, which is 1 at beta = 0 whatever the tokens do",
         "simulation.fixed_clusters": "cluster number N_20 at t = {time:g}",
@@ -88,9 +89,10 @@ class Mark:
 class Measures:
     """What was measured at each moment; all arrays are over times [K].
 
-    `own` is N_beta, None where beta is 0 and it is 1 whatever the tokens do; `energy` is the energy as a share of its
-    greatest value, which equals 1 / N_beta; `shares` [K, bins] are the shares of pairs by inner product, from -1 to 1;
-    `groups` [K, n] names each token's group, -1 for a token alone.
+    `own` is N_beta, None where beta is 0 and it is 1 whatever the tokens do, or where there is no single beta; `energy`
+    is the energy as a share of its greatest value, which equals 1 / N_beta, None where there is no single beta; `order`
+    is the length of the mean of all tokens, Kuramoto's order parameter; `shares` [K, bins] are the shares of pairs by
+    inner product, from -1 to 1; `groups` [K, n] names each token's group, -1 for a token alone.
     """
 
     times: np.ndarray
@@ -98,35 +100,39 @@ class Measures:
     alone: np.ndarray
     own: np.ndarray | None
     fixed: np.ndarray
-    energy: np.ndarray
+    energy: np.ndarray | None
+    order: np.ndarray
     shares: np.ndarray
     groups: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """All that the page shows. `facts` are pairs of a label and words; `points` is [K, n, d]."""
+    """All that the page shows. `facts` are pairs of a label and words; `points` is [K, n, d]; `beta` is None where the
+    dynamics have no single one. `predicted_order` is the order parameter in the end by theory, where there is one."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
-    beta: float
+    beta: float | None
     points: np.ndarray
     measures: Measures
     theory: tuple[Claim, ...] = ()
     measured: tuple[Claim, ...] = ()
     marks: tuple[Mark, ...] = ()
+    predicted_order: float | None = None
+    frequencies: np.ndarray | None = None
 
 
 def measure(
     times: Sequence[float] | np.ndarray,
     points: np.ndarray,
-    beta: float,
+    beta: float | None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Measures:
     """Measure a trajectory, points [K, n, d], moment by moment, so that one matrix of n x n is alive at a time."""
-    found, shares = [], []
+    found, shares, scales = [], [], (FIXED_SCALE,) if beta is None else (FIXED_SCALE, beta)
     for place, moment in enumerate(points):
-        found.append([float(cluster_number(moment, scale)) for scale in (beta, FIXED_SCALE)])
+        found.append([float(cluster_number(moment, scale)) for scale in scales])
         shares.append(_shares(moment))
         if progress:
             progress("moments", place + 1, len(points))
@@ -136,9 +142,10 @@ def measure(
         np.asarray(times, dtype=float),
         components,
         (groups < 0).sum(axis=1),
-        numbers[:, 0] if beta > 0 else None,
-        numbers[:, 1],
-        1 / numbers[:, 0],
+        numbers[:, 1] if beta else None,
+        numbers[:, 0],
+        None if beta is None else 1 / numbers[:, 1],
+        np.linalg.norm(points.mean(axis=1), axis=1),
         np.stack(shares),
         groups,
     )
@@ -163,9 +170,10 @@ def measured_claims(measures: Measures, error: float, steps: int, monotone: bool
         return Claim(f"simulation.{key}", value, "", "measured", evidence=told)
 
     found = []
-    if measures.own is None:
+    if measures.own is None and measures.energy is not None:  # beta is 0
         found.append(Claim("simulation.no_own_clusters", None, "", "measured", "vacuous"))
-    for key, values in (("own_clusters", measures.own), ("fixed_clusters", measures.fixed)):
+    series = {"own_clusters": measures.own, "fixed_clusters": measures.fixed, "order": measures.order}
+    for key, values in series.items():
         if values is not None:
             found += [at(key, float(values[0]), first), at(key, float(values[-1]), last)]
     found += [at("groups", int(measures.components[0]), first), at("groups", int(measures.components[-1]), last)]
@@ -182,10 +190,11 @@ def energy_never_falls(measures: Measures, beta: float, error: float) -> bool:
     of the share by at most 2 beta error, as it is at most 1; the two moments compared may both be off.
     """
     allowed = 4 * beta * error + 1e-12
+    assert measures.energy is not None
     return bool(np.all(np.diff(measures.energy) >= -allowed))
 
 
-TITLES = ("time", "groups", "tokens alone", "N, κ = β", f"N, κ = {FIXED_SCALE:g}", "energy, share")
+TITLES = ("time", "groups", "tokens alone", "N, κ = β", f"N, κ = {FIXED_SCALE:g}", "energy, share", "r")
 _SHARES = (0, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)  # of the time; early moments differ the most
 
 
@@ -199,7 +208,8 @@ def some_moments(measures: Measures) -> list[tuple[str, ...]]:
             str(measures.alone[place]),
             "–" if measures.own is None else f"{measures.own[place]:.4g}",
             f"{measures.fixed[place]:.4g}",
-            f"{measures.energy[place]:.4g}",
+            "–" if measures.energy is None else f"{measures.energy[place]:.4g}",
+            f"{measures.order[place]:.3f}",
         )
         for place in sorted({round(last * share) for share in _SHARES})
     ]

@@ -74,6 +74,10 @@ class Countdown(SearchTask):
     def kinds(self) -> int:
         return self.branching * len(self.operations)
 
+    def deepest(self, size: int) -> int:
+        """The way to the goal stays open, and no search goes beyond the last step."""
+        return size
+
     def has(self, size: int) -> bool:
         return super().has(size) and size + self.branching <= self.span
 

@@ -55,6 +55,11 @@ class SearchTask(Task):
     def kinds(self) -> int:
         """How many kinds of brackets the traces have."""
 
+    def deepest(self, size: int) -> int | None:  # noqa: ARG002
+        """How many moves are in force at once, at most, in the traces of a size; some items go as deep. None where the
+        task does not know."""
+        return None
+
     def content_of(self, prompt: Sequence[str]) -> float:
         """The mean of the values or labels behind the target: what the content axis moves."""
         return float(np.mean([int(text) for text in prompt[1:] if text.isdigit()]))

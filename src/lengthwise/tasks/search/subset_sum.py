@@ -50,6 +50,10 @@ class SubsetSum(SearchTask):
     def kinds(self) -> int:
         return self.branching + 1
 
+    def deepest(self, size: int) -> int:
+        """The way to the goal stays open, and no search goes beyond the last group."""
+        return size
+
     def has(self, size: int) -> bool:
         return super().has(size) and size * self.branching <= self.span
 

@@ -54,6 +54,10 @@ class TreeMaze(SearchTask):
         """The rooms of a maze: the root, all ways out on the way, and a room behind one dead end, if there is one."""
         return 1 + size * self.branching + (self.branching > 1)
 
+    def deepest(self, size: int) -> int:
+        """The goal, or the room behind a dead end next to it."""
+        return size + (self.branching > 1)
+
     def has(self, size: int) -> bool:
         return super().has(size) and self.rooms(size) <= self.span
 
