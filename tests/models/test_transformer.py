@@ -4,6 +4,7 @@
 import cmath
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from lengthwise.errors import UsageError
 from lengthwise.models.attention.softmax import Softmax
-from lengthwise.models.transformer import Architecture, Cache, Interface, Transformer
+from lengthwise.models.transformer import Architecture, Cache, Interface, Transformer, fresh_model
 from lengthwise.positions import positions
 from lengthwise.positions.networks.encoders import Encoder
 from lengthwise.seeds import Seeds
@@ -236,9 +237,10 @@ def test_logits_where_they_are_asked_for_are_those_of_the_whole(data: st.DataObj
         ({"width": -4}, "width is at least 1, not -4"),
         ({"heads": 0}, "heads is at least 1, not 0"),
         ({"mlp_ratio": 0}, "mlp_ratio is at least 1, not 0"),
+        ({"gain": 0.0}, "gain is above 0, not 0.0"),
     ],
 )
-def test_wrong_settings_name_the_right_ones(wrong: dict[str, int], sentence: str) -> None:
+def test_wrong_settings_name_the_right_ones(wrong: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError) as error:
         Architecture(**wrong)
     assert str(error.value) == sentence
@@ -254,6 +256,16 @@ def test_first_weights_are_small_and_smaller_where_they_write() -> None:
         else:
             wanted = 0.02 / 4 if name.endswith(("attention.out.weight", "mlp.2.weight")) else 0.02
             assert float(parameter.detach().std()) == pytest.approx(wanted, rel=0.06), name
+
+
+@pytest.mark.parametrize("position", ["none", "learned", "t5"])
+def test_a_gain_multiplies_all_matrices_and_no_vector(position: str) -> None:
+    usual, large = (
+        fresh_model(Architecture(position=positions.make(position), gain=gain), Interface(9, 9, 9, 9), seed=4)
+        for gain in (1.0, 5.0)
+    )
+    for (name, one), other in zip(usual.named_parameters(), large.parameters(), strict=True):
+        assert torch.allclose(other, one * (5 if one.dim() > 1 else 1)), name
 
 
 # --- shapes, checked at run time ------------------------------------------------------------------------------------

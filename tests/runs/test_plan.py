@@ -61,6 +61,7 @@ ARCHITECTURES = {
     "position": {"position": make_position("rope")},
     "position setting": {"position": make_position("rope:base=500.0")},
     "position wrapper": {"position": make_position("rope+offset")},
+    "gain": {"gain": 5.0},
 }
 RECIPES = {
     "steps": {"steps": 1000},
@@ -354,6 +355,7 @@ GIVEN = {
     "mlp_ratio": st.integers(1, 4),
     "attention": st.sampled_from(["softmax", "log_length", "softmax:temperature=2.0", "window:size=3"]),
     "causal": st.booleans(),
+    "gain": st.floats(0.1, 10),
     "steps": st.integers(1, 5000),
     "batch": st.integers(1, 256),
     "rate": st.floats(1e-5, 1e-1),

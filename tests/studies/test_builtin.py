@@ -13,7 +13,7 @@ from lengthwise.models.attention import attentions
 from lengthwise.positions import make_position, positions, wrappers
 from lengthwise.positions.wrapping import Offset, RandomFloats, Randomized
 from lengthwise.registry import format_spec
-from lengthwise.runs.plan import Plan
+from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import build_model
 from lengthwise.studies.grid import planned_records, plans
 from lengthwise.studies.spec import Study, builtin_names, builtin_questions
@@ -31,7 +31,7 @@ def planned(name: str) -> list[Plan]:
 def test_names_and_questions() -> None:
     assert set(builtin_names()) == {
         *("arithmetic", "atlas", "bound", "huang2025", "plateaus", "positions", "quick", "recipes", "search54"),
-        *("sharpness", "state_tracking", "temperature"),
+        *("retrieval", "sharpness", "state_tracking", "temperature"),
     }
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120
@@ -116,6 +116,14 @@ def test_sharpness_compares_rules_to_eight_times_the_training_size() -> None:
         assert {plan.seed for plan in found} == {0, 1, 2}
         assert all({32, 64, 128, 256} <= set(plan.measured_sizes) and plan.train_size == 32 for plan in found)
     assert len(made) == 48 and len(paper) == 240 and {plan.task_name for plan in made} < {p.task_name for p in paper}
+
+
+def test_retrieval_takes_all_but_the_rule_from_the_presets() -> None:
+    made = planned("retrieval")
+    assert len(made) == 24 and all({20, 40, 80} <= set(plan.measured_sizes) for plan in made)
+    for plan in made:
+        usual = plan_for(plan.task, plan.architecture.position, {"attention": plan.architecture.attention})
+        assert (plan.architecture, plan.recipe) == (usual.architecture, usual.recipe)
 
 
 def test_bound_trains_on_new_texts_only_and_on_many_for_its_weights() -> None:

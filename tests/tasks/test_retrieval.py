@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import lengthwise as lw
 from lengthwise.errors import UsageError
 from lengthwise.seeds import Draws
 from lengthwise.tasks import tasks
@@ -98,6 +100,23 @@ def test_recall_asks_for_every_pair_and_value_alike() -> None:
     assert np.bincount(place, minlength=4) == pytest.approx(np.full(4, 1000), abs=150)
     assert np.bincount(samples.answers[:, 0] - 6, minlength=3) == pytest.approx(np.full(3, 1333), abs=150)
     assert not task.has(7) and task.axes[0].largest == 6
+
+
+def test_the_preset_of_recall_is_for_several_queries() -> None:
+    """With one query it is not enough, and the recipe of the atlas, which takes over what it does not name, stays."""
+    assert tasks.make("associative_recall").preset == {}
+    assert tasks.make("associative_recall:queries=2").preset == tasks.make("associative_recall:queries=8").preset != {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spec", "position"), [("associative_recall:queries=8", "alibi:first=0.7"), ("induction", "rope")]
+)
+def test_a_preset_learns_its_range(spec: str, position: str, tmp_path: Path) -> None:
+    """One to two minutes on one idle core for each."""
+    run = lw.train(spec, position, test_size=20, items=100, folder=tmp_path / "run")
+    exact = [point.exact for point in run.curve.points]
+    assert sum(exact) / len(exact) >= 0.95, exact
 
 
 def test_induction_places_the_earlier_symbol_anywhere_but_before_the_end() -> None:

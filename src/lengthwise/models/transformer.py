@@ -195,6 +195,15 @@ class Transformer(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.output = nn.Linear(width, interface.outputs, bias=False)
         small_first_weights(self, len(self.blocks), ("attention.out.weight", "mlp.2.weight"))
+        self._enlarge(architecture.gain)
+
+    @torch.no_grad()
+    def _enlarge(self, gain: float) -> None:
+        """Multiply all matrices, those of the encoding included. Larger ones shorten the time in which attention is
+        still even and nothing is matched (docs/log.md, retrieval)."""
+        for parameter in self.parameters():
+            if gain != 1 and parameter.dim() > 1:
+                parameter.mul_(gain)
 
     @property
     def position(self) -> Position:

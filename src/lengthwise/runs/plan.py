@@ -57,6 +57,7 @@ class Settings(TypedDict, total=False):
     mlp_ratio: int
     causal: bool
     attention: str | Attention
+    gain: float
     steps: int
     batch: int
     rate: float
