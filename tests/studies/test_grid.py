@@ -126,6 +126,10 @@ WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
         ["[[exclude]] 2 matches nothing", "no run has task 'tomita_3'; did you mean 'tomita_4'"],
     ),
     "one task of a list": ({"exclude": [{"task": ["sort", "parity"]}]}, ["no run has task 'parity'; there is sort"]),
+    "a setting that no run changes": (
+        {"exclude": [{"precision": "bf16"}]},
+        ["no run has precision 'bf16'; there is float32"],
+    ),
     "a depth that is not there": ({"exclude": [{"depth": 3}]}, ["no run has depth 3; there is 1"]),
     "nothing at the same time": (
         {"model": {"depth": [1, 2]}, "override": [{"position": "rope", "model": {"depth": 1}}],

@@ -21,7 +21,7 @@ from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.models.architecture import Architecture
 from lengthwise.positions import Position, Shape, positions
 from lengthwise.probes.probe import Probe, probes
-from lengthwise.registry import nearest, parse_spec, plain_settings
+from lengthwise.registry import nearest, parse_spec, settings_of
 from lengthwise.runs.plan import SETTINGS, SHAPE, Plan, default_folder, plan_for, preset
 from lengthwise.studies.form import MODEL, TRAINING, Scalar, TestSize, Values, paired_test_sizes
 from lengthwise.studies.record import RunRecord, named_variants, planned_run
@@ -158,7 +158,8 @@ def _replaced(held: Any, given: Any) -> Any:
 
 
 def _multiplied(block: _GridBlock) -> Iterator[_Choice]:
-    usual = {name: value for part in preset(block.task) for name, value in plain_settings(part).items()}
+    parts = ((part, settings_of(type(part))) for part in preset(block.task))
+    usual = {name: one.plain(getattr(part, name)) for part, own in parts for name, one in own.items()}
     usual["model"] = "transformer"
     try:
         pairs = zip(block.train_size, paired_test_sizes(block.train_size, block.test_size), strict=True)
