@@ -92,6 +92,22 @@ def test_the_table_ends_with_the_limit(spec: str) -> None:
         make_position(f"{spec}:limit=-1")
 
 
+@pytest.mark.parametrize(("limit", "width"), [(7, 8), (5, 8), (19, 8)])
+@pytest.mark.parametrize("spec", KINDS)
+def test_rows_start_with_the_least_overlap(spec: str, limit: int, width: int) -> None:
+    """Orthogonal where the width allows it; else their squared products sum to the least possible, which is
+    (sum of squared norms)² / width (Welch 1974). Entries have size 0.02 on average."""
+    encoder = make_position(f"{spec}:limit={limit}").build(Shape(width, 2, 40, 20))
+    assert isinstance(encoder, LearnedEncoder)
+    rows = encoder.table.detach().double() / 0.02
+    products, total = rows @ rows.T, rows.square().sum()
+    assert torch.allclose(rows.square().mean(), torch.tensor(1.0).double(), atol=1e-5)
+    if limit + 1 <= width:
+        assert torch.allclose(products, width * torch.eye(limit + 1).double(), atol=1e-4)
+    else:
+        assert torch.allclose(products.square().sum(), total**2 / width, rtol=1e-5)
+
+
 @pytest.mark.parametrize("task", ["sort", "addition"])
 @pytest.mark.parametrize("spec", KINDS)
 def test_a_task_without_ids_is_refused_before_training(task: str, spec: str) -> None:

@@ -61,15 +61,19 @@ class LearnedEncoder(Encoder):
 
 
 class IdEncoder(LearnedEncoder):
-    """A table whose rows start as those of `LearnedEncoder` and move 50 times more slowly, as rows of size 1 would.
+    """A table whose rows start orthogonal to each other, as large as those of `LearnedEncoder`, and move 50 times more
+    slowly, as rows of size 1 would.
 
-    So they stay close to random vectors, no two of which are alike. Rows that move freely settle on a code that repeats
-    after the longest training item, as no two ids further apart ever meet in training (docs/log.md).
+    So they stay close to where they started. Rows that move freely settle on a code that repeats after the longest
+    training item, as no two ids further apart ever meet in training. The logit of such a pair comes from its overlaps
+    with pairs that do meet, and half of its variance from those of random rows. Where there are more rows than the
+    width, their squared products sum to the least possible. Larger rows are learned one by one, each by another head;
+    smaller ones are learned late (docs/log.md).
     """
 
     def __init__(self, rows: int, width: int) -> None:
         Encoder.__init__(self)
-        self.units = nn.Parameter(torch.randn(rows, width))
+        self.units = nn.Parameter(nn.init.orthogonal_(torch.empty(rows, width), gain=math.sqrt(max(rows, width))))
 
     @property
     def table(self) -> Tensor:  # pyright: ignore[reportIncompatibleVariableOverride]
