@@ -177,7 +177,7 @@ def test_gathering_adds_to_what_the_file_has(gathered: tuple[Path, Path], tmp_pa
 def test_the_atlas_of_the_package() -> None:
     """It is small, every run is complete, and languages stand in the class that theory gives them."""
     path, atlas = Path(lw.evidence.__file__).parent / "data" / FILE, load_atlas()
-    assert path.stat().st_size < 2_000_000 and len(atlas) > 50
+    assert path.stat().st_size < 2_000_000 and len(atlas) >= 1200 and len(atlas.tasks) >= 60 and len(atlas.designs) > 10
     assert {run.learned for run in atlas.runs} == {True, False}, "runs that were not learned are there too"
     for run in atlas.runs:
         many = len(run.sizes)

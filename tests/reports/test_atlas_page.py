@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from lengthwise.cli import main
 from lengthwise.errors import UsageError
-from lengthwise.evidence import Atlas, save_atlas
+from lengthwise.evidence import Atlas, load_atlas, save_atlas
 from lengthwise.reports.atlas_page import render_map, write_map
 from synthetic_atlas import synthetic_atlas
 
@@ -38,6 +39,11 @@ def test_columns_are_sorted_by_how_many_tasks_hold_and_sizes_of_a_cell_are_named
     text = render_map(Atlas((*runs, longer)))
     assert text.index(">alibi<") < text.index(">none<")
     assert f"reach 0, trained to {longer.train_size}" in text and f"reach 0, trained to {runs[0].train_size}" in text
+
+
+def test_the_map_in_the_docs_is_that_of_the_package() -> None:
+    """`make docs` writes it."""
+    assert (Path(__file__).parents[2] / "docs" / "atlas.html").read_text().startswith(render_map(load_atlas()))
 
 
 def test_an_empty_atlas_is_refused() -> None:
