@@ -14,10 +14,13 @@ from lengthwise.positions import make_position
 from lengthwise.probes.probe import Context, ask
 from lengthwise.probes.shift_bound import ShiftBoundProbe
 from lengthwise.probes.shift_bound.grounds import constant_of, sequence_grounds, states_ground
+from lengthwise.probes.shift_bound.measures import measure_ground, token_distance, views_of
 from lengthwise.probes.shift_bound.samples import drawn_side, one_place
 from lengthwise.records import Record
 from lengthwise.subjects.run import OwnSubject
 from lengthwise.tasks import tasks
+from lengthwise.transport.problem import MatrixCost, TransportProblem
+from lengthwise.transport.solving import solve
 
 TASK = tasks.make("binary_majority")
 
@@ -123,3 +126,43 @@ def test_no_constant_leaves_total_variation():
     row = found.table("shift_bound.terms").records()[0]
     assert row["lipschitz"] is None and row["shift"] + row["labels"] < 0.6
     assert found.claim("shift_bound.target_error").value <= row["bound"]
+
+
+# --- token frequencies ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("causal", "scale"), [(True, 0.3), (True, 1.0)])
+def test_items_of_other_lengths_have_a_distance_that_the_constant_is_about(causal, scale):
+    model = subject(scale=scale, causal=causal)
+    source, target = sides(model, ("6", "9"))
+    ground = measure_ground(model.capability("anatomy"), source, target, 0)
+    assert np.isfinite(ground.distances).any()
+    assert steepest_pair(ground, source, target) <= constant_of(ground.certified) * (1 + 1e-9)
+    assert 0 < constant_of(ground.attacked) <= constant_of(ground.certified) * (1 + 1e-9)
+
+
+def test_a_model_of_frequencies_is_the_model():
+    """The margins computed from shares are those of the forward pass."""
+    model = subject()
+    source, target = sides(model, ("6", "9"))
+    measures, _, views = views_of(model.capability("anatomy"), source, target)
+    for item, view in zip((*source.items, *target.items), views, strict=True):
+        for (query, shares), label, margin in zip(view, item.labels, item.margins, strict=True):
+            assert measures.margins(query, np.array([shares]), label)[0] == pytest.approx(margin, abs=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [{"position": "learned"}, {"position": "rope"}, {"position": "alibi"}, {"depth": 2}])
+def test_models_that_are_no_functions_of_frequencies_are_refused(wrong):
+    model = subject(**wrong)
+    with pytest.raises(UsageError):
+        measure_ground(model.capability("anatomy"), *sides(model), 0)
+
+
+def test_moving_what_two_measures_share_gains_nothing():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(4, 2))
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
+    for _ in range(20):
+        p, q = rng.dirichlet(np.ones(4), size=2)
+        whole = solve(TransportProblem(MatrixCost(distances), p, q)).certificate.primal
+        assert token_distance(distances, p, q) == pytest.approx(whole, rel=1e-6)

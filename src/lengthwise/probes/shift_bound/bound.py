@@ -17,6 +17,7 @@ from lengthwise.models.parts import Anatomy
 from lengthwise.probes.probe import Context
 from lengthwise.probes.shift_bound import ShiftBoundProbe
 from lengthwise.probes.shift_bound.grounds import BoundGround, constant_of, sequence_grounds, states_ground
+from lengthwise.probes.shift_bound.measures import measure_ground
 from lengthwise.probes.shift_bound.samples import Side, drawn_side, one_place
 from lengthwise.records import Cell, Claim, Record, Table, columns
 from lengthwise.subjects.subject import Subject
@@ -103,6 +104,8 @@ def bound_shift(probe: ShiftBoundProbe, subject: Subject, context: Context) -> R
 def grounds_of(metric: str, anatomy: Anatomy, source: Side, target: Side, seed: int) -> list[BoundGround]:
     if metric == "states":
         return [states_ground(anatomy, source, target)]
+    if metric == "measure":
+        return [measure_ground(anatomy, source, target, seed)]
     return sequence_grounds(anatomy, source, target, seed)
 
 

@@ -26,7 +26,7 @@ from lengthwise.probes.lipschitz.attack import has_derivative, lower_bound_near
 from lengthwise.probes.lipschitz.certificate import certify, certify_near
 from lengthwise.probes.lipschitz.parts import array
 from lengthwise.probes.shift_bound.samples import AskedItem, Side
-from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.records import Claim, Reference
 from lengthwise.seeds import Floats
 
 explain(
@@ -168,7 +168,3 @@ def _apart(x: Floats, y: Floats) -> dict[Norm, Floats]:
 def constant_of(claim: Claim | None) -> float:
     """The number of a constant, infinite where there is none."""
     return math.inf if claim is None else _value(claim)
-
-
-def valid(where: str) -> Assumption:
-    return Assumption("lipschitz.valid", "checked", {"where": where})
