@@ -12,6 +12,7 @@ import math
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -24,7 +25,6 @@ from lengthwise.models.folder import save_model
 from lengthwise.models.transformer import Transformer, fresh_model
 from lengthwise.probes.probe import Context, ask
 from lengthwise.probes.shift_bound import ShiftBoundProbe
-from lengthwise.probes.shift_bound.bound import grounds_of
 from lengthwise.probes.shift_bound.measures import attack_measures, views_of
 from lengthwise.probes.shift_bound.samples import drawn_side
 from lengthwise.subjects.open import open_subject
@@ -34,7 +34,7 @@ TASK = tasks.make("binary_majority")
 WIDTH, STEPS, BATCH, RATE = 16, 1500, 64, 3e-3
 SIZES, SOURCE, TARGET = (20, 50), "50", "100"
 MARGIN = 0.8  # the margin that training asks for, in units of the constant; recipe chosen on seed 1, reported on others
-ITEMS, FRESH, ATTEMPTS, DRAWS = 2_000, 20_000, 100_000, 20
+ITEMS, FRESH, ATTEMPTS, DRAWS = 2_000, 2_000, 100_000, 20
 
 
 def trained(seed: int, controlled: bool, steps: int = STEPS) -> Transformer:
@@ -54,7 +54,7 @@ def trained(seed: int, controlled: bool, steps: int = STEPS) -> Transformer:
         if controlled:
             own = scores.gather(1, labels[:, None])[:, 0]
             others = scores.scatter(1, labels[:, None], -1e9).amax(dim=1)
-            asked = model.blocks[0].attention.qkv.weight[: 2 * WIDTH]  # pyright: ignore
+            asked = cast(Any, model.blocks[0]).attention.qkv.weight[: 2 * WIDTH]
             loss = relu(1 - (own - others) / (MARGIN * constant)).mean() + 0.01 * asked.square().sum()
         else:
             loss = cross_entropy(scores, labels)
@@ -67,28 +67,28 @@ def trained(seed: int, controlled: bool, steps: int = STEPS) -> Transformer:
 
 def _larger_first_weights(model: Transformer, seed: int) -> None:
     """Embeddings of spread 1, so that norms do not stretch, and values that are of their size."""
-    draw, block = torch.Generator().manual_seed(seed), model.blocks[0]
+    draw, block = torch.Generator().manual_seed(seed), cast(Any, model.blocks[0])
     with torch.no_grad():
         model.embedding.weight.copy_(torch.randn(model.embedding.weight.shape, generator=draw))
-        block.attention.qkv.weight[: 2 * WIDTH].mul_(5)  # pyright: ignore
-        for matrix in (block.attention.qkv.weight[2 * WIDTH :], block.attention.out.weight, model.output.weight):  # pyright: ignore
+        block.attention.qkv.weight[: 2 * WIDTH].mul_(5)
+        for matrix in (block.attention.qkv.weight[2 * WIDTH :], block.attention.out.weight, model.output.weight):
             matrix.copy_(torch.randn(matrix.shape, generator=draw) / math.sqrt(WIDTH))
 
 
 def _scores(model: Transformer, tokens: Tensor, scored: Tensor) -> tuple[Tensor, Tensor]:
     """The scores where they are asked for, and the constant of a margin, as the certificate has it but for attention
     that is not even and for mixtures of inputs."""
-    block, x = model.blocks[0], model.embedding(tokens)
+    block, x = cast(Any, model.blocks[0]), model.embedding(tokens)
     at = torch.arange(tokens.shape[1])[None]
-    taken = block.attention(block.attention_norm(x), model._sight(at, at[0]), model.encoder, None)  # pyright: ignore
+    taken = block.attention(block.attention_norm(x), model._sight(at, at[0]), model.encoder, None)
     stream = (x + taken)[scored]
-    ended = stream + block.mlp(block.mlp_norm(stream))  # pyright: ignore
+    ended = stream + block.mlp(block.mlp_norm(stream))
     scores = model.output(model.norm(ended))
-    read = block.attention_norm(model.embedding.weight[1:])  # pyright: ignore
+    read = block.attention_norm(model.embedding.weight[1:])
     apart = (read[:, None] - read[None]).flatten(0, 1)
     apart = apart[apart.norm(dim=1) > 1e-6]
-    mixed = apart @ (block.attention.out.weight @ block.attention.qkv.weight[2 * WIDTH :]).T  # pyright: ignore
-    inner, outer = block.mlp[0].weight * block.mlp_norm.weight, block.mlp[2].weight  # pyright: ignore
+    mixed = apart @ (block.attention.out.weight @ block.attention.qkv.weight[2 * WIDTH :]).T
+    inner, outer = block.mlp[0].weight * block.mlp_norm.weight, block.mlp[2].weight
     norms = [torch.linalg.matrix_norm(m, 2) for m in (outer @ inner, inner, outer)]
     slope = (norms[0] + norms[1] * norms[2]) / 2 / stream.std(dim=1, unbiased=False).min()
     head = model.output.weight * model.norm.weight
@@ -108,10 +108,9 @@ def checked(folder: Path, name: str, must: bool) -> list[Row]:
     subject, probe = open_subject(folder), ShiftBoundProbe(TARGET, SOURCE, "measure", items=ITEMS)
     record = ask(probe, subject, Context(TASK, seed=0))
     bound, seen = record.claim("shift_bound.certified"), record.claim("shift_bound.attacked")
-    sides = [drawn_side(subject, Context(TASK, seed=5), at, ITEMS, f"attack {at}") for at in (SOURCE, TARGET)]
-    (ground,) = grounds_of("measure", subject.capability("anatomy"), *sides, 0)
-    model, asked, _ = views_of(subject.capability("anatomy"), *sides)
-    steepest, certified = attack_measures(model, asked, ATTEMPTS, 1), float(ground.certified.value or math.inf)
+    source, target = (drawn_side(subject, Context(TASK, seed=5), at, ITEMS, f"attack {at}") for at in (SOURCE, TARGET))
+    model, asked, _ = views_of(subject.capability("anatomy"), source, target)
+    certified, steepest = max(model.constant(each)[0] for each in asked), attack_measures(model, asked, ATTEMPTS, 1)
     risks = [error(folder, TARGET, seed) for seed in range(100, 100 + DRAWS)]
     total = float(bound.value or math.inf)
     return [

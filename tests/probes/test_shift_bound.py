@@ -11,7 +11,7 @@ from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.attention import attentions
 from lengthwise.models.transformer import Transformer
 from lengthwise.positions import make_position
-from lengthwise.probes.probe import Context, ask
+from lengthwise.probes.probe import Context, ask, probes
 from lengthwise.probes.shift_bound import ShiftBoundProbe
 from lengthwise.probes.shift_bound.grounds import constant_of, sequence_grounds, states_ground
 from lengthwise.probes.shift_bound.measures import measure_ground, token_distance, views_of
@@ -166,3 +166,8 @@ def test_moving_what_two_measures_share_gains_nothing():
         p, q = rng.dirichlet(np.ones(4), size=2)
         whole = solve(TransportProblem(MatrixCost(distances), p, q)).certificate.primal
         assert token_distance(distances, p, q) == pytest.approx(whole, rel=1e-6)
+
+
+def test_a_spec_names_it():
+    probe = probes.make("shift_bound:target=40,metric=measure,items=50")
+    assert isinstance(probe, ShiftBoundProbe) and (probe.target, probe.source, probe.items) == ("40", "training", 50)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from lengthwise.cli.commands.records import write_record
@@ -16,6 +15,7 @@ from lengthwise.probes.probe import Context, ask
 from lengthwise.probes.shift_bound import ShiftBoundProbe
 from lengthwise.records import Record
 from lengthwise.reports.record_section import RecordPage, write_record_page
+from lengthwise.subjects.open import open_subject
 from lengthwise.tasks import tasks
 
 
@@ -25,10 +25,6 @@ def run(options: argparse.Namespace) -> int:
     probe = ShiftBoundProbe(
         options.target, options.source, options.metric, options.items, options.delta, options.separation
     )
-    if (Path(options.subject) / "run.json").exists():
-        os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is loaded: small models are faster on one core
-    from lengthwise.subjects.open import open_subject  # torch
-
     subject = open_subject(options.subject, options.tokens)
     task = None if options.task is None else tasks.make(options.task)
     record = ask(probe, subject, Context(task, options.train_size, seed=options.seed or 0))

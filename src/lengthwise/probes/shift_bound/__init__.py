@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from lengthwise.errors import UsageError
 from lengthwise.probes.probe import Context, Probe, probes
 from lengthwise.records import Record
+from lengthwise.registry import named_in
 
 if TYPE_CHECKING:
     from lengthwise.subjects.subject import Subject
@@ -50,6 +51,4 @@ class ShiftBoundProbe(Probe):
             )
 
     def measure(self, subject: Subject, context: Context) -> Record:
-        from lengthwise.probes.shift_bound.bound import bound_shift  # torch
-
-        return bound_shift(self, subject, context)
+        return named_in("lengthwise.probes.shift_bound.bound:bound_shift")(self, subject, context)  # torch

@@ -18,7 +18,7 @@ from lengthwise.probes.probe import Context
 from lengthwise.probes.shift_bound import ShiftBoundProbe
 from lengthwise.probes.shift_bound.grounds import BoundGround, constant_of, sequence_grounds, states_ground
 from lengthwise.probes.shift_bound.measures import measure_ground
-from lengthwise.probes.shift_bound.samples import Side, drawn_side, one_place
+from lengthwise.probes.shift_bound.samples import ShiftSide, drawn_side, one_place
 from lengthwise.records import Cell, Claim, Record, Table, columns
 from lengthwise.subjects.subject import Subject
 from lengthwise.transport.problem import MatrixCost, TransportProblem
@@ -101,7 +101,7 @@ def bound_shift(probe: ShiftBoundProbe, subject: Subject, context: Context) -> R
     )
 
 
-def grounds_of(metric: str, anatomy: Anatomy, source: Side, target: Side, seed: int) -> list[BoundGround]:
+def grounds_of(metric: str, anatomy: Anatomy, source: ShiftSide, target: ShiftSide, seed: int) -> list[BoundGround]:
     if metric == "states":
         return [states_ground(anatomy, source, target)]
     if metric == "measure":
@@ -109,7 +109,7 @@ def grounds_of(metric: str, anatomy: Anatomy, source: Side, target: Side, seed: 
     return sequence_grounds(anatomy, source, target, seed)
 
 
-def _differ(source: Side, target: Side) -> NDArray[np.bool_]:
+def _differ(source: ShiftSide, target: ShiftSide) -> NDArray[np.bool_]:
     numbers = {labels: number for number, labels in enumerate({i.labels for s in (source, target) for i in s.items})}
     one, two = (np.array([numbers[item.labels] for item in side.items]) for side in (source, target))
     return one[:, None] != two[None, :]
@@ -118,8 +118,8 @@ def _differ(source: Side, target: Side) -> NDArray[np.bool_]:
 def best_bound(
     which: str,
     grounds: list[BoundGround],
-    source: Side,
-    target: Side,
+    source: ShiftSide,
+    target: ShiftSide,
     tried: list[float],
     differ: NDArray[np.bool_],
     probe: ShiftBoundProbe,
@@ -156,7 +156,12 @@ def _labels_moved(plan: Transported | None, differ: NDArray[np.bool_], probe: Sh
 
 
 def product_bound(
-    best: ShiftedRisk, source: Side, target: Side, differ: NDArray[np.bool_], probe: ShiftBoundProbe, tried: int
+    best: ShiftedRisk,
+    source: ShiftSide,
+    target: ShiftSide,
+    differ: NDArray[np.bool_],
+    probe: ShiftBoundProbe,
+    tried: int,
 ) -> ShiftedRisk | None:
     """The same with the plain product L/γ x W1 of the samples; None where some pairs have no distance."""
     distances, slope = best.ground.distances, best.constant / best.margin
@@ -185,9 +190,9 @@ def _record(
     probe: ShiftBoundProbe,
     bounds: dict[str, ShiftedRisk],
     product: ShiftedRisk | None,
-    source: Side,
-    target: Side,
-    fresh: Side | None,
+    source: ShiftSide,
+    target: ShiftSide,
+    fresh: ShiftSide | None,
 ) -> Record:
     best = bounds["certified"]
     measured = [_error("source_error", source), _error("target_error", target)]
@@ -243,7 +248,7 @@ def _row(one: ShiftedRisk) -> tuple[Cell, ...]:
     return one.which, form, constant, one.margin, *terms, one.bound.total, one.bound.status
 
 
-def _error(key: str, side: Side) -> Claim:
+def _error(key: str, side: ShiftSide) -> Claim:
     """The share of errors; `low` is exceeded by the true share with probability 0.999 (Hoeffding)."""
     share, items = float((side.margins <= 0).mean()), len(side.items)
     low = share - math.sqrt(math.log(1000) / (2 * items))

@@ -25,7 +25,7 @@ from lengthwise.models.parts import Anatomy
 from lengthwise.probes.lipschitz.attack import has_derivative, lower_bound_near
 from lengthwise.probes.lipschitz.certificate import certify, certify_near
 from lengthwise.probes.lipschitz.parts import array
-from lengthwise.probes.shift_bound.samples import AskedItem, Side
+from lengthwise.probes.shift_bound.samples import AskedItem, ShiftSide
 from lengthwise.records import Claim, Reference
 from lengthwise.seeds import Floats
 
@@ -74,7 +74,7 @@ def steepest_difference(anatomy: Anatomy, labels: Sequence[int]) -> tuple[float,
 # --- last hidden states ---------------------------------------------------------------------------------------------
 
 
-def states_ground(anatomy: Anatomy, source: Side, target: Side) -> BoundGround:
+def states_ground(anatomy: Anatomy, source: ShiftSide, target: ShiftSide) -> BoundGround:
     """States behind the final norm, of which the scores are linear functions."""
     assert anatomy.head is not None
     head = array(anatomy.head)
@@ -96,7 +96,7 @@ def states_ground(anatomy: Anatomy, source: Side, target: Side) -> BoundGround:
 # --- all embeddings, at equal length --------------------------------------------------------------------------------
 
 
-def sequence_grounds(anatomy: Anatomy, source: Side, target: Side, seed: int) -> list[BoundGround]:
+def sequence_grounds(anatomy: Anatomy, source: ShiftSide, target: ShiftSide, seed: int) -> list[BoundGround]:
     """Both norms of the embeddings. Items of different lengths, or asked at different places, are infinitely far apart;
     the constant is the largest over the lengths that both sides have."""
     if anatomy.embed.dtype != torch.float64:

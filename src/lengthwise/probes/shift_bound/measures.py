@@ -27,7 +27,7 @@ from lengthwise.models.forward import apply_attention, apply_mlp, apply_norm
 from lengthwise.models.parts import Anatomy, NormPart
 from lengthwise.probes.lipschitz.parts import array, attention_problem
 from lengthwise.probes.shift_bound.grounds import BoundGround, steepest_difference
-from lengthwise.probes.shift_bound.samples import Side
+from lengthwise.probes.shift_bound.samples import ShiftSide
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Floats
 from lengthwise.transport.problem import MatrixCost, TransportProblem
@@ -45,7 +45,7 @@ _ATTEMPTS = 2_000  # pairs of mixtures that an attack looks at
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class AskedQuery:
     """What is asked of one query token: the shares [n, K] of the tokens that it sees, and the labels that occur."""
 
     query: int
@@ -104,7 +104,7 @@ class MeasureModel:
             stream = torch.from_numpy(x)
             return array(apply_mlp(self.block.mlp, stream if norm is None else apply_norm(norm, stream)))
 
-    def constant(self, asked: Asked) -> tuple[float, dict[str, float]]:
+    def constant(self, asked: AskedQuery) -> tuple[float, dict[str, float]]:
         """The constant of the margin at this query on all mixtures of the given shares, and its factors."""
         heads = self.heads(asked.query)
         mixing = up(sum(mixing_constant(*head, asked.shares, self.distances) for head in heads))
@@ -138,7 +138,7 @@ def _norm_constant(norm: NormPart | None, sums: Sequence[Floats], moved: float) 
     radius = up(sum(float(np.linalg.norm(corners, axis=1).max()) for corners in sums) + moved)
     if norm is None:
         return 1.0, Region(radius)
-    middle = sum(corners.mean(axis=0) for corners in sums)
+    middle = np.sum([corners.mean(axis=0) for corners in sums], axis=0)
     middle = middle - middle.mean() if norm.kind == "layer" else middle  # so the mean of a point does not count
     unit = middle / max(float(np.linalg.norm(middle)), 1e-300)
     along = sum(float((corners @ unit).min()) for corners in sums)
@@ -183,7 +183,9 @@ def _check(anatomy: Anatomy) -> None:
 View = list[tuple[int, tuple[float, ...]]]  # of an item: by place the query token, and the shares of what it sees
 
 
-def views_of(anatomy: Anatomy, source: Side, target: Side) -> tuple[MeasureModel, list[Asked], list[View]]:
+def views_of(
+    anatomy: Anatomy, source: ShiftSide, target: ShiftSide
+) -> tuple[MeasureModel, list[AskedQuery], list[View]]:
     """The model as a function of measures, what is asked of each query token, and the view of every item."""
     items = [*source.items, *target.items]
     model = MeasureModel(anatomy, sorted({token for item in items for token in item.tokens}))
@@ -201,11 +203,11 @@ def views_of(anatomy: Anatomy, source: Side, target: Side) -> tuple[MeasureModel
             kept = found.setdefault(query, ({}, set()))
             kept[0][shares] = None
             kept[1].add(label)
-    asked = [Asked(query, np.array([*shares]), tuple(sorted(labels))) for query, (shares, labels) in found.items()]
+    asked = [AskedQuery(query, np.array([*shares]), tuple(sorted(labels))) for query, (shares, labels) in found.items()]
     return model, asked, views
 
 
-def measure_ground(anatomy: Anatomy, source: Side, target: Side, seed: int) -> BoundGround:
+def measure_ground(anatomy: Anatomy, source: ShiftSide, target: ShiftSide, seed: int) -> BoundGround:
     """The distance of two items is the largest W1 over the places that are asked for; infinite where other query tokens
     are asked. The constant holds for all mixtures of the given measures."""
     model, all_asked, views = views_of(anatomy, source, target)
@@ -261,7 +263,7 @@ def token_distance(distances: Floats, p: Floats, q: Floats) -> float:
     return up(mass * solve(TransportProblem(MatrixCost(cost), *weights)).certificate.upper)
 
 
-def attack_measures(model: MeasureModel, all_asked: Sequence[Asked], attempts: int, seed: int) -> float:
+def attack_measures(model: MeasureModel, all_asked: Sequence[AskedQuery], attempts: int, seed: int) -> float:
     """The steepest change of a margin between two mixtures of the given measures that was found: pairs of given ones,
     of random mixtures, and of mixtures that are close to each other. Each query has its share of the attempts."""
     rng, best = np.random.default_rng(seed), 0.0

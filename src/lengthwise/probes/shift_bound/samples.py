@@ -43,7 +43,7 @@ class AskedItem:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ShiftSide:
     """A sample of one side; `from_file` says that it cannot be drawn again."""
 
     name: str
@@ -55,12 +55,12 @@ class Side:
         return np.array([item.margin for item in self.items])
 
 
-def drawn_side(subject: Subject, context: Context, where: str, items: int, role: str) -> Side:
+def drawn_side(subject: Subject, context: Context, where: str, items: int, role: str) -> ShiftSide:
     """Items of a level, of sizes or of a file. Samples of two roles are drawn independently of each other."""
     seed = Seeds(context.seed).key(f"shift bound, {role}") >> 1
     if Path(where).suffix == ".jsonl" or Path(where).is_file():
         shown = [inputs_for(subject, Context(data=where, items=items, seed=seed), items)]
-        return Side(Path(where).name, _scored(subject, shown), True)
+        return ShiftSide(Path(where).name, _scored(subject, shown), True)
     task, sizes = _place(subject, context, where)
     chosen = Seeds(seed).draws("sizes", items=np.arange(items)).integers(0, len(sizes), 1)[:, 0]
     shown = []
@@ -68,7 +68,9 @@ def drawn_side(subject: Subject, context: Context, where: str, items: int, role:
         if count := int((chosen == number).sum()):
             asked = Context(task, sizes=(size,), items=count, seed=seed)
             shown.append(inputs_for(subject, asked, count))
-    return Side(f"{name_of(task)}, {where if not where.isdigit() else f'size {where}'}", _scored(subject, shown), False)
+    return ShiftSide(
+        f"{name_of(task)}, {where if not where.isdigit() else f'size {where}'}", _scored(subject, shown), False
+    )
 
 
 def _place(subject: Subject, context: Context, where: str) -> tuple[Task, Sequence[int]]:
@@ -134,7 +136,7 @@ def _margins(scores: Tensor, labels: Tensor) -> Floats:
     return (own - others).double().numpy()
 
 
-def one_place(side: Side, seed: int, role: str) -> Side:
+def one_place(side: ShiftSide, seed: int, role: str) -> ShiftSide:
     """Each item with one of its places, drawn evenly: independent draws whose error is the mean share of wrong tokens
     of an item."""
     draws = Seeds(seed).draws(f"place of {role}", items=np.arange(len(side.items))).integers(0, 1 << 30, 1)[:, 0]
