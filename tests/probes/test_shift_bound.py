@@ -81,6 +81,8 @@ def test_the_record_has_every_term_and_reads_back():
     assert list(terms) == ["source_risk", "shift", "labels", "sampling_target"]
     assert claim.value == pytest.approx(math.fsum(terms.values()))
     assert claim.kind == "certified" and found.claim("shift_bound.attacked").kind == "heuristic"
+    cost = found.claim("shift_bound.cost")
+    assert cost.kind == "certified" and cost.value == pytest.approx(terms["shift"] + terms["labels"], abs=1e-6)
     w1 = found.claim("shift_bound.w1")
     assert w1.kind == "certified" and w1.evidence["gap"] <= 1e-7 * max(1.0, w1.value)
     measured = [found.claim(f"shift_bound.{name}_error").value for name in ("target", "fresh")]

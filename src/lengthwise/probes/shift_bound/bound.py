@@ -32,6 +32,7 @@ explain(
         "shift_bound.target_error": "0-1 error measured on the target sample",
         "shift_bound.fresh_error": "0-1 error measured on fresh draws of the target",
         "shift_bound.w1": "W1 of the samples: {metric}",
+        "shift_bound.cost": "cost of the cheapest coupling of the samples, min(1, L/γ d + [labels differ]) for a pair",
         "shift_bound.says_vacuous": (
             "The certified bound is vacuous: it is {total:.3g}, and an error is never above 1; measured on "
             "{sample}: {measured}."
@@ -212,6 +213,7 @@ def _record(
     if broken:
         claims[0] = replace(claims[0], status="refuted")
     claims += [claim for claim in (best.ground.certified, best.ground.attacked) if claim is not None]
+    claims += [] if best.found is None else [best.found.claim("shift_bound.cost")]
     if product is not None and product.found is not None:
         metric = sentence(f"shift_bound.{best.ground.key}")
         claims.append(product.found.claim("shift_bound.w1", about={"metric": metric}))
