@@ -112,13 +112,15 @@ def checked(folder: Path, name: str, must: bool) -> list[Row]:
     model, asked, _ = views_of(subject.capability("anatomy"), source, target)
     certified, steepest = max(model.constant(each)[0] for each in asked), attack_measures(model, asked, ATTEMPTS, 1)
     risks = [error(folder, TARGET, seed) for seed in range(100, 100 + DRAWS)]
-    total = float(bound.value or math.inf)
+    total, most = float(bound.value or math.inf), 0.1 if must else None
     return [
         Row(f"{name}: certified error at {TARGET} bits", total, "", most=0.5 if must else None),
         Row(f"{name}: the same with the constant that was found", float(seen.value or math.inf), ""),
         Row(f"{name}: certified constant", certified, ""),
         Row(f"{name}: steepest of {ATTEMPTS:,} attempts", steepest, "", most=certified),
-        Row(f"{name}: measured error at {TARGET} bits, {DRAWS} x {FRESH:,} items", float(np.mean(risks)), "", most=0.1),
+        Row(
+            f"{name}: measured error at {TARGET} bits, {DRAWS} x {FRESH:,} items", float(np.mean(risks)), "", most=most
+        ),
         Row(f"{name}: draws above the bound", sum(risk > total for risk in risks), "", most=0),
         Row(f"{name}: measured error at {SOURCE} bits", error(folder, SOURCE), ""),
     ]
