@@ -25,4 +25,4 @@ def test_every_statement_that_code_refers_to_is_proved():
     sources = (Path(__file__).parents[2] / "src" / "lengthwise").rglob("*.py")
     asked = {int(n) for path in sources for n in re.findall(r'"statement (\d+)"', path.read_text(encoding="utf-8"))}
     given = {int(n) for n in re.findall(r"^\*\*(\d+)\. ", PAGE, re.MULTILINE)}
-    assert len(asked) >= 10 and asked <= given == set(range(1, 17))
+    assert len(asked) >= 10 and asked <= given == set(range(1, 19))

@@ -2,6 +2,7 @@
 
 lipschitz      how much a model can stretch distances, certified
 kantorovich    how large a risk can become when the data shift, term by term
+shifted        the same for the 0-1 error, from two samples
 sampling       by how much a finite sample can mislead
 compression    how long a model's description is, actually written and decoded
 tokens         the largest loss of a model of tokens, from its description and its losses in training

@@ -37,13 +37,6 @@ explain(
         "kantorovich.off_sample": (
             "a sampled distance bounds W1, but says nothing about labels outside the sample; use label_separation"
         ),
-        "term.source_risk": "source risk",
-        "term.sampling_risk": "sampling, risk",
-        "term.shift": "Lipschitz x W1",
-        "term.sampling_distance": "sampling, W1",
-        "term.approximation": "approximation",
-        "term.joint_risk": "joint risk",
-        "term.labels": "labels",
     }
 )
 

@@ -19,6 +19,13 @@ explain(
         "risk.certain": "{what} is at most {number:.6g}: {claim}",
         "risk.uncertain": "{what} ({number:.6g}) is {kind}, not certified, and may be too small: {claim}",
         "risk.missing": "{what}: {claim} is {status} and gives no number",
+        "term.source_risk": "source risk",
+        "term.sampling_risk": "sampling, risk",
+        "term.shift": "Lipschitz x W1",
+        "term.sampling_distance": "sampling, W1",
+        "term.approximation": "approximation",
+        "term.joint_risk": "joint risk",
+        "term.labels": "labels",
     }
 )
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "inspect": "look inside a model: norms, constants, attention, tokens",
     "bound": "what a model's own training data guarantee of it",
     "bound plan": "what a training run could guarantee, and what it takes",
+    "bound shift": "the largest error that a shift can cause, term by term",
     "bound contrastive": "bound the InfoNCE loss of an encoder from embeddings",
     "contexture": "what contexts can teach, and how much of it a model has",
     "particles": "tokens on a sphere that attract each other: do they gather?",

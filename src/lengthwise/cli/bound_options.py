@@ -76,6 +76,42 @@ def bound_plan(parser: Parser) -> None:
     parser.seed_help = ""
 
 
+def bound_shift(parser: Parser) -> None:
+    """Bound the error of a model under a shift: its risk on the source, plus the Lipschitz constant of its margin times
+    the distance (W1) of the target, in the metric that the constant is about, plus what a finite sample adds. Prints
+    every term, with the certified constant and with the one an attack found; a bound of 1 or more is called vacuous.
+
+    SUBJECT is the folder of a run, a folder of the Hugging Face Hub or a GGUF file. --to is a level of the task's
+    ladder ("depth 5"), a size (40, 20-30) or a file of lines; --from likewise, and training where it is left out. A
+    model from elsewhere needs --task with --tokens, which says which of its tokens the symbols are, or two files of
+    lines {"tokens": [3, 1, 2]} or {"text": …}, in which each next token is asked for.
+
+    --metric states compares the last hidden states (any lengths), sequence all embeddings (equal lengths), measure how
+    often tokens occur (any lengths; models without positions). See docs/bound-shift.md.
+    """
+    parser.add_argument("subject", metavar="SUBJECT", help="a run, a folder of the Hugging Face Hub, or a GGUF file")
+    parser.add("--task TASK", "the task (the run's own)")
+    parser.add_argument(
+        "--to", dest="target", metavar="LEVEL", help="what the shift leads to: a level, sizes or a file"
+    )
+    words = "where it begins: a level, sizes or a file (training)"
+    parser.add_argument("--from", dest="source", metavar="LEVEL", default="training", help=words)
+    parser.add("--metric NAME", "states, sequence or measure (states)", default="states")
+    parser.add("--items N", "items of each side (400)", whole_from(2), default=400)
+    parser.add("--delta P", "probability that the bound fails (0.05)", number, default=0.05)
+    parser.add(
+        "--separation S", "inputs with different labels are this far apart; labels of --to are not used", above_0
+    )
+    parser.add("--train-size N", "of a model from elsewhere: the size it was trained to", whole_from(1))
+    parser.add("--tokens MAP", "of a model of transformers: its tokens for the symbols (map.json, tokenizer, my.py::f)")
+    parser.add_figure("draw the terms into this .svg, .png or .html file")
+    parser.add_output("--page", (".html",), "also write everything as one HTML page")
+    parser.flag("--require", "exit with code 3 if the bound is vacuous or violated")
+    add_computing(parser)
+    add_trust(parser, "the run")
+    parser.seed_help = "the seed of the items (0)"
+
+
 def bound_contrastive(parser: Parser) -> None:
     """Bound the expected InfoNCE loss of an encoder from embeddings of yours.
 

@@ -1,4 +1,4 @@
-"""Figures of a record that many probes need: lines over numbers, and a heat map of cells.
+"""Figures of a record that many probes need: lines over numbers, a heat map of cells, sums as waterfalls.
 
 The templates are Vega-Lite written out, so that making a figure needs no library.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from lengthwise.figures.style import title_lines, whole_axis, wrapping_legend
+from lengthwise.figures.style import GREY, PALETTE, title_lines, whole_axis, wrapping_legend
+from lengthwise.figures.waterfall import Terms, waterfall_rows
 from lengthwise.records import Figure
 
 ROWS = "rows"
 _WIDTH = 400
+_ABOVE = {"labelOrient": "top", "labelAnchor": "start", "labelAngle": 0}
 
 
 def line_figure(
@@ -72,3 +74,41 @@ def heat_figure(
         },
     }
     return Figure(key, template, {ROWS: [{"x": x, "y": y, "value": value} for x, y, value in cells]}, title, words)
+
+
+def waterfall_figure(key: str, title: str, words: str, sums: Mapping[str, Terms], ceiling: float) -> Figure:
+    """A waterfall of each sum, one above the other, with a dashed line at the ceiling."""
+    rows = [
+        {"sum": name, "order": order, "ceiling": ceiling, **row}
+        for name, terms in sums.items()
+        for order, row in enumerate(waterfall_rows(terms))
+    ]
+    bars = max((len(terms) for terms in sums.values()), default=0) + 1
+    room = 1.2 * max([ceiling, *(row["to"] for row in rows)])
+    y = {"field": "term", "type": "nominal", "title": None, "sort": {"field": "order", "op": "min"}}
+    scale = {"domain": [0, room], "nice": False}
+    kinds = {"domain": ["term", "total"], "range": PALETTE[:2]}
+    to = {"field": "to", "type": "quantitative"}
+    boxes = {
+        "mark": {"type": "bar", "tooltip": True},
+        "encoding": {
+            "y": y,
+            "x": {"field": "from", "type": "quantitative", "title": "risk", "scale": scale},
+            "x2": {"field": "to"},
+            "color": {"field": "kind", "type": "nominal", "legend": None, "scale": kinds},
+        },
+    }
+    numbers = {
+        "mark": {"type": "text", "align": "left", "dx": 4},
+        "encoding": {"y": y, "x": to, "text": {"field": "value", "type": "quantitative", "format": ".3g"}},
+    }
+    line = {
+        "mark": {"type": "rule", "strokeDash": [4, 4], "color": GREY},
+        "encoding": {"x": {"field": "ceiling", "type": "quantitative", "aggregate": "max"}},
+    }
+    template = {
+        "data": {"name": ROWS},
+        "facet": {"row": {"field": "sum", "type": "nominal", "title": None, "sort": list(sums), "header": _ABOVE}},
+        "spec": {"width": _WIDTH, "height": 26 * bars, "layer": [boxes, numbers, line]},
+    }
+    return Figure(key, template, {ROWS: rows}, title, words)
