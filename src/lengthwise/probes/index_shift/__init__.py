@@ -60,10 +60,13 @@ class IndexShiftProbe(Probe):
 
 
 def reaches(task: Task, train_size: int, causal: bool = True) -> dict[str, int]:
-    """The tokens of the longest row of the training level and of each longer level of the ladder, by name."""
+    """The tokens of the longest row of the training level and of each level of larger and longer items, by name; a
+    ladder along another axis than the length may have none."""
     training, *levels = ladder_of(task, train_size)
-    longer = [level for level in levels if max(level.sizes) > max(training.sizes)]
-    return {level.name: level.task.width(max(level.sizes), causal) for level in (training, *longer)}
+    widths = {level.name: level.task.width(max(level.sizes), causal) for level in (training, *levels)}
+    larger = [level.name for level in levels if max(level.sizes) > max(training.sizes)]
+    nearest = widths[training.name]
+    return {training.name: nearest, **{name: widths[name] for name in larger if widths[name] > nearest}}
 
 
 @dataclass(frozen=True)
