@@ -199,3 +199,18 @@ class TestProfile:
         least = found.at(FARTHEST)[0].barron
         points = zip(SIX, found.at(FARTHEST)[0].risks, strict=True)
         assert least is not None and all(least / width >= risk - 1e-12 for width, risk in points)
+
+    def test_each_task_and_encoding_alone(self):
+        """The floor of one layer is 0.3 above that of three with rope, and the same with the other encoding."""
+        rng = np.random.default_rng(8)
+
+        def risk(place: Place) -> float:
+            floor = 0.4 - 0.15 * (place.depth - 1) * (place.position == "rope")
+            return min(1.0, max(0.0, floor + 20 * place.width**-1.5 + float(rng.normal(0, 0.01))))
+
+        found = floors(planted(risk, tasks=("one",), widths=SIX, seeds=(0, 1, 2), levels=(("training", 0),)))
+        steps = {claim.evidence["position"]: claim for claim in found.steps}
+        assert steps["rope"].value == pytest.approx(0.3, abs=0.05)
+        assert steps["rope"].interval is not None and 0.3 in steps["rope"].interval
+        assert steps["rope"].evidence["decided"] and not steps["learned+offset"].evidence["decided"]
+        assert all(step in found.claims() for step in found.steps)

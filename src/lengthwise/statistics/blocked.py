@@ -1,16 +1,18 @@
 """The mean of paired differences that come in blocks (tasks) of units (configurations) with a few values (seeds) each.
 
 Seeds of one configuration resemble each other, and so do configurations of one task, so that values are not
-independent. Two intervals answer two questions, both by the percentile bootstrap:
+independent. Two intervals answer two questions:
 
 - *over blocks*: tasks are drawn with replacement, and in each of them its configurations: what other tasks of this kind
-  would show. With three tasks it is about as wide as their means are apart.
+  would show.
 - *within blocks*: the tasks stay and configurations are drawn in each of them: what other configurations of these very
   tasks would show.
 
-A configuration is drawn with all its seeds. Where an interval includes 0, the smallest difference that would have been
-found with probability 80 % is (t_{0.975} + t_{0.80}) times the standard error, the usual approximation; t has as many
-degrees of freedom as there are blocks minus 1 over blocks, and as there are units minus blocks within them.
+A configuration is drawn with all its seeds. The standard error is that of the bootstrap, times sqrt(n / (n - 1)) as a
+bootstrap of n blocks is too narrow by that, and the interval is Student's with n - 1 degrees of freedom; within blocks
+n - 1 is the number of units minus that of blocks. (Percentiles of the bootstrap would not do: over three tasks that
+differ they covered the mean in 77 % of 400 simulated studies, these intervals in 98 %.) Where an interval includes 0,
+the smallest difference that would have been found with probability 80 % is that of the t-test with this standard error.
 """
 
 from __future__ import annotations
@@ -21,12 +23,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, stats
 
 from lengthwise.errors import UsageError
 from lengthwise.records import Interval
 from lengthwise.seeds import Floats, Seeds
-from lengthwise.statistics.bootstrap import LEVEL, RESAMPLES, percentile_ends
+from lengthwise.statistics.bootstrap import LEVEL, RESAMPLES
 
 POWER = 0.80
 Blocks = Mapping[str, Mapping[str, Sequence[float]]]
@@ -54,8 +56,8 @@ class BlockedMean:
 
     @property
     def spread(self) -> MeanSpread | None:
-        """The one that claims more: over blocks where there are several, else within the only one."""
-        return self.over or self.within
+        """Within blocks; over them where each has one unit alone."""
+        return self.within or self.over
 
 
 def blocked_mean(blocks: Blocks) -> BlockedMean:
@@ -71,8 +73,10 @@ def blocked_mean(blocks: Blocks) -> BlockedMean:
     total = math.fsum(float(one.sum()) for one in sums) / sum(float(one.sum()) for one in counts)
     units, several = sum(map(len, sums)), len(sums) > 1
     free = units - len(sums)
-    within = _spread(_resampled(sums, counts, over=False), total, free, "within tasks") if free > 0 else None
-    over = _spread(_resampled(sums, counts, over=True), total, len(sums) - 1, "over tasks") if several else None
+    within = _spread(_resampled(sums, counts, over=False), total, units, free, "within tasks") if free > 0 else None
+    over = None
+    if several:
+        over = _spread(_resampled(sums, counts, over=True), total, len(sums), len(sums) - 1, "over tasks")
     return BlockedMean(total, over, within)
 
 
@@ -96,8 +100,15 @@ def _drawn(sizes: tuple[int, ...], over: bool) -> tuple[Floats, ...]:
     return tuple(part.astype(np.float64) for part in parts)
 
 
-def _spread(means: Floats, total: float, freedom: int, what: str) -> MeanSpread:
-    low, high = percentile_ends(means, np.full(len(means), 1 / len(means)))
-    t = stats.t.ppf(0.5 + LEVEL / 2, freedom) + stats.t.ppf(POWER, freedom)
-    method = f"percentile bootstrap {what}, configurations with their seeds, {len(means)} resamples"
-    return MeanSpread(Interval(min(low, total), max(high, total), LEVEL, method), float(t * means.std()))
+def _spread(means: Floats, total: float, count: int, freedom: int, what: str) -> MeanSpread:
+    error = float(means.std()) * math.sqrt(count / freedom)
+    far = float(stats.t.ppf(0.5 + LEVEL / 2, freedom))
+    method = f"Student's t, bootstrap standard error {what}, configurations with their seeds, {len(means)} resamples"
+    interval = Interval(total - far * error, total + far * error, LEVEL, method)
+    return MeanSpread(interval, _needed(far, freedom) * error)
+
+
+@functools.lru_cache(maxsize=64)
+def _needed(far: float, freedom: int) -> float:
+    """How many standard errors a mean must be from 0 to be found with probability 80 %: the power of the t-test."""
+    return float(optimize.brentq(lambda away: stats.nct.sf(far, freedom, away) - POWER, 0.0, 20 * far))

@@ -66,20 +66,20 @@ explain(
         "encodings.figure": "{first} minus {second}",
         "encodings.words": "{first} minus {second}: the difference of the risk in range and of its increase beyond, "
         "with intervals.",
-        "encodings.over_tasks": "the interval is for tasks like these {tasks}, as each is drawn with its "
-        "configurations; from so few tasks it covers less than it says",
-        "encodings.within_tasks": "the interval is for other configurations of this task alone",
+        "encodings.these_tasks": "the interval is for other configurations of these tasks ({tasks}); whether other "
+        "tasks would show the same is asked by the interval over tasks",
         "encodings.answer": "Index shift and longer problems, pair by pair",
         "encodings.answer_note": "Increase of the risk with the first encoding minus that with the second, and its "
-        "interval for tasks like these. An encoding matters where that excludes 0. Where it does not, detectable is "
-        "the smallest difference that would have been found with probability 80 %.",
+        "interval for these tasks. An encoding matters where that excludes 0. Where it does not, detectable is the "
+        "smallest difference that would have been found with probability 80 %. The last two columns are the interval "
+        "for other tasks like these.",
         "encodings.index_table": "What moving all positions does",
         "encodings.index_note": "Means over the models that learned, on the same items of the training range. Changed: "
         "tokens for which the model would write another one than without the shift.",
         "encodings.table": "Every pair at every place",
-        "encodings.table_note": "From and to: the interval for tasks like these. Then that for other configurations of "
-        "these very tasks, and the smallest difference that it would have found with probability 80 %. The last two "
-        "columns are the differences over all pairs, learned or not; nothing is concluded from them.",
+        "encodings.table_note": "From and to: the interval for these tasks. Then that for other tasks like these, and the "
+        "smallest difference that it would have found with probability 80 %. The last two columns are the differences "
+        "over all pairs, learned or not; nothing is concluded from them.",
     }
 )
 
@@ -239,18 +239,18 @@ def _with_blocks(claim: Claim, blocked: BlockedMean | None, tasks: int) -> Claim
     """The claim with the interval that its blocks give; where it includes 0, with what would have been found."""
     if blocked is None or blocked.spread is None:
         return claim
-    over, within = blocked.over, blocked.within
-    note = Assumption("encodings.over_tasks", "violated", {"tasks": tasks})
+    over = blocked.over
     found = {
         "decided": blocked.spread.excludes_zero,
         "detectable": blocked.spread.detectable,
-        "within": within and [within.interval.low, within.interval.high],
-        "detectable_within": within and within.detectable,
+        "over": over and [over.interval.low, over.interval.high],
+        "detectable_over": over and over.detectable,
     }
-    alone = Assumption("encodings.within_tasks", "checked")
-    assumptions = (*claim.assumptions, note if over else alone)
+    note = Assumption("encodings.these_tasks", "assumed", {"tasks": tasks})
     evidence = {**claim.evidence, **found}
-    return dataclasses.replace(claim, interval=blocked.spread.interval, assumptions=assumptions, evidence=evidence)
+    return dataclasses.replace(
+        claim, interval=blocked.spread.interval, assumptions=(*claim.assumptions, note), evidence=evidence
+    )
 
 
 def _mean_difference(
@@ -320,7 +320,7 @@ def _answer_table(result: Encodings, evidence: Evidence) -> Table:
     """Index shift, longer problems and all levels, for every pair."""
     described = columns(
         "first:text encoding | second:text minus | place:text | pairs:text both learned | difference | low from | "
-        "high to | detectable detectable"
+        "high to | detectable | over_low other tasks, from | over_high to"
     )
     places = dict.fromkeys((INDEX, *evidence.axes[:1], BEYOND))
     rows = []
@@ -328,9 +328,15 @@ def _answer_table(result: Encodings, evidence: Evidence) -> Table:
         spread = one.blocked and one.blocked.spread
         missed = spread.detectable if spread and not spread.excludes_zero else None
         start = (one.first, one.second, place_text(one.place), f"{one.pairs} of {one.measured}", one.difference)
-        rows.append((*start, *(one.ends or (None, None)), missed))
+        rows.append((*start, *(one.ends or (None, None)), missed, *_over(one)[:2]))
     title, note = sentence("encodings.answer"), sentence("encodings.answer_note")
     return Table("encodings.answer", described, tuple(rows), title, note)
+
+
+def _over(effect: EncodingEffect) -> tuple[float | None, float | None, float | None]:
+    """The interval for other tasks, and what it would have found."""
+    over = effect.blocked.over if effect.blocked else None
+    return (over.interval.low, over.interval.high, over.detectable) if over else (None, None, None)
 
 
 def _index_table(evidence: Evidence) -> list[Table]:
@@ -355,8 +361,8 @@ def _index_table(evidence: Evidence) -> list[Table]:
 def _table(result: Encodings) -> Table:
     described = columns(
         "first:text encoding | second:text minus | place:text | task:text | measure:text compared | pairs:text | "
-        "difference | low from | high to | p_value p | within_low these tasks, from | within_high these tasks, to | "
-        "detectable_within these tasks, detectable | risk_of_all risk, all pairs | "
+        "difference | low from | high to | p_value p | over_low other tasks, from | over_high other tasks, to | "
+        "detectable_over other tasks, detectable | risk_of_all risk, all pairs | "
         "increase_of_all increase, all pairs"
     )
     rows = []
@@ -364,9 +370,7 @@ def _table(result: Encodings) -> Table:
         start = (one.first, one.second, place_text(one.place), one.task or None)
         compared = "risk" if one.place == IN_RANGE else "increase"
         numbers = (one.difference, *(one.ends or (None, None)), one.claim.evidence.get("p_value"))
-        within = one.blocked and one.blocked.within
-        inner = (within.interval.low, within.interval.high, within.detectable) if within else (None, None, None)
         every = (one.risk_of_all, one.increase_of_all)
-        rows.append((*start, compared, f"{one.pairs} of {one.measured}", *numbers, *inner, *every))
+        rows.append((*start, compared, f"{one.pairs} of {one.measured}", *numbers, *_over(one), *every))
     title, note = sentence("encodings.table"), sentence("encodings.table_note")
     return Table("encodings.pairs", described, tuple(rows), title, note, detail=True)

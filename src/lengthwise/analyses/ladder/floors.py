@@ -34,6 +34,7 @@ from lengthwise.analyses.evidence import (
 )
 from lengthwise.analyses.ladder.floor_fit import FEWEST_WIDTHS, FloorFit, fit_floor, floor_interval
 from lengthwise.analyses.ladder.floor_profile import FREE_WIDTHS, profile_floor
+from lengthwise.analyses.ladder.floor_steps import floor_steps
 from lengthwise.analyses.ladder.section import LadderAnalysis, encoding_colour, layers_dash, task_panels
 from lengthwise.analyses.layout import PageLayout, arranged, menu_of
 from lengthwise.figures.style import alt, ends_of, hover, template_of
@@ -106,7 +107,7 @@ class FloorsAnalysis(LadderAnalysis):
         fitted = any(floor.fit for floor in shown)
         note = sentence("floors.note", {"seeds": seeds}) if fitted else sentence("floors.no_fit")
         menus = menu_of(figures, "place", "floors.menu", place_text)
-        leading = len(result.falling) + len(result.difference)
+        leading = len(result.falling) + len(result.difference) + len(result.steps)
         layout = PageLayout(notes=(note,), claims=leading, columns=3, menus=menus)
         text = [sentence("floors.text", LEARNED_VALUES)] if fitted else []
         return arranged("floors", layout, text, result.claims(), [_table(result), *_fits(result)], figures)
@@ -181,12 +182,14 @@ class Floor:
 @dataclass(frozen=True)
 class Floors:
     """All floors, and for each place whether they fall with depth: the verdict, Page's test over task and encoding
-    (none with fewer than three depths), and shallowest minus deepest, paired."""
+    (none with fewer than three depths), and shallowest minus deepest, paired; `steps` are the same for each task and
+    encoding alone."""
 
     floors: tuple[Floor, ...]
     falling: Mapping[str, Claim]
     page: Mapping[str, Claim]
     difference: Mapping[str, Claim]
+    steps: tuple[Claim, ...] = ()
 
     def at(self, place: str) -> list[Floor]:
         return [floor for floor in self.floors if floor.place == place]
@@ -195,8 +198,8 @@ class Floors:
         return self.falling[place]
 
     def claims(self) -> list[Claim]:
-        groups = (self.falling, self.difference, self.page)
-        return [*(claim for group in groups for claim in group.values()), *(floor.claim() for floor in self.floors)]
+        first, page = (*self.falling.values(), *self.difference.values()), self.page.values()
+        return [*first, *self.steps, *page, *(floor.claim() for floor in self.floors)]
 
 
 @functools.lru_cache(maxsize=4)
@@ -217,7 +220,7 @@ def floors(evidence: Evidence) -> Floors:
         counted = {"blocks": sorted(_complete(own, depths)), "blocks_measured": len(blocks)}
         verdict = _verdict(place, page, differences[place])
         verdicts[place] = dataclasses.replace(verdict, evidence={**verdict.evidence, **counted})
-    return Floors(found, verdicts, pages, differences)
+    return Floors(found, verdicts, pages, differences, tuple(floor_steps(found)))
 
 
 def _floor(task: str, position: str, depth: int, place: str, climbs: Mapping[int, Sequence[Climb]]) -> Floor:
@@ -333,7 +336,8 @@ def _fits(result: Floors) -> list[Table]:
             fitted = (one.fit.exponent, one.fit.residual, one.barron, one.learned)
             rows.append((*start, one.floor, *ends, one.found, *fitted))
     title, note = sentence("floors.fits"), sentence("floors.fits_note")
-    return [Table("floors.fits", described, tuple(rows), title, note, detail=True)] if rows else []
+    free = any(one.free for one in result.floors)
+    return [Table("floors.fits", described, tuple(rows), title, note, detail=not free)] if rows else []
 
 
 def floor_panels(result: Floors, encodings: Sequence[str]) -> list[Figure]:

@@ -65,8 +65,11 @@ def reaches(task: Task, train_size: int, causal: bool = True) -> dict[str, int]:
     training, *levels = ladder_of(task, train_size)
     widths = {level.name: level.task.width(max(level.sizes), causal) for level in (training, *levels)}
     larger = [level.name for level in levels if max(level.sizes) > max(training.sizes)]
-    nearest = widths[training.name]
-    return {training.name: nearest, **{name: widths[name] for name in larger if widths[name] > nearest}}
+    found = {training.name: widths[training.name]}
+    for name in larger:  # as far as two levels reach, the first of them stands for both
+        if widths[name] > found[training.name] and widths[name] not in found.values():
+            found[name] = widths[name]
+    return found
 
 
 @dataclass(frozen=True)
