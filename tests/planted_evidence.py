@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lengthwise.analyses.evidence import Climb, Evidence
-from lengthwise.probes.index_shift import IndexShift, Moved
+from lengthwise.probes.index_shift import IndexShift, MovedItems
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.probes.ladder.levels import Calibrated, Inside, Ladder, LevelPoint
 from lengthwise.shift.level_shift import LevelShift
@@ -67,7 +67,7 @@ def planted(
         shifted = None
         if moved is not None:
             place = Place(task, position, depth, width, seed, "training", 0)
-            rows = tuple(Moved(f"depth {by}", by, (moved(place),) * items, 0.5) for by in (4, 5))
+            rows = tuple(MovedItems(f"depth {by}", by, (moved(place),) * items, 0.5) for by in (4, 5))
             shifted = IndexShift(points[0].errors, rows)
         climbs.append(Climb(task, position, depth, width, seed, ladder, shifted))
     shifts = [

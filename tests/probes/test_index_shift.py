@@ -9,8 +9,8 @@ import torch
 from climbing import MAZE, SMALL, climbed_by, noisy
 from lengthwise.errors import UsageError
 from lengthwise.models.transformer import Transformer
-from lengthwise.probes.index_shift import IndexShift, IndexShiftProbe, Moved, reaches
-from lengthwise.probes.index_shift.moving import moved
+from lengthwise.probes.index_shift import IndexShift, IndexShiftProbe, MovedItems, reaches
+from lengthwise.probes.ladder.moving import moved
 from lengthwise.probes.probe import Context
 from lengthwise.records import Record
 from lengthwise.runs.plan import Plan
@@ -67,7 +67,7 @@ def test_positions_that_do_not_exist_have_no_risk() -> None:
 
 
 def test_the_record_survives_json() -> None:
-    found = IndexShift((0.0, 0.5), (Moved("depth 3", 4, (0.5, 1.0), 0.25), Moved("depth 4", 9, None, None)))
+    found = IndexShift((0.0, 0.5), (MovedItems("depth 3", 4, (0.5, 1.0), 0.25), MovedItems("depth 4", 9, None, None)))
     record = Record.from_plain(json.loads(json.dumps(found.record().plain(), allow_nan=False)))
     assert IndexShift.from_record(record) == found
     claim = record.claims[0]

@@ -111,4 +111,5 @@ def _spread(means: Floats, total: float, count: int, freedom: int, what: str) ->
 @functools.lru_cache(maxsize=64)
 def _needed(far: float, freedom: int) -> float:
     """How many standard errors a mean must be from 0 to be found with probability 80 %: the power of the t-test."""
-    return float(optimize.brentq(lambda away: stats.nct.sf(far, freedom, away) - POWER, 0.0, 20 * far))
+    found = optimize.root_scalar(lambda away: stats.nct.sf(far, freedom, away) - POWER, bracket=(0.0, 20 * far))
+    return float(found.root)

@@ -77,9 +77,9 @@ explain(
         "encodings.index_note": "Means over the models that learned, on the same items of the training range. Changed: "
         "tokens for which the model would write another one than without the shift.",
         "encodings.table": "Every pair at every place",
-        "encodings.table_note": "From and to: the interval for these tasks. Then that for other tasks like these, and the "
-        "smallest difference that it would have found with probability 80 %. The last two columns are the differences "
-        "over all pairs, learned or not; nothing is concluded from them.",
+        "encodings.table_note": "From and to: the interval for these tasks. Then that for other tasks like these, and "
+        "the smallest difference that it would have found with probability 80 %. The last two columns are the "
+        "differences over all pairs, learned or not; nothing is concluded from them.",
     }
 )
 

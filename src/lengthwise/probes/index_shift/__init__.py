@@ -15,11 +15,14 @@ from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.probe import Context, Passes, Probe, probes
 from lengthwise.records import Assumption, Claim, Record, Table, columns
+from lengthwise.registry import named_in
 from lengthwise.tasks.ladder import ladder_of
 
 if TYPE_CHECKING:
     from lengthwise.subjects.subject import Subject
     from lengthwise.tasks.task import Task
+
+_MEASURES = "lengthwise.probes.ladder.moving:moved"  # it reads the items of the ladder, and needs torch
 
 explain(
     {
@@ -54,9 +57,7 @@ class IndexShiftProbe(Probe):
         return [Passes(self.items, tokens) for tokens in reaches(task, train_size, causal).values()]
 
     def measure(self, subject: Subject, context: Context) -> Record:
-        from lengthwise.probes.index_shift.moving import moved  # torch
-
-        return moved(self, subject, context).record()
+        return named_in(_MEASURES)(self, subject, context).record()
 
 
 def reaches(task: Task, train_size: int, causal: bool = True) -> dict[str, int]:
@@ -73,7 +74,7 @@ def reaches(task: Task, train_size: int, causal: bool = True) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Moved:
+class MovedItems:
     """All positions moved by `shift`, as far as `level` reaches: the share of wrong tokens of each item, and the share
     of tokens that the model would write otherwise than without the shift. None where the encoding has no such place."""
 
@@ -92,7 +93,7 @@ class IndexShift:
     """A model on the items of its training range: unmoved (`still`, the errors of items), and moved."""
 
     still: tuple[float, ...]
-    rows: tuple[Moved, ...]
+    rows: tuple[MovedItems, ...]
 
     @property
     def risk(self) -> float:
@@ -100,7 +101,7 @@ class IndexShift:
         return sum(self.still) / len(self.still)
 
     @property
-    def known(self) -> list[Moved]:
+    def known(self) -> list[MovedItems]:
         """The shifts that the encoding has positions for."""
         return [row for row in self.rows if row.errors is not None]
 
@@ -151,9 +152,9 @@ class IndexShift:
         return cls(tuple(record.data["still"]), tuple(_row(row) for row in record.data["rows"]))
 
 
-def _row(row: Mapping[str, object]) -> Moved:
+def _row(row: Mapping[str, object]) -> MovedItems:
     errors = row["errors"]
-    return Moved(**{**row, "errors": None if errors is None else tuple(errors)})  # pyright: ignore[reportArgumentType]
+    return MovedItems(**{**row, "errors": None if errors is None else tuple(errors)})  # pyright: ignore[reportArgumentType]
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -1,4 +1,4 @@
-"""Positions moved, on the items that the ladder has at its training level."""
+"""Positions moved, on the items that the ladder has at its training level: what the probe `index_shift` measures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lengthwise.errors import OutOfPositions, UsageError
 from lengthwise.models.transformer import Transformer
-from lengthwise.probes.index_shift import IndexShift, IndexShiftProbe, Moved, reaches
+from lengthwise.probes.index_shift import IndexShift, IndexShiftProbe, MovedItems, reaches
 from lengthwise.probes.ladder.climb import ITEMS_SEED
 from lengthwise.probes.ladder.decoding import Taught, read_items
 from lengthwise.probes.ladder.level_items import LevelItems, draw_items
@@ -44,10 +44,10 @@ def _positions(model: Transformer, items: LevelItems) -> Tensor:
     return model.architecture.position.indices(items.width, 1, model.shape, seeds, False)
 
 
-def _moved(model: Transformer, items: LevelItems, at: Tensor, shift: int, level: str, still: Taught) -> Moved:
+def _moved(model: Transformer, items: LevelItems, at: Tensor, shift: int, level: str, still: Taught) -> MovedItems:
     try:
         taught = read_items(model, items.batch, at + shift)
     except OutOfPositions:
-        return Moved(level, shift, None, None)
+        return MovedItems(level, shift, None, None)
     changed = float(np.mean((taught.best != still.best)[still.scored]))
-    return Moved(level, shift, tuple(taught.errors.tolist()), changed)
+    return MovedItems(level, shift, tuple(taught.errors.tolist()), changed)
