@@ -30,8 +30,9 @@ _HEAD = """# Risk against distance: what search54 found
 
 <!-- Written by docs/make_search54.py from docs/data/search54.json.gz; a change here is lost. -->
 
-{models} models, {seeds} seeds per configuration, preset `small`. The ladders and distances of all of them lie in
-`docs/data/search54.json.gz` (no weights, no curves), which these commands made:
+{models} models, {seeds} seeds per configuration, the preset that is now called `steep` (when they were trained it was
+the first one). The ladders and distances of all of them lie in `docs/data/search54.json.gz` (no weights, no curves),
+which these commands made:
 
 ```console
 $ {command}

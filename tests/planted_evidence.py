@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lengthwise.analyses.evidence import Climb, Evidence
+from lengthwise.probes.index_shift import IndexShift, MovedItems
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.probes.ladder.levels import Calibrated, Inside, Ladder, LevelPoint
 from lengthwise.shift.level_shift import LevelShift
@@ -49,8 +50,10 @@ def planted(
     inside: Callable[[Place, int], Inside] | None = None,
     errors: Callable[[Place], tuple[float, ...]] | None = None,
     train_size: int = 3,
+    moved: Callable[[Place], float] | None = None,
 ) -> Evidence:
-    """Every combination; all items of a level have the same error unless `errors` says otherwise."""
+    """Every combination; all items of a level have the same error unless `errors` says otherwise. `moved` is the risk
+    of a model at its training level when positions move, by two shifts."""
     climbs = []
     for task, position, depth, width, seed in itertools.product(tasks, positions, depths, widths, seeds):
         points = []
@@ -61,7 +64,12 @@ def planted(
             points.append(point_of(axis, value, own, layers))
         settings = LadderProbe(items, 2, 2)
         ladder = Ladder(task, position, train_size, seed, settings, tuple(points), (), None, "")
-        climbs.append(Climb(task, position, depth, width, seed, ladder))
+        shifted = None
+        if moved is not None:
+            place = Place(task, position, depth, width, seed, "training", 0)
+            rows = tuple(MovedItems(f"depth {by}", by, (moved(place),) * items, 0.5) for by in (4, 5))
+            shifted = IndexShift(points[0].errors, rows)
+        climbs.append(Climb(task, position, depth, width, seed, ladder, shifted))
     shifts = [
         LevelShift(task, axis, value, metric, "units", 200, distance(task, axis, value), 0.1, 0.0, 9.0)
         for task, metric, (axis, value) in itertools.product(tasks, metrics, levels)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from lengthwise.analyses.evidence import BEYOND, IN_RANGE, Evidence
-from lengthwise.analyses.ladder.encoding import EncodingEffect, encodings
+from lengthwise.analyses.content import StudyContent
+from lengthwise.analyses.evidence import BEYOND, IN_RANGE, INDEX, Evidence
+from lengthwise.analyses.ladder.encoding import EncodingEffect, EncodingsAnalysis, encodings
 from planted_evidence import Place, planted
 
 
@@ -103,3 +104,61 @@ class TestEncodings:
 
     def test_one_encoding_has_no_pair(self):
         assert encodings(planted(better_beyond, positions=("rope",))).effects == ()
+
+
+def shifts_only(place: Place) -> float:
+    """Longer problems cost both the same; moved positions cost the learned table 0.3 and rope nothing."""
+    return 0.05 + (0.3 if place.position == "learned" else 0.0) + 0.001 * place.width / (place.depth + place.seed)
+
+
+class TestIndexShift:
+    def test_index_shift_and_length_are_kept_apart(self):
+        risk = lambda p: 0.05 if p.axis == "training" else 0.45 + 0.001 * p.width  # noqa: E731
+        found = encodings(planted(risk, positions=("learned", "rope"), seeds=(1, 2), moved=shifts_only))
+        places = {effect.place: effect for effect in found.effects}
+        assert list(places) == [IN_RANGE, INDEX, "depth", "branching", "content", BEYOND]
+        assert places[INDEX].difference == pytest.approx(0.3)
+        assert places[INDEX].decided
+        assert places["depth"].difference == pytest.approx(0)
+
+    def test_only_models_that_learned_and_were_measured(self):
+        def risk(place: Place) -> float:
+            return 0.5 if place.width == 16 else 0.05
+
+        effect = encodings(planted(risk, positions=("learned", "rope"), moved=shifts_only)).at(INDEX)[0]
+        assert (effect.pairs, effect.measured) == (18, 27)
+        assert encodings(planted(risk, positions=("learned", "rope"))).at(INDEX) == []
+
+    def test_what_would_have_been_detected_is_said_where_nothing_is_decided(self):
+        rng = np.random.default_rng(3)
+        noise = lambda p: 0.1 if p.axis == "training" else 0.3 + float(rng.normal(0, 0.05))  # noqa: E731
+        effect = encodings(planted(noise, seeds=(0, 1), levels=(("training", 0), ("depth", 4)))).at("depth")[0]
+        known = effect.claim.evidence
+        assert known["decided"] == effect.decided
+        assert 0 < known["detectable"] < 0.1
+        assert known["detectable_over"] > 0
+        assert "encodings.these_tasks" in [a.key for a in effect.claim.assumptions]
+
+    def test_tasks_that_contradict_each_other_decide_nothing_for_others(self):
+        """For these tasks the difference is certain; for other tasks like these it is not."""
+
+        def risk(place: Place) -> float:
+            gain = {"one": 0.3, "two": 0.1, "three": -0.1}[place.task] * (place.position == "rope")
+            return 0.05 if place.axis == "training" else 0.4 - gain + 0.001 * place.width * place.depth
+
+        effect = encodings(planted(risk, seeds=(0, 1))).at(BEYOND)[0]
+        assert effect.claim.evidence["p_value"] < 0.05
+        assert effect.decided
+        low, high = effect.claim.evidence["over"]
+        assert low < 0 < high
+
+    def test_tables(self):
+        evidence = planted(lambda p: 0.05, positions=("learned", "rope", "alibi"), moved=shifts_only)
+        study = StudyContent("planted", (), evidence=evidence, pictures=False)
+        record = EncodingsAnalysis().analyse(study)
+        answer, index = record.table("encodings.answer"), record.table("encodings.index")
+        assert len(answer.rows) == 3 * 3
+        assert [row["encoding"] for row in index.records()] == ["learned", "rope", "alibi"]
+        assert index.records()[0]["increase"] == pytest.approx(0.3, abs=0.1)
+        effects = [effect for place in (INDEX, "depth", BEYOND) for effect in encodings(evidence).at(place)]
+        assert [row["detectable"] is None for row in answer.records()] == [effect.decided for effect in effects]

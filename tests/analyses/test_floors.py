@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear
+from scipy.optimize import least_squares, lsq_linear
 
 from lengthwise.analyses.evidence import FARTHEST, IN_RANGE
 from lengthwise.analyses.ladder.floor_fit import EXPONENTS, fit_floor, fit_lines, floor_interval, powers
+from lengthwise.analyses.ladder.floor_profile import profile_floor
 from lengthwise.analyses.ladder.floors import PLACES, floors
 from planted_evidence import Place, planted
 
@@ -129,3 +130,87 @@ class TestFloors:
         found = floors(planted(falling, levels=(("training", 0),)))
         assert [floor.floor for floor in found.at(FARTHEST)] == [None] * 18
         assert found.verdict(FARTHEST).status == "unknown"
+
+
+SIX = (16, 24, 32, 48, 64, 96)
+
+
+def noisy_risks(rng: np.random.Generator, floor: float, scale: float, exponent: float, seeds: int = 5) -> np.ndarray:
+    """Risks [seeds, widths] around floor + scale width^-exponent."""
+    return np.clip(floor + scale * powers(SIX, exponent) + rng.normal(0, 0.02, (seeds, len(SIX))), 0, 1)
+
+
+class TestProfile:
+    def test_a_planted_floor_without_noise(self):
+        truth = 0.2 + 6 * powers(SIX, 1.0)
+        fit, interval = profile_floor(SIX, np.array([truth, truth]))
+        assert fit.floor == pytest.approx(0.2, abs=0.01)
+        assert fit.exponent == pytest.approx(1.0, rel=0.05)
+        assert interval is not None
+        assert (interval.low, interval.high) == pytest.approx((0.2, 0.2), abs=0.01)  # as fine as the grid is
+
+    def test_the_best_is_no_worse_than_scipys(self):
+        rng = np.random.default_rng(4)
+        for _ in range(20):
+            risks = noisy_risks(rng, rng.uniform(0, 0.3), rng.uniform(1, 6), rng.uniform(0.4, 1.5))
+            mean = risks.mean(axis=0)
+            fit, _ = profile_floor(SIX, risks)
+            theirs = least_squares(
+                lambda v, mean=mean: v[0] + v[1] * powers(SIX, v[2]) - mean,
+                (0.1, 2, 1),
+                bounds=([0, 0, 0.1], [1, 90, 3]),
+            )
+            assert fit.residual**2 * len(SIX) <= 2 * theirs.cost + 2e-5
+
+    @pytest.mark.parametrize(
+        ("floor", "scale", "exponent", "least"),
+        [(0.2, 30, 1.5, 0.95), (0.3, 8, 1.2, 0.8)],  # the share of draws in which the floor is found
+    )
+    def test_a_floor_is_found_and_covered(self, floor, scale, exponent, least):
+        rng = np.random.default_rng(5)
+        draws = [profile_floor(SIX, noisy_risks(rng, floor, scale, exponent))[1] for _ in range(100)]
+        assert sum(floor in one for one in draws if one) >= 88  # 95 expected
+        assert sum(one.low > 0 for one in draws if one) >= 100 * least
+
+    @pytest.mark.parametrize(("scale", "exponent"), [(2, 0.5), (4, 1.0), (1, 0.25)])
+    def test_none_is_found_where_there_is_none(self, scale, exponent):
+        rng = np.random.default_rng(6)
+        draws = [profile_floor(SIX, noisy_risks(rng, 0.0, scale, exponent))[1] for _ in range(100)]
+        assert sum(one.low > 0 for one in draws if one) <= 12  # 5 expected
+
+    def test_one_seed_has_no_interval(self):
+        assert profile_floor(SIX, np.array([[0.5, 0.4, 0.35, 0.3, 0.28, 0.27]]))[1] is None
+
+    def test_six_widths_use_it(self):
+        rng = np.random.default_rng(7)
+
+        def risk(place: Place) -> float:
+            floor = 0.0 if place.axis == "training" else 0.4 / place.depth
+            return min(1.0, max(0.0, floor + 20 * place.width**-1.5 + float(rng.normal(0, 0.01))))
+
+        found = floors(planted(risk, tasks=("one",), widths=SIX, seeds=(0, 1, 2)))
+        assert all(one.free for one in found.floors)
+        held = [0.4 / one.depth in one.interval for one in found.at(FARTHEST) if one.interval]
+        assert len(held) == 6 and sum(held) >= 4
+        assert all(one.found for one in found.at(FARTHEST))
+        assert sum(bool(one.found) for one in found.at(IN_RANGE)) <= 2
+        claim = found.at(FARTHEST)[0].claim()
+        assert "floors.free_shape" in [a.key for a in claim.assumptions]
+        least = found.at(FARTHEST)[0].barron
+        points = zip(SIX, found.at(FARTHEST)[0].risks, strict=True)
+        assert least is not None and all(least / width >= risk - 1e-12 for width, risk in points)
+
+    def test_each_task_and_encoding_alone(self):
+        """The floor of one layer is 0.3 above that of three with rope, and the same with the other encoding."""
+        rng = np.random.default_rng(8)
+
+        def risk(place: Place) -> float:
+            floor = 0.4 - 0.15 * (place.depth - 1) * (place.position == "rope")
+            return min(1.0, max(0.0, floor + 20 * place.width**-1.5 + float(rng.normal(0, 0.01))))
+
+        found = floors(planted(risk, tasks=("one",), widths=SIX, seeds=(0, 1, 2), levels=(("training", 0),)))
+        steps = {claim.evidence["position"]: claim for claim in found.steps}
+        assert steps["rope"].value == pytest.approx(0.3, abs=0.05)
+        assert steps["rope"].interval is not None and 0.3 in steps["rope"].interval
+        assert steps["rope"].evidence["decided"] and not steps["learned+offset"].evidence["decided"]
+        assert all(step in found.claims() for step in found.steps)

@@ -18,7 +18,7 @@ from synthetic_ladders import synthetic_evidence
 FEW = LadderProbe(12, 4, 4)
 
 
-LADDER = ["risk", "floors", "collapse", "bound", "thresholds", "encodings", "levels", "traces"]
+LADDER = ["risk", "floors", "collapse", "bound", "constants", "thresholds", "encodings", "levels", "traces"]
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def records(study) -> dict[str, Record]:
 
 
 def test_the_sections_come_in_their_order(small):
-    assert list(small)[:9] == [*LADDER, "reach"] and not any(record.failed for record in small.values())
+    assert list(small)[:10] == [*LADDER, "reach"] and not any(record.failed for record in small.values())
     assert PageLayout.of(small["traces"]).widget["name"] == "traces"
 
 

@@ -83,7 +83,14 @@ def _list(help_text: str) -> list[str]:
 
 
 STUDIES = ("study status", "study show", "study export", "study rebuild", "report")
-WITHOUT_CHANCE = ("ask", "advise", "bound plan", "bound contrastive", *STUDIES)  # nothing there is random
+WITHOUT_CHANCE = (
+    "ask",
+    "advise",
+    "bound plan",
+    "bound contrastive",
+    "bound width",
+    *STUDIES,
+)  # nothing there is random
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.depth import barron_width, deep_width
+from lengthwise.oracle.depth import barron_error, barron_width, deep_width
 from lengthwise.seeds import Floats, Seeds
 
 
@@ -114,3 +114,20 @@ def test_widths() -> None:
     for bad in (lambda: barron_width(0, 1), lambda: deep_width(0.1, 0, 1)):
         with pytest.raises(UsageError):
             bad()
+
+
+def test_errors_of_a_width() -> None:
+    error, wrong = barron_error(3600, constant=2.0, radius=1.5)
+    assert error.value == pytest.approx(0.1) and wrong.value == pytest.approx(0.04)
+    assert barron_width(0.1, constant=2.0, radius=1.5).value == 3600
+    assert barron_error(1, constant=2.0)[1].status == "vacuous"
+
+
+def test_no_drawn_network_answers_wrongly_more_often_than_its_squared_error_allows() -> None:
+    """Targets 0 and 1 and any estimate: the share of wrong answers is at most four times the mean square."""
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        target = rng.integers(0, 2, 50)
+        estimate = target + rng.normal(0, rng.uniform(0.05, 1.5), 50) * (rng.random(50) < rng.random())
+        wrong = np.mean((estimate > 0.5) != (target == 1))
+        assert wrong <= 4 * np.mean((estimate - target) ** 2) + 1e-12

@@ -26,8 +26,8 @@ def test_54_models_are_under_4_megabytes(page):
 
 def test_the_answer_comes_first_and_every_link_leads_somewhere(page):
     ids = re.findall(r'<section id="([\w-]+)"', page)
-    ladder = ["floors", "collapse", "bound", "thresholds", "encodings", "levels", "traces"]
-    assert ids[:9] == ["answer", *ladder, "reach"] and ids[-3:] == ["runs", "claims", "specification"]
+    ladder = ["floors", "collapse", "bound", "constants", "thresholds", "encodings", "levels", "traces"]
+    assert ids[:10] == ["answer", *ladder, "reach"] and ids[-3:] == ["runs", "claims", "specification"]
     links = re.findall(r'<a href="#([\w-]+)"', page)
     assert set(links) <= set(ids) and {*ladder, "reach"} <= set(links)
     assert page.index('data-shows="risk"') < page.index('id="floors"')

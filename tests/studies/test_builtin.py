@@ -31,7 +31,7 @@ def planned(name: str) -> list[Plan]:
 def test_names_and_questions() -> None:
     assert set(builtin_names()) == {
         *("arithmetic", "atlas", "bound", "huang2025", "plateaus", "positions", "quick", "recipes", "search54"),
-        *("retrieval", "sharpness", "state_tracking", "temperature"),
+        *("depth_width", "retrieval", "sharpness", "state_tracking", "temperature"),
     }
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120

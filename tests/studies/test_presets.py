@@ -14,6 +14,7 @@ from lengthwise.errors import UnknownName, UsageError
 from lengthwise.positions import make_position, positions
 from lengthwise.positions.wrapping import Offset, RandomFloats, Randomized
 from lengthwise.probes.curve import CurveProbe
+from lengthwise.probes.index_shift import IndexShiftProbe
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study, builtin_presets
@@ -140,13 +141,22 @@ def test_an_override_gives_one_task_a_probe_or_takes_it_away() -> None:
 
 @pytest.mark.system
 def test_search54_is_54_configurations_with_equal_training_in_every_preset() -> None:
-    assert builtin_presets()["search54"] == ("small", "full", "extended")
-    for preset, seeds, encodings in (("small", 1, 2), ("full", 3, 2), ("extended", 1, 19)):
+    assert builtin_presets()["search54"] == ("small", "full", "encodings", "steep", "extended")
+    wanted = (("small", 1, 54), ("full", 3, 54), ("encodings", 3, 72), ("steep", 1, 54), ("extended", 1, 27 * 19))
+    for preset, seeds, configurations in wanted:
         study = Study.read("search54", preset)
         made = plans(study)
-        assert len(made) == 27 * encodings * len(study.seeds) and len(study.seeds) >= seeds
+        assert len(made) == configurations * len(study.seeds) and len(study.seeds) >= seeds
         assert len({repr(plan.recipe) for plan in made}) == 1, "unequal training would fake an effect of size"
-        assert all([type(probe) for probe in plan.probes] == [CurveProbe, LadderProbe] for plan in made)
+        assert all([type(probe) for probe in plan.probes[:2]] == [CurveProbe, LadderProbe] for plan in made)
+        assert all((IndexShiftProbe in map(type, plan.probes)) == (preset != "steep") for plan in made)
+
+
+def test_depth_width_has_the_layers_and_widths_of_a_floor() -> None:
+    for preset, seeds in (("small", 2), ("full", 3)):
+        study = Study.read("depth_width", preset)
+        assert len(study.model["width"]) >= 6 and (min(study.model["depth"]), max(study.model["depth"])) == (1, 8)
+        assert len(study.seeds) == seeds and study.analyses[0] == "floors"
 
 
 def test_extended_has_every_encoding() -> None:
@@ -164,6 +174,6 @@ def test_presets_on_the_command_line(tmp_path: Path) -> None:
         return subprocess.run(command, text=True, capture_output=True, cwd=tmp_path, check=False)
 
     listed = said("--list")
-    assert "small (unless another is named), full, extended" in listed.stdout
+    assert "small (unless another is named), full, encodings, steep, extended" in listed.stdout
     unknown = said("search54", "--preset", "fll")
     assert unknown.returncode == 2 and unknown.stderr.count("\n") == 1 and "did you mean 'full'" in unknown.stderr

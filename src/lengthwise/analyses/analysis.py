@@ -52,7 +52,7 @@ analyses: Registry[Analysis] = Registry(
 )
 
 
-_LADDER = ("risk", "floors", "collapse", "bound", "thresholds", "encodings", "levels", "traces")
+_LADDER = ("risk", "floors", "collapse", "bound", "constants", "thresholds", "encodings", "levels", "traces")
 _BEFORE, _AFTER = ("reach", "curves"), ("guarantee", "agreement", "published")
 _LAST = ("seeds", "training", "comparisons")
 

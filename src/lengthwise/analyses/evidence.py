@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from lengthwise.messages import explain, sentence
+from lengthwise.probes.index_shift import IndexShift
 from lengthwise.probes.ladder.levels import Ladder, LevelPoint
 from lengthwise.probes.probe import named as probed
 from lengthwise.records import Assumption, Record
@@ -21,7 +22,8 @@ from lengthwise.studies.record import RunRecord
 from lengthwise.studies.summary import StudySummary
 from lengthwise.tasks.ladder import TRAINING
 
-IN_RANGE, FARTHEST, BEYOND = "in_range", "farthest", "beyond"  # any other place is the name of an axis
+# Any other place is the name of an axis. INDEX is no level: the training range at other positions.
+IN_RANGE, FARTHEST, BEYOND, INDEX = "in_range", "farthest", "beyond", "index"
 DEPTH = "depth"
 LEARNED = 0.15  # risk in the training range up to which a model is said to have learned
 _ROUNDING = 1e-9
@@ -31,6 +33,7 @@ explain(
         "place.in_range": "in range",
         "place.farthest": "farthest depth",
         "place.beyond": "all levels beyond training",
+        "place.index": "index shift",
         "place.axis": "levels of {axis}",
         "ladder.learned": "learned means a risk of at most {learned:g} in range, so {share:.0%} of the tokens right "
         "or more",
@@ -62,7 +65,8 @@ class Configuration(NamedTuple):
 
 @dataclass(frozen=True)
 class Climb:
-    """One trained model and its ladder. `position` is the encoding's spec; `seed` that of training."""
+    """One trained model and its ladder. `position` is the encoding's spec; `seed` that of training; `moved` is what
+    moving all positions does in the training range, where that was measured."""
 
     task: str
     position: str
@@ -70,6 +74,7 @@ class Climb:
     width: int
     seed: int
     ladder: Ladder
+    moved: IndexShift | None = None
 
     @property
     def configuration(self) -> Configuration:
@@ -84,11 +89,16 @@ class Climb:
         return [max(along, key=lambda point: point.value)] if along and place == FARTHEST else along
 
     def risk_at(self, place: str) -> float | None:
-        """The mean risk over the levels of a place; None where none was measured."""
+        """The mean risk over the levels of a place, or over index shifts; None where none was measured."""
+        if place == INDEX:
+            return self.moved and self.moved.moved_risk
         return mean(point.risk for point in self.points_at(place))
 
     def increase_at(self, place: str) -> float | None:
-        """The mean risk over the levels of a place minus the risk in range; None where either was not measured."""
+        """The mean risk over the levels of a place minus the risk in range; None where either was not measured. After
+        an index shift the risk of the very same items is subtracted."""
+        if place == INDEX:
+            return self.moved and self.moved.increase
         there, in_range = self.risk_at(place), self.risk_at(IN_RANGE)
         return None if there is None or in_range is None else there - in_range
 
@@ -134,19 +144,20 @@ class Evidence:
 def evidence_of(runs: Iterable[RunRecord], shifts: Iterable[Mapping[str, Any]]) -> Evidence | None:
     """The ladders of these runs with the distances of their levels, as far as they are known; None without ladders."""
     records = [(run, record) for run in runs if (record := run.record("ladder"))]
-    climbs = [_climb({**run.settings, **vars(run)}, record) for run, record in records]
+    climbs = [_climb({**run.settings, **vars(run)}, record, run.record("index_shift")) for run, record in records]
     return _evidence(climbs, shifts) if climbs else None
 
 
 def summed_up(summary: StudySummary) -> Evidence:
     """The same from a file that `lengthwise study export --summary` wrote; its ladders have no examples."""
-    found = [(row, probed(records.values(), "ladder")) for row, records in summary.runs]
-    return _evidence([_climb(row, record) for row, record in found if record], summary.shifts)
+    found = [(row, *(probed(own.values(), name) for name in ("ladder", "index_shift"))) for row, own in summary.runs]
+    return _evidence([_climb(row, record, moved) for row, record, moved in found if record], summary.shifts)
 
 
-def _climb(row: Mapping[str, Any], record: Record) -> Climb:
+def _climb(row: Mapping[str, Any], record: Record, moved: Record | None) -> Climb:
     depth, width = int(row["depth"]), int(row["width"])
-    return Climb(row["task"], row["position"], depth, width, row["seed"], Ladder.from_record(record))
+    shifted = None if moved is None or moved.failed else IndexShift.from_record(moved)
+    return Climb(row["task"], row["position"], depth, width, row["seed"], Ladder.from_record(record), shifted)
 
 
 def _evidence(climbs: Sequence[Climb], shifts: Iterable[Mapping[str, Any]]) -> Evidence:
@@ -199,4 +210,5 @@ def layers_text(depth: int) -> str:
 
 def place_text(place: str) -> str:
     """A place in words."""
-    return sentence(f"place.{place}" if place in (IN_RANGE, FARTHEST, BEYOND) else "place.axis", {"axis": place})
+    known = place in (IN_RANGE, FARTHEST, BEYOND, INDEX)
+    return sentence(f"place.{place}" if known else "place.axis", {"axis": place})

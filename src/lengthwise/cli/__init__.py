@@ -29,6 +29,7 @@ COMMANDS = {
     "bound plan": "what a training run could guarantee, and what it takes",
     "bound shift": "the largest error that a shift can cause, term by term",
     "bound contrastive": "bound the InfoNCE loss of an encoder from embeddings",
+    "bound width": "what width can take away, for a target of known constant",
     "contexture": "what contexts can teach, and how much of it a model has",
     "particles": "tokens on a sphere that attract each other: do they gather?",
     "particles phases": "phase diagram: when is it one cluster, by beta and d",

@@ -130,6 +130,24 @@ def bound_contrastive(parser: Parser) -> None:
     parser.seed_help = ""
 
 
+def bound_width(parser: Parser) -> None:
+    """Say how small the error of a network of one hidden layer can be made by width, or how wide it must be for an
+    error, for a target whose constant C is known (Barron 1993): a root mean square error of 2 r C / sqrt(units), and
+    for answers of 0 and 1 a share of wrong ones of 16 r² C² / units. C is the integral of |w| |f^(w)|, f^ being the
+    Fourier transform of the target; it is not known for the tasks of this package.
+
+    The bound is from above and goes to 0, so it leaves no floor that width cannot take away. With --smoothness and
+    --layers the order of the width at a greater depth is added, a heuristic.
+    """
+    parser.add("--constant C", "the first moment of the target's Fourier transform", above_0)
+    parser.add("--units N", "units of the hidden layer: print the error", whole_from(1))
+    parser.add("--error E", "root mean square error to reach: print the units", above_0)
+    parser.add("--radius R", "inputs lie in the ball of this radius (1)", above_0, default=1.0)
+    parser.add("--smoothness S", "spectral smoothness of the target, with --error", above_0)
+    parser.add("--layers L", "hidden layers, with --smoothness (2)", whole_from(1), default=2)
+    parser.seed_help = ""
+
+
 def contexture(parser: Parser) -> None:
     """Say what contexts can teach: how strongly inputs x and contexts a are associated, how fast that decays, and how
     much of it a representation holds, compared with random ones.

@@ -43,6 +43,11 @@ explain(
         "depth.not_looking_back": "a Transformer that looks back at the trace is not of this class",
         "depth.abstract": "quoted from an abstract or a secondary source; the proof was not checked here",
         "width.enough": "width that is enough, one hidden layer",
+        "width.error": "root mean square error that {units} units need not exceed, one hidden layer",
+        "width.wrong": "share of wrong answers that {units} units need not exceed, one hidden layer",
+        "width.answers": "answers are 0 or 1 and the network's answer is 1 above 1/2, so a wrong one is off by 1/2",
+        "width.no_floor": "the bound is from above and goes to 0 with the width, so it leaves no floor for a fixed "
+        "target; C may grow with the problem",
         "width.deep": "width needed with {layers} hidden layers",
         "width.fourier": "f has a Fourier representation with this first moment C, which must be known",
         "width.ball": "inputs lie in the ball of this radius; the error is a root mean square, not a maximum",
@@ -162,6 +167,22 @@ def barron_width(error: float, constant: float, radius: float = 1.0) -> Claim:
     given = tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists")))
     evidence = {"error": error, "constant": constant, "radius": radius, "formula": "ceil((2 r C / error)²)"}
     return Claim("width.enough", value, "units", "proved", "holds", None, given, BARRON, evidence)
+
+
+def barron_error(units: int, constant: float, radius: float = 1.0) -> list[Claim]:
+    """What so many units need not exceed: the root mean square error e = 2 r C / sqrt(n), and for answers of 0 and 1
+    the share of wrong ones, 4 e². (A wrong answer is off by 1/2 or more, so their share is at most 4 E[(f - y)²].)"""
+    _positive(units=units, constant=constant, radius=radius)
+    error = 2 * radius * constant / math.sqrt(units)
+    given = tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists", "width.no_floor")))
+    evidence = {"units": units, "constant": constant, "radius": radius, "formula": "2 r C / sqrt(n)"}
+    wrong, answers = 4 * error**2, (*given, Assumption("width.answers"))
+    status = "vacuous" if wrong >= 1 else "holds"
+    of_answers = {**evidence, "formula": "16 r² C² / n"}
+    return [
+        Claim("width.error", error, "", "proved", "holds", None, given, BARRON, evidence),
+        Claim("width.wrong", min(1.0, wrong), "of answers", "proved", status, None, answers, BARRON, of_answers),
+    ]
 
 
 def deep_width(error: float, smoothness: float, layers: int) -> Claim:

@@ -183,3 +183,22 @@ def test_other_tasks_climb_their_size_to_three_times_that_of_training(spec: str,
 def test_a_task_that_ends_at_the_training_size_has_no_ladder() -> None:
     with pytest.raises(UsageError, match="has no items beyond size 6, so there is no ladder"):
         ladder_of(tasks.make("associative_recall:keys=6"), 6)
+
+
+@pytest.mark.parametrize("name", ["subset_sum", "countdown", "tree_maze"])
+def test_small_steps(name):
+    """`height` cuts every axis short, `slide` moves the training range on; neither changes an item."""
+    plain, shaped = tasks.make(name), tasks.make(f"{name}:height=3,slide=3")
+    levels = ladder_of(shaped, 4)
+    assert [level.name for level in levels if level.axis == "depth"] == ["depth 5", "depth 6", "depth 7"]
+    assert [level.sizes for level in levels if level.axis == "slide"] == [(3, 4, 5), (4, 5, 6), (5, 6, 7)]
+    assert len(levels) == 1 + 3 * 3 + 3
+    assert list(dict.fromkeys(level.axis for level in levels)) == ["training", "depth", "branching", "content", "slide"]
+    one, two = (task.draw(4, 0, range(5), role="test") for task in (plain, shaped))
+    assert (one.prompts == two.prompts).all() and (one.answers == two.answers).all()
+
+
+def test_ladders_that_cannot_be():
+    for spec in ("subset_sum:height=0", "subset_sum:slide=-1"):
+        with pytest.raises(UsageError):
+            ladder_of(tasks.make(spec), 3)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lengthwise.analyses.evidence import BEYOND, FARTHEST, IN_RANGE, LEARNED, Evidence, has_learned
+from lengthwise.analyses.evidence import BEYOND, FARTHEST, IN_RANGE, INDEX, LEARNED, Evidence, has_learned
 from lengthwise.analyses.ladder.bound import bound
 from lengthwise.analyses.ladder.encoding import EncodingEffect, Encodings, encodings, trained_at_offsets
 from lengthwise.analyses.ladder.floor_fit import FEWEST_WIDTHS
@@ -130,8 +130,10 @@ def _widest(effects: Sequence[EncodingEffect]) -> EncodingEffect | None:
 
 
 def _certain(effect: EncodingEffect, pairs: int) -> bool:
-    """Whether p < 0.05 when corrected for the number of pairs that were looked at (Bonferroni)."""
-    return effect.claim.evidence.get("p_value", 1.0) * pairs < 0.05
+    """Whether the interval, if there is one, excludes 0, and p < 0.05 when corrected for the number of pairs that were
+    looked at (Bonferroni)."""
+    clear = effect.claim.interval is None or effect.decided
+    return clear and effect.claim.evidence.get("p_value", 1.0) * pairs < 0.05
 
 
 def _same_pair(effect: EncodingEffect | None, effects: Sequence[EncodingEffect]) -> EncodingEffect | None:
@@ -171,7 +173,7 @@ def _of_effect(effect: EncodingEffect) -> dict[str, Any]:
 def _by_axis(effect: EncodingEffect, every: Encodings) -> str:
     """The differences along each axis, where their signs differ."""
     same = [one for one in every.effects if (one.first, one.second) == (effect.first, effect.second)]
-    along = {one.place: one.difference for one in same if one.place not in (IN_RANGE, BEYOND) and one.difference}
+    along = {one.place: one.difference for one in same if one.place not in (IN_RANGE, INDEX, BEYOND) and one.difference}
     if len({difference > 0 for difference in along.values()}) < 2:
         return ""
     axes = listed([f"{axis} {value:+.3f}" for axis, value in along.items()], len(along))

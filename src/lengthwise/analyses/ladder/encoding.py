@@ -3,6 +3,9 @@
 An encoding that learns less in range has more risk everywhere, beyond training too, and that says nothing about the
 shift. So beyond training the increase of the risk over that in range is compared, and only where both models of a pair
 learned their range. In range the risks themselves are compared, over all pairs: that is how well each encoding learns.
+
+A longer problem has more tokens, and has them at later positions. The index shift is the second alone: the problems of
+training, moved (`probes/index_shift`). Intervals are those of `statistics.blocked`, tasks being the blocks.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.evidence import (
     BEYOND,
     IN_RANGE,
+    INDEX,
     LEARNED_VALUES,
     SHARED_ITEMS,
     Climb,
@@ -33,6 +37,7 @@ from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.figures.style import PALETTE, alt, ends_of, hover, rule_at, template_of
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption, Claim, Figure, Record, Table, columns
+from lengthwise.statistics.blocked import BlockedMean, blocked_mean
 from lengthwise.statistics.paired import paired_over_tasks
 
 MOST_PAIRS = 15  # pairs of encodings that are drawn
@@ -61,9 +66,20 @@ explain(
         "encodings.figure": "{first} minus {second}",
         "encodings.words": "{first} minus {second}: the difference of the risk in range and of its increase beyond, "
         "with intervals.",
+        "encodings.these_tasks": "the interval is for other configurations of these tasks ({tasks}); whether other "
+        "tasks would show the same is asked by the interval over tasks",
+        "encodings.answer": "Index shift and longer problems, pair by pair",
+        "encodings.answer_note": "Increase of the risk with the first encoding minus that with the second, and its "
+        "interval for these tasks. An encoding matters where that excludes 0. Where it does not, detectable is the "
+        "smallest difference that would have been found with probability 80 %. The last two columns are the interval "
+        "for other tasks like these.",
+        "encodings.index_table": "What moving all positions does",
+        "encodings.index_note": "Means over the models that learned, on the same items of the training range. Changed: "
+        "tokens for which the model would write another one than without the shift.",
         "encodings.table": "Every pair at every place",
-        "encodings.table_note": "The last two columns are the differences over all pairs, learned or not; nothing is "
-        "concluded from them.",
+        "encodings.table_note": "From and to: the interval for these tasks. Then that for other tasks like these, and "
+        "the smallest difference that it would have found with probability 80 %. The last two columns are the "
+        "differences over all pairs, learned or not; nothing is concluded from them.",
     }
 )
 
@@ -87,7 +103,8 @@ class EncodingsAnalysis(LadderAnalysis):
         layout = PageLayout(notes=tuple(notes), claims=0, columns=3 if len(figures) > 2 else 2)
         text = (sentence("encodings.text", LEARNED_VALUES), *offsets)
         claims = (effect.claim for effect in (*result.effects, *result.by_task))
-        return arranged("encodings", layout, text, claims, [_table(result)], figures)
+        tables = [_answer_table(result, evidence), *_index_table(evidence), _table(result)]
+        return arranged("encodings", layout, text, claims, tables, figures)
 
     def says(self, evidence: Evidence) -> bool:
         return any(effect.difference is not None for effect in encodings(evidence).effects)
@@ -95,11 +112,12 @@ class EncodingsAnalysis(LadderAnalysis):
 
 @dataclass(frozen=True)
 class EncodingEffect:
-    """The first encoding minus the second at one place: IN_RANGE, an axis, or BEYOND (all axes).
+    """The first encoding minus the second at one place: IN_RANGE, INDEX (moved positions), an axis, or BEYOND (all).
 
     A pair is two models of one task, depth, width and seed. In range the risks of all pairs are compared; elsewhere
     the increases over the risk in range, of the `pairs` (out of `measured`) in which both models learned. `claim` has
-    the mean difference, its interval and p. `task` is empty for all tasks together.
+    the mean difference, its interval and p; `blocked` the same difference with both intervals, and what they would have
+    found. `task` is empty for all tasks together.
 
     `risk_of_all` and `increase_of_all` are the mean differences over all pairs, whether they learned or not.
     """
@@ -113,6 +131,12 @@ class EncodingEffect:
     risk_of_all: float | None = None
     increase_of_all: float | None = None
     task: str = ""
+    blocked: BlockedMean | None = None
+
+    @property
+    def decided(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.claim.interval is not None and 0.0 not in self.claim.interval
 
     @property
     def difference(self) -> float | None:
@@ -138,7 +162,8 @@ class Encodings:
 @functools.lru_cache(maxsize=4)
 def encodings(evidence: Evidence) -> Encodings:
     """Every pair of encodings, in the order in which the study names them."""
-    places = (IN_RANGE, *evidence.axes, BEYOND)
+    index = (INDEX,) if any(climb.moved for climb in evidence.climbs) else ()
+    places = (IN_RANGE, *index, *evidence.axes, BEYOND)
     tasks = evidence.tasks
     of: dict[str, dict[Pair, Climb]] = {}
     for climb in evidence.climbs:
@@ -178,6 +203,8 @@ def _effect(
     key = "encodings.risk" if inside else "encodings.increase"
     about = {"first": names[0], "second": names[1], "place": place_text(place), "of_task": f" ({task})" if task else ""}
     claim = paired_over_tasks(key, first, second, about=about, unit="risk")
+    blocked = _blocked(ones, twos, kept, lambda climb: measure(climb, place))
+    claim = _with_blocks(claim, blocked, len({pair[0] for pair in kept}))
     own = (SHARED_ITEMS, _SAME_TRAINING, *(() if inside else (_CHOSEN,)), *assumptions)
     sides = [(ones[pair], twos[pair]) for pair in both]
     risk = _mean_difference(sides, place, Climb.risk_at)
@@ -189,7 +216,41 @@ def _effect(
         "increase_of_all": increase,
     }
     claim = dataclasses.replace(claim, assumptions=(*claim.assumptions, *own), evidence={**claim.evidence, **evidence})
-    return EncodingEffect(*names, place, claim.evidence["n"], len(both), claim, risk, increase, task)
+    return EncodingEffect(*names, place, claim.evidence["n"], len(both), claim, risk, increase, task, blocked)
+
+
+def _blocked(
+    ones: Mapping[Pair, Climb],
+    twos: Mapping[Pair, Climb],
+    pairs: Sequence[Pair],
+    measure: Callable[[Climb], float | None],
+) -> BlockedMean | None:
+    """The mean difference with tasks as blocks, and configurations with their seeds as what they hold."""
+    blocks: dict[str, dict[str, list[float]]] = {}
+    for pair in pairs:
+        one, two = measure(ones[pair]), measure(twos[pair])
+        if one is not None and two is not None:
+            task, depth, width, _ = pair
+            blocks.setdefault(task, {}).setdefault(f"depth {depth}, width {width}", []).append(one - two)
+    return blocked_mean(blocks) if blocks else None
+
+
+def _with_blocks(claim: Claim, blocked: BlockedMean | None, tasks: int) -> Claim:
+    """The claim with the interval that its blocks give; where it includes 0, with what would have been found."""
+    if blocked is None or blocked.spread is None:
+        return claim
+    over = blocked.over
+    found = {
+        "decided": blocked.spread.excludes_zero,
+        "detectable": blocked.spread.detectable,
+        "over": over and [over.interval.low, over.interval.high],
+        "detectable_over": over and over.detectable,
+    }
+    note = Assumption("encodings.these_tasks", "assumed", {"tasks": tasks})
+    evidence = {**claim.evidence, **found}
+    return dataclasses.replace(
+        claim, interval=blocked.spread.interval, assumptions=(*claim.assumptions, note), evidence=evidence
+    )
 
 
 def _mean_difference(
@@ -255,10 +316,53 @@ def _template(places: int) -> dict[str, Any]:
     return template_of(layers.properties(width=330, height=34 * places))
 
 
+def _answer_table(result: Encodings, evidence: Evidence) -> Table:
+    """Index shift, longer problems and all levels, for every pair."""
+    described = columns(
+        "first:text encoding | second:text minus | place:text | pairs:text both learned | difference | low from | "
+        "high to | detectable | over_low other tasks, from | over_high to"
+    )
+    places = dict.fromkeys((INDEX, *evidence.axes[:1], BEYOND))
+    rows = []
+    for one in (effect for place in places for effect in result.at(place)):
+        spread = one.blocked and one.blocked.spread
+        missed = spread.detectable if spread and not spread.excludes_zero else None
+        start = (one.first, one.second, place_text(one.place), f"{one.pairs} of {one.measured}", one.difference)
+        rows.append((*start, *(one.ends or (None, None)), missed, *_over(one)[:2]))
+    title, note = sentence("encodings.answer"), sentence("encodings.answer_note")
+    return Table("encodings.answer", described, tuple(rows), title, note)
+
+
+def _over(effect: EncodingEffect) -> tuple[float | None, float | None, float | None]:
+    """The interval for other tasks, and what it would have found."""
+    over = effect.blocked.over if effect.blocked else None
+    return (over.interval.low, over.interval.high, over.detectable) if over else (None, None, None)
+
+
+def _index_table(evidence: Evidence) -> list[Table]:
+    """What an index shift does with each encoding; none where it was not measured."""
+    described = columns(
+        "encoding:text | models:text that learned | risk:share in range | moved:share after the shift | increase | "
+        "changed:share other token written"
+    )
+    rows = []
+    for name in evidence.encodings:
+        measured = [climb for climb in evidence.climbs if climb.position == name and climb.moved]
+        learned = [climb for climb in measured if has_learned([climb])]
+        found = [climb.moved for climb in learned if climb.moved]
+        if measured:
+            means = (mean(one.risk for one in found), mean(one.moved_risk for one in found))
+            more = (mean(one.increase for one in found), mean(one.changed for one in found))
+            rows.append((name, f"{len(learned)} of {len(measured)}", *means, *more))
+    title, note = sentence("encodings.index_table"), sentence("encodings.index_note")
+    return [Table("encodings.index", described, tuple(rows), title, note)] if rows else []
+
+
 def _table(result: Encodings) -> Table:
     described = columns(
         "first:text encoding | second:text minus | place:text | task:text | measure:text compared | pairs:text | "
-        "difference | low from | high to | p_value p | risk_of_all risk, all pairs | "
+        "difference | low from | high to | p_value p | over_low other tasks, from | over_high other tasks, to | "
+        "detectable_over other tasks, detectable | risk_of_all risk, all pairs | "
         "increase_of_all increase, all pairs"
     )
     rows = []
@@ -267,6 +371,6 @@ def _table(result: Encodings) -> Table:
         compared = "risk" if one.place == IN_RANGE else "increase"
         numbers = (one.difference, *(one.ends or (None, None)), one.claim.evidence.get("p_value"))
         every = (one.risk_of_all, one.increase_of_all)
-        rows.append((*start, compared, f"{one.pairs} of {one.measured}", *numbers, *every))
+        rows.append((*start, compared, f"{one.pairs} of {one.measured}", *numbers, *_over(one), *every))
     title, note = sentence("encodings.table"), sentence("encodings.table_note")
     return Table("encodings.pairs", described, tuple(rows), title, note, detail=True)

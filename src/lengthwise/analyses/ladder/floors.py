@@ -4,6 +4,8 @@ The rule: the floor falls with depth if Page's test over tasks and encodings, wi
 and the floor of the shallowest exceeds that of the deepest on average. It is refuted if the shallowest has the lower
 floor, p < 0.05 paired. Otherwise nothing is known. Beyond training only floors count whose models learned their range
 at every width: the risk of the others is what they lack in range, not what the shift costs.
+
+With four widths and two seeds or more the exponent is fitted too (`floor_profile`), else it is not (`floor_fit`).
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ from lengthwise.analyses.evidence import (
     place_text,
 )
 from lengthwise.analyses.ladder.floor_fit import FEWEST_WIDTHS, FloorFit, fit_floor, floor_interval
+from lengthwise.analyses.ladder.floor_profile import FREE_WIDTHS, profile_floor
+from lengthwise.analyses.ladder.floor_steps import floor_steps
 from lengthwise.analyses.ladder.section import LadderAnalysis, encoding_colour, layers_dash, task_panels
 from lengthwise.analyses.layout import PageLayout, arranged, menu_of
 from lengthwise.figures.style import alt, ends_of, hover, template_of
@@ -45,6 +49,7 @@ FEWEST_BLOCKS = 2  # one block of three depths has no order rarer than 1 in 6
 RULE = Assumption("floors.rule", "checked")
 ONLY_LEARNED = Assumption("floors.only_learned", "checked", LEARNED_VALUES)
 SHAPE = Assumption("floors.shape")
+FREE_SHAPE = Assumption("floors.free_shape")
 _STEPS = 12
 
 explain(
@@ -53,6 +58,8 @@ explain(
         "floors.only_learned": "only floors whose models learned at every width are compared (a risk of at most "
         "{learned:g} in range)",
         "floors.shape": "risk is floor + b width^-c with b >= 0 and c between 1/4 and 1; three widths cannot test this",
+        "floors.free_shape": "risk is floor + b width^-a with b >= 0 and a between 0.1 and 3, with noise alike at all "
+        "widths",
         "floors.few_widths": "{fewest} widths or more, not {widths}",
         "floors.one_seed": "one seed shows no spread",
         "floors.few_seeds": "an interval from {seeds} seeds covers less than it says",
@@ -66,13 +73,19 @@ explain(
         "floors.text": "Beyond training, the claim about depth is made only from models that learned their range at "
         "every width (a risk of {learned:g} or less there): the risk of the others is what they lack in range, not "
         "the cost of a shift.",
-        "floors.note": "Points: the measured risk by width, seeds averaged. Lines: the fit floor + b / width^c with c "
-        "from ¼ to 1. At the right, the floor that the fit leaves at any width, with a bar over all floors that some "
-        "such c gives{seeds}.",
+        "floors.note": "Points: the measured risk by width, seeds averaged. Lines: the fit floor + b / width^c. At the "
+        "right, the floor that the fit leaves at any width, with a bar over all floors that are possible: those that "
+        "some c from ¼ to 1 gives, or the 95 % interval where c is fitted too (four widths or more){seeds}. Dotted: "
+        "K / width with the smallest K that is nowhere below a point, the shape that Barron's bound has for the "
+        "answers of a fixed target; it has no floor.",
         "floors.no_fit": "With fewer than three widths no floor can be fitted; points are the measured risk by width.",
         "floors.menu": "Risk",
         "floors.words": "Risk of {task} ({place}) against the width of the model, one line per encoding and number of "
         "layers.",
+        "floors.fits": "Floors, depth by depth",
+        "floors.fits_note": "risk = floor + b / width^c. A floor is found where its interval begins above 0; where "
+        "that begins at 0, a slow decay fits as well. K: the least of K / width, the shape of Barron's bound, that is "
+        "nowhere below a measured risk.",
         "floors.table": "Does the floor fall with depth?",
         "floors.table_note": "Over problems and encodings of which every depth and width learned; with fewer than two "
         "nothing can be said.",
@@ -94,10 +107,10 @@ class FloorsAnalysis(LadderAnalysis):
         fitted = any(floor.fit for floor in shown)
         note = sentence("floors.note", {"seeds": seeds}) if fitted else sentence("floors.no_fit")
         menus = menu_of(figures, "place", "floors.menu", place_text)
-        leading = len(result.falling) + len(result.difference)
+        leading = len(result.falling) + len(result.difference) + len(result.steps)
         layout = PageLayout(notes=(note,), claims=leading, columns=3, menus=menus)
         text = [sentence("floors.text", LEARNED_VALUES)] if fitted else []
-        return arranged("floors", layout, text, result.claims(), [_table(result)], figures)
+        return arranged("floors", layout, text, result.claims(), [_table(result), *_fits(result)], figures)
 
     def says(self, evidence: Evidence) -> bool:
         """Whether a task and encoding has models of one depth and two widths."""
@@ -109,8 +122,9 @@ class FloorsAnalysis(LadderAnalysis):
 class Floor:
     """The floor of one task, encoding and depth (layers) at one place (IN_RANGE, FARTHEST, BEYOND).
 
-    `fit` is None with fewer than three widths; `interval` adds the spread over seeds to the floors that exponents from
-    1/4 to 1 give, None with one seed. `learned` is whether the models of every width learned their training range.
+    `fit` is None with fewer than three widths. `interval` is the profile of the floor where the exponent is `free`;
+    else it adds the spread over seeds to the floors that exponents from 1/4 to 1 give. It is None with one seed.
+    `learned` is whether the models of every width learned their training range.
     """
 
     task: str
@@ -123,10 +137,22 @@ class Floor:
     learned: bool
     fit: FloorFit | None = None
     interval: Interval | None = None
+    free: bool = False
 
     @property
     def floor(self) -> float | None:
         return self.fit.floor if self.fit else None
+
+    @property
+    def found(self) -> bool | None:
+        """Whether the interval excludes a floor of 0; None without an interval."""
+        return None if self.interval is None else self.interval.low > 0
+
+    @property
+    def barron(self) -> float | None:
+        """The least K with K / width nowhere below the measured risks: Barron's bound for answers of 0 and 1 is
+        16 r² C² / units (`oracle.depth.barron_error`), and the units of an MLP are a multiple of the width."""
+        return max((width * risk for width, risk in zip(self.widths, self.risks, strict=True)), default=None)
 
     def claim(self) -> Claim:
         """The floor; without a second seed nobody knows how far it could be off, so it is unknown."""
@@ -137,7 +163,7 @@ class Floor:
             doubt = Assumption("floors.one_seed", "violated")
         else:
             doubt = Assumption("floors.few_seeds", values={"seeds": len(self.seeds)})
-        own = ("task", "position", "depth", "widths", "risks", "seeds", "learned")
+        own = ("task", "position", "depth", "widths", "risks", "seeds", "learned", "found", "barron")
         fitted = ("scale", "exponent", "residual", "low", "high")
         evidence = {name: getattr(self, name) for name in own} | {n: getattr(self.fit, n, None) for n in fitted}
         return Claim(
@@ -147,7 +173,7 @@ class Floor:
             "measured",
             "unknown" if self.interval is None else "holds",
             self.interval,
-            (SHAPE, doubt),
+            (FREE_SHAPE if self.free else SHAPE, doubt),
             Reference("docs/findings.md", "floors"),
             {"place": place_text(self.place), **evidence},
         )
@@ -156,12 +182,14 @@ class Floor:
 @dataclass(frozen=True)
 class Floors:
     """All floors, and for each place whether they fall with depth: the verdict, Page's test over task and encoding
-    (none with fewer than three depths), and shallowest minus deepest, paired."""
+    (none with fewer than three depths), and shallowest minus deepest, paired; `steps` are the same for each task and
+    encoding alone."""
 
     floors: tuple[Floor, ...]
     falling: Mapping[str, Claim]
     page: Mapping[str, Claim]
     difference: Mapping[str, Claim]
+    steps: tuple[Claim, ...] = ()
 
     def at(self, place: str) -> list[Floor]:
         return [floor for floor in self.floors if floor.place == place]
@@ -170,8 +198,8 @@ class Floors:
         return self.falling[place]
 
     def claims(self) -> list[Claim]:
-        groups = (self.falling, self.difference, self.page)
-        return [*(claim for group in groups for claim in group.values()), *(floor.claim() for floor in self.floors)]
+        first, page = (*self.falling.values(), *self.difference.values()), self.page.values()
+        return [*first, *self.steps, *page, *(floor.claim() for floor in self.floors)]
 
 
 @functools.lru_cache(maxsize=4)
@@ -192,7 +220,7 @@ def floors(evidence: Evidence) -> Floors:
         counted = {"blocks": sorted(_complete(own, depths)), "blocks_measured": len(blocks)}
         verdict = _verdict(place, page, differences[place])
         verdicts[place] = dataclasses.replace(verdict, evidence={**verdict.evidence, **counted})
-    return Floors(found, verdicts, pages, differences)
+    return Floors(found, verdicts, pages, differences, tuple(floor_steps(found)))
 
 
 def _floor(task: str, position: str, depth: int, place: str, climbs: Mapping[int, Sequence[Climb]]) -> Floor:
@@ -206,6 +234,9 @@ def _floor(task: str, position: str, depth: int, place: str, climbs: Mapping[int
     table = np.array([[by_width[width][seed] for width in widths] for seed in seeds], dtype=np.float64)
     risks = tuple(table.mean(axis=0).tolist()) if seeds else ()
     learned = all(has_learned(group) for group in climbs.values())
+    if len(widths) >= FREE_WIDTHS and len(seeds) > 1:
+        profiled = profile_floor(widths, table)
+        return Floor(task, position, depth, place, widths, risks, seeds, learned, *profiled, free=True)
     enough = len(widths) >= FEWEST_WIDTHS
     fit, interval = (fit_floor(widths, risks), floor_interval(widths, table)) if enough else (None, None)
     return Floor(task, position, depth, place, widths, risks, seeds, learned, fit, interval)
@@ -291,6 +322,24 @@ def _table(result: Floors) -> Table:
     return Table("floors.falling", described, tuple(rows), title, note, detail=True)
 
 
+def _fits(result: Floors) -> list[Table]:
+    """Every floor that was fitted."""
+    described = columns(
+        "task:text | encoding:text | layers:whole | place:text | widths:whole | seeds:whole | floor | low from | "
+        "high to | found:truth above 0 | exponent | residual | barron K | learned:truth all learned"
+    )
+    rows = []
+    for one in result.floors:
+        if one.fit is not None:
+            ends = (one.interval.low, one.interval.high) if one.interval else (None, None)
+            start = (one.task, one.position, one.depth, place_text(one.place), len(one.widths), len(one.seeds))
+            fitted = (one.fit.exponent, one.fit.residual, one.barron, one.learned)
+            rows.append((*start, one.floor, *ends, one.found, *fitted))
+    title, note = sentence("floors.fits"), sentence("floors.fits_note")
+    free = any(one.free for one in result.floors)
+    return [Table("floors.fits", described, tuple(rows), title, note, detail=not free)] if rows else []
+
+
 def floor_panels(result: Floors, encodings: Sequence[str]) -> list[Figure]:
     """One panel per task and place; none where no model was trained at two widths."""
     shown = [floor for floor in result.floors if len(floor.widths) > 1]
@@ -310,7 +359,7 @@ def floor_panels(result: Floors, encodings: Sequence[str]) -> list[Figure]:
 
 def _data(own: Sequence[Floor], behind: float) -> dict[str, list[dict[str, Any]]]:
     """Measured risks, fitted curves, and floors next to each other behind the largest width."""
-    data: dict[str, list[dict[str, Any]]] = {"measured": [], "fitted": [], "floors": []}
+    data: dict[str, list[dict[str, Any]]] = {"measured": [], "fitted": [], "floors": [], "barron": []}
     for order, floor in enumerate(own):
         layers, fit = layers_text(floor.depth), floor.fit
         model = f"{floor.position}, {layers}" + ("" if floor.learned else " (not all learned)")
@@ -321,6 +370,8 @@ def _data(own: Sequence[Floor], behind: float) -> dict[str, list[dict[str, Any]]
             low, high = min(floor.widths), max(floor.widths)
             between = [low * (high / low) ** (step / _STEPS) for step in range(_STEPS + 1)]  # the axis is logarithmic
             data["fitted"] += [{**held, "width": width, "risk": fit.risk_at(width)} for width in between]
+            curve = [{**held, "width": width, "risk": (floor.barron or 0.0) / width} for width in between]
+            data["barron"] += [row for row in curve if row["risk"] <= 1]
             at = behind * 1.09 ** (order - (len(own) - 1) / 2)
             span = {"low": min(fit.low, fit.floor), "high": max(fit.high, fit.floor)}
             data["floors"].append({**held, "width": at, "risk": fit.floor, **span})
@@ -342,10 +393,11 @@ def _template(widths: Sequence[int], behind: float, layers: Sequence[int], encod
     dash = layers_dash(layers)
     told = hover("model:N", ("width:Q", "", ".0f"), ("risk:Q", "", ".1%"))
     span = hover("model:N", ("risk:Q", "floor", ".1%"), *ends_of(".1%"))
-    fitted, measured, floors = (
-        alt.Chart(alt.NamedData(name)).encode(**look) for name in ("fitted", "measured", "floors")
+    fitted, measured, floors, barron = (
+        alt.Chart(alt.NamedData(name)).encode(**look) for name in ("fitted", "measured", "floors", "barron")
     )
     layers = [
+        barron.mark_line(strokeWidth=0.8, strokeDash=[1, 3], opacity=0.6).encode(detail="model:N"),
         fitted.mark_line(strokeWidth=1.6).encode(strokeDash=dash),
         measured.mark_point(filled=True, size=32, opacity=0.85).encode(tooltip=told),
         floors.mark_rule(strokeWidth=2.5).encode(y=alt.Y("low:Q"), y2="high:Q", strokeDash=dash, tooltip=span),

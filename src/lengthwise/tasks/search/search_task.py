@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from lengthwise.tasks.task import Axis, Task
 
 # One item in so many takes its values from the whole range, so that training shows every token.
 WHOLE_RANGE = 16
+SLIDE = "slide"  # the axis of levels whose sizes are those of training moved on: mixtures of known and larger sizes
 _ATTEMPTS = 500  # one attempt in fifteen is usable in the rarest case of the ladders
 
 
@@ -31,7 +32,14 @@ class SearchTask(Task):
     `size` counts the depth. `branching` and `content` are settings: the values or labels of an item are of the `span`
     numbers up to `content`, and in one item of sixteen of all numbers up to `top`, so that every token is known from
     training. `lengthwise.tasks.ladder` shifts one of depth, branching and content at a time.
+
+    `height` and `slide` shape that ladder and change no item: how many levels each axis has at most, and how many
+    levels move the training range on by one size each. Training to depth 5 has items 2 to 5 deep; the first level of
+    `slide` has those 3 to 6 deep, of which one in four is deeper than training. Such a level is a mixture.
     """
+
+    height: int = field(default=6, kw_only=True)
+    slide: int = field(default=0, kw_only=True)
 
     axes: ClassVar[tuple[Axis, ...]] = (
         Axis("depth", "levels of the search tree down to the goal", smallest=2),
@@ -124,16 +132,21 @@ class SearchTask(Task):
         }
 
     def levels(self, train_size: int) -> tuple[Level, ...]:
-        """The ladder of shifts: the training range first, then every rung of every axis, one axis at a time."""
+        """The ladder of shifts: the training range first, then every rung of every axis, one axis at a time, and the
+        levels that slide the training range on."""
+        if self.height < 1 or self.slide < 0:
+            raise UsageError(f"height is at least 1 and slide 0 or more, not {self.height} and {self.slide}")
         sizes = tuple(self.sizes(1, train_size))
         levels = [Level("training", 0, self, sizes)]
         for rung in self.rungs:
-            for further in range(rung.by, rung.by * rung.steps + 1, rung.by):
+            for further in range(rung.by, rung.by * min(rung.steps, self.height) + 1, rung.by):
                 if rung.axis == "depth":
                     levels.append(Level("depth", train_size + further, self, (train_size + further,)))
                 else:
                     value = getattr(self, rung.axis) + further
                     levels.append(Level(rung.axis, value, dataclasses.replace(self, **{rung.axis: value}), sizes))
+        for further in range(1, self.slide + 1):
+            levels.append(Level(SLIDE, further, self, tuple(size + further for size in sizes)))
         for level in levels:
             if not (level.sizes and all(level.task.has(size) for size in level.sizes)):
                 raise UsageError(
