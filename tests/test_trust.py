@@ -25,6 +25,7 @@ OF_THE_USER = {
     "bounds/compression/__init__.py",
     "cli/commands/advise.py",
     "cli/commands/attentions.py",
+    "cli/commands/bound_shift.py",
     "cli/commands/check.py",
     "cli/commands/doctor.py",
     "cli/commands/forecast.py",

@@ -84,7 +84,7 @@ class _GridColumn:
 
 def _pieces(cell: str) -> list[str]:
     """Where a text may be broken: between words and behind the commas of a spec. A short one stays whole."""
-    return [cell] if cell_len(cell) <= _SHORT else re.findall(r"[^\s,]*(?:,(?=\S)|[\s,]+|$)", cell)
+    return [cell] if cell_len(cell) <= _SHORT else re.findall(r"\S+?(?:,(?=[^\W\d])|\s+|$)", cell)
 
 
 def _broken(cell: str, wide: int) -> str:
