@@ -41,6 +41,7 @@ def test_columns_are_sorted_by_how_many_tasks_hold_and_sizes_of_a_cell_are_named
     assert f"reach 0, trained to {longer.train_size}" in text and f"reach 0, trained to {runs[0].train_size}" in text
 
 
+@pytest.mark.wording
 def test_the_map_in_the_docs_is_that_of_the_package() -> None:
     """`make docs` writes it."""
     assert (Path(__file__).parents[2] / "docs" / "atlas.html").read_text().startswith(render_map(load_atlas()))
