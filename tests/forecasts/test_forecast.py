@@ -9,6 +9,7 @@ import pytest
 
 from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas
+from lengthwise.forecasts.advice import advise
 from lengthwise.forecasts.cases import MULTIPLES
 from lengthwise.forecasts.forecast import forecast
 from lengthwise.forecasts.share import measured_shares, share_of
@@ -59,6 +60,12 @@ def test_a_task_of_the_atlas_is_forecast_from_the_others_and_its_own_runs_are_sa
     assert record.claim("forecast.measured_here").kind == "measured"
     assert record.claim("forecast.measured_here").evidence["seeds"] == 2
     assert "tomita_3" not in record.table("forecast.nearest").column("task")
+
+
+@pytest.mark.parametrize("ask", [forecast, advise])
+def test_a_task_without_right_answers_has_neither_forecast_nor_advice(ask):
+    with pytest.raises(UsageError, match="prose"):
+        ask("prose", atlas=ATLAS)
 
 
 def test_a_training_size_of_one_task_alone_is_not_covered():

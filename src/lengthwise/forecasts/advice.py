@@ -15,6 +15,7 @@ from typing import Any
 from lengthwise.evidence import Atlas, TaskFacts, load_atlas
 from lengthwise.evidence.atlas import TRANSFORMER
 from lengthwise.evidence.deriving import facts_of
+from lengthwise.forecasts.coverage import check_certain
 from lengthwise.forecasts.ranking import BEYOND, FIXED, OURS, WITHIN, RankedDesign, cells_of, rank
 from lengthwise.messages import explain, sentence
 from lengthwise.models.architecture import Architecture
@@ -139,6 +140,7 @@ def advise(
     'alibi'
     """
     task = tasks.make(task) if isinstance(task, str) else task
+    check_certain(task)
     atlas = load_atlas() if atlas is None else atlas
     asked = _asked(task, train_size, test_size, atlas)
     claims = (*_design_claims(asked), *_setting_claims(asked), _size_claim(asked), _seeds_claim(asked))

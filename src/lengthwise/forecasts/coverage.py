@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas, AtlasRun
 from lengthwise.forecasts.cases import CURVED, OF_DESIGN
 from lengthwise.forecasts.similar import Cases, distances
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption
+from lengthwise.tasks.sizes import name_of
+from lengthwise.tasks.task import Task
 
 FEWEST_TASKS = 3  # with an encoding, for a forecast
 
@@ -30,6 +33,12 @@ explain(
         "tasks have a neighbour within {most:.2g}",
     }
 )
+
+
+def check_certain(task: Task) -> None:
+    """Refuse a task without right answers: the atlas is about exact match, and there is none."""
+    if not task.certain:
+        raise UsageError(f"answers of the task {name_of(task)} are drawn at random, so the atlas says nothing about it")
 
 
 def covering(asked: AtlasRun, atlas: Atlas) -> list[Assumption]:

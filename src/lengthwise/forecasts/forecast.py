@@ -14,7 +14,7 @@ from lengthwise.evidence.atlas import TRANSFORMER
 from lengthwise.evidence.task_facts import Outcome, group_of
 from lengthwise.forecasts.cases import BEFORE, MULTIPLES, cases_of, holds_at
 from lengthwise.forecasts.conformal import LEVEL
-from lengthwise.forecasts.coverage import covering, near_enough, violations
+from lengthwise.forecasts.coverage import check_certain, covering, near_enough, violations
 from lengthwise.forecasts.predicting import nearest_table, predict
 from lengthwise.forecasts.similar import distances
 from lengthwise.messages import explain, sentence
@@ -102,6 +102,7 @@ def the_atlas(atlas: Atlas | None) -> Atlas:
 def question(task: Task, position: str, train_size: int | None, atlas: Atlas, model: str = TRANSFORMER) -> AtlasRun:
     """A run that does not exist yet. What the atlas knows of the task and of the verdict is not computed again."""
     name, size = name_of(task), default_train_size(task) if train_size is None else train_size
+    check_certain(task)
     if not task.sizes(1, size):
         raise UsageError(f"the task has no items of size 1 to {size}; its sizes begin at {task.axes[0].smallest}")
     own = [run for run in atlas.runs if run.task == name]
