@@ -23,6 +23,25 @@ def test_other_slopes() -> None:
     assert bias is not None and bias[0, :, 2].tolist() == [[-4, -2, 0], [-1, -0.5, 0]]
 
 
+def test_a_share_of_the_heads_has_slopes() -> None:
+    assert Alibi(share=0.5).slopes(8) == [*Alibi().slopes(4), 0, 0, 0, 0]
+    assert Alibi(first=1, share=0.7).slopes(10) == [*Alibi(first=1).slopes(7), 0, 0, 0]
+    at = torch.arange(3)[None]
+    bias = make_position("alibi:share=0.5").build(Shape(8, 2, 10, 10)).bias(at, at)
+    assert bias is not None and bias[0, 0, 2, 0] == -2 / 256 and not bias[0, 1].any()
+
+
+@pytest.mark.parametrize("share", [0, -0.5, 1.5, float("nan")])
+def test_a_share_outside_of_0_and_1_is_refused(share: float) -> None:
+    with pytest.raises(UsageError, match="share"):
+        Alibi(share=share)
+
+
+def test_a_share_that_gives_no_head_a_slope_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"0\.25"):
+        Alibi(share=0.2).check(Shape(8, 4, 10, 10))
+
+
 @pytest.mark.parametrize("spec", ["alibi:last=0", "alibi:last=-1", "alibi:first=-1"])
 def test_slopes_that_are_none_are_refused(spec: str) -> None:
     with pytest.raises(UsageError, match="slope"):

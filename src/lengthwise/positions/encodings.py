@@ -88,13 +88,15 @@ class Alibi(Position):
 
     Head h = 1, ..., H subtracts a slope times the distance: last^(h/H), which is 2^(-8h/H) with the usual `last`. The
     formula is used for any H; the authors' code departs from it where H is not a power of two. With `first` the slopes
-    are geometric from `first` to `last`. A head of slope m sees about the last 1/m tokens (docs/horizons.md). In an
-    encoder the distance is taken without its sign, so that what stands before a token and what stands after it look
+    are geometric from `first` to `last`. A head of slope m sees about the last 1/m tokens (docs/horizons.md). With a
+    `share` below 1 only the first ⌊share x H⌋ heads have slopes, as if there were no others, and the rest have none. In
+    an encoder the distance is taken without its sign, so that what stands before a token and what stands after it look
     the same.
     """
 
     first: float = 0.0
     last: float = 2.0**-8
+    share: float = 1.0
     shift_invariant = True
     beyond_training = True
     real = True
@@ -105,13 +107,29 @@ class Alibi(Position):
                 "alibi needs a last slope above 0 and a first slope above 0, or 0 for the usual ones, "
                 f"not first {self.first:g} and last {self.last:g}"
             )
+        if not 0 < self.share <= 1:
+            raise UsageError(f"alibi gives slopes to a share of the heads above 0 and up to 1, not {self.share:g}")
+
+    def check(self, shape: Shape) -> None:
+        if not self.sloped(shape.heads):
+            raise UsageError(
+                f"a share of {self.share:g} of {shape.heads} heads gives a slope to none; a share of "
+                f"{1 / shape.heads:.3g} or more would give it to one"
+            )
+
+    def sloped(self, heads: int) -> int:
+        """How many of the heads have a slope."""
+        return int(self.share * heads + 1e-9)  # a share of 0.7 of 10 heads is 7, whatever its last digit
 
     def slopes(self, heads: int) -> list[float]:
-        """The slope of each head."""
-        if not self.first or heads == 1:
-            return [2.0 ** (math.log2(self.last) * head / heads) for head in range(1, heads + 1)]
-        step = math.log2(self.last / self.first) / (heads - 1)
-        return [self.first * 2.0 ** (step * head) for head in range(heads)]
+        """The slope of each head, 0 for heads without one."""
+        sloped = self.sloped(heads)
+        if not self.first or sloped == 1:
+            steep = [2.0 ** (math.log2(self.last) * head / sloped) for head in range(1, sloped + 1)]
+        else:
+            step = math.log2(self.last / self.first) / (sloped - 1)
+            steep = [self.first * 2.0 ** (step * head) for head in range(sloped)]
+        return steep + [0.0] * (heads - sloped)
 
     def build(self, shape: Shape) -> Encoder:
         return networks().AlibiEncoder(self.slopes(shape.heads))

@@ -31,7 +31,10 @@ HORIZONS = Reference("docs/horizons.md")
 SPREAD = 64.0  # between two content logits of one query, assumed before there are weights
 MOST_STATES = 300
 SWITCHED_OFF = theory(
-    INCLUDED, "positions switched off", ("other",), "causal decoders with `t5`, `fire`, `kerple`, `rope`"
+    INCLUDED,
+    "positions switched off",
+    ("other",),
+    "causal decoders with `t5`, `fire`, `kerple`, `rope`, and with `alibi` in a share of the heads",
 )
 WINDOW = theory("window", "window of ALiBi", ("other",), "causal decoders with `alibi` and softmax, in float32")
 # How a model with an encoding computes what one without computes. The programs of C-RASP count with zero queries.
@@ -41,6 +44,8 @@ explain(
         "biases.by_bias": "With a bias of 0 {encoding} is `none`, so a solution for `none` is one here.",
         "biases.by_query": "Where queries are 0 a rotation changes nothing, and counting needs no other queries, so a "
         "solution for `none` is one with {encoding}.",
+        "biases.by_heads": "Heads without a slope see all tokens as with `none`, so a solution for `none` is one with "
+        "{encoding}.",
         "biases.window": "last tokens that the answer depends on",
         "biases.memory": "last symbols that settle every answer",
         "biases.spread": "the logits that one query gives to two keys by their content differ by at most {spread:g}",
@@ -98,6 +103,8 @@ def _alibi(question: Question) -> list[Opinion]:
     encoding = positions.restore(question.encoding)
     if rule != "softmax" or not isinstance(encoding, Alibi):
         return []
+    if encoding.share < 1:  # what is known of windows is about models in which every head has one
+        return _included(question, "heads")
     layers, heads = int(preset.get("depth", DEPTH)), int(preset.get("heads", HEADS))
     slopes = [slope / float(settings.get("temperature", 1)) for slope in encoding.slopes(heads)]
     window = sight([alibi_window(min(slopes), SPREAD)] * layers)

@@ -43,6 +43,8 @@ class HorizonProbe(Probe):
         rule = architecture.attention
         if not isinstance(architecture.position, Alibi) or not isinstance(rule, Softmax) or not architecture.causal:
             raise UsageError(f"a horizon is computed of decoders with alibi and softmax, and {subject.name} is none")
+        if architecture.position.share < 1:
+            raise UsageError(f"a horizon needs a slope in every head, and {subject.name} has heads without one")
         sharpness = 1 / rule.temperature
         rows = []
         for layer, block in enumerate(anatomy.blocks):
