@@ -14,7 +14,7 @@ import pytest
 import lengthwise as lw
 from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas, AtlasRun, TaskFacts, facts_of, load_atlas, save_atlas
-from lengthwise.evidence.atlas import FILE, SIGNALS
+from lengthwise.evidence.atlas import SHIPPED, SIGNALS
 from lengthwise.evidence.gather import gather_atlas, plan_of
 from lengthwise.evidence.task_facts import group_of
 from lengthwise.integrity import sealed
@@ -40,6 +40,7 @@ RUN = AtlasRun(
     signals={"margin": (3.0, 2.0, 1.23, 0.1), "confidence": (1.0, 0.9, 0.8, 0.5)},
     losses=(0.7, 0.1),
 )
+FILE = SHIPPED["atlas"]
 SMALL = Atlas(
     (RUN, AtlasRun(**{**vars(RUN), "position": "alibi", "verdict": "unknown", "learned": False})), {"depth": 2}
 )

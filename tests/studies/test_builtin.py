@@ -115,7 +115,7 @@ def test_sharpness_compares_rules_to_eight_times_the_training_size() -> None:
         )
         assert {plan.seed for plan in found} == {0, 1, 2}
         assert all({32, 64, 128, 256} <= set(plan.measured_sizes) and plan.train_size == 32 for plan in found)
-    assert len(made) == 48 and len(paper) == 240 and {plan.task_name for plan in made} < {p.task_name for p in paper}
+    assert len(made) == 24 and len(paper) == 240 and {plan.task_name for plan in made} < {p.task_name for p in paper}
 
 
 def test_retrieval_takes_all_but_the_rule_from_the_presets() -> None:

@@ -19,14 +19,14 @@ from lengthwise.records import Table, columns
 from lengthwise.registry import nearest
 
 SCHEMA = 1
-FILE = "atlas.json.gz"
+SHIPPED = {"atlas": "atlas.json.gz", "zoo": "zoo.json.gz"}  # `zoo`: models and rules, each with a recipe of its own
 TRANSFORMER = "transformer"
 SIGNALS = ("margin", "confidence", "entropy", "norm")
 _COLUMNS = columns(
     "task:text | group:text | oracle_class:text class by theory | states:whole | alphabet:whole | readout:text | "
-    "answer_length | memory:whole | position:text | model:text | verdict:text | train_size:whole trained to | "
-    "seed:whole | learned:truth | items:whole | size:whole | exact:share exact match | margin | confidence:share | "
-    "entropy | norm"
+    "answer_length | memory:whole | position:text | model:text | attention:text | verdict:text | "
+    "train_size:whole trained to | seed:whole | learned:truth | items:whole | size:whole | exact:share exact match | "
+    "margin | confidence:share | entropy | norm"
 )
 
 
@@ -118,7 +118,7 @@ class Atlas:
         names = [column.name for column in _COLUMNS]
         rows = []
         for run in self.runs:
-            own = {**vars(run), **vars(run.facts)}
+            own = {**vars(run), **vars(run.facts), "attention": {**self.defaults, **run.settings}.get("attention")}
             for index, size in enumerate(run.sizes):
                 signals = {name: values[index] for name, values in run.signals.items()}
                 here = {**own, "size": size, "exact": run.exact[index], **signals}
@@ -141,22 +141,28 @@ class Atlas:
 
 
 def load_atlas(path: str | Path | None = None) -> Atlas:
-    """The atlas of the package, or one from a file. A file that is damaged or of another version is refused."""
-    where = importlib.resources.files("lengthwise.evidence") / "data" / FILE if path is None else Path(path)
+    """An atlas of the package, "atlas" unless it is "zoo", or one from a file.
+
+    A file that is damaged or of another version is refused. The zoo has the models and attention rules of the studies
+    `state_tracking`, `arithmetic`, `sharpness` and `retrieval`. They are trained with recipes of their own, so that
+    forecasts and advice, which suppose one recipe, are made without it.
+    """
+    own = SHIPPED.get("atlas" if path is None else str(path))
+    where = Path(path) if path and not own else importlib.resources.files("lengthwise.evidence") / "data" / str(own)
     try:
         content = json.loads(gzip.decompress(where.read_bytes()))
     except (gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
-        raise UsageError(f"the atlas {where} is damaged, it is not compressed JSON: {_again(path)}") from error
+        raise UsageError(f"the atlas {where} is damaged, it is not compressed JSON: {_again(own)}") from error
     except OSError as error:
         raise UsageError(f"the atlas {where} cannot be read: {error.strerror or error}") from error
     if not isinstance(content, dict) or not is_sealed(content):
-        raise UsageError(f"the atlas {where} is damaged, its checksum differs: {_again(path)}")
+        raise UsageError(f"the atlas {where} is damaged, its checksum differs: {_again(own)}")
     if content.get("schema") != SCHEMA:
         raise UsageError(f"the atlas {where} has schema {content.get('schema')!r}, and this version reads {SCHEMA}")
     try:
         return Atlas(tuple(_runs(content)), content["defaults"])
     except KeyError as error:
-        raise UsageError(f"the atlas {where} has no column {error}: {_again(path)}") from error
+        raise UsageError(f"the atlas {where} has no column {error}: {_again(own)}") from error
 
 
 def save_atlas(atlas: Atlas, path: str | Path) -> None:
@@ -215,5 +221,5 @@ def _rounded(values: Iterable[float] | None) -> list[float] | None:
     return None if values is None else [float(f"{value:.3g}") for value in values]
 
 
-def _again(path: str | Path | None) -> str:
-    return "install the package again" if path is None else "make it again from its study"
+def _again(own: str | None) -> str:
+    return "install the package again" if own else "make it again from its study"
