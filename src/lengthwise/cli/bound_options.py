@@ -50,9 +50,9 @@ def bound(parser: Parser) -> None:
 
 
 def bound_plan(parser: Parser) -> None:
-    """Plan a guarantee: what could be promised about a language model of so many parameters, trained on so many tokens,
-    before it is trained? Prints the bound term by term beside chance, what a better one would take, and the gap along a
-    line of constant tokens a parameter.
+    """Plan a guarantee: what could be promised about a language model of this size, trained on this number of tokens,
+    before it is trained? Prints the bound term by term and compares it with chance, says what a better one would take,
+    and gives the gap along a line of constant tokens per parameter.
 
     Leave --params or --tokens out to have it found: the largest model, or the fewest tokens, at which the bound is
     still below chance (--loss), or the gap below --gap. Numbers may be written 7B, 1.4e11 or 2T; a loss is in nats per
@@ -167,6 +167,6 @@ def contexture(parser: Parser) -> None:
     parser.add("--d0 N", "the most dimensions that τ looks at (512)", whole_from(1), default=512)
     parser.add("--size N", "of a run: the size of its items (the largest trained on)", whole)
     parser.add("--items N", "of a run: how many test items (2000)", whole_from(8))
-    parser.add("--twins N", "of a run: how many random networks beside it (3)", whole_from(1))
+    parser.add("--twins N", "of a run: how many random networks to compare it with (3)", whole_from(1))
     parser.add_figure("draw the spectrum into this .svg, .png or .html file")
     add_trust(parser, "the run")

@@ -37,7 +37,7 @@ class NoPosition(Position):
 @positions.register("learned", "ape")
 @dataclass(frozen=True)
 class Learned(Position):
-    """A table with one trained vector a position, added to the embedding; rows 0 means as many as the test needs."""
+    """A table with one trained vector per position, added to the embedding; rows 0 means as many as the test needs."""
 
     rows: int = 0
     shift_invariant = False
@@ -138,7 +138,7 @@ class Alibi(Position):
 @positions.register("kerple")
 @dataclass(frozen=True)
 class Kerple(Position):
-    """A learned penalty a head: r1 ln(1 + r2 distance), or r1 distance^r2 (Chi et al. 2022).
+    """A learned penalty per head: r1 ln(1 + r2 distance), or r1 distance^r2 (Chi et al. 2022).
 
     r1 > 0 and r2 > 0, and r2 < 2 for the power, by their parametrisation: the kernels that give these penalties are
     conditionally positive definite. Both start with r2 = 1; the logarithm with r1 spread evenly over the heads between
@@ -159,7 +159,7 @@ class Kerple(Position):
 @positions.register("t5")
 @dataclass(frozen=True)
 class T5(Position):
-    """A learned bias a head for every bucket of distances, wider when further away (Raffel et al. 2020).
+    """A learned bias per head for every bucket of distances, wider when further away (Raffel et al. 2020).
 
     In a decoder half of the buckets hold one distance each and the other half grow geometrically up to `furthest`;
     the last takes everything beyond. In an encoder keys before and keys after the query have half of the buckets each.
@@ -233,8 +233,8 @@ class Rope(Position):
     `yarn`           by_parts with a ramp that is linear in the number of the pair, as in the authors' code
                      and transformers, and queries and keys multiplied by 0.1 ln(factor) + 1 each (Peng et al. 2024);
     `dynamic`        ntk, with the factor s n - (s - 1) for n = (places up to the query) / original, at least 1, for
-                     each query anew; s, the factor, is 1 unless given. All keys are turned by the base of the query
-                     that looks at them, so that a token's logits do not depend on what follows it and generation with
+                     each query; s, the factor, is 1 unless given. All keys are turned by the base of the query that
+                     looks at them, so that a token's logits do not depend on what follows it and generation with
                      a cache gives what one pass over the whole gives.
 
     With a `share` below 1 only the fastest ⌊share x D/2⌋ pairs turn, with the frequencies that they have anyway, and

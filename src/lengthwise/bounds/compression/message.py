@@ -342,7 +342,7 @@ class TensorReader:
 
 
 def scaled(levels: Singles, scale: float) -> Singles:
-    """The shared levels for a tensor of this scale; one product and one rounding a level."""
+    """The shared levels for a tensor of this scale; one product and one rounding per level."""
     with np.errstate(over="ignore", invalid="ignore"):
         return (levels.astype(np.float64) * scale).astype(np.float32)
 

@@ -38,7 +38,7 @@ explain(
         "particles.all_heads": "the weights of all heads together are positive and bounded below",
         "particles.no_noise": "there is no noise",
         "particles.many_tokens": "the number of tokens grows without bound",
-        "particles.linear": "linear stability of the uniform density decides; other states may exist beside it",
+        "particles.linear": "linear stability of the uniform density decides; other states may exist as well",
         "particles.plain_heads": "Q^T K and V of every head are the identity",
     }
 )

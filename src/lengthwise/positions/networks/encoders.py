@@ -220,7 +220,7 @@ class DynamicRopeEncoder(RopeEncoder):
         self.turns[self.still] = 0
 
     def turns_at(self, tokens: int) -> Tensor:
-        """The frequencies for a query that is the last of so many tokens."""
+        """The frequencies for a query that is the last of this number of tokens."""
         factor = self.growth * tokens / self.original - (self.growth - 1)
         if factor <= 1:
             return self.turns

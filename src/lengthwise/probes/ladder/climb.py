@@ -167,7 +167,7 @@ def _wrong_at(truth: Sequence[str], written: Written) -> int | None:
 
 
 def calibrate(confidence: Floats, hits: NDArray[np.bool_]) -> Calibrated:
-    """Confidence beside accuracy by tenths of confidence, and the expected calibration error (naeini2015, section
+    """Confidence and accuracy by tenths of confidence, and the expected calibration error (naeini2015, section
     "Calibrated metrics"; equal widths): Σ over bins of count / all x |accuracy - mean confidence|.
 
     A confidence of exactly k/10 belongs to the bin that it begins, 1 to the last; an empty bin is (0, 0, 0).
@@ -204,7 +204,7 @@ def slope_at(anatomy: Anatomy, items: LevelItems, places: Tensor, steps: int) ->
 
 
 def steepness(f: Map, x: Tensor, direction: Tensor, steps: int) -> Tensor:
-    """The best lower bound of each item [B] that so many steps find, beginning with a direction [B, T, W]."""
+    """The best lower bound of each item [B] that this number of steps finds, beginning with a direction [B, T, W]."""
     best, rows = x.new_zeros(len(x)), torch.arange(len(x), device=x.device)
     apart = _APART * float(x.norm(dim=2).max())
     for _ in range(steps):

@@ -20,7 +20,7 @@ Texts = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class LevelItems:
-    """Prompts and true answers as symbols, and the same laid out for a decoder, a row an item, in the same order."""
+    """Prompts and true answers as symbols, and the same laid out for a decoder, one row per item, in the same order."""
 
     level: Level
     task: Task

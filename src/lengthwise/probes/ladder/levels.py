@@ -1,4 +1,4 @@
-"""What a model does on a ladder of shifts: one point a level, with what happens inside. Records only, no torch."""
+"""What a model does on a ladder of shifts: one point per level, with what happens inside. Records only, no torch."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class LevelPoint:
 
 @dataclass(frozen=True)
 class Example:
-    """One problem as a model writes it beside the right trace; tokens are parted by spaces. `wrong_at` is the place of
-    the first token that differs, None where none does."""
+    """One problem as a model writes it, with the right trace; tokens are separated by spaces. `wrong_at` is the place
+    of the first token that differs, None where none does."""
 
     level: str
     prompt: str

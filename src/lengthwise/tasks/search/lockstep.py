@@ -62,7 +62,7 @@ class Trails:
 
 
 def run_searches(board: Board, events: int) -> Trails:
-    """Search until the goal, until nothing is left to try, or for so many events. O(events) ticks on arrays."""
+    """Search until the goal, until nothing is left to try, or for this number of events. O(events) ticks on arrays."""
     roots = board.roots
     items, numbers = roots.shape
     level = np.zeros(items, dtype=np.int64)

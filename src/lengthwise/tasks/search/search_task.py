@@ -181,6 +181,7 @@ def parsed(text: str, top: int, what: str) -> int:
 
 
 def longest_trace(events: int, depth: int, push: int, pop: int) -> int:
-    """The most tokens of a trace of so many events that ends `depth` moves deep at most. A search that ends k deep has
-    k more pushes than pops, so the number of pops is (events - k) / 2: pops are the longer ones, and k is 1 or more."""
+    """The most tokens of a trace with this number of events that ends `depth` moves deep at most. A search that ends k
+    deep has k more pushes than pops, so the number of pops is (events - k) / 2: pops are the longer ones, and k is 1 or
+    more."""
     return max((events + k) // 2 * push + (events - k) // 2 * pop for k in range(1, depth + 1))
