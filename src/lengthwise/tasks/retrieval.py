@@ -19,8 +19,10 @@ from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.task import Axis, Task
 
 # For an encoding with a head that sees the last few tokens, such as alibi:first=0.7. With small first weights training
-# stays where any value of the prompt is copied, as it does where a single key is asked for (docs/log.md).
+# stays where any value of the prompt is copied, as it does where a single key is asked for (docs/log.md). That is
+# learned from a run with several queries (`--from RUN`).
 SEVERAL_QUERIES = {"heads": 2, "mlp_ratio": 1, "gain": 5.0, "steps": 3000, "sizes": "increasing:share=0.9"}
+ONE_QUERY = {"batch": 128, "rate": 1e-3, "steps": 1500}
 
 
 @tasks.register("associative_recall")
@@ -33,7 +35,8 @@ class AssociativeRecall(Task):
     symbol; the number of keys bounds the number of pairs.
 
     With several `queries` the prompt ends with that many keys, drawn independently, and each of them is tagged with its
-    value: `k3 v1 k7 v0 k7 k3` → `v0 v1` for two (Arora et al. 2024).
+    value: `k3 v1 k7 v0 k7 k3` → `v0 v1` for two (Arora et al. 2024). Small models learn a single query only from there:
+    train `associative_recall:queries=8` first, then `associative_recall` with `--from` that run.
     """
 
     keys: int = 150
@@ -48,7 +51,7 @@ class AssociativeRecall(Task):
             raise UsageError(f"recall asks for at least one key, not {self.queries}")
         object.__setattr__(self, "axes", (Axis("pairs", "key-value pairs in the prompt", largest=self.keys),))
         object.__setattr__(self, "readout", "answer" if self.queries == 1 else "tags")
-        object.__setattr__(self, "preset", {} if self.queries == 1 else SEVERAL_QUERIES)
+        object.__setattr__(self, "preset", ONE_QUERY if self.queries == 1 else SEVERAL_QUERIES)
 
     @property
     def symbols(self) -> tuple[str, ...]:
