@@ -60,4 +60,5 @@ clean:
 
 .venv/installed-bench: .venv/installed
 	$(INSTALL) -e '.[bench]'
+	$(INSTALL) --no-deps fla-core # its references in plain torch; what it depends on is for GPUs
 	@touch $@

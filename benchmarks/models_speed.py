@@ -5,7 +5,7 @@ Transformer computes its last layer at answers only, and parity asks for two tok
 the work that the others do.
 
 The delta rule is also compared with the references in plain torch of `flash-linear-attention`, where that package is
-found (pip install --no-deps flash-linear-attention fla-core einops): the same numbers in, forwards and backwards. The
+found (`make bench` installs fla-core without its dependencies): the same numbers in, forwards and backwards. The
 package itself needs Triton when it is imported, so the one file is loaded by its path.
 """
 

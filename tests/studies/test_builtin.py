@@ -19,7 +19,7 @@ from lengthwise.studies.grid import planned_records, plans
 from lengthwise.studies.spec import Study, builtin_names, builtin_questions
 from lengthwise.tasks import tasks
 
-STATE_TRACKING = [("quick", 20, 10), ("full", 200, 10), ("parity", 25, 5), ("products", 9, 3), ("loops", 12, 4)]
+STATE_TRACKING = [("quick", 20, 10), ("full", 200, 10), ("parity", 25, 5), ("products", 9, 3), ("loops", 6, 2)]
 TABLE = Path(__file__).parents[1] / "data" / "huang2025.csv"
 
 
@@ -120,7 +120,7 @@ def test_sharpness_compares_rules_to_eight_times_the_training_size() -> None:
 
 def test_retrieval_takes_all_but_the_rule_from_the_presets() -> None:
     made = planned("retrieval")
-    assert len(made) == 24 and all({20, 40, 80} <= set(plan.measured_sizes) for plan in made)
+    assert len(made) == 16 and all({20, 40, 80} <= set(plan.measured_sizes) for plan in made)
     for plan in made:
         usual = plan_for(plan.task, plan.architecture.position, {"attention": plan.architecture.attention})
         assert (plan.architecture, plan.recipe) == (usual.architecture, usual.recipe)
