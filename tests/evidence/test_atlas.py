@@ -176,17 +176,31 @@ def test_gathering_adds_to_what_the_file_has(gathered: tuple[Path, Path], tmp_pa
 
 
 def test_the_atlas_of_the_package() -> None:
-    """It is small, every run is complete, and languages stand in the class that theory gives them."""
+    """It is small, and languages stand in the class that theory gives them."""
     path, atlas = Path(lw.evidence.__file__).parent / "data" / FILE, load_atlas()
     assert path.stat().st_size < 2_000_000 and len(atlas) >= 1200 and len(atlas.tasks) >= 60 and len(atlas.designs) > 10
+    some = random.Random(0).sample([run for run in atlas.runs if run.group == "language"], 5)
+    assert all(facts_of(tasks.restore(run.task)) == run.facts for run in some)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_run_of_a_shipped_atlas_is_complete(name: str) -> None:
+    atlas = load_atlas(name)
     assert {run.learned for run in atlas.runs} == {True, False}, "runs that were not learned are there too"
     for run in atlas.runs:
         many = len(run.sizes)
         assert len(run.exact) == many and all(len(values) == many for values in run.signals.values())
         inside = [value for size, value in zip(run.sizes, run.exact, strict=True) if size <= run.train_size]
         assert run.learned == (min(inside) >= 0.95) and len(run.losses) >= 2
-    some = random.Random(0).sample([run for run in atlas.runs if run.group == "language"], 5)
-    assert all(facts_of(tasks.restore(run.task)) == run.facts for run in some)
+
+
+def test_the_zoo_has_models_and_rules_and_is_no_part_of_the_atlas() -> None:
+    zoo, rows = load_atlas("zoo"), load_atlas("zoo").table().records()
+    assert {"lstm", "ssm:depth=1", "delta:depth=1,negative=True"} <= {run.model for run in zoo.runs}
+    assert {"softmax", "ssmax", "asentmax"} <= {row["attention"] for row in rows}
+    assert not {(run.task, run.design, run.seed) for run in zoo.select(task="parity").runs} & {
+        (run.task, run.design, run.seed) for run in load_atlas().runs
+    }
 
 
 @pytest.mark.slow
