@@ -69,7 +69,8 @@ STATEMENTS = (
         "1",
         "Reasoning is a set of trajectories in a metric space, and a shift is the Wasserstein-1 distance between two "
         "of them.",
-        "A definition. Three metrics are offered (features, contour, edit), since that of the paper is not public; "
+        "A definition. (That scaling laws are known and mechanisms are not, the abstract's opening, is a motivation.) "
+        "Three metrics are offered (features, contour, edit), since that of the paper is not public; "
         "distances are exact and come with a certificate ([shift.md](shift.md)).",
         verdict="definition",
         command="lengthwise shift subset_sum --ladder --train-size 3",
@@ -78,7 +79,8 @@ STATEMENTS = (
         "2.1",
         "By Kantorovich duality the risk under a shift is at most the risk in training plus a Lipschitz constant times "
         "the distance.",
-        "A theorem for any constant that is one ([bounds.md](bounds.md), statement 12). The certified bounds rest on it.",
+        "A theorem, for any Lipschitz constant of the error ([bounds.md](bounds.md), statement 12). The certified "
+        "bounds rest on it.",
         verdict="confirmed",
         command="lengthwise bound shift docs/data/smooth_majority --task binary_majority --from 50 --to 100 "
         "--metric measure --items 2000",
@@ -182,7 +184,8 @@ STATEMENTS = (
         "12",
         "Width cannot make up for missing depth.",
         "Risk is fitted as floor + b / width^c for each number of layers. The claim needs a floor above 0 with few "
-        "layers that falls with more. A fit that can show one takes four widths and two seeds, as the study depth_width has.",
+        "layers that falls with more. A fit that can show one takes four widths and two "
+        "seeds, as the study depth_width has.",
         (("floor", ""), ("falls", "")),
     ),
     Statement(

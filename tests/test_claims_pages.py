@@ -6,6 +6,7 @@ import doctest
 import importlib.util
 import re
 import shlex
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -25,6 +26,7 @@ def maker() -> ModuleType:
     spec = importlib.util.spec_from_file_location("make_claims", DOCS / "make_claims.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its dataclasses look their module up
     spec.loader.exec_module(module)
     return module
 
