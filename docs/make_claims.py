@@ -97,9 +97,10 @@ STATEMENTS = (
     ),
     Statement(
         "3.1",
-        "The constant can be taken from training: the steepest slope seen there, times the distance, bounds the risk.",
+        "The constant can be taken from training: the steepest slope that is seen there.",
         "This is what somebody without test data would have to go by; the abstract does not say where its constant "
-        "comes from. Counted are measured risks above it.",
+        "comes from. Counted are models and levels with a steeper slope between an item of training and one of the "
+        "level (edit metric).",
         (("supposed", ""),),
     ),
     Statement(
@@ -199,7 +200,7 @@ STATEMENTS = (
     Statement(
         "14",
         "54 configurations corroborate this.",
-        "The paper's grid is not public; ours has 54 as well. One that did not learn its range corroborates nothing.",
+        "The paper's grid is not public; ours has 54 as well, or as many as the table says.",
         (("learned", ""),),
     ),
     Statement(
@@ -352,7 +353,10 @@ def _more(claim: Claim) -> str:
         tried = ", ".join(map(str, known["tried"]))
         return f"{known['levels']} pairs of problem, encoding and level were reached; layers tried: {tried}."
     if claim.key == "claimed.supposed":
-        return f"{known['beyond']} of them exceed it by more than chance."
+        return (
+            f"The bound made from the slope of training is exceeded by {known['exceeded']} measured risks, by "
+            f"{known['beyond']} of them by more than the sampling error of one."
+        )
     if claim.key == "claimed.bounded":
         median, broken = known["median"], known["broken"]
         return f"The median of the certified bounds is {median:.0f}, where 1 says nothing; {broken} are broken."

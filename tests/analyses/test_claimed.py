@@ -163,3 +163,8 @@ def test_an_analysis_that_the_study_has_no_data_for_is_told(
     assert main(["study", "show", str(tmp_path / "plain"), "--analysis", "claimed"]) == 2
     assert "ladder" in capsys.readouterr().err
     assert main(["study", "show", str(tmp_path / "plain"), "--analysis", "nothing"]) == 2
+
+
+def test_one_configuration_is_too_few_for_a_verdict() -> None:
+    one = noisy(rising, tasks=("one",), positions=("rope",), depths=(1,), widths=(16,))
+    assert [claim.status for claim in of(claimed(one), "rising")] == ["unknown"]
