@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lengthwise.analyses.content import StudyContent, read_summary_content
-from lengthwise.analyses.evidence import INDEX, has_learned, mean, place_text
+from lengthwise.analyses.evidence import BEYOND, INDEX, has_learned, mean, place_text
 from lengthwise.analyses.ladder.claimed import VERDICTS, claimed, figure_of
 from lengthwise.figures.style import PALETTE, alt, share_axis, vl_convert
 from lengthwise.outputs import replace_output
@@ -153,7 +153,7 @@ STATEMENTS = (
         "8.2",
         "RoPE bounds the error on longer problems.",
         "The same over all levels beyond training.",
-        (("rope", "all levels beyond training"),),
+        (("rope", place_text(BEYOND)),),
     ),
     Statement(
         "9",
