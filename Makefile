@@ -44,6 +44,7 @@ paper: .venv/installed-dev
 docs: .venv/installed
 	$(BIN)/python docs/make_cli.py
 	$(BIN)/python docs/make_search54.py
+	$(BIN)/python docs/make_claims.py
 	$(BIN)/lengthwise report atlas --out docs/atlas.html
 
 clean:

@@ -59,6 +59,7 @@ def study_show(parser: Parser) -> None:
     """
     parser.add_argument("name", metavar="NAME", help="a study below runs/, the folder of one, or a summary of one")
     parser.add("--probe NAME", "show the records of this probe, run by run")
+    parser.add("--analysis SPEC", "show the record of this analysis alone, whether the study names it or not")
     names = ", ".join(MEASURES)
     parser.add("--measure LIST", f"which of {names}, separated by commas (default: reach,twice,thrice)")
     add_trust(parser, "the study")

@@ -119,10 +119,11 @@ def constants(evidence: Evidence) -> tuple[Direction, ...]:
 def _measured(evidence: Evidence, quantity: str, rises: Mapping[Key, float]) -> dict[Key, float | None]:
     if quantity == RISE:
         return dict(rises)
-    return {_key(climb): _constant(climb, quantity) for climb in evidence.climbs}
+    return {_key(climb): constant_of(climb, quantity) for climb in evidence.climbs}
 
 
-def _constant(climb: Climb, quantity: str) -> float | None:
+def constant_of(climb: Climb, quantity: str) -> float | None:
+    """The certified or attacked Lipschitz constant of a model; None where none is stored."""
     if quantity == CERTIFIED:
         return climb.ladder.certified
     points = climb.points_at(IN_RANGE) if quantity == IN_TRAINING else climb.ladder.points
@@ -191,7 +192,7 @@ def _values(evidence: Evidence) -> Table:
     rows = []
     for name, depth in itertools.product(evidence.encodings, evidence.layers):
         own = [climb for climb in evidence.climbs if (climb.position, climb.depth) == (name, depth)]
-        means = [_geometric([_constant(climb, q) for climb in own]) for q in (CERTIFIED, ATTACKED, IN_TRAINING)]
+        means = [_geometric([constant_of(climb, q) for climb in own]) for q in (CERTIFIED, ATTACKED, IN_TRAINING)]
         rise = mean(rises[_key(climb)] for climb in own if _key(climb) in rises)
         if own:
             rows.append((name, depth, len(own), *means, rise))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import get_args
 
-from lengthwise.analyses.analysis import analyse, analyses_of
+from lengthwise.analyses.analysis import analyse, analyses, analyses_of
 from lengthwise.analyses.content import read_content, read_summary_content
 from lengthwise.analyses.layout import in_short
 from lengthwise.cli.commands.records import write_grid, write_record
@@ -34,6 +34,8 @@ def run(options: argparse.Namespace) -> int:
     if options.name.endswith(ENDINGS):
         return _show_summary(options)
     folder = study_folder(options.name)
+    if options.analysis:
+        return _show_analysis(folder, options)
     with Store.open(folder) as store:
         if options.probe:
             return _show_probe(store, options)
@@ -67,6 +69,8 @@ def _show_summary(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.name} is a summary of ladders and has no curves; leave --measure out")
     if not Path(options.name).is_file():
         raise UsageError(f"{options.name} cannot be read: there is no such file")
+    if options.analysis:
+        return _show_analysis(Path(options.name), options)
     if options.json:
         write_object("study show", {"records": [record.plain() for record in study_records(Path(options.name))]})
     else:
@@ -74,11 +78,24 @@ def _show_summary(options: argparse.Namespace) -> int:
     return 0
 
 
-def study_records(place: Path) -> list[Record]:
+def _show_analysis(place: Path, options: argparse.Namespace) -> int:
+    """The record of one analysis, which the study need not name."""
+    (record,) = study_records(place, options.analysis)
+    if record.failed:
+        raise UsageError(f"{options.name}: {record.failed}")
+    if options.json:
+        write_object("study show", {"records": [record.plain()]})
+    else:
+        write_shortened(record)
+    return 0
+
+
+def study_records(place: Path, analysis: str = "") -> list[Record]:
     """What the analyses of the study in a folder found, or of a study whose summary is in a file; without figures. Slow
-    analyses are left to the report unless the study names its analyses."""
+    analyses are left to the report unless the study names its analyses. `analysis` asks for one alone."""
+    chosen = [analyses.make(analysis)] if analysis else None
     study = dataclasses.replace(read_summary_content(place) if place.is_file() else read_content(place), pictures=False)
-    return analyse(study, [one for one in analyses_of(study) if study.analyses or not one.slow])
+    return analyse(study, chosen or [one for one in analyses_of(study) if study.analyses or not one.slow])
 
 
 def write_study_records(place: Path) -> None:
