@@ -49,7 +49,7 @@ class Periodic(Position):
 @positions.register("local")
 @wrappers.register("local")
 @dataclass(frozen=True)
-class Local(Position):
+class LocalBias(Position):
     """A learned bias per head for each distance up to the window, and none beyond it (Izzo et al. 2025).
 
     The logit of query i and key j is q·k plus φ(i - j), φ(t) = 0 for t > `window`, the τ of the theory. With

@@ -146,8 +146,8 @@ def _warnings(cells: Sequence[PlateauCell]) -> list[str]:
 
 def _cell_table(all_cells: Sequence[Any], cells: Sequence[PlateauCell]) -> Table:
     described = (
-        "task:text | train_size:whole trained to | seeds:whole | learned:truth | in_range:number error in range | "
-        "plateau:number | low:number 95 % from | high:number 95 % to | worst:number worst | "
+        "task:text | position:text | train_size:whole trained to | seeds:whole | learned:truth | "
+        "in_range:number error in range | plateau:number | low:number 95 % from | high:number 95 % to | worst:number worst | "
         "dirichlet:number Dirichlet | growth:share growth in the last doubling"
     )
     more = {
@@ -156,7 +156,7 @@ def _cell_table(all_cells: Sequence[Any], cells: Sequence[PlateauCell]) -> Table
     rows = []
     for one in cells:
         ends = one.claim.interval
-        own = (one.cell.row, one.cell.train_size, len(one.levels), one.learned, one.in_range, one.plateau)
+        own = (one.cell.task, one.design, one.cell.train_size, len(one.levels), one.learned, one.in_range, one.plateau)
         limits = (None, None) if ends is None else (ends.low, ends.high)
         rest = (more["worst"].get(id(one.cell)), more["dirichlet"].get(id(one.cell)), one.drift)
         rows.append((*own, *limits, *rest))

@@ -28,7 +28,7 @@ explain(
 
 
 @dataclass(frozen=True)
-class Level:
+class RunPlateau:
     """The error of one run: in the upper half of the training range, in the last doubling of sizes beyond it, and in
     the doubling before that, where it was measured."""
 
@@ -38,7 +38,7 @@ class Level:
     before: float | None
 
 
-def level_of(run: RunRecord, measure: Measure) -> Level | None:
+def level_of(run: RunRecord, measure: Measure) -> RunPlateau | None:
     """None where the errors of a run, or this measure of them, were not measured beyond the training range."""
     record = run.record("errors")
     if record is None:
@@ -49,7 +49,7 @@ def level_of(run: RunRecord, measure: Measure) -> Level | None:
     plateau = _mean(found, max(last / 2, run.train_size + 1), last)
     if inside is None or plateau is None:
         return None
-    return Level(run.seed, inside, plateau, _mean(found, max(last / 4, run.train_size + 1), last / 2 - 1))
+    return RunPlateau(run.seed, inside, plateau, _mean(found, max(last / 4, run.train_size + 1), last / 2 - 1))
 
 
 def _mean(found: dict[int, Any], low: float, high: float) -> float | None:
@@ -63,7 +63,12 @@ class PlateauCell:
 
     cell: Cell
     measure: Measure
-    levels: tuple[Level, ...]
+    levels: tuple[RunPlateau, ...]
+
+    @property
+    def design(self) -> str:
+        """The encoding, and the settings of the model in which the cell differs from others."""
+        return ", ".join(part for part in (self.cell.position, self.cell.variant) if part)
 
     @property
     def learned(self) -> bool:

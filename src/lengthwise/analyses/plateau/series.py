@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any
@@ -150,23 +151,22 @@ def reached(cell: PlateauCell, error: float) -> bool:
 def series_of(cells: Sequence[PlateauCell]) -> list[Series]:
     """The families among these cells, each over every setting that varies while the others stay the same."""
     known = [(cell, *settings_of_task(cell.cell.task)) for cell in cells]
+    designs = Counter((cell.cell.task, cell.cell.train_size) for cell in cells)
     found = []
     for family in dict.fromkeys(name for _, name, _ in known):
         own = [(cell, settings) for cell, name, settings in known if name == family]
+        several = any(designs[cell.cell.task, cell.cell.train_size] > 1 for cell, _ in own)
         names = [name for name in own[0][1] if len({settings.get(name) for _, settings in own}) > 1]
-        for parameter in names or [_main_setting(own[0][1])]:
+        for parameter in names or [next(iter(own[0][1]), "")]:
             groups: dict[str, list[tuple[float, PlateauCell]]] = {}
             for cell, settings in own:
                 rest = {name: settings[name] for name in names if name != parameter}
                 fixed = format_spec({"name": "", **rest}).lstrip(":") if rest else ""
+                fixed = ", ".join(filter(None, (fixed, cell.design))) if several else fixed
                 groups.setdefault(fixed, []).append((float(settings.get(parameter, 1.0)), cell))
-            several = {fixed: group for fixed, group in groups.items() if len({value for value, _ in group}) > 1}
-            found += [Series(family, parameter, fixed, tuple(g)) for fixed, g in (several or groups).items()]
+            varied = {fixed: group for fixed, group in groups.items() if len({value for value, _ in group}) > 1}
+            found += [Series(family, parameter, fixed, tuple(g)) for fixed, g in (varied or groups).items()]
     return found
-
-
-def _main_setting(settings: Mapping[str, Any]) -> str:
-    return next(iter(settings), "")
 
 
 def settings_of_task(text: str) -> tuple[str, dict[str, float]]:
