@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +47,15 @@ def test_a_small_question_is_answered_and_resumed(cli) -> None:
     assert json.loads(cli(*words).out)["record"] == record, "nothing is trained again"
     shown = cli("study", "show", "lengths", "--json")
     assert shown.code == 0 and json.loads(shown.out)["records"][0]["source"] == "plateau"
+
+
+@pytest.mark.system
+def test_the_commands_of_the_page_can_be_planned(cli) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "train-length.md").read_text(encoding="utf-8")
+    shown = [line for line in page.splitlines() if line.startswith("$ ")]
+    lines = [line.removeprefix("$ lengthwise ").partition("#")[0] for line in shown]
+    assert len(lines) == 7
+    for line in lines:
+        words = shlex.split(line)
+        found = cli(*words, *([] if "--dry-run" in words else ["--dry-run"]), "--json")
+        assert found.code == 0 and json.loads(found.out)["command"] == words[0], line

@@ -31,8 +31,19 @@ def planned(name: str) -> list[Plan]:
 
 def test_names_and_questions() -> None:
     assert set(builtin_names()) == {
-        *("arithmetic", "atlas", "bound", "huang2025", "plateaus", "positions", "quick", "recipes", "search54"),
-        *("depth_width", "retrieval", "sharpness", "state_tracking", "temperature"),
+        *(
+            "arithmetic",
+            "atlas",
+            "bound",
+            "huang2025",
+            "ingredients",
+            "plateaus",
+            "positions",
+            "quick",
+            "recipes",
+            "search54",
+        ),
+        *("depth_width", "ingredients", "retrieval", "sharpness", "state_tracking", "temperature"),
     }
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120

@@ -21,7 +21,7 @@ from lengthwise.messages import explain, sentence
 from lengthwise.records import Claim, Record, Table, columns
 
 CELLS, EXPONENTS = "plateau.cells", "lengths.exponents"
-_EFFECTS = {"plateau.falls": "falls", "plateau.rises": "rises"}
+_EFFECTS = ("plateau.falls", "plateau.rises")
 explain(
     {
         "plateau.title": "Plateaus of the error, and the training length",
@@ -44,8 +44,8 @@ explain(
         "{value:.2f}, 95 % interval {low:.2f} to {high:.2f}).",
         "plateau.few": "{series}: {cells} with a learned training range are too few to say how the plateau changes.",
         "plateau.every.shown": "In every family the plateau falls with the training length and rises with difficulty.",
-        "plateau.every.open": "That the plateau falls with the training length and rises with difficulty is shown in "
-        "{shown} of {families}; it is not shown for {others}.",
+        "plateau.every.open": "That the plateau falls with the training length and rises with difficulty is shown for "
+        "{shown} of {families} families; it is not shown for {others}.",
         "lengths.enough": "For {a} {measure} error below {error:g} beyond training, {series} needs {needed}.",
         "lengths.one": "a training length of {size} at {parameter} {value:g}",
         "lengths.one_more": "{size} at {value:g}",
@@ -98,14 +98,17 @@ class PlateauAnalysis(Analysis):
         self, found: Sequence[Series], claims: dict[Any, list[Claim]], needed: dict[Any, list[Claim]]
     ) -> list[str]:
         said = []
-        shown = [series for series in found if all(one.status == "holds" for one in _effects(claims[series]))]
-        if len(shown) == len(found):
+        varied = [series for series in found if len(_effects(claims[series])) == len(_EFFECTS)]
+        shown = [series for series in varied if all(one.status == "holds" for one in _effects(claims[series]))]
+        if varied and len(shown) == len(varied):
             said.append(sentence("plateau.every.shown"))
-        else:
-            others = listed([f"{one.name} over {one.parameter}" for one in found if one not in shown])
-            counts = {"shown": len(shown), "families": counted(len(found), "family").replace("familys", "families")}
-            said.append(sentence("plateau.every.open", {**counts, "others": others}))
+        elif varied:
+            others = listed([f"{one.name} over {one.parameter}" for one in varied if one not in shown])
+            counts = {"shown": len(shown), "families": len(varied), "others": others}
+            said.append(sentence("plateau.every.open", counts))
         for series in found:
+            if len(series.cells) == 1:
+                continue  # one training length of one task has no trend
             said += [_effect(series, claim) for claim in _effects(claims[series])]
             if needed[series]:
                 said.append(self._needed(series, needed[series]))
@@ -147,8 +150,8 @@ def _warnings(cells: Sequence[PlateauCell]) -> list[str]:
 def _cell_table(all_cells: Sequence[Any], cells: Sequence[PlateauCell]) -> Table:
     described = (
         "task:text | position:text | train_size:whole trained to | seeds:whole | learned:truth | "
-        "in_range:number error in range | plateau:number | low:number 95 % from | high:number 95 % to | worst:number worst | "
-        "dirichlet:number Dirichlet | growth:share growth in the last doubling"
+        "in_range:number error in range | plateau:number | low:number 95 % from | high:number 95 % to | "
+        "worst:number worst | dirichlet:number Dirichlet | growth:share growth in the last doubling"
     )
     more = {
         name: {id(one.cell): one.plateau for one in plateau_cells(all_cells, name)} for name in ("worst", "dirichlet")

@@ -97,6 +97,9 @@ class Series:
         found = [self._signed("plateau.falls", -law.exponent(0), falls)]
         if self.has_parameter:
             found.append(self._signed("plateau.rises", law.exponent(1), law.interval(1)))
+        elif len(self.values) > 1:
+            few = (Assumption("plateau.too_few", "violated", {"cells": len(self.fitted)}),)
+            found.append(Claim("plateau.rises", None, "", "measured", "unknown", None, few, evidence=self.about()))
         found.append(self._ratio("lengths.error_exponent", None, 1 / -law.exponent(0) if law.exponent(0) else None))
         if self.has_parameter:
             ratio = law.exponent(1) / -law.exponent(0) if law.exponent(0) else None

@@ -12,8 +12,8 @@ from lengthwise.analyses.content import read_content
 from lengthwise.analyses.plateau.levels import plateau_cells
 from lengthwise.analyses.plateau.series import reached
 from lengthwise.analyses.words import duration
-from lengthwise.cli.commands.records import write_record
 from lengthwise.cli.commands.study import progress_shown
+from lengthwise.cli.commands.study_show import write_shortened
 from lengthwise.cli.output import narrate, write_field, write_object
 from lengthwise.errors import RunsFailed, UsageError
 from lengthwise.executors import executors
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         counts = {name: getattr(progress, name) for name in ("total", "done", "failed", "waiting")}
         write_object("train-length", {"folder": str(folder), "report": report, **counts, "record": record.plain()})
     else:
-        write_record(record)
+        write_shortened(record)
         _tell_rest(question, progress, report)
     if progress.failed:
         raise RunsFailed(
