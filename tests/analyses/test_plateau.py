@@ -62,9 +62,12 @@ def test_a_planted_law_is_found(content_of):
         assert claim.value == pytest.approx(wanted, abs=0.1) and wanted in claim.interval, key
         assert (claim.status, claim.kind, claim.evidence["seeds"]) == ("holds", "measured", [0, 1, 2])
     rows = record.table(EXPONENTS).records()
-    assert rows[0]["kind"] == "measured" and [row["error"] for row in rows[1:]] == [2.0, 1.0]
-    assert [row["exponent"] for row in rows[1:]] == [2.0, 1.0]
+    assert [(row["power"], row["exponent"]) for row in rows if row["low"] is None] == [
+        *(("1/error", 2.0), ("1/error", 1.0), ("omega", 2.0), ("omega", 1.0))
+    ]
+    assert [row["exponent"] for row in rows if row["low"] is not None] == pytest.approx([1, 1], abs=0.1)
     table = record.table(CELLS).records()
+    assert [row["task"] for row in table[:2]] == ["simple_task:omega=1", "simple_task:omega=4"]
     assert len(table) == 6 and table[0]["plateau"] == pytest.approx(1 / 8, rel=0.05)
     assert table[0]["worst"] == pytest.approx(3 / 8, rel=0.05) and table[0]["growth"] == pytest.approx(0, abs=1e-9)
     assert len(record.figures) == 1 and not analyse(replace(content, pictures=False))[0].figures

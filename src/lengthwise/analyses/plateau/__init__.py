@@ -3,7 +3,7 @@ training be, and what does theory say?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -12,7 +12,7 @@ from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.analyses.plateau.levels import SETTLED, Measure, PlateauCell, plateau_cells
 from lengthwise.analyses.plateau.picture import plateau_panels
-from lengthwise.analyses.plateau.series import Series, series_of
+from lengthwise.analyses.plateau.series import Series, labels_of, series_of
 from lengthwise.analyses.plateau.theory import theory_of
 from lengthwise.analyses.reach.answer import learning_sentences
 from lengthwise.analyses.words import counted, listed
@@ -21,6 +21,7 @@ from lengthwise.messages import explain, sentence
 from lengthwise.records import Claim, Record, Table, columns
 
 CELLS, EXPONENTS = "plateau.cells", "lengths.exponents"
+_MEASURED = ("lengths.this_study", "lengths.measured")
 _EFFECTS = ("plateau.falls", "plateau.rises")
 explain(
     {
@@ -52,6 +53,10 @@ explain(
         "lengths.none": "more than {largest} at {parameter} {value:g}",
         "lengths.theory_note": "Upper bounds compare limit transformers that agree on all short inputs; the measured "
         "exponents are those of what training found. A measured exponent below an upper bound agrees with it.",
+        "plateau.cells": "plateaus by task and training length",
+        "plateau.cells_note": "in range: the error in the upper half of the training range; worst and Dirichlet: the "
+        "plateaus of the largest error and of Dirichlet prompts; growth: of the error in the last doubling of sizes",
+        "lengths.table": "the training length that an error needs, as powers of 1/error and of the setting",
         "plateau.unsettled": "Still rising in the last doubling of sizes (by more than {share:.0%}): {names}. A "
         "longer test would show a larger error.",
         "plateau.not_learned": "Training range not learned, left out of the fits: {names}.",
@@ -138,55 +143,59 @@ def _effect(series: Series, claim: Claim) -> str:
 
 
 def _warnings(cells: Sequence[PlateauCell]) -> list[str]:
-    def names(chosen: Sequence[PlateauCell]) -> str:
-        return listed([f"{one.cell.row} trained to {one.cell.train_size}" for one in chosen], 6)
+    labels = labels_of(cells)
 
-    rising = [cell for cell in cells if cell.learned and cell.drift is not None and not cell.settled]
-    lost = [cell for cell in cells if not cell.learned]
-    said = [sentence("plateau.unsettled", {"names": names(rising), "share": SETTLED})] if rising else []
-    return said + ([sentence("plateau.not_learned", {"names": names(lost)})] if lost else [])
+    def names(chosen: Callable[[PlateauCell], bool]) -> str:
+        pairs = zip(cells, labels, strict=True)
+        return listed([f"{label} trained to {one.cell.train_size}" for one, label in pairs if chosen(one)], 6)
+
+    rising = names(lambda cell: cell.learned and cell.drift is not None and not cell.settled)
+    lost = names(lambda cell: not cell.learned)
+    said = [sentence("plateau.unsettled", {"names": rising, "share": SETTLED})] if rising else []
+    return said + ([sentence("plateau.not_learned", {"names": lost})] if lost else [])
 
 
 def _cell_table(all_cells: Sequence[Any], cells: Sequence[PlateauCell]) -> Table:
     described = (
-        "task:text | position:text | train_size:whole trained to | seeds:whole | learned:truth | "
-        "in_range:number error in range | plateau:number | low:number 95 % from | high:number 95 % to | "
-        "worst:number worst | dirichlet:number Dirichlet | growth:share growth in the last doubling"
+        "task:text | train_size:whole trained to | in_range:number in range | plateau:number | low:number 95 % from | "
+        "high:number 95 % to | worst:number | dirichlet:number Dirichlet | growth:share | learned:truth | seeds:whole "
+        "| position:text"
     )
-    more = {
-        name: {id(one.cell): one.plateau for one in plateau_cells(all_cells, name)} for name in ("worst", "dirichlet")
-    }
+    worst, even = (_plateaus(all_cells, name) for name in ("worst", "dirichlet"))
     rows = []
-    for one in cells:
+    for one, label in zip(cells, labels_of(cells), strict=True):
         ends = one.claim.interval
-        own = (one.cell.task, one.design, one.cell.train_size, len(one.levels), one.learned, one.in_range, one.plateau)
         limits = (None, None) if ends is None else (ends.low, ends.high)
-        rest = (more["worst"].get(id(one.cell)), more["dirichlet"].get(id(one.cell)), one.drift)
-        rows.append((*own, *limits, *rest))
-    return Table(CELLS, columns(described), tuple(rows), "plateaus by task and training length")
+        more = (worst.get(id(one.cell)), even.get(id(one.cell)), one.drift)
+        last = (one.learned, len(one.levels), one.design)
+        rows.append((label, one.cell.train_size, one.in_range, one.plateau, *limits, *more, *last))
+    return Table(CELLS, columns(described), tuple(rows), sentence("plateau.cells"), sentence("plateau.cells_note"))
+
+
+def _plateaus(cells: Sequence[Any], measure: Measure) -> dict[int, float]:
+    return {id(one.cell): one.plateau for one in plateau_cells(cells, measure)}
 
 
 def _exponent_table(found: Sequence[Series], claims: dict[Any, list[Claim]], measure: str) -> Table:
-    """The measured exponents of the needed training length, each family followed by what theory says."""
+    """The measured exponents of the needed training length, each followed by what theory says."""
     described = (
-        "family:text | statement:text | kind:text | error:number exponent of 1/error | low:number 95 % from | "
-        "high:number 95 % to | parameter:text | exponent:number its exponent | from:number 95 % from | "
-        "to:number 95 % to"
+        "family:text | power:text exponent of | exponent:number is | low:number 95 % from | high:number 95 % to | "
+        "statement:text by | kind:text"
     )
     rows: list[tuple[Any, ...]] = []
     for series in found:
         own = {claim.key: claim for claim in claims[series]}
-        error, other = own.get("lengths.error_exponent"), own.get("lengths.parameter_exponent")
-        rows.append((series.name, "this study", "measured", *_ends(error), series.parameter, *_ends(other)))
-        for line in theory_of(series.family, measure):
-            exponent = line.parameters.get(series.parameter)
-            theirs = (line.error, None, None, series.parameter, exponent, None, None)
-            rows.append((series.name, line.statement, line.known, *theirs))
-    note = sentence("lengths.theory_note")
-    return Table(EXPONENTS, columns(described), tuple(rows), "needed training length, as powers", note)
+        for key, power in (("error", "1/error"), ("parameter", series.parameter)):
+            claim = own.get(f"lengths.{key}_exponent")
+            if claim is not None:
+                rows.append((series.name, power, *_ends(claim), *map(sentence, _MEASURED)))
+            for line in theory_of(series.family, measure) if claim is not None else ():
+                exponent = line.error if key == "error" else line.parameters.get(series.parameter)
+                if exponent is not None or key == "error":
+                    rows.append((series.name, power, exponent, None, None, line.statement, line.known))
+    return Table(EXPONENTS, columns(described), tuple(rows), sentence("lengths.table"), sentence("lengths.theory_note"))
 
 
-def _ends(claim: Claim | None) -> tuple[Any, Any, Any]:
-    if claim is None or claim.interval is None:
-        return (None if claim is None else claim.value, None, None)
-    return claim.value, claim.interval.low, claim.interval.high
+def _ends(claim: Claim) -> tuple[Any, Any, Any]:
+    ends = claim.interval
+    return (claim.value, None, None) if ends is None else (claim.value, ends.low, ends.high)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any
@@ -154,12 +154,10 @@ def reached(cell: PlateauCell, error: float) -> bool:
 def series_of(cells: Sequence[PlateauCell]) -> list[Series]:
     """The families among these cells, each over every setting that varies while the others stay the same."""
     known = [(cell, *settings_of_task(cell.cell.task)) for cell in cells]
-    designs = Counter((cell.cell.task, cell.cell.train_size) for cell in cells)
     found = []
     for family in dict.fromkeys(name for _, name, _ in known):
         own = [(cell, settings) for cell, name, settings in known if name == family]
-        several = any(designs[cell.cell.task, cell.cell.train_size] > 1 for cell, _ in own)
-        names = [name for name in own[0][1] if len({settings.get(name) for _, settings in own}) > 1]
+        several, names = _several_designs([cell for cell, _ in own]), _varying([settings for _, settings in own])
         for parameter in names or [next(iter(own[0][1]), "")]:
             groups: dict[str, list[tuple[float, PlateauCell]]] = {}
             for cell, settings in own:
@@ -170,6 +168,30 @@ def series_of(cells: Sequence[PlateauCell]) -> list[Series]:
             varied = {fixed: group for fixed, group in groups.items() if len({value for value, _ in group}) > 1}
             found += [Series(family, parameter, fixed, tuple(g)) for fixed, g in (varied or groups).items()]
     return found
+
+
+def labels_of(cells: Sequence[PlateauCell]) -> list[str]:
+    """What each cell is called: its family and the settings that vary in it, those left at their defaults included; and
+    its design, where a task has several."""
+    known = [(cell, *settings_of_task(cell.cell.task)) for cell in cells]
+    found = []
+    for cell, family, settings in known:
+        own = [(other, theirs) for other, name, theirs in known if name == family]
+        varied = {name: settings[name] for name in _varying([theirs for _, theirs in own]) if name in settings}
+        label = format_spec({"name": family, **varied}) if varied else cell.cell.task
+        found.append(f"{label}, {cell.design}" if _several_designs([other for other, _ in own]) else label)
+    return found
+
+
+def _several_designs(cells: Sequence[PlateauCell]) -> bool:
+    """Whether a task has several encodings or variants at one training length."""
+    counts = Counter((cell.cell.task, cell.cell.train_size) for cell in cells)
+    return max(counts.values(), default=0) > 1
+
+
+def _varying(settings: Sequence[Mapping[str, float]]) -> list[str]:
+    """The names of the settings that differ between tasks."""
+    return [name for name in settings[0] if len({one.get(name) for one in settings}) > 1]
 
 
 def settings_of_task(text: str) -> tuple[str, dict[str, float]]:

@@ -10,14 +10,16 @@ from lengthwise.records import Reference
 IZZO = "izzo2026"
 explain(
     {
-        "lengths.theorem_4_1": "upper bound of Theorem 4.1, L² Δ⁷ / error² with L ~ omega",
-        "lengths.theorem_4_1_hard": "the same once attention is hard, Δ L² / error²",
-        "lengths.theorem_4_2": "upper bound of Theorem 4.2, average error, Dirichlet(1): error^(-2 - 2/alpha)",
-        "lengths.stand_in": "stand-ins of long prompts: Δ K(omega) omega / error, K between 1/2 and 1",
-        "lengths.corollary_5_2": "upper bound for k-grams, error^(-Θ(k²)): the constant in the exponent is unknown",
-        "lengths.reported": "as reported, the paper was not read",
-        "lengths.proved": "proved (docs/limit.md, 5)",
-        "lengths.derived": "derived from the proof for simple_task",
+        "lengths.theorem_4_1": "Theorem 4.1: L² Δ⁷ / error², L ~ omega",
+        "lengths.theorem_4_1_hard": "Theorem 4.1, hard attention: Δ L² / error²",
+        "lengths.theorem_4_2": "Theorem 4.2: error^(-2 - 2/alpha), alpha 1",
+        "lengths.stand_in": "stand-ins: about Δ omega / error",
+        "lengths.corollary_5_2": "Theorem 5.2, k-grams: error^(-Θ(k²))",
+        "lengths.reported": "upper bound, as reported",
+        "lengths.proved": "proved",
+        "lengths.derived": "derived",
+        "lengths.measured": "measured",
+        "lengths.this_study": "this study",
     }
 )
 
