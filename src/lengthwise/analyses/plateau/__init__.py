@@ -43,7 +43,7 @@ explain(
         "(95 % interval {low:.2f} to {high:.2f}).",
         "plateau.rises.open": "{series}: the data do not show whether it rises with {parameter} (exponent "
         "{value:.2f}, 95 % interval {low:.2f} to {high:.2f}).",
-        "plateau.few": "{series}: {cells} with a learned training range are too few to say how the plateau changes.",
+        "plateau.few": "{series}: too few cells learned their range ({cells}) to say how the plateau changes.",
         "plateau.every.shown": "In every family the plateau falls with the training length and rises with difficulty.",
         "plateau.every.open": "That the plateau falls with the training length and rises with difficulty is shown for "
         "{shown} of {families} families; it is not shown for {others}.",
@@ -114,7 +114,7 @@ class PlateauAnalysis(Analysis):
         for series in found:
             if len(series.cells) == 1:
                 continue  # one training length of one task has no trend
-            said += [_effect(series, claim) for claim in _effects(claims[series])]
+            said += dict.fromkeys(_effect(series, claim) for claim in _effects(claims[series]))  # each reason once
             if needed[series]:
                 said.append(self._needed(series, needed[series]))
         return said
