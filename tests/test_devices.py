@@ -36,7 +36,8 @@ RULES = ("sinkhorn", "window:size=3", "log_length", "hardmax")
 NETWORKS = ("ssmax", "adaptive_temperature", "entmax", "asentmax", "stick_breaking", "forgetting", "path", "selective")
 FORMS = ("lora:rank=1", "subspace:dimensions=20", "sublora:rank=1,dimensions=20")
 ASKED = {"shift_bound": "shift_bound:target=8,items=8"}  # probes that do not say by themselves what to ask
-OF_TASKS = {"recursion": "parity_columns", "horizon": "sort", "prompted": ""}  # probes of models of their own
+# probes of models of their own
+OF_TASKS = {"recursion": "parity_columns", "horizon": "sort", "errors": "simple_task", "prompted": ""}
 
 
 @pytest.fixture

@@ -1,14 +1,11 @@
-"""Published results, comparisons, trends and plateaus as claims."""
+"""Published results, comparisons and trends as claims."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from lengthwise.analyses.analysis import analyse, analyses_of
+from lengthwise.analyses.analysis import analyse
 from lengthwise.analyses.comparisons import encoding_differences, encoding_pairs, trends, varying_axes
-from lengthwise.analyses.plateau import PlateauAnalysis, falling, fit_plateaus, mean_losses
 from lengthwise.analyses.published import compare
 from lengthwise.reports.page import claim_table, distinct
 from paper_studies import told_by
@@ -139,49 +136,17 @@ def test_the_training_size_is_an_axis(content_of):
     assert [(claim.evidence["axis"], claim.evidence["high"]) for claim in trends(both)] == [("train size", 30)]
 
 
-def test_plateaus_are_fitted_only_when_asked_for(content_of):
-    table = {("a", "none"): [60, 60], ("b", "none"): [20]}
-    assert PlateauAnalysis() not in analyses_of(content_of(table))
-    assert PlateauAnalysis() in analyses_of(content_of(table, study={"analyses": ["plateau"]}))
-    found = fit_plateaus(content_of(table))
-    assert [fit.claim.kind for fit in found] == ["heuristic", "heuristic"]
-    assert found[0].claim.value == pytest.approx(0.01) and found[1].claim.value == pytest.approx(0.91)
-    assert found[0].claim.evidence["seeds"] == [0, 1]
-
-
-def test_a_study_of_plateaus_is_answered_by_its_plateaus(content_of):
-    """Real-valued answers are measured in squared errors; plateaus of two training ranges are compared."""
-    table = {("a", "none"): [60, 60], ("b", "none"): [20]}
-    small, large = (content_of(table, study={"analyses": ["plateau", "reach"]}, train_size=size) for size in (10, 20))
-    both = replace(small, runs=(*small.runs, *large.runs), tasks={"a": {"readout": "numbers"}})
-    fits = fit_plateaus(both)
-    assert {fit.cell.task: fit.unit for fit in fits} == {"a": "mean squared error", "b": "nats per token"}
-    lower = replace(fits[-1], claim=replace(fits[-1].claim, value=0.5))
-    fall = falling([*fits[:-1], lower])
-    assert (fall.value, fall.unit.split()[1]) == (1, "2") and fall.evidence["cells"] == 4
-    assert falling(fits[:1]).status == "unknown"
-    first, *_ = analyse(replace(both, pictures=False))
-    assert first.source == "plateau" and first.claims[0].key == "plateau.falling" and len(first.text) == 1
-
-
-def test_mean_losses_are_over_the_seeds_shown(content_of):
-    content = content_of({("a", "none"): [60, 20]}, study={"analyses": ["plateau", "reach"]})
-    sizes, losses = mean_losses(content.cells[0])
-    assert sizes == list(range(1, 61))
-    assert losses[0] == pytest.approx(0.01) and losses[-1] == pytest.approx((0.01 + 0.91) / 2)
-
-
 def test_every_claim_has_a_row_with_its_kind_interval_and_assumptions(content_of, told):
     content = content_of(
         {("a", "x"): [60, 50], ("a", "y"): [20, 30], ("sort", "x"): [40, 45], ("sort", "y"): [20, 21]},
         tasks={"a": known(x=80)},
-        study={"analyses": ["plateau", "reach", "agreement", "published", "comparisons"]},
+        study={"analyses": ["reach", "agreement", "published", "comparisons"]},
     )
     with told_by(told({("sort", "x"): "can hold"})):
         claims = distinct(claim for record in analyse(content) for claim in record.claims)
     columns = {column.title: column.values for column in claim_table(claims)}
     assert {len(values) for values in columns.values()} == {len(claims)}
-    assert set(columns["kind"]) == {"measured", "predicted", "heuristic"}
+    assert set(columns["kind"]) == {"measured", "predicted"}
 
     def row(key, **evidence):
         place = next(

@@ -27,7 +27,7 @@ FROM_TASK, REAL = (
     ("none", "sinusoidal", "alibi", "kerple", "fire", "rope", f"{DYNAMIC},share=0.5"),
 )
 WRAPPED = [f"{base}+{name}" for base in BASES if base not in FROM_TASK for name in ("offset", "randomized")]
-SPECS = BASES + WRAPPED + [f"{base}+floats" for base in REAL]
+SPECS = BASES + WRAPPED + [f"{base}+floats" for base in REAL] + ["periodic+local"]
 TRAINED, TOKENS = 8, 15
 # What an encoder cannot know from these: with no encoding, any order; with a bias of |distance|, right from left.
 SYMMETRIC = ("none", "alibi", "kerple")

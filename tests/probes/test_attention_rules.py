@@ -24,7 +24,7 @@ WITH_NETWORK = [name for name in OTHERS if make(name).blocks[0].attention.networ
 
 def test_which_rules_are_softmax() -> None:
     assert set(attentions.names()) - set(OTHERS) == {"softmax", "log_length", "window"}
-    assert set(OTHERS) - set(WITH_NETWORK) == {"hardmax", "sinkhorn", "entmax", "stick_breaking"}
+    assert set(OTHERS) - set(WITH_NETWORK) == {"hardmax", "p_bit", "sinkhorn", "entmax", "stick_breaking"}
 
 
 @pytest.mark.parametrize("rule", OTHERS)

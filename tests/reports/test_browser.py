@@ -16,8 +16,8 @@ MARKS = """[...document.querySelectorAll('.plot')].map(plot => {
 LINES = "document.querySelectorAll('#curves .plot')[0].querySelectorAll('.mark-line path').length"
 FIRST_CELLS = "[...document.querySelectorAll('[data-table=runs] tbody tr td:nth-child({})')].map(td => td.textContent)"
 
-EVERY = ["plateau", "reach", "curves", "agreement", "published", "seeds", "training", "comparisons"]
-WITH_PLATEAU = {"analyses": EVERY}
+EVERY = ["reach", "curves", "agreement", "published", "seeds", "training", "comparisons"]
+WITH_ALL = {"analyses": EVERY}
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def rich_report(tmp_path_factory, synthetic_study):
     """Every section there is, with more encodings than colours."""
     positions = ["none", "learned+offset", "rope", "alibi", "fire", "t5", "kerple", "sinusoidal", "learned"]
     folder = tmp_path_factory.mktemp("rich") / "rich"
-    return write_report(synthetic_study(folder, ["sort", "(aa)*"], positions, seeds=2, study=WITH_PLATEAU))
+    return write_report(synthetic_study(folder, ["sort", "(aa)*"], positions, seeds=2, study=WITH_ALL))
 
 
 def test_every_figure_renders_without_a_complaint(visit, report, rich_report):
@@ -269,7 +269,7 @@ def test_keys_reach_the_answer_and_everything_that_can_be_pressed(visit, report)
 
 
 def test_hostile_names_stay_text(visit, tmp_path, synthetic_study, hostile):
-    study = {"question": hostile[1], **WITH_PLATEAU}
+    study = {"question": hostile[1], **WITH_ALL}
     path = write_report(synthetic_study(tmp_path / "s", hostile, [*hostile[:3], hostile[-1]], seeds=2, study=study))
     opened = visit(path, "?all")
     assert opened.ask("window.hacked") is None

@@ -21,8 +21,8 @@ from lengthwise.errors import UsageError
 from lengthwise.figures.style import packed, paper_spec, rounded, thinned
 from lengthwise.reports.figure_files import safe_name, save_figures
 
-EVERY = ["plateau", "reach", "curves", "agreement", "published", "seeds", "training", "comparisons"]
-WITH_PLATEAU = {"analyses": EVERY}
+EVERY = ["reach", "curves", "agreement", "published", "seeds", "training", "comparisons"]
+WITH_ALL = {"analyses": EVERY}
 
 
 def all_figures(study):
@@ -38,9 +38,9 @@ def by_template(study):
 def test_every_template_fits_the_schema(content_of):
     facts = {"published": [{"encoding": "x", "bins": [[1, 20], [21, 40]], "exact_match": [100, 80]}]}
     table = {("a", "x"): [60, 50], ("a", "y"): [20, 30], ("b", "x"): [20, 20]}
-    figures = by_template(content_of(table, tasks={"a": facts}, study=WITH_PLATEAU))
+    figures = by_template(content_of(table, tasks={"a": facts}, study=WITH_ALL))
     kinds = sorted(figure.key.partition(".")[0] for figure in figures)
-    assert kinds == ["curves", "curves", "heat_map", "plateaus", "predictions", "seeds", "training", "training"]
+    assert kinds == ["curves", "curves", "heat_map", "predictions", "seeds", "training", "training"]
     for figure in figures:
         alt.LayerChart.from_dict(dict(figure.template))  # raises where the schema is not met
 
@@ -55,9 +55,9 @@ def test_a_template_holds_no_name_but_in_the_lists_of_its_scales(content_of, hos
             return [] if inside == "domain" else [found for value in part for found in stray(value, inside)]
         return [part] if isinstance(part, str) and part in hostile else []
 
-    content = content_of({(name, name): [60, 20] for name in hostile}, study=WITH_PLATEAU)
+    content = content_of({(name, name): [60, 20] for name in hostile}, study=WITH_ALL)
     templates = [dict(figure.template) for figure in by_template(content)]
-    assert len(templates) == 7 and [found for template in templates for found in stray(template)] == []
+    assert len(templates) == 6 and [found for template in templates for found in stray(template)] == []
     assert stray({"field": [hostile[0]]}) == [hostile[0]]
 
 
@@ -66,7 +66,7 @@ def test_no_name_gets_into_an_expression_when_vega_lite_is_compiled(content_of, 
     import vl_convert
 
     names = [name for name in hostile if "\u2028" in name]
-    content = content_of({(name, name): [60, 20] for name in (*names, "b")}, study=WITH_PLATEAU)
+    content = content_of({(name, name): [60, 20] for name in (*names, "b")}, study=WITH_ALL)
     for figure in by_template(content):
         vl_convert.vegalite_to_vega(paper_spec(figure))
 

@@ -16,6 +16,7 @@ from lengthwise.registry import format_spec
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import build_model
 from lengthwise.studies.grid import planned_records, plans
+from lengthwise.studies.lengths import position_for
 from lengthwise.studies.spec import Study, builtin_names, builtin_questions
 from lengthwise.tasks import tasks
 
@@ -30,8 +31,19 @@ def planned(name: str) -> list[Plan]:
 
 def test_names_and_questions() -> None:
     assert set(builtin_names()) == {
-        *("arithmetic", "atlas", "bound", "huang2025", "plateaus", "positions", "quick", "recipes", "search54"),
-        *("depth_width", "retrieval", "sharpness", "state_tracking", "temperature"),
+        *(
+            "arithmetic",
+            "atlas",
+            "bound",
+            "huang2025",
+            "ingredients",
+            "plateaus",
+            "positions",
+            "quick",
+            "recipes",
+            "search54",
+        ),
+        *("depth_width", "ingredients", "retrieval", "sharpness", "state_tracking", "temperature"),
     }
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120
@@ -87,14 +99,13 @@ def test_state_tracking_by_preset(preset: str, runs: int, count: int) -> None:
     assert len(names) == count and len(planned_records(made)) == runs
 
 
-def test_plateaus_gives_each_family_its_encoding() -> None:
+def test_plateaus_gives_each_task_the_encoding_of_its_theory() -> None:
     study = Study.read("plateaus")
     made = plans(study)
-    family = {"simple_task": ("none", 1), "modp_task": ("sinusoidal", 1), "kgram_law": ("learned+offset", 2)}
     for plan in made:
-        assert (plan.position_name, plan.architecture.depth) == family[plan.task_name.partition(":")[0]]
-        assert plan.test_size == 128
-    assert study.analyses[0] == "plateau" and Counter(plan.train_size for plan in made) == {8: 33, 16: 33, 32: 33}
+        assert plan.position_name == position_for(plan.task) and plan.test_size == 8 * plan.train_size
+    assert study.analyses[0].startswith("plateau") and "errors" in study.probes
+    assert Counter(plan.train_size for plan in made) == {8: 39, 16: 39, 32: 39, 64: 39}
 
 
 def test_temperature_has_every_rule_on_every_task() -> None:

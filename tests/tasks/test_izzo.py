@@ -114,3 +114,42 @@ def test_no_constant_beats_chance(spec: str, size: int) -> None:
 def test_a_constant_answer_fails_at_every_size(spec: str, size: int) -> None:
     """Were the targets to concentrate with the size, one number would be right on long prompts."""
     assert tasks.make(spec).chance(size).exact < 0.35
+
+
+DIRICHLET = ["simple_task:dirichlet=1", "modp_task:period=3,dirichlet=0.5", "kgram_law:dirichlet=2"]
+
+
+@pytest.mark.parametrize("spec", DIRICHLET)
+def test_dirichlet_prompts_keep_the_contract(spec: str) -> None:
+    check_task(tasks.make(spec), sizes=[4, 20])
+
+
+@pytest.mark.parametrize(("alpha", "variance"), [(0.5, 1 / 8), (1.0, 1 / 12), (4.0, 1 / 36)])
+def test_probabilities_are_dirichlet_and_symbols_independent(alpha: float, variance: float) -> None:
+    """Of Beta(alpha, alpha) the variance is 1 / (4 (2 alpha + 1)); two symbols of an item share it as covariance."""
+    bits = tasks.make(f"simple_task:dirichlet={alpha}").draw(40, 3, range(8000)).prompts
+    assert bits.mean() == pytest.approx(0.5, abs=0.02)
+    first, second = bits[:, :20].mean(axis=1), bits[:, 20:].mean(axis=1)
+    assert np.cov(first, second)[0, 1] == pytest.approx(variance, abs=0.006)
+    assert abs(bits[:, 0].mean() - bits[:, 39].mean()) < 0.03
+
+
+def test_dirichlet_of_one_is_uniform_in_the_number_of_ones() -> None:
+    """So the usual prompts of simple_task are those of Theorem 4.2 with alpha 1."""
+    ones = tasks.make("simple_task:dirichlet=1").draw(4, 1, range(5000)).prompts.sum(axis=1)
+    assert np.bincount(ones, minlength=5) == pytest.approx(np.full(5, 1000), abs=150)
+
+
+def test_letters_of_a_dirichlet_law_have_no_context() -> None:
+    """Given its law, a letter does not depend on the one before; of a chain it does."""
+    for spec, dependent in (("kgram_law:k=1,letters=2,dirichlet=1", False), ("kgram_law:k=1,letters=2", True)):
+        text = tasks.make(spec).draw(400, 1, range(60)).prompts[:, :-1]
+        mixed = [row for row in text if 40 < row.sum() < 360]
+        after = [abs(row[1:][row[:-1] == 0].mean() - row[1:][row[:-1] == 1].mean()) for row in mixed]
+        assert (float(np.mean(after)) > 0.2) is dependent
+
+
+@pytest.mark.parametrize("spec", ["simple_task:dirichlet=-1", "modp_task:dirichlet=inf", "kgram_law:dirichlet=-0.5"])
+def test_an_alpha_is_above_zero(spec: str) -> None:
+    with pytest.raises(UsageError):
+        tasks.make(spec)

@@ -22,6 +22,7 @@ COMMANDS = {
     "forecast": "predict how far a task or a trained model will hold",
     "advise": "recommend what to train a task with, and say why",
     "train": "train a model at short sizes and measure how far it holds",
+    "train-length": "how long must training be for a given error beyond it?",
     "measure": "measure a model: accuracy by size, and other probes",
     "ask": "ask a run one question and print its answer",
     "inspect": "look inside a model: norms, constants, attention, tokens",
@@ -57,7 +58,7 @@ _OPTIONS = {
     **dict.fromkeys(("bound", "contexture"), "bound"),
     **dict.fromkeys(("study", "report"), "study"),
     **dict.fromkeys(("shift", "tasks", "positions", "models", "attentions", "doctor"), "task"),
-    "train": "train",
+    **dict.fromkeys(("train", "train-length"), "train"),
     "particles": "particle",
 }
 
@@ -119,11 +120,16 @@ def parser_of(name: str) -> Parser:
     from lengthwise.cli.options import Parser
 
     module = importlib.import_module(f"lengthwise.cli.{_OPTIONS[name.partition(' ')[0]]}_options")
-    add_options = getattr(module, name.replace(" ", "_"))
+    add_options = getattr(module, _in_python(name))
     parser = Parser(f"lengthwise {name}", add_options.__doc__)
     add_options(parser)
     parser.add_common()
     return parser
+
+
+def _in_python(name: str) -> str:
+    """The name of a command's options and of its module."""
+    return name.replace(" ", "_").replace("-", "_")
 
 
 def _split(arguments: list[str]) -> tuple[str, list[str]]:
@@ -171,7 +177,7 @@ def _carried_out(name: str, options: Namespace) -> int:
 
     how = {name: given for name in HOW if (given := getattr(options, HOW[name], None))}
     with trusting(getattr(options, "trust", False)) as refused, computing(**how):
-        code = importlib.import_module(f"lengthwise.cli.commands.{name.replace(' ', '_')}").run(options)
+        code = importlib.import_module(f"lengthwise.cli.commands.{_in_python(name)}").run(options)
     left_out = "is named by stored data and was not run; --trust runs it"
     warn([f"the Python file {path} {left_out}" for path in refused], options.quiet)
     return code

@@ -5,7 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from lengthwise.cli.options import Parser, add_computing, add_task_options, number, whole, whole_from
+from lengthwise.cli.options import (
+    Parser,
+    add_computing,
+    add_task_options,
+    add_trust,
+    number,
+    one_of,
+    whole,
+    whole_from,
+)
 from lengthwise.models.architecture import Architecture
 from lengthwise.models.named import MODEL_WORDS
 from lengthwise.registry import SettingField, settings_of
@@ -49,6 +58,39 @@ def train(parser: Parser) -> None:
     parser.flag("--dry-run", "print the resolved plan and stop")
     _add_settings(parser, "model settings (default: the task's preset)", model)
     _add_settings(parser, "training settings (default: the task's preset)", training)
+
+
+def train_length(parser: Parser) -> None:
+    """Say how long training must be for the error of a real-valued task beyond it to stay below a bound.
+
+    Models are trained at growing lengths, all seeds of each, until the plateau of the error (that of the last doubling
+    of test sizes, up to 8 times the training length) is below --error, or the lengths or the minutes end. Each task
+    gets three training lengths at least. Then exponents are fitted, with intervals, and set next to what theory says.
+
+    The runs are saved in a folder, as those of a study are. Run the same command again to resume; `lengthwise study
+    show` and `lengthwise report` read the folder as well.
+
+    Example: lengthwise train-length simple_task --error 0.01 --vary omega=1,2,4,8
+    """
+    parser.add_argument("task", nargs="?", metavar="TASK", help="simple_task, modp_task, kgram_law, or my.py::Task")
+    parser.add("--error X", "the error that the plateau must be below (default: 0.01)", number, default=0.01)
+    parser.add("--vary SETTING=LIST", "values of one setting of the task, such as period=2,3,5 (default: the family's)")
+    words = "average, worst, or dirichlet for the average over Dirichlet prompts (default: average)"
+    parser.add("--measure HOW", words, one_of("average", "worst", "dirichlet"), default="average")
+    parser.add(
+        "--sizes LIST", "training lengths to try, in increasing order (default: 8,16,32,64)", default="8,16,32,64"
+    )
+    parser.add("--seeds N", "number of seeds per training length (default: 3)", whole_from(1), default=3)
+    parser.add("--minutes M", "budget: start no run after M minutes (default: 30)", number, default=30.0)
+    parser.add("--position SPEC", "position encoding of all tasks (default: the one of each task's theory)")
+    parser.add("--steps N", "training steps per run (default: the task's preset)", whole_from(1))
+    parser.add("--folder DIR", "where to save the runs (default: runs/train-length-FAMILY)")
+    parser.add("--executor SPEC", "local:workers=4, … (default: local)", default="local")
+    parser.flag("--dry-run", "print the number of runs and the time they may take, and stop")
+    parser.flag("--no-report", "do not write the report at the end")
+    add_computing(parser, measures=False)
+    add_trust(parser, "the folder")
+    parser.seed_help = "first seed (default: 0)"
 
 
 def _add_settings(parser: argparse.ArgumentParser, title: str, settings: Mapping[str, SettingField]) -> None:

@@ -18,6 +18,7 @@ from lengthwise.models.parts import Anatomy, AttentionPart, BlockPart, MlpPart, 
 from lengthwise.models.placed import precise
 from lengthwise.models.transformer import Block, Transformer
 from lengthwise.positions.networks.encoders import Encoder, LearnedEncoder, RopeEncoder, SinusoidalEncoder
+from lengthwise.positions.networks.limit import PeriodicEncoder
 
 Scores = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor | None]
 
@@ -66,6 +67,8 @@ def _table(encoder: Encoder) -> TablePart | None:
     radius = None
     if isinstance(encoder, SinusoidalEncoder):  # sin² + cos² = 1 for each pair, or one sine more where W is odd
         radius = float(encoder.amplitude) * math.sqrt((encoder.width + 1) // 2)
+    elif isinstance(encoder, PeriodicEncoder):
+        radius = float(encoder.table.data.norm(dim=1).max())
     return TablePart(encoder.embed, None, radius)  # pyright: ignore[reportArgumentType]  # it is overridden
 
 

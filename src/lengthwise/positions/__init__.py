@@ -42,7 +42,8 @@ class Positions(Registry[Position]):
         if not isinstance(base, Position):
             return super().text_of(thing)
         own = {key: value for key, value in wrappers.spec_of(thing).items() if key != "base"}
-        return f"{self.text_of(base)}+{format_spec(own)}"
+        alone = own.get("name") in self._makers and self.text_of(base) == "none"  # an encoding by itself as well
+        return format_spec(own) if alone else f"{self.text_of(base)}+{format_spec(own)}"
 
 
 def parts_of(spec: str | Mapping[str, Any]) -> list[Any]:

@@ -1,6 +1,8 @@
 """The real-valued tasks of Izzo, Nichani and Lee 2025: the answer is a vector of numbers, not a text.
 
-Their targets and their settings are published; their samplers and test tolerances are not, so both are ours here.
+Their targets and their settings are published; their samplers and test tolerances are not, so both are ours here. With
+`dirichlet` above 0 the prompts are those of their theorem on average errors (izzo2026, theorem 4.2): the probabilities
+of the symbols are drawn from Dirichlet(alpha, ..., alpha) for each item, and given them all symbols are independent.
 """
 
 from __future__ import annotations
@@ -13,14 +15,35 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.records import Reference
-from lengthwise.seeds import Draws, Floats
+from lengthwise.seeds import Draws, Floats, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.alphabets import BitTask
 from lengthwise.tasks.batch import Samples
 from lengthwise.tasks.chance import ROUNDING, Chance
 from lengthwise.tasks.facts import Facts
-from lengthwise.tasks.retrieval import KGRAM, KgramTask, follower_counts, seen_before
+from lengthwise.tasks.retrieval import KGRAM, KgramTask, ended_by_earlier, follower_counts, seen_before
 from lengthwise.tasks.task import Axis, Task
+
+# All three are learned in range with this: no prompt up to 16 symbols is off by more than 0.05 (docs/train-length.md).
+PRESET = {"depth": 1, "width": 32, "gain": 3.0, "steps": 1500, "rate": 2e-3}
+
+
+def dirichlet_symbols(size: int, symbols: int, alpha: float, draws: Draws) -> Ints:
+    """Symbols [items, size], independent given probabilities that each item draws from Dirichlet(alpha, ..., alpha).
+
+    A Gamma(alpha) number is the quantile of a uniform one; divided by their sum, such numbers are Dirichlet.
+    """
+    from scipy.special import gammaincinv
+
+    weights = gammaincinv(alpha, draws.uniform(symbols)) + 1e-300  # all are 0 where alpha is tiny: then equal
+    cumulative = weights.cumsum(axis=1) / weights.sum(axis=1, keepdims=True)
+    uniform = draws.uniform(size)
+    return (uniform[:, :, None] >= cumulative[:, None, :-1]).sum(axis=2)
+
+
+def check_dirichlet(alpha: float) -> None:
+    if not 0 <= alpha < math.inf:
+        raise UsageError(f"dirichlet is 0 for the usual prompts, or an alpha above 0, not {alpha:g}")
 
 
 class _OneNumber(BitTask):
@@ -28,6 +51,7 @@ class _OneNumber(BitTask):
 
     readout = "numbers"
     tolerance = 0.1
+    preset = PRESET
 
     @property
     def outputs(self) -> int:
@@ -49,15 +73,24 @@ class SimpleTask(_OneNumber):
 
     `0 0 1 0` → `sin(0.5) = 0.479` for omega 1. Computing it takes a constant of the order of omega, which makes omega
     the difficulty. No sampler is published: here the number of ones is uniform from none to all of them, so that the
-    whole wave is asked for at every size. An answer within 0.1 counts as right, a twentieth of the range.
+    whole wave is asked for at every size (so it is with `dirichlet=1`). An answer within 0.1 counts as right, a
+    twentieth of the range.
     """
 
     omega: float = 1.0
+    dirichlet: float = 0.0
     facts = Facts(references=(Reference("izzo2026", "experiments, SimpleTask"),))
 
+    def __post_init__(self) -> None:
+        check_dirichlet(self.dirichlet)
+
     def sample(self, size: int, draws: Draws) -> Samples:
-        ones = draws.integers(0, size + 1, 1)
-        prompts = (draws.permutation(size) < ones).astype(np.int64)
+        if self.dirichlet:
+            prompts = dirichlet_symbols(size, 2, self.dirichlet, draws)
+            ones = prompts.sum(axis=1, keepdims=True)
+        else:
+            ones = draws.integers(0, size + 1, 1)
+            prompts = (draws.permutation(size) < ones).astype(np.int64)
         return Samples(prompts, np.sin(self.omega * (size - 2 * ones) / size))
 
     def solve(self, prompt: Sequence[str]) -> Sequence[float]:
@@ -67,6 +100,8 @@ class SimpleTask(_OneNumber):
 
     def chance(self, size: int) -> Chance:
         """All counts of ones are as likely."""
+        if self.dirichlet not in (0, 1):
+            return super().chance(size)
         ones = np.arange(size + 1)
         return self.best_guess(np.sin(self.omega * (size - 2 * ones) / size))
 
@@ -83,21 +118,28 @@ class ModPTask(_OneNumber):
 
     period: int = 5
     residue: int = 0
+    dirichlet: float = 0.0
+    preset = {**PRESET, "gain": 1.0, "rate": 5e-3}
     facts = Facts(references=(Reference("izzo2026", "experiments, ModPTask"),))
 
     def __post_init__(self) -> None:
         if not 0 <= self.residue < self.period:
             raise UsageError(f"a residue lies between 0 and the period less one, not {self.residue} of {self.period}")
+        check_dirichlet(self.dirichlet)
         # the smallest prompt holds one place of the class
         object.__setattr__(self, "axes", (Axis("length", "symbols in the prompt", smallest=self.residue + 1),))
 
     def sample(self, size: int, draws: Draws) -> Samples:
+        prompts = dirichlet_symbols(size, 2, self.dirichlet, draws) if self.dirichlet else self._by_class(size, draws)
+        return Samples(prompts, prompts[:, self.residue :: self.period].mean(axis=1, keepdims=True))
+
+    def _by_class(self, size: int, draws: Draws) -> Ints:
         prompts = np.zeros((len(draws), size), dtype=np.int64)
         for start in range(min(self.period, size)):
             places = prompts[:, start :: self.period].shape[1]
             ones = draws.integers(0, places + 1, 1)
             prompts[:, start :: self.period] = draws.permutation(places) < ones
-        return Samples(prompts, prompts[:, self.residue :: self.period].mean(axis=1, keepdims=True))
+        return prompts
 
     def solve(self, prompt: Sequence[str]) -> Sequence[float]:
         self.check_bits(prompt)
@@ -108,6 +150,8 @@ class ModPTask(_OneNumber):
 
     def chance(self, size: int) -> Chance:
         """All counts of ones in the class are as likely."""
+        if self.dirichlet not in (0, 1):
+            return super().chance(size)
         places = len(range(self.residue, size, self.period))
         return self.best_guess(np.arange(places + 1) / places)
 
@@ -123,17 +167,27 @@ class KgramLaw(KgramTask):
     within 0.1.
     """
 
+    dirichlet: float = 0.0
     readout = "numbers"
     tolerance = 0.1
+    preset = {**PRESET, "depth": 2, "gain": 1.0, "rate": 3e-3}
     facts = Facts(references=(KGRAM,))
     chance = Task.chance  # the answers are shares, not letters
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_dirichlet(self.dirichlet)
 
     @property
     def outputs(self) -> int:
         return self.letters
 
     def sample(self, size: int, draws: Draws) -> Samples:
-        prompts = seen_before(size, self.k, self.letters, draws)
+        if self.dirichlet:
+            free = dirichlet_symbols(size - self.k, self.letters, self.dirichlet, draws)
+            prompts = ended_by_earlier(free, self.k, draws)
+        else:
+            prompts = seen_before(size, self.k, self.letters, draws)
         counts = follower_counts(prompts, self.k, self.letters)
         return Samples(prompts, counts / counts.sum(axis=1, keepdims=True))
 

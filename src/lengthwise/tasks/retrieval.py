@@ -183,12 +183,16 @@ def seen_before(size: int, k: int, letters: int, draws: Draws) -> Ints:
     """Strings [items, size] from a chain of each item's own, ended by k letters that occurred before.
 
     The first size - k letters follow a chain of order k: for each of the letters**k contexts the law of the next letter
-    is uniform on the simplex, Dirichlet(1, ..., 1). The last k letters repeat those from a uniform earlier place, so a
-    context is asked for about as often as it occurs. They are written from left to right, as the two may overlap.
+    is uniform on the simplex, Dirichlet(1, ..., 1).
     """
-    free = size - k
-    prompts = np.zeros((len(draws), size), dtype=np.int64)
-    prompts[:, :free] = _chain(free, k, letters, draws)
+    return ended_by_earlier(_chain(size - k, k, letters, draws), k, draws)
+
+
+def ended_by_earlier(letters: Ints, k: int, draws: Draws) -> Ints:
+    """Strings [items, n] with k letters behind them that repeat those from a uniform earlier place, so that a context
+    is asked for about as often as it occurs. They are written from left to right, as the two may overlap."""
+    free = letters.shape[1]
+    prompts = np.pad(letters, ((0, 0), (0, k)))
     start = draws.integers(0, free, 1)
     for step in range(k):
         prompts[:, free + step] = np.take_along_axis(prompts, start + step, axis=1)[:, 0]

@@ -76,7 +76,7 @@ def _carry_out(study: Study, folder: Path | None, options: argparse.Namespace) -
     folder = folder or default_folder(study)
     if not options.no_report:
         check_output(folder / REPORT)
-    with _progress_shown(options.quiet) as listener:
+    with progress_shown(options.quiet) as listener:
         executor = _executor(options)
         progress = carry_out_study(study, folder, executor, listener, command=_command(options))
     if options.track:
@@ -151,7 +151,7 @@ def _dry_run(study: Study, options: argparse.Namespace) -> int:
 
 
 @contextlib.contextmanager
-def _progress_shown(quiet: bool) -> Iterator[Callable[[StudyProgress], None]]:
+def progress_shown(quiet: bool) -> Iterator[Callable[[StudyProgress], None]]:
     """A listener of a coordinator that draws or prints."""
     if quiet:
         yield lambda _: None
