@@ -11,6 +11,7 @@ from lengthwise.cli.commands.records import write_record
 from lengthwise.cli.commands.tasks import first_line
 from lengthwise.cli.output import write_object, write_rows
 from lengthwise.errors import UsageError
+from lengthwise.integrity import RUN
 from lengthwise.oracle.limit.examples import EXAMPLES, opened
 from lengthwise.oracle.limit.found import described
 from lengthwise.oracle.limit.transformer import LimitTransformer, Mode
@@ -66,21 +67,17 @@ def in_mode(model: LimitTransformer, mode: str | None, bits: int | None) -> Limi
 
 
 def _of_model(options: argparse.Namespace) -> Record:
-    """The margins of a trained model, which must be a run, or a model that offers its layers."""
+    """The margins of a trained model, which must be a run: its record says what it was trained on."""
     if options.mode is not None:
         raise UsageError(f"--mode goes with a limit transformer, and {options.model} is a trained model")
-    from lengthwise.integrity import RUN  # what follows loads torch
-    from lengthwise.subjects.open import open_subject
+    if not Path(options.model, RUN).exists():
+        raise UsageError(
+            f"{options.model} has no {RUN}: margins are measured of runs; give the folder of one, or a .json file"
+        )
+    from lengthwise.runs.run import ask_run, load_run  # torch
 
     probe = HardnessProbe(items=options.items or 32, bits=options.bits or 0)
     with shown(quiet=options.quiet, title="margins") as progress:
-        if not Path(options.model, RUN).exists():
-            subject = open_subject(options.model)
-            for need in probe.needs:
-                subject.capability(need)
-            raise UsageError(f"{options.model} has no {RUN}, which says what it was trained on; give the folder of a run")
-        from lengthwise.runs.run import ask_run, load_run
-
         loaded = load_run(options.model)
         seed = loaded.plan.seed if options.seed is None else options.seed
         context = Context(None, None, _sizes(options.sizes, loaded.plan.task), seed=seed)

@@ -147,7 +147,9 @@ def _gaps(one: LimitTransformer, other: LimitTransformer, words: Ints, error: fl
     """The differences by rational numbers; one above the error stays above it when it is rounded to a float. Weights of
     the mode "finite" that are no rational numbers leave floats."""
     if len(one.layers) == len(other.layers) == 1:
-        sides = [[counted.answer(tuple(word)) for word in words.tolist()] for counted in map(ClassAnswers, (one, other))]
+        sides = [
+            [counted.answer(tuple(word)) for word in words.tolist()] for counted in map(ClassAnswers, (one, other))
+        ]
         gaps = [max(abs(a - b) for a, b in zip(*pair, strict=True)) for pair in zip(*sides, strict=True)]
     else:
         gaps = list(np.abs(one.answers(words) - other.answers(words)).max(axis=1))

@@ -85,7 +85,9 @@ def _scale(model: LimitTransformer) -> float:
     gain = 1.0 if mlp is None else 1 + _norm(mlp.inner) * _norm(mlp.outer)
     if mlp is not None and mlp.activation == "step":
         gain = math.inf
-    states = sum(float(np.linalg.norm(part.astype(float), axis=1).max()) for part in (model.embeddings, model.positions))
+    states = sum(
+        float(np.linalg.norm(part.astype(float), axis=1).max()) for part in (model.embeddings, model.positions)
+    )
     return _norm(model.readout) * gain * states
 
 

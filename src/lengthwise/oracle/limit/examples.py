@@ -129,8 +129,9 @@ def rare_pair() -> LimitTransformer:
 def bigram(letters: int = 2, strength: float = 6.0) -> LimitTransformer:
     """About how often each letter followed the last one; two layers, infinite precision.
 
-    Layer 1 copies the letter before (phi(1) = 2: position-dominated); layer 2 attends to the positions whose letter before equals the last
-    letter, exp(strength) times as much as to others. The share of the rest is of order exp(-strength)."""
+    Layer 1 copies the letter before (phi(1) = 2: position-dominated); layer 2 attends to the positions whose letter
+    before equals the last letter, exp(strength) times as much as to others. The rest has a share
+    of order exp(-strength)."""
     if not math.isfinite(strength):
         raise UsageError(f"the strength is a finite number, not {strength}")
     symbols, width = _letters(letters), 3 * letters

@@ -18,15 +18,17 @@ from lengthwise.records import Assumption, Cell, Claim, Record, Reference, Table
 PAGE = "docs/limit.md"
 _SHOWN = 60  # symbols of a long word
 _HARD = columns(
-    "head:whole | margin:number logit margin | predicted:text hard from, by the margin | observed:text hard from, in fact"
+    "head:whole | margin:number logit margin | predicted:text hard from, by the margin | observed:text in fact"
 )
-_REGIMES = columns("layer:whole | head:whole | largest:number largest phi | regime:text | margin:number positional margin")
+_REGIMES = columns(
+    "layer:whole | head:whole | largest:number largest phi | regime:text | margin:number positional margin"
+)
 _ANSWERS = columns("entry:whole | long:number answer to the long word | short:number to the short word | difference")
 _BOTH = columns("entry:whole | one:number first model | other:number second model | difference")
 explain(
     {
-        "limit.about": "{layers} over {symbols} symbols, period {period}, locality {locality}, mode {mode}; numbers are "
-        "{numbers}.",
+        "limit.about": "{layers} over {symbols} symbols, period {period}, locality {locality}, mode {mode}; numbers "
+        "are {numbers}.",
         "limit.one_layer": "One layer",
         "limit.two": "Two layers",
         "limit.exact": "rational and the arithmetic is exact",
@@ -37,8 +39,8 @@ explain(
         "limit.positional_margin": "positional margin gamma",
         "limit.constant": "constant L",
         "limit.always_hard": "No query meets two different logits: attention is hard at every length.",
-        "limit.hard": "At {bits} bits attention is hard from {observed} tokens on; the margin of {margin:.4g} alone gives "
-        "{predicted}.",
+        "limit.hard": "At {bits} bits attention is hard from {observed} tokens on; the margin of {margin:.4g} alone "
+        "gives {predicted}.",
         "limit.beyond": "more than 10^4000",
         "limit.no_hard": "Attention never becomes hard in the mode infinite: keys below the leading order vanish like "
         "i^-{margin:.4g}.",
@@ -56,10 +58,10 @@ explain(
         "limit.searched": "shorter lengths were searched: where not all counts could be tried, a better word may exist",
         "limit.agreement": "agreement of the two models within {error:g} on all words of up to {length} symbols",
         "limit.largest": "largest difference on all words of up to {length} symbols",
-        "limit.agree": "The two models agree within {error:g} on all words of up to {length} symbols ({words:,} words {way}; "
-        "largest difference {largest:.3g}).",
-        "limit.differ": "The two models differ by {largest:.3g} on `{word}`; they agree within {error:g} on all words of up to "
-        "{length} symbols.",
+        "limit.agree": "The two models agree within {error:g} on all words of up to {length} symbols ({words:,} words "
+        "{way}; largest difference {largest:.3g}).",
+        "limit.differ": "The two models differ by {largest:.3g} on `{word}`; they agree within {error:g} on all words "
+        "of up to {length} symbols.",
         "limit.by_classes": "stand for all",
         "limit.by_words": "were all compared",
         "limit.sufficient": "an answer depends on the last locality + 1 symbols and on the counts before them "
@@ -126,7 +128,9 @@ def _hard_claims(hard: HardmaxLength, model: LimitTransformer) -> list[Claim]:
     found = [Claim("limit.logit_margin", None, "", "proved", "vacuous", reference=statement)]
     if hard.margin.value is not None:
         where = _where(hard.margin)
-        found = [Claim("limit.logit_margin", float(hard.margin.value), "", "proved", reference=statement, evidence=where)]
+        found = [
+            Claim("limit.logit_margin", float(hard.margin.value), "", "proved", reference=statement, evidence=where)
+        ]
     for key, count in (("predicted", hard.predicted), ("observed", hard.observed)):
         value = None if count is None else count if count < 2**53 else _tokens(count)
         status = "unknown" if count is None else "holds"
@@ -138,7 +142,8 @@ def _hard_claims(hard: HardmaxLength, model: LimitTransformer) -> list[Claim]:
 def _where(margin: Margin) -> dict[str, object]:
     """Which query and keys attain a margin."""
     keys = [
-        {"symbol": key.symbol, "phase": key.phase, "distance": key.distance, "logit": str(key.logit)} for key in margin.keys
+        {"symbol": key.symbol, "phase": key.phase, "distance": key.distance, "logit": str(key.logit)}
+        for key in margin.keys
     ]
     return {"exact": str(margin.value), "head": margin.head + 1, "query": margin.query, "keys": keys}
 
@@ -171,7 +176,9 @@ def _constant(model: LimitTransformer) -> Claim:
     if math.isinf(value):
         violated = (Assumption("limit.steps", "violated"),)
         return Claim("limit.constant", None, "", "proved", "vacuous", None, violated, reference)
-    return Claim("limit.constant", value, "", "proved", "holds", None, (Assumption("limit.steps", "checked"),), reference)
+    return Claim(
+        "limit.constant", value, "", "proved", "holds", None, (Assumption("limit.steps", "checked"),), reference
+    )
 
 
 def simulated(model: LimitTransformer, found: StandIn, error: float, longest: int) -> Record:
@@ -220,7 +227,9 @@ def compared(found: Comparison) -> Record:
     same = Claim("limit.agreement", found.agree, "", "certified", status, None, tuple(rests), reference, evidence)
     claims, tables = [same], ()
     if found.agree:
-        claims.append(Claim("limit.largest", found.largest, "", "certified", assumptions=tuple(rests), evidence=evidence))
+        claims.append(
+            Claim("limit.largest", found.largest, "", "certified", assumptions=tuple(rests), evidence=evidence)
+        )
     if found.answers is not None:
         pairs = zip(*found.answers, strict=True)
         rows = tuple((place, one, other, abs(one - other)) for place, (one, other) in enumerate(pairs, start=1))

@@ -1,8 +1,8 @@
 """Limit transformers that answer the tasks of Izzo, Nichani and Lee as a model reads them: `<bos> prompt <sep>`.
 
-Each is an example of `examples.py` that also leaves the two marks out of account and, where it uses positions, finds the
-phase of the first symbol from `<bos>`, so that its answer is the same wherever the positions begin. What it computes is
-proved in docs/limit.md (statement 13); `verify_witness` compares it with the task's own solver.
+Each is an example of `examples.py` that also leaves the two marks out of account and, where it uses positions, finds
+the phase of the first symbol from `<bos>`, so that its answer is the same wherever the positions begin. What it
+computes is proved in docs/limit.md (statement 13); `verify_witness` compares it with the task's own solver.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _SIZES, _DRAWN = (8, 16, 32, 64), 12
 
 @dataclass(frozen=True)
 class Witness:
-    """`build(offset)` is the transformer whose positions begin at an offset; it is within `error` of the target at every
-    length. `positions`: whether it uses them. `layers`, `period` and `locality` are those of the transformer."""
+    """`build(offset)` is the transformer whose positions begin at an offset; it is within `error` of the target at
+    every length. `positions`: whether it uses them. `layers`, `period` and `locality` are those of the transformer."""
 
     build: Callable[[int], LimitTransformer]
     error: float
@@ -40,7 +40,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Tried:
+class WitnessTrial:
     """All prompts of up to `checked_to` symbols and `sampled` drawn ones of up to `sampled_to`; the largest difference
     from the task's own solver, and a prompt that has it if it is above the error."""
 
@@ -91,8 +91,8 @@ def marked_wave(omega: float, pieces: int) -> LimitTransformer:
 
 
 def marked_share(period: int, residue: int, start: int = 0) -> LimitTransformer:
-    """The share of ones at the places residue modulo period behind `<bos>`, which stands at the position `start`. Layer 1
-    copies the phase of `<bos>` to every place, and its MLP compares phases; layer 2 attends to the bits of the class."""
+    """The share of ones at the places residue modulo period behind `<bos>`, which stands at the position `start`. Layer
+    1 copies the phase of `<bos>` to every place, and its MLP compares phases; layer 2 attends to bits of the class."""
     phase, copied = slice(0, period), slice(period, 2 * period)
     bos, constant, chosen, bit, one, answer = range(2 * period, 2 * period + 6)
     width = 2 * period + 6
@@ -115,8 +115,8 @@ def marked_share(period: int, residue: int, start: int = 0) -> LimitTransformer:
 
 
 def marked_followers(letters: tuple[str, ...], k: int) -> LimitTransformer:
-    """How often each letter followed the last k: k heads of layer 1 copy the letters 1 to k places back, layer 2 attends
-    to the places whose copies equal those of `<sep>`, except `<sep>` itself, and reads their letters."""
+    """How often each letter followed the last k: k heads of layer 1 copy the letters 1 to k places back, layer 2
+    attends to the places whose copies equal those of `<sep>`, except `<sep>` itself, and reads their letters."""
     many = len(letters)
     own, answer = slice(0, many), slice((k + 1) * many, (k + 2) * many)
     mark, constant = (k + 2) * many, (k + 2) * many + 1
@@ -139,12 +139,14 @@ def marked_followers(letters: tuple[str, ...], k: int) -> LimitTransformer:
     return _limit((BOS, SEP, *letters), embeddings, [[0] * width], layers, readout)
 
 
-def _limit(symbols: tuple[str, ...], embeddings: Any, positions: Any, layers: list[Layer], readout: Any) -> LimitTransformer:
+def _limit(
+    symbols: tuple[str, ...], embeddings: Any, positions: Any, layers: list[Layer], readout: Any
+) -> LimitTransformer:
     arrays = matrix(embeddings, "embeddings"), matrix(positions, "positions"), matrix(readout, "readout")
     return LimitTransformer(symbols, arrays[0], arrays[1], tuple(layers), arrays[2])
 
 
-def verify_witness(witness: Witness, task: Task) -> Tried:
+def verify_witness(witness: Witness, task: Task) -> WitnessTrial:
     """Compare a witness with the task's own solver on all short prompts and on drawn ones, at every offset of its
     period, in floating point."""
     offsets = range(witness.period if witness.positions else 1)
@@ -167,7 +169,7 @@ def verify_witness(witness: Witness, task: Task) -> Tried:
             difference, wrong = worst, word
         sampled, sampled_to = sampled + len(words), max(sampled_to, len(words[0]))
     bad = difference > witness.error + ROUNDING
-    return Tried(checked_to, prompts, sampled, sampled_to, difference, wrong if bad else None)
+    return WitnessTrial(checked_to, prompts, sampled, sampled_to, difference, wrong if bad else None)
 
 
 def _is_prompt(task: Task, word: tuple[str, ...]) -> bool:

@@ -1,9 +1,9 @@
 """From which length on trained attention would be hard: the margin of its logits against length, and its trend.
 
-At a precision of p bits a key whose weight is at most 2^-p of the largest counts as 0, so a query is hard where its best
-logit is at least p ln 2 above every key that does not tie with it. In the theory of limit transformers the margin of a
-head grows like gamma ln n, which makes attention hard from n = 2^(p/gamma) on; here gamma is the slope that the margins
-of a trained head show, and whether they go on like that is an assumption.
+At a precision of p bits a key whose weight is at most 2^-p of the largest counts as 0, so a query is hard where its
+best logit is at least p ln 2 above every key that does not tie with it. In the theory of limit transformers the margin
+of a head grows like gamma ln n, which makes attention hard from n = 2^(p/gamma) on; here gamma is the slope that the
+margins of a trained head show, and whether they go on like that is an assumption.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
 from lengthwise.figures.plots import line_figure
+from lengthwise.hardware import current
 from lengthwise.messages import explain, sentence
 from lengthwise.models.attention import Attention
 from lengthwise.models.attention.sharpened import ScalableSoftmax
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 BITS = {"float32": 24, "bf16": 8}  # of a significand
 _SIZES = 6
 _MARGINS = columns(
-    "layer:whole | head:whole | size:whole | keys:number keys seen | queries:whole | least | median | hard:share queries "
-    "that are hard | tied:share weight-tied keys of a query"
+    "layer:whole | head:whole | size:whole | keys:number keys seen | queries:whole | least | median | hard:share "
+    "queries that are hard | tied:share weight-tied keys of a query"
 )
 _TRENDS = columns(
     "layer:whole | head:whole | margin:number median margin at the largest size | hard:share queries hard there | "
@@ -47,12 +48,12 @@ explain(
         "hardness.all": "length from which half of the queries of every head would be hard",
         "hardness.bits": "a weight of at most 2^-{bits} of the largest counts as 0, and two logits within 2^-{bits} of "
         "each other tie",
-        "hardness.trend": "the median margin of a head goes on growing like a + gamma ln n beyond the {sizes} sizes that "
-        "were measured",
+        "hardness.trend": "the median margin of a head goes on growing like a + gamma ln n beyond the {sizes} sizes "
+        "that were measured",
         "hardness.items": "the margins are those of {items} test items per size; other inputs may have smaller ones",
-        "hardness.answer": "At {bits} bits a query is hard where its margin is at least {needed:.3g}. Of {heads} heads, "
-        "{hard} are hard at size {size} for half of their queries or more, {rising} have margins that rise with the "
-        "length, {flat} have no clear trend and {falling} have margins that fall.",
+        "hardness.answer": "At {bits} bits a query is hard where its margin is at least {needed:.3g}. Of {heads} "
+        "heads, {hard} are hard at size {size} for half of their queries or more, {rising} have margins that rise with "
+        "the length, {flat} have no clear trend and {falling} have margins that fall.",
         "hardness.note": "heads and layers count from 1; gamma is the slope of the median margin in ln n with its 95 % "
         "interval; a head without a length would not become hard if its trend went on",
         "hardness.rising": "rises",
@@ -61,8 +62,8 @@ explain(
         "hardness.hard": "hard already",
         "hardness.needed": "hard at {bits} bits",
         "hardness.head": "layer {layer}, head {head}",
-        "hardness.figure": "Median margin of each head by the number of keys seen, and the margin from which a query is "
-        "hard.",
+        "hardness.figure": "Median margin of each head by the number of keys seen, and the margin from which a query "
+        "is hard.",
     }
 )
 
@@ -87,7 +88,6 @@ class HardnessProbe(Probe):
         return sorted({min(known, key=lambda size: abs(size - one)) for one in wanted})
 
     def measure(self, subject: Subject, context: Context) -> Record:
-        from lengthwise.hardware import current
         from lengthwise.probes.hardness.rows import head_margins
 
         if context.task is None:
@@ -107,10 +107,12 @@ def check_rule(rule: Attention, name: str) -> None:
     if isinstance(rule, Hardmax):
         raise UsageError(f"the attention of {name} is hard at every length: its rule is hardmax")
     if isinstance(rule, WindowAttention):
-        raise UsageError(f"the queries of {name} see {rule.size} keys at most, so its margins do not depend on the length")
+        raise UsageError(
+            f"the queries of {name} see {rule.size} keys at most, so its margins do not depend on the length"
+        )
     raise UsageError(
-        f"the length from which attention is hard follows from margins under softmax, log_length and ssmax, and {name} has "
-        f"{type(rule).__name__}"
+        f"the length from which attention is hard follows from margins under softmax, log_length and ssmax, and {name} "
+        f"has {type(rule).__name__}"
     )
 
 
@@ -119,18 +121,15 @@ def _record(rows: Sequence[HeadMargins], bits: int, items: int) -> Record:
     heads: dict[tuple[int, int], list[HeadMargins]] = {}
     for row in rows:
         heads.setdefault((row.layer, row.head), []).append(row)
-    trends = {
-        key: trend_of([(math.log(row.keys), row.median) for row in own], needed) for key, own in heads.items()
-    }
+    trends = {key: trend_of([(math.log(row.keys), row.median) for row in own], needed) for key, own in heads.items()}
     sizes = sorted({row.size for row in rows})
     kinds = [trend.kind for trend in trends.values()]
     counts = {kind: kinds.count(kind) for kind in ("rising", "flat", "falling", "hard")}
     values = {"bits": bits, "needed": needed, "heads": len(heads), "size": sizes[-1], **counts}
-    listed = tuple(
-        (*key, heads[key][-1].median, heads[key][-1].hard, trend.slope, trend.low, trend.high, trend.length)
-        + (sentence(f"hardness.{trend.kind}"),)
-        for key, trend in trends.items()
-    )
+    listed = []
+    for key, trend in trends.items():
+        last, words = heads[key][-1], sentence(f"hardness.{trend.kind}")
+        listed.append((*key, last.median, last.hard, trend.slope, trend.low, trend.high, trend.length, words))
     lines = {
         sentence("hardness.head", {"layer": layer, "head": head}): [
             (row.keys, row.median) for row in own if row.median is not None
@@ -147,8 +146,10 @@ def _record(rows: Sequence[HeadMargins], bits: int, items: int) -> Record:
         text=(sentence("hardness.answer", values),),
         claims=tuple(_claims(rows, trends, bits, items, sizes)),
         tables=(
-            Table("hardness.trends", _TRENDS, listed, "heads, with the trend of their margins", sentence("hardness.note")),
-            Table("hardness.margins", _MARGINS, tuple(tuple(vars(row).values()) for row in rows), "margins", detail=True),
+            Table("hardness.trends", _TRENDS, tuple(listed), "trends of the heads", sentence("hardness.note")),
+            Table(
+                "hardness.margins", _MARGINS, tuple(tuple(vars(row).values()) for row in rows), "margins", detail=True
+            ),
         ),
         figures=(line_figure("hardness.lines", title, words, axes, lines, logarithmic="x"),),
         data={"bits": bits, "needed": needed, "sizes": sizes},
@@ -174,7 +175,9 @@ def _claims(
         where = {"layer": layer, "head": head, "gamma": trend.slope, "bits": bits}
         rests = (rounding, going, shown)
         found.append(
-            Claim("hardness.first", trend.length, "tokens", "predicted", "holds", trend.interval, rests, reference, where)
+            Claim(
+                "hardness.first", trend.length, "tokens", "predicted", "holds", trend.interval, rests, reference, where
+            )
         )
     never = [list(key) for key, trend in trends.items() if trend.length is None]
     where = {"bits": bits, "never": never}

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from scipy import stats
 
@@ -18,9 +18,9 @@ Kind = Literal["rising", "flat", "falling", "hard"]
 
 @dataclass(frozen=True)
 class HeadTrend:
-    """`slope` is gamma, with its 95 % interval from `low` to `high`. `length` is the number of tokens at which the line
-    meets the margin that is needed, or from which on the measured margins suffice; None where it rises too slowly or not
-    at all."""
+    """`slope` is gamma, with its 95 % interval from `low` to `high`. `length` is the number of tokens at which the
+    line meets the margin that is needed, or from which on the measured margins suffice; None where it rises too slowly
+    or not at all."""
 
     kind: Kind
     slope: float | None = None
@@ -40,7 +40,7 @@ def trend_of(points: Sequence[tuple[float, float | None]], needed: float) -> Hea
         return HeadTrend("hard", length=min((math.exp(x) for x, _ in enough), default=None))
     if len(known) < 3 or len({x for x, _ in known}) < 3:
         return HeadTrend("flat")
-    fit = stats.linregress(*zip(*known, strict=True))
+    fit: Any = stats.linregress([x for x, _ in known], [y for _, y in known])
     reach = float(stats.t.ppf(0.975, len(known) - 2)) * float(fit.stderr)
     slope, low, high = float(fit.slope), float(fit.slope) - reach, float(fit.slope) + reach
     kind: Kind = "rising" if low > 0 else "falling" if high < 0 else "flat"
