@@ -12,8 +12,12 @@ import pytest
 from lengthwise.errors import UsageError
 from lengthwise.oracle.limit.constants import lipschitz, stand_in_bound
 from lengthwise.oracle.limit.examples import bigram, previous_token, rare_pair, share_in_class, wave
-from lengthwise.oracle.limit.simulation import compositions, shortest_simulation, simulate
+from lengthwise.oracle.limit.simulation import StandIn, StandInSearch, compositions, shortest_simulation
 from limit_models import random_limit
+
+
+def simulate(model, word, length: int) -> StandIn | None:
+    return StandInSearch(model, word).best(length)
 
 
 def kept(model, word) -> tuple:

@@ -40,11 +40,6 @@ class StandIn:
         return max(abs(one - other) for one, other in zip(self.answer, self.short_answer, strict=True))
 
 
-def simulate(model: LimitTransformer, word: Sequence[str], length: int) -> StandIn | None:
-    """The best stand-in of this length that is found; None when no such word keeps end, phase and presence."""
-    return _Search(model, word).best(length)
-
-
 def shortest_simulation(
     model: LimitTransformer,
     word: Sequence[str],
@@ -56,7 +51,7 @@ def shortest_simulation(
     tried, and the nearest stand-in is given where none is within the error; without it, x itself is the last."""
     if not error >= 0:
         raise UsageError(f"an error is 0 or more, not {error}")
-    search = _Search(model, word)
+    search = StandInSearch(model, word)
     most = len(word) if longest is None else min(longest, len(word))
     nearest: StandIn | None = None
     for length in range((len(word) - 1) % model.period + 1, most + 1, model.period):
@@ -71,7 +66,7 @@ def shortest_simulation(
     return nearest
 
 
-class _Search:
+class StandInSearch:
     """The search for stand-ins of one word, whose answer is computed once."""
 
     def __init__(self, model: LimitTransformer, word: Sequence[str]) -> None:
@@ -82,6 +77,7 @@ class _Search:
         self.wanted = self.model.answers(self.x[None])[0]
 
     def best(self, length: int) -> StandIn | None:
+        """The best stand-in of this length that is found; None when no such word keeps end, phase and presence."""
         if not 1 <= length <= len(self.x) or (len(self.x) - length) % self.model.period:
             return None
         frame = Frame(self.model, self.x, length)
