@@ -12,7 +12,7 @@ from lengthwise.testing.tasks import check_task
 def test_contract_and_worked_examples() -> None:
     task = tasks.make("arctan_count")
     check_task(task, [1, 2, 5, 9])
-    assert task.solve("1 1 0 1".split())[0] == pytest.approx(2 / math.pi * math.atan(0.5))
+    assert task.solve(["1", "1", "0", "1"])[0] == pytest.approx(2 / math.pi * math.atan(0.5))
     assert task.solve(["0"])[0] == -task.solve(["1"])[0]
     with pytest.raises(UsageError):
         task.solve(["2"])

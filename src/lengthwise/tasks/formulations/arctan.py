@@ -1,8 +1,8 @@
 """A causal function on infinitely many elements: its values are numbers, and no training set shows all of its inputs.
 
-Every formulation here has finitely many symbols, so a step is a finite table that training can show whole. Theorem 3.1.2
-of Xiao and Liu is about the other case: where X is infinite, for every training set there are functions that agree with
-it and err on more than m inputs, whatever m is.
+Every formulation here has finitely many symbols, so a step is a finite table that training can show whole. Theorem
+3.1.2 of Xiao and Liu is about the other case: where X is infinite, for every training set there are functions that
+agree with it and err on more than m inputs, whatever m is.
 """
 
 from __future__ import annotations

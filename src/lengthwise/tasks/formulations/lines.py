@@ -103,7 +103,8 @@ class MultiplicationAppended(Appending):
         if place >= 2 * size:
             return None
         left, right = (
-            sum(int(digit) * self.base**at for at, digit in enumerate(part)) for part in (given[:size], given[size + 1 :])
+            sum(int(digit) * self.base**at for at, digit in enumerate(part))
+            for part in (given[:size], given[size + 1 :])
         )
         used = range(min(place + 1, size))
         return str(left * right // self.base**place % self.base), (*used, *(size + 1 + at for at in used))
