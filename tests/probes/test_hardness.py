@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -55,8 +56,10 @@ def record_of(attention: str, sizes: tuple[int, ...] = (2, 4, 8, 12), bits: int 
 def test_sharpened_logits_rise_with_the_slope_that_the_rule_gives_them() -> None:
     """Attack: under log_length the margins of the first layer are ln n times those of plain softmax on the same
     weights, head by head and size by size."""
-    plain, sharp = (record_of(rule).table("hardness.margins").records() for rule in ("softmax", "log_length"))
-    for one, other in zip(plain, sharp, strict=True):
+    tables: list[list[Any]] = [
+        record_of(rule).table("hardness.margins").records() for rule in ("softmax", "log_length")
+    ]
+    for one, other in zip(*tables, strict=True):
         if one["layer"] == 1 and one["size"] == 12:
             ratio = other["median"] / one["median"]
             assert math.log(one["keys"]) * 0.75 < ratio < math.log(one["keys"]) * 1.3
