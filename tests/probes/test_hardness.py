@@ -16,6 +16,8 @@ from lengthwise.probes.hardness.rows import margin_rows
 from lengthwise.probes.hardness.trend import trend_of
 from lengthwise.probes.probe import Context, ask
 from lengthwise.records import Record
+from lengthwise.runs.plan import plan_for
+from lengthwise.runs.run import build_model
 from lengthwise.subjects.run import OwnSubject
 from lengthwise.testing import check_probe
 
@@ -88,6 +90,12 @@ def test_other_rules_are_refused(attention: str) -> None:
         23,
         36,
     ]
+
+
+def test_other_models_are_refused() -> None:
+    plan = plan_for("parity", "none", {"model": "lstm"}, train_size=4)
+    with pytest.raises(UsageError, match="lstm"):
+        ask(HardnessProbe(), OwnSubject("the model", build_model(plan)), Context(plan.task, 4, (2, 3, 4)))
 
 
 def test_too_few_sizes_and_impossible_bits() -> None:
