@@ -30,8 +30,8 @@ from lengthwise.tasks.formulations.formulation import Formulation
 TIMES = (1, 2, 10)  # the training size
 PUBLISHED = Reference("xiao2024", "experiments: 100 % for consistent schemes (secondary source)")
 _COLUMNS = columns(
-    "task:text formulation | lines:whole | distance:text R | windows:text (n, r) | verdict:text | seeds:whole | "
-    "once:share at 1x | twice:share at 2x | tenfold:share at 10x | outcome:text | contradiction:truth contra-diction"
+    "task:text formulation | distance:text R | windows:text (n, r) | verdict:text | once:share 1x | twice:share 2x | "
+    "tenfold:share 10x | outcome:text | contradiction:truth wrong | lines:whole | seeds:whole"
 )
 explain(
     {
@@ -42,7 +42,7 @@ explain(
         "formulations.note": "R: the largest distance of two columns that enter one step. (n, r): n windows of r "
         "columns settle every step, as far as examined; none: no number of windows does. Means over all seeds; 1x is "
         "the training size. Published: 100 % for consistent schemes (secondary source); lengths and other figures are "
-        "not known.",
+        "not known. Wrong: the layout cannot hold by theory, and held.",
         "formulations.answer": "{consistent} of {cells} layouts have windows that settle every step; of these, "
         "{learned} were learned at the training size and {held} held at {far} times it. Of the other {others}, "
         "{other_held} held.",
@@ -55,7 +55,7 @@ explain(
         "formulations.fell": "fell",
         "formulations.not_learned": "not learned",
         "formulations.not_measured": "not measured",
-        "formulations.numbers": "real numbers",
+        "formulations.numbers": "–",
         "formulations.exact": "share of whole chains that are right: {task}, at {times} times the training size",
         "formulations.contradictions": "layouts that cannot hold by theory and held",
     }
@@ -91,8 +91,8 @@ class LayoutRow:
     def cells(self) -> tuple[TableCell, ...]:
         shares = tuple(self.shares.get(times) for times in TIMES)
         said = outlook_words(self.outlook), sentence(f"formulations.{self.outcome}")
-        place = (self.task, self.lines, self.distance, self.windows)
-        return (*place, said[0], self.seeds, *shares, said[1], self.contradiction)
+        place = (self.task, self.distance, self.windows)
+        return (*place, said[0], *shares, said[1], self.contradiction, self.lines, self.seeds)
 
 
 @analyses.register("formulations")
