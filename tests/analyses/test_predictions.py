@@ -174,7 +174,7 @@ def test_one_card_a_task_and_training_size(content_of, told):
         ("no_such_task", "cannot be rebuilt here (UnknownName"),
         ("sort:nonsense=1", "cannot be rebuilt here (UsageError"),
         ("bad\0name.py", "cannot be rebuilt here"),
-        ("simple_task", "real numbers"),
+        ("arctan_count", "real numbers"),
     ],
 )
 def test_a_task_that_cannot_be_looked_at_is_unknown(content_of, told, task, said):

@@ -173,3 +173,14 @@ def test_a_step_that_never_returns_is_ended(cli, monkeypatch):
     monkeypatch.setattr("lengthwise.oracle.locality.own.SECONDS", 0.2)
     answer = cli("check", "--formulation", own(LOOP))
     assert answer.code == 2 and "seconds" in answer.err
+
+
+@pytest.mark.system
+def test_the_graph_of_a_layout_is_drawn_and_of_other_tasks_refused(cli, tmp_path):
+    call = ("check", "parity_columns", "--position", "none", "--train-size", 4, "--json")
+    answer = cli(*call, "--figure", "steps.svg", "--page", "steps.html")
+    assert answer.code == 0 and "<svg" in (tmp_path / "steps.svg").read_text()
+    assert "parity_columns" in (tmp_path / "steps.html").read_text()
+    keys = [claim["key"] for claim in json.loads(answer.out)["training"]]
+    assert {"premise.one_step", "premise.four_r"} <= set(keys)
+    assert cli("check", "sort", "--figure", "sort.svg").code == 2 and not (tmp_path / "sort.svg").exists()

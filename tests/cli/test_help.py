@@ -89,6 +89,8 @@ WITHOUT_CHANCE = (
     "bound plan",
     "bound contrastive",
     "bound width",
+    "limit simulate",
+    "limit compare",
     *STUDIES,
 )  # nothing there is random
 

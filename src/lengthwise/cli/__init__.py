@@ -31,6 +31,9 @@ COMMANDS = {
     "bound shift": "the largest error that a shift can cause, term by term",
     "bound contrastive": "bound the InfoNCE loss of an encoder from embeddings",
     "bound width": "what width can take away, for a target of known constant",
+    "limit": "when attention becomes hard: limit transformers and runs",
+    "limit simulate": "a short word that stands for a long one",
+    "limit compare": "whether two limit transformers agree up to a length",
     "contexture": "what contexts can teach, and how much of it a model has",
     "particles": "tokens on a sphere that attract each other: do they gather?",
     "particles phases": "phase diagram: when is it one cluster, by beta and d",
@@ -59,6 +62,7 @@ _OPTIONS = {
     **dict.fromkeys(("study", "report"), "study"),
     **dict.fromkeys(("shift", "tasks", "positions", "models", "attentions", "doctor"), "task"),
     **dict.fromkeys(("train", "train-length"), "train"),
+    "limit": "limit",
     "particles": "particle",
 }
 

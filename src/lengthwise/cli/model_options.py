@@ -35,6 +35,8 @@ def check(parser: Parser) -> None:
     parser.add("--program FILE", "check your own C-RASP program against the task (docs/programs.md)")
     parser.flag("--explain", "show every opinion: the models it covers, its assumptions, its source")
     parser.add("--against STUDY", "compare predictions with the measurements of a study")
+    parser.add_figure("with a layout of steps: draw one instance as a graph: .svg, .png or .html")
+    parser.add_output("--page", (".html",), "with a layout of steps: the graph and its table as one HTML page")
 
 
 def forecast(parser: Parser) -> None:

@@ -14,6 +14,7 @@ from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.brackets import bracket_claims
 from lengthwise.oracle.limit.theorems import dfa_length, limit_claims
+from lengthwise.oracle.limit.witnesses import witness_for
 from lengthwise.oracle.locality.layout import Layout, layout_asked, look
 from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
 from lengthwise.oracle.locality.steps import Steps, kept_steps, remembered
@@ -32,7 +33,7 @@ from lengthwise.oracle.opinion import (
 from lengthwise.oracle.programs.find import program_for
 from lengthwise.oracle.programs.syntax import locality as look_back
 from lengthwise.oracle.programs.syntax import period
-from lengthwise.oracle.theories import biases, locality, models, programs, regular, rows
+from lengthwise.oracle.theories import biases, limits, locality, models, programs, regular, rows
 from lengthwise.oracle.theories.locality import judge, without_end
 from lengthwise.records import Claim
 from lengthwise.registry import parse_spec
@@ -48,6 +49,7 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     rows.opinions,
     regular.opinions,
     programs.opinions,
+    limits.opinions,
     programs.cut_opinions,
     regular.guessed_opinions,
     locality.opinions,
@@ -222,11 +224,13 @@ def _training_claims(question: Question) -> list[Claim]:
 
 
 def _limit_claims(question: Question) -> list[Claim]:
-    """For tasks whose period and locality are known, from the decision or from a program."""
+    """For tasks whose period and locality are known, from the decision, a program or a limit transformer."""
     task = question.task
     if regular.automaton_of(task) is not None:
         found = regular.decided_with_positions(task)
         needs = found and (found.period, found.locality)
+    elif (witness := witness_for(task)) is not None:
+        needs = None if witness.locality else (witness.period, 0)  # the theorem is about one layer
     else:
         program = program_for(task, "absolute")
         needs = program and (period(program), look_back(program).total)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
+from lengthwise.oracle.limit.constants import positional_margin, regimes
 from lengthwise.oracle.limit.examples import bigram, majority, previous_token, share_in_class, wave
 from lengthwise.oracle.limit.margins import (
     gap_of_words,
@@ -126,3 +127,46 @@ def test_margins_are_of_one_layer_at_finite_precision() -> None:
         logit_margin(bigram())
     margin = logit_margin(previous_token())
     assert margin.value == 1 and margin.query is not None and len(margin.keys) == 2
+
+
+def with_local(*heads: list) -> LimitTransformer:
+    zero = matrix([[0]], "x")
+    built = tuple(LimitHead(zero, vector(local, "l"), zero) for local in heads)
+    return LimitTransformer(("a",), zero, zero, (Layer(built),), zero, "infinite")
+
+
+@pytest.mark.parametrize(
+    ("local", "regime", "margin"),
+    [
+        ([0], "tokens", 1),
+        ([0, "1/2"], "tokens", Fraction(1, 2)),
+        ([0, 1], "balanced", 1),
+        ([1], "balanced", None),
+        ([0, 2], "positions", 1),
+        (["5/4", 2], "positions", Fraction(3, 4)),
+        ([0, 2, 0, 0], "positions", 1),
+        ([3, 0], "positions", 2),
+        ([0.5], "tokens", 0.5),
+    ],
+)
+def test_positional_margins_by_hand(local: list, regime: str, margin) -> None:
+    (found,) = regimes(with_local(local))
+    assert (found.regime, found.margin) == (regime, margin)
+    assert positional_margin(with_local([0], local)) == (1 if margin is None else min(1, margin))
+
+
+@pytest.mark.parametrize("local", [[0, "1/2"], [0, 2], ["5/4", 2], [0, 0, "3/2"]])
+def test_weights_outside_the_regime_vanish_with_the_positional_margin(local: list) -> None:
+    """Statement 3, measured: the share of everything else falls like i^-gamma."""
+    model = with_local(local).in_floats()
+    (found,) = regimes(model)
+    head, rest = model.layers[0].heads[0], []
+    for length in (4000, 16000):
+        states = np.zeros((1, length, 1))
+        weights = head_weights(head, states, np.array([length - 1]), "infinite", 16)[0, 0][::-1]
+        near = np.array([float(phi) for phi in head.local])
+        top = max(near.max(), 1.0)
+        leading = weights[: len(near)][near == top].sum() + (weights[len(near) :].sum() if top == 1 else 0)
+        rest.append(1 - leading)
+    assert found.margin is not None
+    assert np.log(rest[0] / rest[1]) / np.log(4) == pytest.approx(found.margin, abs=0.03)

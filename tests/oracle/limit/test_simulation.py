@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lengthwise.errors import UsageError
+from lengthwise.oracle.limit.constants import lipschitz, stand_in_bound
 from lengthwise.oracle.limit.examples import bigram, previous_token, rare_pair, share_in_class, wave
-from lengthwise.oracle.limit.simulation import compositions, shortest_simulation, simulate
+from lengthwise.oracle.limit.simulation import StandIn, StandInSearch, compositions, shortest_simulation
 from limit_models import random_limit
+
+
+def simulate(model, word, length: int) -> StandIn | None:
+    return StandInSearch(model, word).best(length)
 
 
 def kept(model, word) -> tuple:
@@ -119,3 +125,40 @@ def test_a_residue_class_needs_words_as_many_times_longer_as_its_period() -> Non
             lengths.append(len(shortest_simulation(share_in_class(period), word, 0.004).short))
         assert lengths[1] == pytest.approx(3 * lengths[0], rel=0.25)
         assert lengths[2] == pytest.approx(6 * lengths[0], rel=0.25)
+
+
+def test_the_nearest_stand_in_is_given_where_none_is_within_the_error() -> None:
+    word = list("0" * 601 + "1" * 396)
+    found = shortest_simulation(wave(4.0), word, 0.001, longest=30)
+    assert 0.001 < found.difference < 0.1 and len(found.short) <= 30
+    every = [simulate(wave(4.0), word, length) for length in range(1, 31)]
+    assert found.difference == min(one.difference for one in every if one is not None)
+
+
+def test_no_difference_exceeds_the_bound_of_statement_4() -> None:
+    """Attack: random transformers and random words that end in the same symbol and phase; some come close to it."""
+    tight = 0.0
+    for seed in range(40):
+        model = random_limit(seed, mode=("hardmax", "finite", "infinite")[seed % 3])
+        draw = random.Random(seed)
+        for _ in range(6):
+            long, less = draw.randint(8, 30), model.period * draw.randint(0, 2)
+            words = [np.array([draw.randrange(len(model.symbols)) for _ in range(n)]) for n in (long, long - less)]
+            words[1][-1] = words[0][-1]
+            one, other = (model.in_floats().answers(word[None])[0] for word in words)
+            difference, bound = float(np.abs(one - other).max()), stand_in_bound(model, *words)
+            assert difference <= bound + 1e-9
+            if np.isfinite(bound) and bound > 0:
+                tight = max(tight, difference / bound)
+    assert tight > 0.2
+
+
+def test_the_constant_is_that_of_the_wave_and_infinite_for_steps() -> None:
+    assert lipschitz(wave(3.0)) == pytest.approx(1 + 3.0)  # 1 for the residual stream, omega for the MLP
+    (layer,) = wave(3.0).layers
+    steps = replace(layer, mlp=replace(layer.mlp, activation="step"))
+    assert lipschitz(replace(wave(3.0), layers=(steps,))) == np.inf
+    with pytest.raises(UsageError, match="one layer"):
+        lipschitz(bigram())
+    with pytest.raises(UsageError, match="same symbol"):
+        stand_in_bound(wave(), np.array([0, 1]), np.array([0, 0]))

@@ -23,6 +23,7 @@ from lengthwise.analyses.reach.answer import mean_reach
 from lengthwise.analyses.words import code, counted, cut, listed, percent, times
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.check import Card
+from lengthwise.oracle.limit.witnesses import witness_for
 from lengthwise.oracle.opinion import Opinion, Outlook, Verdict, outlook_words
 from lengthwise.probes.curve.standard import ADVICE, FURTHEST, THRESHOLD, wilson
 from lengthwise.records import Assumption, Claim, Reference
@@ -80,7 +81,7 @@ explain(
         "agreement.why_not_measured": "not finished, or not measured beyond the training range",
         "agreement.advice": "To learn more, {advice}.",
         "card.gone": "the task cannot be rebuilt here ({error})",
-        "card.numbers": "the answers are real numbers, of which no theory here speaks",
+        "card.numbers": "the answers are real numbers, and no limit transformer for them is known here",
         "card.broke": "the task broke when the oracle looked at it ({error})",
         "card.changed": "the task is not the one that was trained on: guessing at size {size} is right in {exact} of "
         "items and {token} of symbols, and was in {exact_then} and {token_then}",
@@ -413,7 +414,7 @@ def _card(where: Place, group: Sequence[Cell], oracle: Oracle) -> Mapping[str, V
         task = tasks.restore(name)
     except Exception as error:  # any task of a user's may be gone, or be broken by now
         return _silent(subjects, "card.gone", _said(error))
-    if task.readout == "numbers":
+    if task.readout == "numbers" and witness_for(task) is None:
         return _silent(subjects, "card.numbers", {})
     try:
         if changed := _changed(task, group):

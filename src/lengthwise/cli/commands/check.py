@@ -5,30 +5,37 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from collections.abc import Sequence
+from pathlib import Path
 
 from lengthwise.analyses.agreement import AgreementAnalysis
 from lengthwise.analyses.content import read_content
 from lengthwise.analyses.layout import LAYOUT, PageLayout
 from lengthwise.cli.commands.study_show import write_shortened
 from lengthwise.cli.options import task_chosen
-from lengthwise.cli.output import narrate, warn, wrapped, write_list, write_object
+from lengthwise.cli.output import narrate, warn, wrapped, write_list, write_object, written
 from lengthwise.errors import CertificateRefused, UsageError
 from lengthwise.evidence import load_atlas
 from lengthwise.evidence.search_layers import layer_claims
+from lengthwise.figures.chart_files import save_chart
+from lengthwise.figures.style import alt, paper_spec
 from lengthwise.forecasts.share import measured_shares
 from lengthwise.messages import sentence
 from lengthwise.models.named import models
 from lengthwise.oracle.brackets import VIEW
 from lengthwise.oracle.check import POSITIONS, Card, check, check_formulation
+from lengthwise.oracle.locality.dag import graph_record
 from lengthwise.oracle.opinion import Opinion, Verdict, outlook_words
 from lengthwise.oracle.programs.text import load_program
 from lengthwise.oracle.programs.verify import verify_program
 from lengthwise.positions import make_position
 from lengthwise.progress import shown
 from lengthwise.records import Claim
+from lengthwise.reports.record_section import RecordPage, write_record_page
 from lengthwise.studies.record import printable
 from lengthwise.studies.store import study_folder
 from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 
 _INDENT = "    "
@@ -45,7 +52,18 @@ def run(options: argparse.Namespace) -> int:
             "`lengthwise check sort` or `lengthwise check --against huang2025`"
         )
     if options.against is not None:
-        for name in ("position", "model", "train_size", "test_size", "items", "decoder", "program", "explain"):
+        for name in (
+            "position",
+            "model",
+            "train_size",
+            "test_size",
+            "items",
+            "decoder",
+            "program",
+            "explain",
+            "figure",
+            "page",
+        ):
             if getattr(options, name) not in (None, False):
                 raise UsageError(f"--{name.replace('_', '-')} cannot be used with --against: the study decides it")
         return _run_against(options)
@@ -88,9 +106,11 @@ def _show_card(options: argparse.Namespace, spec: Spec) -> int:
                 **choice,
             )
         measured, layers = [], []
+        _draw(None, options)
     else:
         assert spec is not None
         task = tasks.make(spec)
+        _draw(task, options)
         card = check(task, positions, model=named, **choice)
         measured = _measured(task, card, options.quiet)
         layers = layer_claims(task, {claim.key: claim.title for claim in card.depth}) if card.depth else []
@@ -102,6 +122,22 @@ def _show_card(options: argparse.Namespace, spec: Spec) -> int:
         _write_card(card, layers, options.explain)
         _write_measured(measured, options.explain)
     return 0
+
+
+def _draw(task: Task | None, options: argparse.Namespace) -> None:
+    """The steps of one instance as a graph, into the files that were asked for."""
+    if options.figure is None and options.page is None:
+        return
+    if not isinstance(task, Formulation):
+        name = options.formulation if task is None else name_of(task)
+        raise UsageError(f"a graph is drawn of a built-in layout of steps, such as parity_columns, and {name} is none")
+    record = graph_record(task, seed=options.seed or 0)
+    if options.page is not None:
+        write_record_page(RecordPage(record.title, record.text, (), (record,)), Path(options.page))
+    if options.figure is not None:
+        (figure,) = record.figures
+        with written(options.figure, options.quiet):
+            save_chart(Path(options.figure), alt.Chart.from_dict(paper_spec(figure)), figure.title, record.text)
 
 
 def _measured(task: Task, card: Card, quiet: bool) -> list[Claim]:

@@ -10,7 +10,9 @@ Whole numbers and texts such as "2/3" are exact, numbers with a decimal point ar
 
 from __future__ import annotations
 
+import inspect
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, Mlp, matrix, vector
-from lengthwise.registry import nearest
+from lengthwise.registry import nearest, parse_spec
 from lengthwise.seeds import Ints
 
 
@@ -125,9 +127,13 @@ def rare_pair() -> LimitTransformer:
 
 
 def bigram(letters: int = 2, strength: float = 6.0) -> LimitTransformer:
-    """Approximately how often each letter followed the last one: two layers, infinite precision. Layer 1 copies the
-    letter before (phi(1) = 2: position-dominated); layer 2 attends to the positions whose letter before equals the last
-    letter, exp(strength) times as much as to others. The share of the rest is of order exp(-strength)."""
+    """About how often each letter followed the last one; two layers, infinite precision.
+
+    Layer 1 copies the letter before (phi(1) = 2: position-dominated); layer 2 attends to the positions whose letter
+    before equals the last letter, exp(strength) times as much as to others. The rest has a share
+    of order exp(-strength)."""
+    if not math.isfinite(strength):
+        raise UsageError(f"the strength is a finite number, not {strength}")
     symbols, width = _letters(letters), 3 * letters
     before = _shift(letters, width, letters)  # writes the letter of a key next to the letter of the query
     copies = {"match": [[0] * width] * width, "local": [0, 2], "value": before}
@@ -144,16 +150,33 @@ def bigram(letters: int = 2, strength: float = 6.0) -> LimitTransformer:
     )
 
 
-EXAMPLES: dict[str, Callable[[], LimitTransformer]] = {
+EXAMPLES: dict[str, Callable[..., LimitTransformer]] = {
     make.__name__: make for make in (majority, wave, share_in_class, previous_token, rare_pair, bigram)
 }
 
 
-def example(name: str) -> LimitTransformer:
-    """An example by its name, with its usual settings. All but `wave` and `bigram` are exact."""
+def example(spec: str) -> LimitTransformer:
+    """An example by its name, with settings where they differ from the usual ones: `wave:omega=4`. All but `wave` and
+    `bigram` are exact."""
+    name, given = parse_spec(spec)
     if name not in EXAMPLES:
         raise UsageError(f"unknown example {name!r}; {nearest(name, EXAMPLES)}it is one of {', '.join(EXAMPLES)}")
-    return EXAMPLES[name]()
+    kinds = {key: type(one.default) for key, one in inspect.signature(EXAMPLES[name]).parameters.items()}
+    if unknown := [key for key in given if key not in kinds]:
+        takes = f"it takes {', '.join(kinds)}" if kinds else "it takes none"
+        raise UsageError(f"{name} has no setting {unknown[0]!r}; {nearest(unknown[0], kinds)}{takes}")
+    try:
+        settings = {key: kinds[key](text) for key, text in given.items()}
+    except ValueError as error:
+        raise UsageError(f"{spec}: {error}") from None
+    return EXAMPLES[name](**settings)
+
+
+def opened(text: str) -> LimitTransformer:
+    """The limit transformer of a JSON file or, where there is no such file, the example of that name."""
+    if text.endswith(".json") or Path(text).is_file():
+        return load_limit(text)
+    return example(text)
 
 
 def _one_layer(

@@ -17,6 +17,7 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.limit.transformer import Array, LimitTransformer
+from lengthwise.progress import Progress, silent
 from lengthwise.seeds import Ints
 
 LISTED = 4000  # up to this many vectors of counts are all tried; beyond that, steps downhill from two starts
@@ -39,36 +40,55 @@ class StandIn:
         return max(abs(one - other) for one, other in zip(self.answer, self.short_answer, strict=True))
 
 
-def simulate(model: LimitTransformer, word: Sequence[str], length: int) -> StandIn | None:
-    """The best stand-in of this length that is found; None when no such word keeps end, phase and presence."""
-    if len(model.layers) != 1:
-        raise UsageError("counts decide the answer of one layer only")
-    x = model.read(word)[0]
-    if not 1 <= length <= len(x) or (len(x) - length) % model.period:
-        return None
-    model = model.in_floats()
-    frame = Frame(model, x, length)
-    if not frame.possible:
-        return None
-    counts, listed = _search(model, frame, model.answers(x[None])[0])
-    return _stand_in(model, x, frame.words(counts[None])[0], listed)
-
-
-def shortest_simulation(model: LimitTransformer, word: Sequence[str], error: float) -> StandIn:
-    """The first length, going up, at which the search finds a stand-in within the error; x itself is the last."""
+def shortest_simulation(
+    model: LimitTransformer,
+    word: Sequence[str],
+    error: float,
+    longest: int | None = None,
+    progress: Progress = silent,
+) -> StandIn:
+    """The first length, going up, at which the search finds a stand-in within the error. Up to `longest` symbols are
+    tried, and the nearest stand-in is given where none is within the error; without it, x itself is the last."""
     if not error >= 0:
         raise UsageError(f"an error is 0 or more, not {error}")
-    for length in range((len(word) - 1) % model.period + 1, len(word) + 1, model.period):
-        found = simulate(model, word, length)
+    search = StandInSearch(model, word)
+    most = len(word) if longest is None else min(longest, len(word))
+    nearest: StandIn | None = None
+    for length in range((len(word) - 1) % model.period + 1, most + 1, model.period):
+        found = search.best(length)
         if found is not None and found.difference <= error:
             return found
-    x = model.read(word)[0]  # the search by steps need not find x itself
-    return _stand_in(model.in_floats(), x, x)
+        if found is not None and (nearest is None or found.difference < nearest.difference):
+            nearest = found
+        progress(f"words of {length} symbols", length, most)
+    if nearest is None or most == len(word):  # the search by steps need not find x itself
+        return search.stand_in(search.x, listed=False)
+    return nearest
 
 
-def _stand_in(model: LimitTransformer, x: Ints, z: Ints, listed: bool = False) -> StandIn:
-    answer, short = (tuple(map(float, model.answers(row[None])[0])) for row in (x, z))
-    return StandIn(model.spelled(x), model.spelled(z), answer, short, listed)
+class StandInSearch:
+    """The search for stand-ins of one word, whose answer is computed once."""
+
+    def __init__(self, model: LimitTransformer, word: Sequence[str]) -> None:
+        if len(model.layers) != 1:
+            raise UsageError("counts decide the answer of one layer only")
+        self.x = model.read(word)[0]
+        self.model = model.in_floats()
+        self.wanted = self.model.answers(self.x[None])[0]
+
+    def best(self, length: int) -> StandIn | None:
+        """The best stand-in of this length that is found; None when no such word keeps end, phase and presence."""
+        if not 1 <= length <= len(self.x) or (len(self.x) - length) % self.model.period:
+            return None
+        frame = Frame(self.model, self.x, length)
+        if not frame.possible:
+            return None
+        counts, listed = _search(self.model, frame, self.wanted)
+        return self.stand_in(frame.words(counts[None])[0], listed)
+
+    def stand_in(self, z: Ints, listed: bool) -> StandIn:
+        answer, short = (tuple(map(float, one)) for one in (self.wanted, self.model.answers(z[None])[0]))
+        return StandIn(self.model.spelled(self.x), self.model.spelled(z), answer, short, listed)
 
 
 class Frame:

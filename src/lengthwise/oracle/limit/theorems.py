@@ -12,12 +12,15 @@ import math
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
+from lengthwise.oracle.limit.transformer import LimitTransformer, Number
 from lengthwise.records import Assumption, Claim, Reference
 
 IZZO = "izzo2026"
 explain(
     {
         "limit.theorem": "training length by Theorem 4.1 (one layer, finite precision)",
+        "limit.theorem_two": "training length by Theorem 5.2 (two layers, infinite precision)",
+        "limit.two_models": "the other model has constants that are no worse",
         "limit.hidden_error": "error that short words cannot rule out, per unit of L",
         "limit.two_layers": "training length for C-RASP of two layers",
         "limit.automata": "agreement length of finite automata",
@@ -65,7 +68,34 @@ def _theorem(period: int, locality: int, alphabet: int, train_size: int) -> Clai
     assumptions = tuple(Assumption(f"limit.{key}") for key in keys)
     reference = Reference(IZZO, "Theorem 4.1, as secondary sources report it")
     evidence = {"formula": "max(2^(p/gamma), L² Δ⁷ |Σ|⁶ τ² / eps²)", **given, "exponents": exponents}
-    return Claim("limit.theorem", value, "tokens", "predicted", status, None, assumptions, reference, evidence)
+    return Claim("limit.theorem", value, "", "predicted", status, None, assumptions, reference, evidence)
+
+
+def one_layer_theorem(model: LimitTransformer, lipschitz: float, hard: int | None) -> Claim:
+    """Theorem 4.1 with the constants of a limit transformer. `hard` is 2^(p/gamma), None beyond 4,000 digits."""
+    period, alphabet, locality = model.period, len(model.symbols), max(model.locality, 1)
+    keys = ("constant_unknown", "both_limits", "two_models", "all_words_seen", "secondary")
+    assumptions = tuple(Assumption(f"limit.{key}") for key in keys)
+    reference = Reference(IZZO, "Theorem 4.1, as secondary sources report it")
+    evidence = {"period": period, "alphabet": alphabet, "locality": locality, "bits": model.bits}
+    if math.isinf(lipschitz) or hard is None:
+        return Claim("limit.theorem", None, "tokens", "predicted", "vacuous", None, assumptions, reference, evidence)
+    logs = 2 * math.log10(lipschitz) if lipschitz else 0.0
+    logs += 7 * math.log10(period) + 6 * math.log10(alphabet) + 2 * math.log10(locality)
+    factor, length = (f"{10.0**log:.3g}" if log < 100 else f"10^{log:.4g}" for log in (logs, math.log10(hard)))
+    value = f"C · max({length}, {factor}/eps²), C unknown"
+    return Claim("limit.theorem", value, "", "predicted", "unknown", None, assumptions, reference, evidence)
+
+
+def two_layers_theorem(margin: Number | None) -> Claim:
+    """Theorem 5.2 with the positional margin of a limit transformer; without one, only the third power is left."""
+    keys = ("constant_unknown", "both_limits", "two_models", "all_words_seen", "secondary")
+    assumptions = tuple(Assumption(f"limit.{key}") for key in keys)
+    reference = Reference(IZZO, "Theorem 5.2, as secondary sources report it")
+    power = 3.0 if margin is None else max(1 / float(margin), 3.0)
+    value = f"(C/eps)^{power:.4g}, C unknown"
+    given = {"exponent": power}
+    return Claim("limit.theorem_two", value, "", "predicted", "unknown", None, assumptions, reference, given)
 
 
 def _hidden_error(period: int, train_size: int, test_size: int) -> Claim:

@@ -21,6 +21,7 @@ from lengthwise.oracle.locality.coverage import (
     unshown,
 )
 from lengthwise.oracle.locality.machines import machine_of
+from lengthwise.oracle.locality.premise import premise_claims
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, Stopping, settle, stopping
 from lengthwise.oracle.locality.steps import Steps, decoder_form, formulation_steps, remembered, task_steps
 from lengthwise.oracle.opinion import Question
@@ -63,7 +64,8 @@ class Layout:
         found = [part.claim() for part in (self.needed, self.seen, self.lacking) if part is not None]
         if self.exact_size is not None and self.needed is not None:
             found[0] = replace(found[0], value=self.exact_size, kind="proved", status="holds", assumptions=())
-        return [self.locality.distance.claim(), self.stopping.claim(self.steps.name), *found]
+        premise = premise_claims(self.steps, self.sizes, self.locality.distance.value)
+        return [self.locality.distance.claim(), *premise, self.stopping.claim(self.steps.name), *found]
 
     def explain(self) -> list[str]:
         parts = [part for part in (self.needed, self.seen, self.lacking) if part is not None]

@@ -21,7 +21,7 @@ from lengthwise.oracle.opinion import (
     encoding_names,
     theory,
 )
-from lengthwise.oracle.theories import programs, regular
+from lengthwise.oracle.theories import limits, programs, regular
 from lengthwise.positions import positions
 from lengthwise.positions.encodings import Alibi
 from lengthwise.records import Assumption, Claim, Reference
@@ -37,6 +37,7 @@ SWITCHED_OFF = theory(
     "causal decoders with `t5`, `fire`, `kerple`, `rope`, and with `alibi` in a share of the heads",
 )
 WINDOW = theory("window", "window of ALiBi", ("other",), "causal decoders with `alibi` and softmax, in float32")
+_SOLVERS = (regular.opinions, programs.opinions, limits.opinions)
 # How a model with an encoding computes what one without computes. The programs of C-RASP count with zero queries.
 _NOTHING = {"t5": "bias", "fire": "bias", "kerple": "bias", "rope": "query"}
 explain(
@@ -79,7 +80,7 @@ def opinions(question: Question) -> list[Opinion]:
 
 def _included(question: Question, how: str) -> list[Opinion]:
     bare = replace(question, encoding="none")
-    found = [one for ask in (regular.opinions, programs.opinions) for one in ask(bare) if one.outlook == "can hold"]
+    found = [one for ask in _SOLVERS for one in ask(bare) if one.outlook == "can hold"]
     if not found:
         return []
     why = sentence(f"biases.by_{how}", {"encoding": question.encoding})
