@@ -1,4 +1,4 @@
-"""Add one to a decimal number, the lowest digit first; the mark + carries the one to the left neighbour's place."""
+"""Add one to a decimal number, the lowest digit first; + marks the digit that one is still to be added to."""
 
 import random
 

@@ -40,6 +40,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.along import Along
 from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.formulations.own import OwnLayout
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 
@@ -134,6 +135,10 @@ def check(
     'can hold'
     """
     task = tasks.make(task) if isinstance(task, str) else task
+    if isinstance(task, OwnLayout) and not model:
+        task.source  # noqa: B018  # refuses a file that may not run
+        sizes = {"train_size": train_size, "test_size": test_size, "items": items}
+        return check_formulation(task.path, positions or POSITIONS, **sizes, seed=seed, decoder=decoder)
     train_size = default_train_size(task) if train_size is None else train_size
     if not task.sizes(1, train_size):
         raise UsageError(f"the task has no items of size 1 to {train_size}; its sizes begin at {task.axes[0].smallest}")

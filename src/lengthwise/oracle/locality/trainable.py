@@ -14,6 +14,7 @@ from lengthwise.tasks.formulations.own import OwnLayout
 from lengthwise.tasks.formulations.pair_source import stamp_of
 
 WIDE = 5  # columns of a window that one layer reads; a wider one takes two
+NARROW = {"depth": 1, "steps": 1000}
 MATCHING = {"depth": 2, "heads": 8}  # a layer that collects windows, and one that finds them
 explain(
     {
@@ -63,7 +64,7 @@ def _layout_model(path: str, side: str, stamp: tuple[int, ...]) -> LayoutModel: 
     n, r = best.n, best.r
     reach = r // 2 + 1
     if n == 1:
-        settings: dict[str, Any] = {"attention": f"window:size={reach}", "depth": 1 if r <= WIDE else 2}
+        settings: dict[str, Any] = {"attention": f"window:size={reach}", **(NARROW if r <= WIDE else {"depth": 2})}
     else:
         settings = {"attention": f"window_match:size={max(reach, 2)},match=4", **MATCHING}
     depth = settings["depth"]

@@ -45,7 +45,7 @@ class LayoutChain:
 @tasks.register("layout")
 @dataclass(frozen=True)
 class OwnLayout(Formulation):
-    """Take one step in a layout of your own: two functions in a Python file, or pairs of states in a JSONL file.
+    """Take one step in a layout of your own, given by functions in a Python file or by pairs of states.
 
     `layout:path=layout.py` reads `step(state)` and `starts(size)`, `layout:path=pairs.jsonl` lines such as `{"state":
     "1 0 1", "next": "1 1"}`. A label keeps a column, drops it or replaces it; where steps append, the label of the last
