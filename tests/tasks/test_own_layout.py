@@ -111,8 +111,12 @@ def test_states_that_shrink_are_filled_and_end_in_a_fixed_point(layout: Callable
         follows(task, size)
     lengths = {int((row != NOTHING).sum()) for row in task.draw(6, 0, range(200)).prompts}
     assert lengths == {1, 2, 3, 4, 5, 6}, "every time of a chain is drawn, its end included"
-    plan = plan_for(task, train_size=6, test_size=6)
-    assert plan.plain()["model"]["attention"] == "window:size=3", "one window of 5 settles it"
+
+
+@pytest.mark.system
+def test_a_window_of_five_columns(layout: Callable[..., OwnLayout]) -> None:
+    plan = plan_for(layout(LEFTMOST), train_size=6, test_size=6)
+    assert plan.plain()["model"]["attention"] == "window:size=3" and plan.recipe.steps == 1000
 
 
 def test_a_text_that_grows_is_for_a_decoder(layout: Callable[..., OwnLayout]) -> None:
