@@ -174,6 +174,12 @@ REFUSED = [
         "grows to",
     ),
     (
+        "def starts(size): return [['a'] * size, ['b'] * size]\n"
+        "def step(state): return [*state, 'c'] if state == ['a'] else ['c'] * len(state) if 'b' in state else None",
+        1,
+        "grows to",
+    ),
+    (
         "def starts(size): return [[str(size)]]\ndef step(state): return None",
         30,
         "occurs in none of the states",
@@ -241,6 +247,7 @@ def test_a_second_file_has_the_sizes_beyond(layout: Callable[..., OwnLayout], tm
     task = layout(pairs_of(range(1, 6)), "pairs.jsonl")
     with pytest.raises(UsageError, match="second file"):
         task.ranges(9)
+    assert "second file" in task.lacking(9) and not task.has(9)
     (tmp_path / "longer.jsonl").write_text(pairs_of(range(1, 10)), encoding="utf-8")
     longer = layout(pairs_of(range(1, 6)), "pairs.jsonl", test=str(tmp_path / "longer.jsonl"))
     assert longer.symbols == task.symbols and longer.part("test").ranges(9) == (512,)

@@ -92,6 +92,9 @@ class OwnLayout(Formulation):
     def has(self, size: int) -> bool:
         return self.source.has(size)
 
+    def lacking(self, size: int) -> str:
+        return self.source.lacking(size) if isinstance(self.source, PairSource) else super().lacking(size)
+
     def part(self, role: Literal["train", "test"]) -> Self:
         return dataclasses.replace(self, split=role) if isinstance(self.source, PairSource) else self
 
