@@ -56,6 +56,7 @@ class StepSource(abc.ABC):
     that steps append one column, and `padded` that a state which has shrunk is filled up to the width of its size."""
 
     name: str
+    side: Side
     columns: tuple[str, ...]
     drops = False
     appending = False
@@ -184,8 +185,11 @@ class FunctionSource(StepSource):
         after = self.functions.following(state)
         return self.functions.labels_of(state, after, self.side)
 
-    @functools.cache  # noqa: B019
     def width(self, size: int) -> int:
+        return self._width(size)
+
+    @functools.cache  # noqa: B019
+    def _width(self, size: int) -> int:
         tried = min(self.count(size), _TRIED)
         numbers = range(self.count(size) if self.functions.draw is None else tried)
         if not self.appending:

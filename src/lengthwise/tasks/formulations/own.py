@@ -71,8 +71,12 @@ class OwnLayout(Formulation):
         """Read at first use, so that a spec can be rebuilt where the file is not at hand."""
         return layout_source(self.path, self.side or "left", self.test)
 
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return self._symbols
+
     @functools.cached_property
-    def symbols(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def _symbols(self) -> tuple[str, ...]:
         source = self.source
         return (*source.columns, KEEP, *([DROP] if source.drops else []))
 
