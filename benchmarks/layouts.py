@@ -61,7 +61,7 @@ TRIALS = (
     Trial("arithmetic_flat:prime=3", SEVEN),
     Trial("copy_pointer", MATCHED, items=SOME),
     Trial("copy_distinct_steps", training={"steps": 4000, **UNTIL}),
-    Trial("addition_marked", MATCHED, items=SOME),
+    Trial("addition_marked"),
     Trial("addition_marked_alike"),
     Trial("arithmetic_flat", SEVEN, {"steps": 3000}),
     Trial("arithmetic_flat_leftmost", {"attention": "window:size=6"}, {"steps": 3000}),
