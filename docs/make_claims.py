@@ -179,8 +179,8 @@ STATEMENTS = (
         "Without enough layers representations collapse: different stacks come to share a state.",
         "Pairs of places with the same token and different stacks whose states point the same way, as a share of all "
         "such pairs: from training to the deepest searches, and few layers against many. That a change below 0.01 "
-        "counts for none was decided after the first figure of search54 had been seen; by the general rule that figure would "
-        "confirm the claim, and the second would decide nothing.",
+        "counts for none was decided after the first figure of search54 had been seen; by the general rule that figure "
+        "would confirm the claim, and the second would decide nothing.",
         (("collapse", ""), ("collapse_layers", "")),
     ),
     Statement(

@@ -201,6 +201,7 @@ def test_only_a_model_that_holds_refutes_that_none_can() -> None:
 def test_every_built_in_layout_was_trained() -> None:
     makers = {name: tasks.maker(name) for name in tasks.names()}
     built_in = {name for name, maker in makers.items() if isinstance(maker, type) and issubclass(maker, Formulation)}
+    built_in -= {"layout"}  # which reads a user's file
     # the table has no runs of these yet; the study xiao2024 trains them
     later = {"addition_three_lines", "multiplication_appended", "multiplication_two_lines"}
     later |= {"division_appended", "division_columns"}
@@ -214,7 +215,8 @@ def test_the_measurement_stands_next_to_the_verdict() -> None:
     card = check("copy_pointer", ("rope",), train_size=8, test_size=80, quick=True)
     verdict = card.verdicts["rope"]
     assert verdict.outlook == "can hold" and outcomes()["copy_pointer"].sentence in verdict.why
-    assert outcomes()["copy_pointer"].exact(8) >= 0.95 and outcomes()["copy_pointer"].held is False
+    assert outcomes()["copy_pointer"].exact(8) >= 0.95 and outcomes()["copy_pointer"].held is True
+    assert outcomes()["multiplication_marked"].held is False, "several windows, with full attention"
 
 
 @pytest.mark.system

@@ -6,6 +6,7 @@ import abc
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,6 +50,7 @@ class Formulation(Task):
     """
 
     facts = Facts(references=(XIAO,))
+    padded: ClassVar[bool] = True  # a state that has shrunk is filled up to the length of the first one
 
     @abc.abstractmethod
     def ranges(self, size: int) -> tuple[int, ...]:
@@ -96,6 +98,10 @@ class Formulation(Task):
     @abc.abstractmethod
     def answer(self, state: State) -> tuple[str, ...]:
         """What a finished state says, the least significant digit first where it is a number of several digits."""
+
+    def lacking(self, size: int) -> str:
+        """The sentence that says that there are no instances of a size."""
+        return f"the task has no instances of size {size}"
 
     def every(self, size: int) -> Iterator[tuple[int, ...]]:
         """All instances of a size as rows of numbers."""
