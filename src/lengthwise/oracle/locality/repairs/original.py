@@ -1,0 +1,134 @@
+"""The layout to repair: its two functions, whether they are a user's or those of a formulation, and their source."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lengthwise.errors import UsageError
+from lengthwise.oracle.locality.layout import layout_of
+from lengthwise.oracle.locality.own import LOOKED_AT, Functions, load_formulation, settle_own, sizes_examined
+from lengthwise.oracle.locality.repairs.shapes import Original, State
+from lengthwise.oracle.locality.settle import Locality
+from lengthwise.oracle.locality.steps import Steps, remembered, state_of
+from lengthwise.registry import format_spec, parse_spec
+from lengthwise.seeds import Seeds
+from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.formulations.layouts import END
+from lengthwise.trust import module_in
+
+STARTS = 2_000  # first states of a size that a search looks at
+_TRAIN, _TEST, _ITEMS = 20, 60, 1_000  # what a card asks for; windows do not depend on it
+FORMULATION = """\
+from lengthwise.seeds import Seeds
+from lengthwise.tasks import tasks
+
+_task = tasks.make({spec!r})
+
+
+def _step(state):
+    after = _task.step(columns(state))
+    return None if after is None or after[-1] == ({end!r},) else after
+
+
+def _starts(size):
+    if not _task.has(size):
+        return []
+    count = 1
+    for choices in _task.ranges(size):
+        count *= choices
+    if count <= {most}:
+        return _task.instances(size)
+    return _task.starts(size, Seeds(0).draws("repair", size, items=range({most})))
+
+
+original = Original(_step, _starts)
+"""
+USER = '''\
+_source = {source}
+_names = {{"__name__": "original_layout"}}
+exec(compile(_source, "original layout", "exec"), _names)
+original = Original(_names["step"], _names["starts"])
+'''
+
+
+@dataclass(frozen=True)
+class Broken:
+    """The layout as it is. `source` are the lines of a file that make `original` of it."""
+
+    name: str
+    original: Original
+    sizes: tuple[int, ...]
+    further: tuple[int, ...]
+    steps: Steps
+    before: Locality
+    source: str
+    _kept: dict[int, list[State]] = field(default_factory=dict, repr=False)
+
+    def starts(self, size: int) -> list[State]:
+        """First states of a size: all of them, or a sample."""
+        if size not in self._kept:
+            found = list(itertools.islice(self.original.starts(size), LOOKED_AT))
+            self._kept[size] = random.Random(size).sample(found, STARTS) if len(found) > STARTS else found
+        return self._kept[size]
+
+
+def load_broken(spec: str | dict[str, object], path: bool) -> Broken:
+    """The layout of a file of functions (`path`), or a formulation by its name."""
+    return _of_file(str(spec)) if path else _of_task(spec)
+
+
+def _of_task(spec: str | dict[str, object]) -> Broken:
+    task = tasks.make(spec)
+    name = spec if isinstance(spec, str) else format_spec(spec)
+    if not isinstance(task, Formulation):
+        raise UsageError(f"{name} is not laid out in steps, so there is no layout to repair")
+
+    def step(state: list[Any]) -> State | None:
+        after = task.step(state_of(state))
+        return None if after is None or after[-1] == (END,) else after
+
+    def starts(size: int) -> Iterable[State]:
+        if not task.has(size):
+            return []
+        if math.prod(task.ranges(size)) <= STARTS:
+            return task.instances(size)
+        return task.starts(size, Seeds(0).draws("repair", size, items=range(STARTS)))
+
+    layout = layout_of(task, _TRAIN, _TEST, _ITEMS, 0, True)
+    if layout is None:
+        raise UsageError(f"{name} has no states of small sizes to look at")
+    functions = Functions(name, step, starts)
+    steps = remembered(functions.as_steps())
+    sizes, further = sizes_examined(steps)
+    source = FORMULATION.format(spec=name, end=END, most=STARTS)
+    return Broken(name, Original(step, starts), sizes, further, steps, layout.locality, source)
+
+
+def _of_file(path: str) -> Broken:
+    name, _ = parse_spec(path)
+    if not name.endswith(".py"):
+        raise UsageError(f"only a file of functions, layout.py, or a formulation by its name is repaired, not {path}")
+    own = load_formulation(path)
+    found = vars(module_in(name))
+    if own.formulation is not None:
+        raise UsageError(f"{path} defines no functions step and starts; only a file that does is repaired")
+    functions = Functions(name, found["step"], found["starts"], found.get("labels"), found.get("sources"))
+    steps = remembered(functions.as_steps())
+    sizes, further = sizes_examined(steps)
+    before, _ = settle_own(own, sizes, further=further)
+    source = USER.format(source=_quoted(Path(name).read_text(encoding="utf-8")))
+    return Broken(name, Original(found["step"], found["starts"]), sizes, further, steps, before, source)
+
+
+
+def _quoted(text: str) -> str:
+    """A text as Python writes it, line by line."""
+    escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return '"""\\\n' + (escaped if escaped.endswith("\n") else escaped + "\n") + '"""'
