@@ -224,18 +224,19 @@ def _called(call: Callable[[], Any], what: str) -> Any:
         raise UsageError(f"{what} raises {type(error).__name__}{': ' + said[0] if said else ''}") from error
 
 
-def sizes_examined(steps: Steps) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def sizes_examined(steps: Steps, budget: int = STATES) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes up to 12 whose states fit into the budget, and the next one, at which what was found must hold too."""
     sizes: list[int] = []
     states = 0
     for size in range(1, 13):
         states += (found := sum(1 for _ in steps.moves(size)))
         sizes += [size] if found else []
-        if states > STATES:
+        if states > budget:
             break
     if not sizes:
         raise UsageError(f"{steps.name}: starts(size) gives no state for the sizes 1 to 12")
-    return tuple(sizes), tuple([size for size in range(sizes[-1] + 1, 14) if any(steps.moves(size))][:1])
+    beyond = next((size for size in range(sizes[-1] + 1, 14) if any(steps.moves(size))), None)
+    return tuple(sizes), () if beyond is None else (beyond,)
 
 
 def settle_own(

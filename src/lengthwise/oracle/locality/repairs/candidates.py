@@ -17,8 +17,6 @@ from lengthwise.oracle.locality.repairs.sweep import Sweep
 
 MOST_CARRIED = 12  # different things that a sweep may carry along
 MOST_SEGMENTS = 4
-_HELD_BACK = 2  # sizes on which a machine is tried that it was not learned from
-_LEARNED_FROM = 600  # first states of a size
 _SIGNS = ("·", "-", "^", "_", "~", "∅", "†", "‡")
 
 
@@ -82,8 +80,8 @@ def _places(heights: tuple[int, ...]) -> Iterator[tuple[str, ...]]:
 def _machined(sweep: Sweep, finals: dict[int, list[tuple[State, State]]]) -> SweepFound | None:
     """The sweep with its machine, if a small one is enough: carried along only where windows need it."""
     words = {size: [_word(sweep, *pair) for pair in found] for size, found in finals.items()}
-    shown = list(words)[: max(1, len(words) - _HELD_BACK)]
-    machine = learned((word for size in shown for word in words[size][:_LEARNED_FROM]), MOST_CARRIED)
+    shown = list(words)[: max(1, len(words) - (1 if len(words) < 6 else 2))]  # it is tried on larger sizes too
+    machine = learned((word for size in shown for word in words[size]), MOST_CARRIED)
     if machine is None or not all(machine.fits(word) for found in words.values() for word in found):
         return None
     if prove(machine_of_sweep(sweep, machine)).radius is not None:

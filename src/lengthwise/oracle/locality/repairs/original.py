@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.layout import layout_of
-from lengthwise.oracle.locality.own import LOOKED_AT, Functions, load_formulation, settle_own, sizes_examined
+from lengthwise.oracle.locality.own import Functions, load_formulation, settle_own, sizes_examined
 from lengthwise.oracle.locality.repairs.shapes import Original, State
-from lengthwise.oracle.locality.settle import Locality
-from lengthwise.oracle.locality.steps import Steps, remembered, state_of
+from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
+from lengthwise.oracle.locality.steps import Steps, formulation_steps, remembered, state_of
 from lengthwise.registry import format_spec, parse_spec
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
@@ -23,8 +23,10 @@ from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.formulations.layouts import END
 from lengthwise.trust import module_in
 
-STARTS = 2_000  # first states of a size that a search looks at
-_TRAIN, _TEST, _ITEMS = 20, 60, 1_000  # what a card asks for; windows do not depend on it
+BUDGET = 2_500  # states that are examined; a search looks at many layouts
+STARTS = 1_000  # first states of a size that a search looks at
+_LOOKED_AT = 10_000  # first states of a size from which these are drawn
+_FEW = 200  # instances of a size where all of them are too many
 FORMULATION = """\
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
@@ -74,8 +76,7 @@ class Broken:
     def starts(self, size: int) -> list[State]:
         """First states of a size: all of them, or a sample."""
         if size not in self._kept:
-            found = list(itertools.islice(self.original.starts(size), LOOKED_AT))
-            self._kept[size] = random.Random(size).sample(found, STARTS) if len(found) > STARTS else found
+            self._kept[size] = list(itertools.islice(self.original.starts(size), STARTS))
         return self._kept[size]
 
 
@@ -101,14 +102,15 @@ def _of_task(spec: str | dict[str, object]) -> Broken:
             return task.instances(size)
         return task.starts(size, Seeds(0).draws("repair", size, items=range(STARTS)))
 
-    layout = layout_of(task, _TRAIN, _TEST, _ITEMS, 0, True)
-    if layout is None:
-        raise UsageError(f"{name} has no states of small sizes to look at")
     functions = Functions(name, step, starts)
     steps = remembered(functions.as_steps())
-    sizes, further = sizes_examined(steps)
+    sizes, further = sizes_examined(steps, BUDGET)
     source = FORMULATION.format(spec=name, end=END, most=STARTS)
-    return Broken(name, Original(step, starts), sizes, further, steps, layout.locality, source)
+    laid = remembered(formulation_steps(task, finished=True))
+    if any(math.prod(task.ranges(size)) > STARTS for size in sizes):
+        laid = remembered(formulation_steps(task, _FEW, finished=True))
+    before = settle(task, sizes, WIDTHS[:4], steps=laid, finished=True, further=further)
+    return Broken(name, Original(step, starts), sizes, further, steps, before, source)
 
 
 def _of_file(path: str) -> Broken:
@@ -119,13 +121,19 @@ def _of_file(path: str) -> Broken:
     found = vars(module_in(name))
     if own.formulation is not None:
         raise UsageError(f"{path} defines no functions step and starts; only a file that does is repaired")
-    functions = Functions(name, found["step"], found["starts"], found.get("labels"), found.get("sources"))
-    steps = remembered(functions.as_steps())
-    sizes, further = sizes_examined(steps)
-    before, _ = settle_own(own, sizes, further=further)
-    source = USER.format(source=_quoted(Path(name).read_text(encoding="utf-8")))
-    return Broken(name, Original(found["step"], found["starts"]), sizes, further, steps, before, source)
 
+    @functools.cache
+    def starts(size: int) -> list[Any]:
+        some = list(itertools.islice(iter(found["starts"](size)), _LOOKED_AT))
+        return random.Random(size).sample(some, STARTS) if len(some) > STARTS else some
+
+    functions = Functions(name, found["step"], starts, found.get("labels"), found.get("sources"))
+    steps = remembered(functions.as_steps())
+    sizes, further = sizes_examined(steps, BUDGET)
+    other = own.other and remembered(functions.as_steps("right"))
+    before, _ = settle_own(replace(own, steps=steps, other=other), sizes, WIDTHS[:4], further)
+    source = USER.format(source=_quoted(Path(name).read_text(encoding="utf-8")))
+    return Broken(name, Original(found["step"], starts), sizes, further, steps, before, source)
 
 
 def _quoted(text: str) -> str:

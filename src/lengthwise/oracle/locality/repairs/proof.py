@@ -26,7 +26,7 @@ class _Read(NamedTuple):
     may_end: bool
 
 
-_WRONG = _Read(None, True, False)
+_WRONG = _Read(-1, True, False)  # no state of a chain begins like this
 
 
 def machine_of_sweep(sweep: Sweep, machine: Mealy) -> Bimachine:

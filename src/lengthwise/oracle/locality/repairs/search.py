@@ -19,14 +19,14 @@ from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.bimachine import prove
 from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.machines import compare
-from lengthwise.oracle.locality.own import Functions, Own, load_formulation, settle_own, sizes_examined, time_limit
+from lengthwise.oracle.locality.own import Functions, Own, settle_own, sizes_examined, time_limit
 from lengthwise.oracle.locality.repairs.candidates import SweepFound, encodings, sweeps
-from lengthwise.oracle.locality.repairs.original import Broken
+from lengthwise.oracle.locality.repairs.original import BUDGET, Broken
 from lengthwise.oracle.locality.repairs.proof import machine_of_sweep
 from lengthwise.oracle.locality.repairs.shapes import State, columns
 from lengthwise.oracle.locality.repairs.writing import file_text
 from lengthwise.oracle.locality.settle import Locality
-from lengthwise.oracle.locality.steps import Steps, remembered, written
+from lengthwise.oracle.locality.steps import Steps, labels_between, remembered, written
 from lengthwise.progress import Progress, silent
 from lengthwise.records import Assumption, Claim
 from lengthwise.registry import allow_code
@@ -34,7 +34,9 @@ from lengthwise.tasks.formulations.formulation import StepMove
 from lengthwise.trust import module_in
 
 LONG, LONG_STARTS, LONG_SECONDS = 10, 20, 30.0  # times the largest size; first states of it; time for them
-_WIDTHS = (1, 3, 5, 7)
+_WIDTHS = (3, 5, 7)
+_FEW = 150  # first states of a size at which the original was not examined
+_LEAST = 8  # a sweep is checked up to this size at least
 _LINES = 8  # states of an example
 explain(
     {
@@ -229,18 +231,26 @@ def _ranked(broken: Broken, most: int, progress: Progress) -> Iterator[tuple[Any
 
 def _windows(broken: Broken, made: Any) -> int | None:
     """How many windows settle the steps of a candidate at the sizes examined."""
-    functions = Functions(
-        broken.name,
-        lambda state: made.step(columns(state), broken.original),
-        lambda size: [made.begin(start, broken.original) for start in broken.starts(size)],
-    )
+    step, begin = lambda state: made.step(columns(state), broken.original), lambda s: made.begin(s, broken.original)
     try:
-        own = Own(remembered(functions.as_steps()), remembered(functions.as_steps("right")))
-        sizes, further = sizes_examined(own.steps)
+        own = _own(broken, step, begin)
+        sizes, further = sizes_examined(own.steps, BUDGET)
         found, _ = settle_own(own, sizes, _WIDTHS, further)
     except (UsageError, ValueError):
         return None
     return found.window[0] if found.window else None
+
+
+def _own(broken: Broken, step: Callable[[Any], Any], begin: Callable[[State], State]) -> Own:
+    """A repaired layout, from the first states of the original that are looked at."""
+    functions = Functions(broken.name, step, lambda size: [begin(start) for start in _looked_at(broken, size)])
+    return Own(remembered(functions.as_steps()), remembered(functions.as_steps("right")))
+
+
+def _looked_at(broken: Broken, size: int) -> list[State]:
+    """The first states of a size that a repaired layout is checked on: fewer where the original was not examined."""
+    starts = broken.starts(size)
+    return starts if size in broken.sizes else starts[:_FEW]
 
 
 def _checked(broken: Broken, made: Any, found: SweepFound | bool) -> Repaired | None:
@@ -254,25 +264,28 @@ def _checked(broken: Broken, made: Any, found: SweepFound | bool) -> Repaired | 
         path = str(Path(folder) / "repaired.py")
         Path(path).write_text(file_text(broken, made, how, ""), encoding="utf-8")
         allow_code(path)
-        own = load_formulation(path)
         names = vars(module_in(path))
-    own = replace(own, steps=remembered(own.steps), other=own.other and remembered(own.other))
-    sizes, further = sizes_examined(own.steps)
-    locality, steps = settle_own(own, sizes, _WIDTHS, further)
+    own = _own(broken, names["step"], lambda start: _begun(names, names["repair"], start))
+    sizes, further = sizes_examined(own.steps, BUDGET)
+    machine = machine_of_sweep(found.sweep, found.machine) if isinstance(found, SweepFound) else None
+    proof = machine and prove(machine)
+    if proof is not None and proof.r is not None:  # states have to be longer than two windows
+        reaching = [size for size in range(1, max(sizes[-1], _LEAST) + 2) if any(own.steps.moves(size))]
+        sizes, further = tuple(reaching[:-1]), tuple(reaching[-1:])
+    locality, steps = settle_own(own, sizes, (proof.r,) if proof and proof.r else _WIDTHS, further)
     if locality.window is None:
         return None
     states = compared = 0
-    if isinstance(found, SweepFound):
-        machine, states = machine_of_sweep(found.sweep, found.machine), found.machine.states
+    if isinstance(found, SweepFound) and machine is not None and proof is not None:
         try:
             check = compare(machine, steps, [*sizes, *further])
         except UsageError:
             return None
-        proof, compared = prove(machine), check.states
+        states, compared = found.machine.states, check.states
         locality = replace(locality, proof=proof if proof.radius is not None else None, comparison=check)
     if not all(_same(broken, names, size) for size in (*sizes, *further)):
         return None
-    starts = sum(len(broken.starts(size)) for size in (*sizes, *further))
+    starts = sum(len(_looked_at(broken, size)) for size in (*sizes, *further))
     long = _long(broken, names, locality, steps, sizes)
     if long is not None and not long[1]:
         return None
@@ -300,7 +313,7 @@ def _chain(step: Callable[[Any], Any], start: State) -> list[State]:
 
 def _same(broken: Broken, names: dict[str, Any], size: int) -> bool:
     """Whether every chain of a size that is examined ends with the answer of the original."""
-    return all(_answered(broken, names, start) for start in broken.starts(size))
+    return all(_answered(broken, names, start) for start in _looked_at(broken, size))
 
 
 def _answered(broken: Broken, names: dict[str, Any], start: State) -> bool:
@@ -323,8 +336,6 @@ def _long(
             same = all(_answered(broken, names, start) for start in starts)
     except UsageError:
         return None
-    from lengthwise.oracle.locality.steps import labels_between
-
     moves = [
         [StepMove(one, two, labels_between(one, two), ()) for one, two in itertools.pairwise([*chain, chain[-1]])]
         for chain in chains
