@@ -100,9 +100,7 @@ def _word(sweep: Sweep, start: State, final: State) -> Word:
 def encodings(broken: Broken) -> Iterator[Stacked | Numbered | Marked | Pointed]:
     """States written in another way, and pointers."""
     states = list(dict.fromkeys(move.state for size in broken.sizes for move in broken.steps.moves(size)))
-    kept = all(
-        len(move.after) == len(move.state) for size in broken.sizes for move in broken.steps.moves(size)
-    )
+    kept = all(len(move.after) == len(move.state) for size in broken.sizes for move in broken.steps.moves(size))
     empty, nothing, mark = free_signs(broken)[:3]
     if kept:
         yield from _stacked(states, nothing)

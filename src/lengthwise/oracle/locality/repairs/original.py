@@ -52,12 +52,12 @@ def _starts(size):
 
 original = Original(_step, _starts)
 """
-USER = '''\
+USER = """\
 _source = {source}
 _names = {{"__name__": "original_layout"}}
 exec(compile(_source, "original layout", "exec"), _names)
 original = Original(_names["step"], _names["starts"])
-'''
+"""
 
 
 @dataclass(frozen=True)

@@ -187,7 +187,7 @@ def repair(broken: Broken, progress: Progress = silent) -> Repair:
     return Repair(broken.name, broken.before, None, tried)
 
 
-def _ranked(broken: Broken, most: int, progress: Progress) -> Iterator[tuple[Any, SweepFound | None | bool]]:
+def _ranked(broken: Broken, most: int, progress: Progress) -> Iterator[tuple[Any, SweepFound | bool | None]]:
     """Candidates with what was found about them, those to be checked at once when they are known to be the best.
 
     A layout that appends is swept first, since its steps stay what they are; for others the states are written in
@@ -199,7 +199,7 @@ def _ranked(broken: Broken, most: int, progress: Progress) -> Iterator[tuple[Any
     )
     told = itertools.count(1)
 
-    def swept() -> Iterator[tuple[Any, SweepFound | None | bool]]:
+    def swept() -> Iterator[tuple[Any, SweepFound | bool | None]]:
         good: list[SweepFound] = []
         for found in sweeps(broken):
             progress(sentence("repair.Sweep", {"carried": ""}), next(told), 0)
@@ -212,7 +212,7 @@ def _ranked(broken: Broken, most: int, progress: Progress) -> Iterator[tuple[Any
         for found in sorted(good, key=lambda one: (one.sweep.carried is not None, one.machine.states)):
             yield found.sweep, found
 
-    def encoded() -> Iterator[tuple[Any, SweepFound | None | bool]]:
+    def encoded() -> Iterator[tuple[Any, SweepFound | bool | None]]:
         good = []
         for made in encodings(broken):
             progress(sentence(f"repair.{type(made).__name__}"), next(told), 0)
@@ -289,8 +289,11 @@ def _checked(broken: Broken, made: Any, found: SweepFound | bool) -> Repaired | 
     long = _long(broken, names, locality, steps, sizes)
     if long is not None and not long[1]:
         return None
-    costs = _cost(broken.original.step, broken.starts(sizes[-1]), sizes[-1]), _cost(
-        names["step"], list(itertools.islice(names["starts"](sizes[-1]), len(broken.starts(sizes[-1])))), sizes[-1]
+    costs = (
+        _cost(broken.original.step, broken.starts(sizes[-1]), sizes[-1]),
+        _cost(
+            names["step"], list(itertools.islice(names["starts"](sizes[-1]), len(broken.starts(sizes[-1])))), sizes[-1]
+        ),
     )
     first = broken.starts(min(sizes[-1], 3))[-1]
     example = tuple(written(state) for state in _chain(names["step"], _begun(names, made, first))[:_LINES])
