@@ -15,7 +15,7 @@ from lengthwise.messages import explain, sentence
 from lengthwise.oracle.brackets import bracket_claims
 from lengthwise.oracle.limit.theorems import dfa_length, limit_claims
 from lengthwise.oracle.locality.layout import Layout, layout_asked, look
-from lengthwise.oracle.locality.own import Own, load_formulation, settle_own, sizes_examined
+from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
 from lengthwise.oracle.locality.steps import Steps, kept_steps, remembered
 from lengthwise.oracle.opinion import (
     BATCH,
@@ -54,6 +54,7 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     biases.opinions,
 )
 NO_THEORY = theory("none", "no theory", (), "no model")
+STATES = 8_000  # of all sizes together
 _USUAL = 20  # the training size, unless said
 explain(
     {
@@ -269,7 +270,15 @@ def check_formulation(
 
 def _layout(own: Own, train_size: int, items: int, seed: int) -> Layout:
     """The layout as found in the sizes a file has, or in those whose states fit into the budget."""
-    sizes, further = (own.sizes, ()) if own.sizes else sizes_examined(own.steps)
+    sizes, states = list(own.sizes), 0
+    for size in range(1, 13) if not own.sizes else ():
+        states += (found := sum(1 for _ in own.steps.moves(size)))
+        sizes += [size] if found else []
+        if states > STATES:
+            break
+    if not sizes:
+        raise UsageError(f"{own.steps.name}: starts(size) gives no state for the sizes 1 to 12")
+    further = [] if own.sizes else [size for size in range(sizes[-1] + 1, 14) if any(own.steps.moves(size))][:1]
     found, steps = settle_own(own, sizes, further=further)
     trained = [size for size in sizes if size <= train_size]
     if not trained:

@@ -40,7 +40,6 @@ from lengthwise.trust import module_in
 LONGEST = 10_000  # steps of a chain
 INSTANCES = 5_000  # first states of a size that are used
 LOOKED_AT = 100_000  # first states of a size from which these are drawn
-STATES = 8_000  # of all sizes together that are examined
 SECONDS = 10.0  # for one call of the user's function
 _LOOKED_INTO, _FIRST = range(1, 5), 20  # sizes and first states of each that show whether steps append
 explain(
@@ -222,21 +221,6 @@ def _called(call: Callable[[], Any], what: str) -> Any:
     except Exception as error:
         said = str(error).splitlines()
         raise UsageError(f"{what} raises {type(error).__name__}{': ' + said[0] if said else ''}") from error
-
-
-def sizes_examined(steps: Steps, budget: int = STATES) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The sizes up to 12 whose states fit into the budget, and the next one, at which what was found must hold too."""
-    sizes: list[int] = []
-    states = 0
-    for size in range(1, 13):
-        states += (found := sum(1 for _ in steps.moves(size)))
-        sizes += [size] if found else []
-        if states > budget:
-            break
-    if not sizes:
-        raise UsageError(f"{steps.name}: starts(size) gives no state for the sizes 1 to 12")
-    beyond = next((size for size in range(sizes[-1] + 1, 14) if any(steps.moves(size))), None)
-    return tuple(sizes), () if beyond is None else (beyond,)
 
 
 def settle_own(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.own import Functions, load_formulation, settle_own, sizes_examined
+from lengthwise.oracle.locality.own import Functions, load_formulation, settle_own
 from lengthwise.oracle.locality.repairs.shapes import Original, State
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
 from lengthwise.oracle.locality.steps import Steps, formulation_steps, remembered, state_of
@@ -80,6 +80,21 @@ class Broken:
         return self._kept[size]
 
 
+def sizes_examined(steps: Steps) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes up to 12 whose states fit into the budget, and the next one, at which what was found must hold too."""
+    sizes: list[int] = []
+    states = 0
+    for size in range(1, 13):
+        states += (found := sum(1 for _ in steps.moves(size)))
+        sizes += [size] if found else []
+        if states > BUDGET:
+            break
+    if not sizes:
+        raise UsageError(f"{steps.name}: starts(size) gives no state for the sizes 1 to 12")
+    beyond = next((size for size in range(sizes[-1] + 1, 14) if any(steps.moves(size))), None)
+    return tuple(sizes), () if beyond is None else (beyond,)
+
+
 def load_broken(spec: str | dict[str, object], path: bool) -> Broken:
     """The layout of a file of functions (`path`), or a formulation by its name."""
     return _of_file(str(spec)) if path else _of_task(spec)
@@ -104,7 +119,7 @@ def _of_task(spec: str | dict[str, object]) -> Broken:
 
     functions = Functions(name, step, starts)
     steps = remembered(functions.as_steps())
-    sizes, further = sizes_examined(steps, BUDGET)
+    sizes, further = sizes_examined(steps)
     source = FORMULATION.format(spec=name, end=END, most=STARTS)
     laid = remembered(formulation_steps(task, finished=True))
     if any(math.prod(task.ranges(size)) > STARTS for size in sizes):
@@ -129,7 +144,7 @@ def _of_file(path: str) -> Broken:
 
     functions = Functions(name, found["step"], starts, found.get("labels"), found.get("sources"))
     steps = remembered(functions.as_steps())
-    sizes, further = sizes_examined(steps, BUDGET)
+    sizes, further = sizes_examined(steps)
     other = own.other and remembered(functions.as_steps("right"))
     before, _ = settle_own(replace(own, steps=steps, other=other), sizes, WIDTHS[:4], further)
     source = USER.format(source=_quoted(Path(name).read_text(encoding="utf-8")))

@@ -19,9 +19,9 @@ from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.bimachine import prove
 from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.machines import compare
-from lengthwise.oracle.locality.own import Functions, Own, settle_own, sizes_examined, time_limit
+from lengthwise.oracle.locality.own import Functions, Own, settle_own, time_limit
 from lengthwise.oracle.locality.repairs.candidates import SweepFound, encodings, sweeps
-from lengthwise.oracle.locality.repairs.original import BUDGET, Broken
+from lengthwise.oracle.locality.repairs.original import Broken, sizes_examined
 from lengthwise.oracle.locality.repairs.proof import machine_of_sweep
 from lengthwise.oracle.locality.repairs.shapes import State, columns
 from lengthwise.oracle.locality.repairs.writing import file_text
@@ -234,7 +234,7 @@ def _windows(broken: Broken, made: Any) -> int | None:
     step, begin = lambda state: made.step(columns(state), broken.original), lambda s: made.begin(s, broken.original)
     try:
         own = _own(broken, step, begin)
-        sizes, further = sizes_examined(own.steps, BUDGET)
+        sizes, further = sizes_examined(own.steps)
         found, _ = settle_own(own, sizes, _WIDTHS, further)
     except (UsageError, ValueError):
         return None
@@ -266,7 +266,7 @@ def _checked(broken: Broken, made: Any, found: SweepFound | bool) -> Repaired | 
         allow_code(path)
         names = vars(module_in(path))
     own = _own(broken, names["step"], lambda start: _begun(names, names["repair"], start))
-    sizes, further = sizes_examined(own.steps, BUDGET)
+    sizes, further = sizes_examined(own.steps)
     machine = machine_of_sweep(found.sweep, found.machine) if isinstance(found, SweepFound) else None
     proof = machine and prove(machine)
     if proof is not None and proof.r is not None:  # states have to be longer than two windows

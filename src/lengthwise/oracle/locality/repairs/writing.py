@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from importlib.resources import files
 from typing import Any
 
 from lengthwise.oracle.locality.repairs.original import Broken
 
 _PACKAGE = "lengthwise.oracle.locality.repairs"
-HEAD = '''"""{name}, repaired: {how}
+HEAD = '''"""{title}
 
 {proof}
 
@@ -41,6 +42,7 @@ def step(state):
 
 def answer(state):
     return given(repair.answer(columns(state)))
+
 """
 
 
@@ -49,7 +51,8 @@ def file_text(broken: Broken, made: Any, how: str, proof: str) -> str:
     kind = type(made).__module__.rpartition(".")[2]
     begin = "repair.begin(start)" if kind == "sweep" else "repair.begin(start, original)"
     rule = "\n\n# " + "-" * 90 + " the original layout\n\n"
-    parts = [HEAD.format(name=broken.name, how=how, proof=proof), _copied("shapes"), rule, broken.source]
+    said = [textwrap.fill(text, 120) for text in (f"{broken.name}, repaired: {how}", proof)]
+    parts = [HEAD.format(title=said[0], proof=said[1]), _copied("shapes"), rule, broken.source]
     return "".join([*parts, "\n\n", _copied(kind), TAIL.format(made=repr(made), begin=begin)])
 
 
