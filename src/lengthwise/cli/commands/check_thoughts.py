@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lengthwise.cli.output import wrapped, write_list, write_object, written
+from lengthwise.cli.output import narrate, wrapped, write_list, write_object, written
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.thoughts.findings import Findings, examine
@@ -85,8 +85,7 @@ def _write(found: Findings, rules: tuple[str, str]) -> None:
 
 def _write_gaps(options: argparse.Namespace, lines: tuple[int, ...]) -> None:
     if not lines:
-        if not options.quiet:
-            print(sentence("thoughts.no_gaps", {"name": options.out}))
+        narrate(sentence("thoughts.no_gaps", {"name": options.out}), options.quiet)
         return
     wanted = set(lines)
     with (
