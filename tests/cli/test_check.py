@@ -170,6 +170,6 @@ def test_an_alphabet_without_end_is_said_to_be_one(cli):
 
 
 def test_a_step_that_never_returns_is_ended(cli, monkeypatch):
-    monkeypatch.setattr("lengthwise.oracle.locality.own.SECONDS", 0.2)
+    monkeypatch.setattr("lengthwise.tasks.formulations.functions.SECONDS", 0.2)
     answer = cli("check", "--formulation", own(LOOP))
     assert answer.code == 2 and "seconds" in answer.err

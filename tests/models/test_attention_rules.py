@@ -34,7 +34,8 @@ from lengthwise.testing import check_attention
 from small_transformers import TOKENS, gap, make, text
 
 CAUSAL = ["stick_breaking", "forgetting", "path", "selective"]
-RULES = ["ssmax", "entmax", "asentmax", "adaptive_temperature", *CAUSAL]
+MATCH = "window_match:size=3,match=1"
+RULES = ["ssmax", "entmax", "asentmax", "adaptive_temperature", MATCH, *CAUSAL]
 OLD = ["softmax", "softmax:temperature=0.5", "log_length", "hardmax", "window:size=3", "sinkhorn:tau=0.5"]
 DIGESTS = ["6d79d708", "d9cb3dfb", "2440d04b", "0dc98dda", "eb3f6bcd", "24e4ce59"]  # of plans, by rule of OLD
 ENCODINGS = ["none", "alibi", "t5", "learned", "rope", "rope:scaling=dynamic"]
@@ -112,6 +113,10 @@ class Direct:
             )
         if rule == "adaptive_temperature":
             return adaptive(z)
+        if rule == MATCH:
+            if head == 1:
+                return entmax_by_bisection(np.array([q @ self.k[head, key] for key in range(n)]) / math.sqrt(len(q)))
+            return softmax(np.where(abs(query - np.arange(n)) < 3, z, -np.inf))
         if rule == "stick_breaking":
             return broken_stick(z)
         if rule == "forgetting":
@@ -230,7 +235,9 @@ def test_every_parameter_learns(rule: str) -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_4096_tokens_are_finite_forward_and_backward(rule: str) -> None:
     torch.manual_seed(0)
-    architecture = Architecture(1, 8, 1, 1, attention=attentions.make(rule), position=make_position("none"))
+    architecture = Architecture(
+        1, 8, 1 + (rule == MATCH), 1, attention=attentions.make(rule), position=make_position("none")
+    )
     model = Transformer(architecture, Interface(7, 7, 4096, 64))
     for parameter in model.parameters():
         parameter.data += 0.3 * torch.randn_like(parameter)
@@ -301,6 +308,30 @@ def test_adaptive_temperature_acts_at_test_time_alone() -> None:
     assert not open_subject(adaptive.train()).capability("transformer").training, "who asks it, tests it"
     formed = in_form(make("adaptive_temperature", "rope").float(), forms.make("lora:rank=1"), 0)
     assert gap(formed.train()(text()), plain.float()(text())) <= 1e-5 < gap(formed.eval()(text()), plain(text()))
+
+
+@pytest.mark.parametrize("sharp", ["softmax", "log_length", "entmax", "hardmax"])
+@torch.no_grad()
+def test_what_is_far_is_matched_wherever_it_stands(sharp: str) -> None:
+    """In one layer the output at a place depends on its window and on the set of tokens outside it, not on their
+    order; the rule that gives all heads positions does not have this property."""
+    tokens, turned = text(items=4), text(items=4)
+    turned[:, 5:] = tokens[:, 5:].flip(1)  # the window of place 1 ends at 3
+    one = make(f"window_match:size=3,match=1,sharp={sharp}", "rope", causal=False, depth=1)
+    assert gap(one(tokens)[:, 1], one(turned)[:, 1]) <= 1e-10
+    turned[:, 5:] = (tokens[:, 5:] + 1) % 7
+    assert gap(one(tokens)[:, 1], one(turned)[:, 1]) > 1e-3, "another set of tokens is another output"
+    full = make("softmax", "rope", causal=False, depth=1)
+    turned[:, 5:] = tokens[:, 5:].flip(1)
+    assert gap(full(tokens)[:, 1], full(turned)[:, 1]) > 1e-3
+
+
+def test_matching_heads_leave_one_for_the_window() -> None:
+    with pytest.raises(UsageError, match="leaves no head"):
+        make("window_match:match=2")
+    for settings in ("size=0", "match=0"):
+        with pytest.raises(UsageError, match="at least 1"):
+            attentions.make(f"window_match:{settings}")
 
 
 def test_ssmax_starts_with_a_mean_factor_of_one() -> None:

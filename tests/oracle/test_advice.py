@@ -15,7 +15,7 @@ ENCODINGS = (
     *sorted(positions.names()),
     *(f"{base}+{wrapper}" for base in ("learned", "rope", "sinusoidal") for wrapper in ("offset", "randomized")),
 )
-NEEDS_SETTINGS = {"along", "hinted", "jsonl"}
+NEEDS_SETTINGS = {"along", "hinted", "jsonl", "layout"}
 OWN = (
     "regular:expression=(a|ba)*",
     "regular:expression=(aa)*",

@@ -201,6 +201,7 @@ def test_only_a_model_that_holds_refutes_that_none_can() -> None:
 def test_every_built_in_layout_was_trained() -> None:
     makers = {name: tasks.maker(name) for name in tasks.names()}
     built_in = {name for name, maker in makers.items() if isinstance(maker, type) and issubclass(maker, Formulation)}
+    built_in -= {"layout"}  # which reads a user's file
     assert len(built_in) == 15
     assert built_in <= {name.partition(":")[0] for name in outcomes()}
     assert all(one.train_size == 8 and one.items[8] >= 100 for one in outcomes().values())

@@ -16,7 +16,7 @@ from lengthwise.prompts.said import SAID, words_of
 from lengthwise.tasks import make_task, tasks
 from lengthwise.tasks.task import Task
 
-NEED_SETTINGS = {"regular", "regular_member", "along", "hinted", "jsonl"}
+NEED_SETTINGS = {"regular", "regular_member", "along", "hinted", "jsonl", "layout"}
 UNSAYABLE = {"prose"}
 OTHERS = [
     "regular:expression=(ab|ba)*",

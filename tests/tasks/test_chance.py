@@ -17,7 +17,7 @@ from lengthwise.tasks.batch import NOTHING
 from lengthwise.tasks.chance import chance_between, chance_of_sample, log_choose
 from lengthwise.tasks.task import Task
 
-NEED_SETTINGS = {"regular", "regular_member", "along", "hinted", "jsonl"}
+NEED_SETTINGS = {"regular", "regular_member", "along", "hinted", "jsonl", "layout"}
 OTHERS = [
     "regular:expression=(ab|ba)*",
     "regular_member:expression=(ab)*",

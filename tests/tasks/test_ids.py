@@ -61,7 +61,7 @@ def test_the_longest_product_has_an_id_for_every_digit() -> None:
 
 def test_which_tasks_give_ids() -> None:
     found = set()
-    needs = ("along", "hinted", "jsonl", "regular", "regular_member")  # settings
+    needs = ("along", "hinted", "jsonl", "layout", "regular", "regular_member")  # settings
     for name in set(tasks.names()) - set(needs):
         task = make_task(name)
         size = task.sizes(1, 30)[0]

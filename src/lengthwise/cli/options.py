@@ -205,10 +205,16 @@ def add_task_options(parser: argparse.ArgumentParser, text: str = "") -> None:
     group.add_argument("--at", type=whole, metavar="N", help="with --axis: the fixed size along the first axis")
 
 
+def add_formulation(parser: argparse.ArgumentParser) -> None:
+    """A layout of the user's own, for commands that train or measure one."""
+    words = "your own layout of reasoning steps, .py or .jsonl, as `lengthwise check --formulation` reads it"
+    parser.add_argument("--formulation", dest="layout", metavar="FILE", help=words)
+
+
 def task_chosen(options: argparse.Namespace) -> str | dict[str, object] | None:
     """The spec of the task the options describe, or None."""
-    ways = {"task": "TASK", "regex": "--regex", "dfa": "--dfa", "data": "--data"}
-    given = [way for way in ways if getattr(options, way) is not None]
+    ways = {"task": "TASK", "regex": "--regex", "dfa": "--dfa", "data": "--data", "layout": "--formulation"}
+    given = [way for way in ways if getattr(options, way, None) is not None]
     if len(given) > 1:
         raise UsageError(f"the task is given twice, by {ways[given[0]]} and {ways[given[1]]}; give one of them")
     way = given[0] if given else None
@@ -244,7 +250,14 @@ def _plain_spec(options: argparse.Namespace, way: str) -> str | dict[str, object
             raise UsageError(f"--size-rule is {rules}, not {options.size_rule!r}; --size-column names a column")
         size = options.size_column or options.size_rule or "input length"
         return {"name": "jsonl", "path": options.data, "size": size}
+    if way == "layout":
+        return layout_spec(options.layout)
     return options.task
+
+
+def layout_spec(path: str) -> str | dict[str, object]:
+    """The task of a layout: its file of functions or of pairs, or a class in a file."""
+    return path if "::" in path else {"name": "layout", "path": path}
 
 
 def task_needed(options: argparse.Namespace) -> str | dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from lengthwise.cli.options import Parser, add_computing, add_task_options, number, whole, whole_from
+from lengthwise.cli.options import Parser, add_computing, add_formulation, add_task_options, number, whole, whole_from
 from lengthwise.models.architecture import Architecture
 from lengthwise.models.named import MODEL_WORDS
 from lengthwise.registry import SettingField, settings_of
@@ -23,10 +23,15 @@ def train(parser: Parser) -> None:
     `lengthwise train --from RUN --position none --steps 200` continues with the weights of another run, on its task and
     training size unless you give others. This example drops the positions of a model and recalibrates it.
 
+    `lengthwise train --formulation layout.py` trains single reasoning steps of a layout of your own, in the format that
+    `lengthwise check --formulation` reads. Attention is limited to the windows that settle its steps. To run whole
+    chains, use `lengthwise measure RUN --probe recursion --trust`.
+
     With --select, several recipes, encodings or both are tried first. Each is trained to 0.8 of the training size and
     compared on the sizes from there to the training size. The best is then trained on all of them and measured beyond.
     """
     add_task_options(parser)
+    add_formulation(parser)
     model, training = dict(settings_of(Architecture)), settings_of(Recipe)
     parser.add("--model SPEC", MODEL_WORDS)
     parser.add("--position SPEC", model.pop("position").words)

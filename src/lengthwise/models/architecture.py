@@ -39,7 +39,7 @@ class Architecture(Model):
     attention: Attention = setting(
         Softmax(),
         "softmax:temperature=…, log_length, ssmax, entmax, asentmax, stick_breaking, forgetting:start=…, path, "
-        "selective, adaptive_temperature, hardmax, window:size=…, sinkhorn:tau=…, or my.py::Rule "
+        "selective, adaptive_temperature, hardmax, window:size=…, window_match:size=…, sinkhorn:tau=…, or my.py::Rule "
         "(`lengthwise attentions`)",
         registry=attentions,
     )

@@ -122,7 +122,7 @@ def apply_attention(part: AttentionPart, x: Tensor, at: Tensor) -> tuple[Tensor,
     hidden = hidden.to(x.device)
     inputs = raw = None
     if part.network is not None:
-        inputs = AttentionInputs(q, k, part.network.features(x), last, hidden)
+        inputs = AttentionInputs(q, k, part.network.features(x), last, hidden, index)
         raw = part.network.scores(inputs)
     if raw is None and part.scores is not None:
         raw = part.scores(q, k, at, at, index)

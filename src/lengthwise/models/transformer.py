@@ -122,7 +122,7 @@ class SelfAttention(nn.Module):
         if self.network is not None:
             assert sight.hidden is not None
             last = sight.index if self.causal else torch.full_like(sight.index, k.shape[2] - 1)
-            inputs = AttentionInputs(q, k, features, last, sight.hidden)
+            inputs = AttentionInputs(q, k, features, last, sight.hidden, sight.index)
             special = self.network.scores(inputs)
         if special is None:
             special = encoder.scores(q, k, sight.queries_at, sight.keys_at, sight.index)

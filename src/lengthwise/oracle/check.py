@@ -15,8 +15,8 @@ from lengthwise.messages import explain, sentence
 from lengthwise.oracle.brackets import bracket_claims
 from lengthwise.oracle.limit.theorems import dfa_length, limit_claims
 from lengthwise.oracle.locality.layout import Layout, layout_asked, look
-from lengthwise.oracle.locality.own import Own, load_formulation, settle_own
-from lengthwise.oracle.locality.steps import Steps, kept_steps, remembered
+from lengthwise.oracle.locality.own import Own, examinable, load_formulation, settle_own
+from lengthwise.oracle.locality.steps import Steps, kept_steps
 from lengthwise.oracle.opinion import (
     BATCH,
     STEPS,
@@ -40,6 +40,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.along import Along
 from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.formulations.own import OwnLayout
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 
@@ -54,7 +55,6 @@ THEORIES: tuple[Callable[[Question], list[Opinion]], ...] = (
     biases.opinions,
 )
 NO_THEORY = theory("none", "no theory", (), "no model")
-STATES = 8_000  # of all sizes together
 _USUAL = 20  # the training size, unless said
 explain(
     {
@@ -135,6 +135,10 @@ def check(
     'can hold'
     """
     task = tasks.make(task) if isinstance(task, str) else task
+    if isinstance(task, OwnLayout) and not model:
+        task.source  # noqa: B018  # refuses a file that may not run
+        sizes = {"train_size": train_size, "test_size": test_size, "items": items}
+        return check_formulation(task.path, positions or POSITIONS, **sizes, seed=seed, decoder=decoder)
     train_size = default_train_size(task) if train_size is None else train_size
     if not task.sizes(1, train_size):
         raise UsageError(f"the task has no items of size 1 to {train_size}; its sizes begin at {task.axes[0].smallest}")
@@ -248,7 +252,6 @@ def check_formulation(
     up to `train_size` count as training (all of them unless it is given). `progress` is called with what was read, how
     many of them, and 0 for the total, which is not known."""
     own = load_formulation(path, progress)
-    own = replace(own, steps=remembered(own.steps), other=own.other and remembered(own.other))
     if own.formulation is not None:
         choice = {"test_size": test_size, "items": items, "seed": seed, "decoder": decoder}
         return replace(check(own.formulation, positions, train_size=train_size, **choice), task=path)
@@ -270,16 +273,8 @@ def check_formulation(
 
 def _layout(own: Own, train_size: int, items: int, seed: int) -> Layout:
     """The layout as found in the sizes a file has, or in those whose states fit into the budget."""
-    sizes, states = list(own.sizes), 0
-    for size in range(1, 13) if not own.sizes else ():
-        states += (found := sum(1 for _ in own.steps.moves(size)))
-        sizes += [size] if found else []
-        if states > STATES:
-            break
-    if not sizes:
-        raise UsageError(f"{own.steps.name}: starts(size) gives no state for the sizes 1 to 12")
-    further = [] if own.sizes else [size for size in range(sizes[-1] + 1, 14) if any(own.steps.moves(size))][:1]
-    found, steps = settle_own(own, sizes, further=further)
+    examined, sizes, further = examinable(own)
+    found, steps = settle_own(examined, sizes, further=further)
     trained = [size for size in sizes if size <= train_size]
     if not trained:
         raise UsageError(f"{own.steps.name} has no states of size 1 to {train_size}; its sizes begin at {sizes[0]}")

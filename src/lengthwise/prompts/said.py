@@ -131,6 +131,7 @@ SAID = {
         "Look at the last `k` letters, and at all earlier places where the same `k` letters stand in the same order. "
         "Say which letter most often came right after them."
     ),
+    "layout": Words("Take the next step as in the examples."),
     "kgram_law": Words(
         "Look at the last `k` letters, and at all earlier places where the same `k` letters stand in the same order. "
         "For each letter of the alphabet, in order, give the share of these places at which it came right after them."

@@ -21,6 +21,7 @@ from lengthwise.models.attention import Attention
 from lengthwise.models.forms import Form, Full
 from lengthwise.models.model import BuiltModel, Model
 from lengthwise.models.named import MODEL_WORDS, model_of, models, plain_model, restored_model
+from lengthwise.oracle.locality.trainable import layout_model
 from lengthwise.positions import Position, Shape, positions
 from lengthwise.positions.encodings import NoPosition
 from lengthwise.probes.curve import CurveProbe
@@ -30,6 +31,7 @@ from lengthwise.registry import SettingField, nearest, plain_settings, restored_
 from lengthwise.subjects.subject import OF_TRANSFORMERS
 from lengthwise.tasks import tasks
 from lengthwise.tasks.contract import check_ids
+from lengthwise.tasks.formulations.own import OwnLayout
 from lengthwise.tasks.sizes import check_reaches, default_test_size, default_train_size, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.lengths import SizeSchedule
@@ -251,7 +253,7 @@ class Plan:
 
 def plan_for(
     task: str | Mapping[str, Any] | Task,
-    position: str | Position = "none",
+    position: str | Position | None = None,
     settings: Mapping[str, Any] = {},
     *,
     train_size: int | None = None,
@@ -265,7 +267,8 @@ def plan_for(
     `settings` are fields of `Architecture` (except the position) and of `Recipe`; they replace those of the task's
     preset. An attention rule, a size schedule and a form may be given by their specs, which then count as written by
     the user: whoever reads specs from a file restores the objects first. The default training size is 20, or less for a
-    task that ends before 60; the default test size is three times that.
+    task that ends before 60; the default test size is three times that. The default position is none, and rope for a
+    layout of the user's own, whose attention is limited to the windows that settle its steps.
 
     With `start`, the folder of a run, training begins with its weights. The shape of its model takes the place of the
     task's preset; the position encoding is that of the arguments, and must have the same parameters.
@@ -278,6 +281,10 @@ def plan_for(
             near, known = nearest(str(name), SETTINGS), ", ".join(SETTINGS)
             raise UsageError(f"there is no setting {name!r} of models or training; {near}they have {known}")
     task = task if isinstance(task, Task) else tasks.make(task)
+    if isinstance(task, OwnLayout) and not task.side:
+        task = dataclasses.replace(task, side=layout_model(task).side)
+    if position is None:
+        position = "rope" if isinstance(task, OwnLayout) and "model" not in settings else "none"
     train_size = default_train_size(task) if train_size is None else train_size
     position = positions.make(position) if isinstance(position, str) else position
     if not isinstance(position, Position):
@@ -337,8 +344,10 @@ def folder_of_seed(folder: str | Path, plan: Plan) -> Path:
 def preset_settings(task: Task) -> dict[str, Any]:
     """The settings a task is tried with unless the user says otherwise, where they are not the defaults.
 
-    A task names an attention rule or a size schedule by its spec, as it knows nothing of models."""
-    return {name: SETTINGS[name].restored(value) for name, value in task.preset.items()}
+    A task names an attention rule or a size schedule by its spec, as it knows nothing of models. Those of a layout of
+    the user's own follow from its windows."""
+    found = layout_model(task).settings if isinstance(task, OwnLayout) else {}
+    return {name: SETTINGS[name].restored(value) for name, value in {**task.preset, **found}.items()}
 
 
 def preset(task: Task) -> tuple[Architecture, Recipe]:

@@ -149,7 +149,7 @@ def carry_out(plan: Plan, folder: str | Path | None = None, progress: Progress =
 @overload
 def train(
     task: str | Task,
-    position: str | Position = "none",
+    position: str | Position | None = None,
     *,
     train_size: int | None = None,
     test_size: int | None = None,
@@ -165,7 +165,7 @@ def train(
 @overload
 def train(
     task: str | Task,
-    position: str | Position = "none",
+    position: str | Position | None = None,
     *,
     train_size: int | None = None,
     test_size: int | None = None,
@@ -180,7 +180,7 @@ def train(
 
 def train(
     task: str | Task,
-    position: str | Position = "none",
+    position: str | Position | None = None,
     *,
     train_size: int | None = None,
     test_size: int | None = None,
@@ -204,6 +204,9 @@ def train(
     file ("my.py::Net"), a class of `torch.nn.Module`, or a network, whose weights are then where training begins. With
     `start`, the folder of a run, it begins with the weights of that run, whose shape is taken over: `start=folder` and
     position "none" drops the positions of a trained model and recalibrates it.
+
+    A layout of your own is the task "layout:path=layout.py" (or pairs.jsonl). Its position is rope unless given, and
+    its attention is limited to the windows that settle its steps, as `check` finds them.
 
     All other arguments are settings of our Transformer and of training, the fields of `Architecture` and `Recipe`. They
     replace those of the task's preset, exactly as the options of the same names do on the command line: a setting that

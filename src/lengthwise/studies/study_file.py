@@ -41,7 +41,7 @@ _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': 
 KEY = "preset"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 # The setting of a task that is a path.
-_FILES = {"jsonl": "path", "regular": "dfa", "regular_member": "dfa", "prose": "path"}
+_FILES = {"jsonl": "path", "layout": "path", "regular": "dfa", "regular_member": "dfa", "prose": "path"}
 # The keys of a study whose values are specs, wherever in it they stand.
 _SPECS = {"tasks", "positions", "task", "position", "probes", "analyses"}
 _SPECS |= {name for name, one in SETTINGS.items() if one.registry is not None}

@@ -115,7 +115,8 @@ class _TriedRule:
             q, k = self.q[:, :, :tokens][:, :, asked], self.k[:, :, :tokens]
             features = self.features(slice(tokens))
             last = self.last(asked, tokens)
-            inputs = SimpleNamespace(queries=q, keys=k, features=features, index=last, hidden=hidden)
+            own = self.places[:tokens][asked]
+            inputs = SimpleNamespace(queries=q, keys=k, features=features, index=last, hidden=hidden, places=own)
             scores = self.network.scores(inputs)
             assert (scores is not None) == self.rule.scores, "a rule declares scores = True exactly if it computes them"
             logits = self.network.logits(logits if scores is None else scores + logits, inputs)

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import sentence
-from lengthwise.oracle.locality import own as own_module
 from lengthwise.oracle.locality import own_pairs
 from lengthwise.oracle.locality.own import alphabet_note, load_formulation, new_tokens, settle_own
 from lengthwise.oracle.locality.own_pairs import load_pairs
-from lengthwise.oracle.locality.steps import is_guess, labels_between, state_of
 from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations import functions
+from lengthwise.tasks.formulations.between import is_guess, labels_between, state_of
 from lengthwise.tasks.formulations.formulation import Formulation, State
 
 LEFTMOST = """
@@ -122,16 +122,16 @@ def test_bad_functions_get_one_sentence(
     file: Callable[..., str], monkeypatch: pytest.MonkeyPatch, text: str, said: str
 ) -> None:
     if "while" in text:  # elsewhere a busy machine must not be taken for a function without end
-        monkeypatch.setattr(own_module, "SECONDS", 0.3)
-    monkeypatch.setattr(own_module, "LONGEST", 200)
+        monkeypatch.setattr(functions, "SECONDS", 0.3)
+    monkeypatch.setattr(functions, "LONGEST", 200)
     with pytest.raises(UsageError, match=said) as caught:
         settle_own(load_formulation(file(text)), range(1, 5))
     assert "\n" not in str(caught.value)
 
 
 def test_many_or_endless_first_states_are_sampled(file: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_module, "INSTANCES", 30)
-    monkeypatch.setattr(own_module, "LOOKED_AT", 500)
+    monkeypatch.setattr(functions, "INSTANCES", 30)
+    monkeypatch.setattr(functions, "LOOKED_AT", 500)
     text = (
         "import itertools\ndef starts(size): return ([str(n % 7)] * size for n in itertools.count())\n"
         "def step(state): return None if state[0] == 'x' else ['x'] * len(state)\n"

@@ -12,6 +12,7 @@ from lengthwise.cli.output import narrate, warn, write_field, write_object
 from lengthwise.errors import Interrupted, UsageError
 from lengthwise.files import read_json
 from lengthwise.integrity import RUN
+from lengthwise.oracle.locality.trainable import layout_model
 from lengthwise.probes.curve.spread import Keep, over_seeds
 from lengthwise.probes.curve.standard import too_few_items
 from lengthwise.progress import shown
@@ -19,6 +20,7 @@ from lengthwise.runs.plan import SETTINGS, Plan, Start, default_folder, folder_o
 from lengthwise.runs.selection import Candidate, candidates, chosen_among
 from lengthwise.tasks import tasks
 from lengthwise.tasks.contract import check_own
+from lengthwise.tasks.formulations.own import OwnLayout
 
 if TYPE_CHECKING:
     from lengthwise.records import Record
@@ -34,6 +36,8 @@ def run(options: argparse.Namespace) -> int:
     first = options.seed or 0
     plans = [_plan(options, seed) for seed in range(first, first + options.seeds)]
     task = plans[0].task
+    if isinstance(task, OwnLayout) and not options.start:
+        narrate(layout_model(task).note, options.quiet)
     check_own(task, plans[0].test_sizes[-1:])
     warn([*task.warnings(), *(too_few_items(options.items) if task.certain else [])], options.quiet)
     tried = _candidates(plans[0], options) if options.select is not None else []
@@ -121,7 +125,7 @@ def _folder(plan: Plan, options: argparse.Namespace) -> Path:
 def _plan(options: argparse.Namespace, seed: int) -> Plan:
     begun = _begun(options.start) if options.start else {}
     task = task_chosen(options) or begun.get("task") or task_needed(options)
-    position = options.position or begun.get("position") or "none"
+    position = options.position or begun.get("position")
     return plan_for(
         task,
         position,

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.locality.steps import Steps, is_guess, written
+from lengthwise.oracle.locality.steps import Steps
 from lengthwise.oracle.locality.windows import Numbering, Refuted, WindowTable, certificates, recurring, windows_of
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.formulations.between import is_guess, written
 from lengthwise.tasks.formulations.formulation import State
 
 Verdict = Literal["REFUTED", "CONSISTENT", "PROVED"]

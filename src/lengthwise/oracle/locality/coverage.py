@@ -14,9 +14,10 @@ from dataclasses import dataclass, field, replace
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.locality.steps import Steps, drawn_steps, written
+from lengthwise.oracle.locality.steps import Steps, drawn_steps
 from lengthwise.oracle.locality.windows import Numbering, Refuted, WindowTable, bits_of, certificates, numbers_in
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.formulations.between import written
 from lengthwise.tasks.formulations.formulation import Formulation, State, StepMove
 
 XIAO = Reference("xiao2024", "Theorems 3.1.1, 3.3 and 3.7")

@@ -12,13 +12,14 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.locality.bimachine import Bimachine, bimachine
-from lengthwise.oracle.locality.steps import Steps, written
+from lengthwise.oracle.locality.steps import Steps
 from lengthwise.tasks.formulations.arithmetic import (
     OPERATORS,
     ArithmeticFlat,
     ArithmeticFlatLeftmost,
     ArithmeticParenthesised,
 )
+from lengthwise.tasks.formulations.between import written
 from lengthwise.tasks.formulations.digits import AdditionColumns, divided
 from lengthwise.tasks.formulations.formulation import EMPTY, Formulation, column, symbol
 from lengthwise.tasks.formulations.layouts import DROP, KEEP

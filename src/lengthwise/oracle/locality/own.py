@@ -8,40 +8,25 @@ state of a chain is a step that leaves it as it is: a model that is run on its o
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import itertools
 import random
-import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.own_pairs import load_pairs
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
-from lengthwise.oracle.locality.steps import (
-    Side,
-    Steps,
-    appends,
-    finished_labels,
-    formulation_steps,
-    labels_between,
-    state_of,
-    written,
-)
+from lengthwise.oracle.locality.steps import Steps, formulation_steps, remembered
 from lengthwise.registry import allow_code, parse_spec
 from lengthwise.tasks import tasks
-from lengthwise.tasks.formulations.formulation import Formulation, Labels, State, StepMove
-from lengthwise.trust import module_in
+from lengthwise.tasks.formulations.between import Side
+from lengthwise.tasks.formulations.formulation import Formulation, State, StepMove
+from lengthwise.tasks.formulations.functions import Functions, functions_in
 
-LONGEST = 10_000  # steps of a chain
-INSTANCES = 5_000  # first states of a size that are used
-LOOKED_AT = 100_000  # first states of a size from which these are drawn
-SECONDS = 10.0  # for one call of the user's function
-_LOOKED_INTO, _FIRST = range(1, 5), 20  # sizes and first states of each that show whether steps append
+STATES = 8_000  # that are examined, of all sizes together
+FEWEST = 6  # sizes that are examined at least, if need be with a sample of their states
+LARGEST, SAMPLED = 12, 16  # the largest size of all states, and of samples
 explain(
     {
         "own.endless": "New tokens keep appearing as the size grows ({tokens}): over an unbounded alphabet no finite "
@@ -73,25 +58,6 @@ def alphabet_note(counts: dict[int, int]) -> str | None:
     return sentence("own.endless", {"tokens": ", ".join(tokens)})
 
 
-@contextlib.contextmanager
-def time_limit(seconds: float, sentence: str) -> Iterator[None]:
-    """End what runs inside after `seconds` with a usage error. Only in the main thread, and where there are signals."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise UsageError(sentence)
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 @dataclass(frozen=True)
 class Own:
     """A formulation that was read: its steps, and where labels were guessed those with the other guess; the class if
@@ -118,15 +84,12 @@ def load_formulation(path: str, progress: Callable[[str, int, int], None] | None
     if "::" in name:
         return _of_class(path)
     allow_code(name)
-    found = vars(module_in(name))
-    if not callable(found.get("step")):
+    functions = functions_in(name)
+    if functions is None:
         return _of_class(path)
-    if not callable(found.get("starts")):
-        raise UsageError(f"{name} defines no function starts (size → first states)")
-    functions = Functions(name, found["step"], found["starts"], found.get("labels"), found.get("sources"))
     if functions.labels is not None:
-        return Own(functions.as_steps(), notes=(sentence("own.given"),))
-    return Own(functions.as_steps(), functions.as_steps("right"), notes=(sentence("own.guessed"),))
+        return Own(function_steps(functions), notes=(sentence("own.given"),))
+    return Own(function_steps(functions), function_steps(functions, "right"), notes=(sentence("own.guessed"),))
 
 
 def _of_class(path: str) -> Own:
@@ -136,91 +99,59 @@ def _of_class(path: str) -> Own:
     return Own(formulation_steps(task, name=path, finished=True), formulation=task)
 
 
-@dataclass(frozen=True)
-class Functions:
-    """The user's functions, called with care: what they raise, and what they do for ever, is a usage error."""
+def function_steps(functions: Functions, side: Side = "left") -> Steps:
+    """The steps; a size with more than `INSTANCES` first states is sampled, so they are not said to be all."""
+    seen: dict[State, State | None] = {}
+    return Steps(
+        functions.name,
+        lambda size: (functions.moves(start, seen, side) for start in functions.first(size)),
+        exhaustive=False,
+        sourced=functions.sources is not None,
+        guessed=functions.labels is None,
+    )
 
-    name: str
-    step: Callable[[Any], Any]
-    starts: Callable[[int], Iterable[Any]]
-    labels: Callable[[Any], Any] | None = None
-    sources: Callable[[Any], Any] | None = None
 
-    def as_steps(self, side: Side = "left") -> Steps:
-        """The steps; a size with more than `INSTANCES` first states is sampled, so they are not said to be all."""
-        seen: dict[State, State | None] = {}
-        return Steps(
-            self.name,
-            lambda size: (self._moves(start, seen, side) for start in self._first(size)),
-            exhaustive=False,
-            sourced=self.sources is not None,
-            guessed=self.labels is None,
-        )
+def examinable(own: Own) -> tuple[Own, list[int], list[int]]:
+    """The sizes to examine, those of a file of pairs or as many as their states allow, and the next one, at which what
+    is found must hold as well. Where the states of fewer than `FEWEST` sizes fit into the budget, the steps are a
+    sample of the chains of each size, so that larger sizes are seen too."""
+    sizes = list(own.sizes) or _fitting(own.steps)
+    thin = _thinned if not own.sizes and len(sizes) < FEWEST else remembered
+    own = replace(own, steps=thin(own.steps), other=own.other and thin(own.other))
+    if own.sizes:
+        return own, sizes, []
+    sizes = _fitting(own.steps, SAMPLED) if thin is _thinned else sizes
+    if not sizes:
+        raise UsageError(f"{own.steps.name}: starts(size) gives no state for the sizes 1 to {LARGEST}")
+    later = range(sizes[-1] + 1, (SAMPLED if thin is _thinned else LARGEST) + 2)
+    return own, sizes, [size for size in later if any(own.steps.moves(size))][:1]
 
-    def _first(self, size: int) -> list[State]:
-        what = f"{self.name}: starts({size})"
-        with time_limit(6 * SECONDS, f"{what} takes more than {6 * SECONDS:.0f} seconds"):
-            found = _called(lambda: list(itertools.islice(iter(self.starts(size)), LOOKED_AT)), what)
-        if len(found) > INSTANCES:
-            found = random.Random(size).sample(found, INSTANCES)
-        return [state_of(value, what) for value in found]
 
-    def _moves(self, start: State, seen: dict[State, State | None], side: Side) -> Iterator[StepMove]:
-        state, met = start, {start}
-        for _ in range(LONGEST):
-            after = self._next(state)
-            if seen.setdefault(state, after) != after:
-                ways = ("the end" if one is None else f"`{written(one)}`" for one in (seen[state], after))
-                both = " and then ".join(ways)
-                raise UsageError(f"{self.name} is not deterministic: from `{written(state)}` it goes to {both}")
-            if after is None:
-                kept = self.labels is None and finished_labels(state, self._appending)
-                carried = () if self.sources is None else tuple((place,) for place in range(len(state)))
-                yield StepMove(state, state, kept or self._labels(state, state, side), carried)
+def _fitting(steps: Steps, largest: int = LARGEST) -> list[int]:
+    """The sizes up to the largest until their states are more than the budget."""
+    sizes, states = [], 0
+    for size in range(1, largest + 1):
+        states += (found := sum(1 for _ in itertools.islice(steps.moves(size), STATES + 1)))
+        sizes += [size] if found else []
+        if states > STATES:
+            break
+    return sizes
+
+
+def _thinned(steps: Steps) -> Steps:
+    """Of every size some chains at random, with an equal share of the budget of states."""
+
+    def chains(size: int) -> Iterator[list[StepMove]]:
+        every, left = list(steps.chains(size)), STATES // SAMPLED
+        random.Random(size).shuffle(every)
+        for chain in every:
+            if left <= 0:
                 return
-            read = self._ask(self.sources, "sources", state) if self.sources else ()
-            sources = tuple(tuple(sorted(int(at) for at in places)) for places in read)
-            yield StepMove(state, after, self._labels(state, after, side), sources)
-            if after in met:
-                raise UsageError(f"{self.name}: the chain from `{written(start)}` comes back to `{written(after)}`")
-            met.add(after)
-            state = after
-        raise UsageError(f"{self.name}: the chain from `{written(start)}` does not end within {LONGEST:,} steps")
+            moves = list(chain)
+            left -= len(moves)
+            yield moves
 
-    def _next(self, state: State) -> State | None:
-        after = self._ask(self.step, "step", state)
-        return None if after is None else state_of(after, f"{self.name}: step after `{written(state)}`")
-
-    def _labels(self, state: State, after: State, side: Side) -> Labels:
-        if self.labels is None:
-            return labels_between(state, after, side)
-        given = list(self._ask(self.labels, "labels", state))
-        if len(given) != len(state):
-            raise UsageError(f"{self.name}: labels gives {len(given)} for `{written(state)}`, which takes {len(state)}")
-        return tuple(None if label is None else str(label) for label in given)
-
-    @functools.cached_property
-    def _appending(self) -> bool:
-        """Whether the first steps of the smaller sizes all append one column."""
-        firsts = (state for size in _LOOKED_INTO for state in self._first(size)[:_FIRST])
-        pairs = [(state, after) for state in firsts if (after := self._next(state)) is not None]
-        return bool(pairs) and all(appends(state, after) for state, after in pairs)
-
-    def _ask(self, function: Callable[[Any], Any], what: str, state: State) -> Any:
-        given = list(state) if any(len(column) > 1 for column in state) else [token for (token,) in state]
-        where = f"{self.name}: {what} on `{written(state)}`"
-        with time_limit(SECONDS, f"{where} takes more than {SECONDS:.0f} seconds"):
-            return _called(lambda: function(given), where)
-
-
-def _called(call: Callable[[], Any], what: str) -> Any:
-    try:
-        return call()
-    except UsageError:
-        raise
-    except Exception as error:
-        said = str(error).splitlines()
-        raise UsageError(f"{what} raises {type(error).__name__}{': ' + said[0] if said else ''}") from error
+    return remembered(replace(steps, chains=chains))
 
 
 def settle_own(

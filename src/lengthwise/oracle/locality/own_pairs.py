@@ -8,37 +8,32 @@ depend on the order of the lines. Digests of all states and their next states te
 from __future__ import annotations
 
 import copy
-import hashlib
 import heapq
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.locality.steps import (
+from lengthwise.oracle.locality.steps import Steps, is_end, kept_steps
+from lengthwise.oracle.locality.windows import Numbering
+from lengthwise.tasks.formulations.between import (
     Side,
-    Steps,
     appends,
     finished_labels,
-    is_end,
     is_guess,
-    kept_steps,
     labels_between,
-    state_of,
     written,
 )
-from lengthwise.oracle.locality.windows import Numbering
-from lengthwise.tasks.formulations.formulation import State, StepMove
-from lengthwise.tasks.jsonl import object_of, read_alike
+from lengthwise.tasks.formulations.formulation import StepMove
+from lengthwise.tasks.formulations.pair_source import PAIR, pair_of, size_of, state_digest
+from lengthwise.tasks.jsonl import read_alike
 
 KEPT = 1_000  # distinct states of a size that are kept whole
 WIDTHS = (3, 5, 7)
 ENTRIES = 1_000_000  # windows of one width that are kept
-EXAMPLE = '{"state": "1 0 1", "next": "1 1"}'
 TELL_EVERY = 10_000  # lines between two calls of the progress function
 explain(
     {
@@ -123,7 +118,7 @@ def load_pairs(path: str, keep: int = KEPT, progress: Callable[[str, int, int], 
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     if not reader.lines:
-        raise UsageError(f"{path} is empty; each line holds a pair such as {EXAMPLE}")
+        raise UsageError(f"{path} is empty; each line holds a pair such as {PAIR}")
     return reader.pairs()
 
 
@@ -141,11 +136,9 @@ class _PairReader:
     def take(self, text: str, line: int) -> None:
         if self.progress is not None and line % TELL_EVERY == 0:
             self.progress(sentence("pairs.read"), line, 0)
-        state, after, item = _pair(text)
-        size = item.get("size", len(state))
-        if type(size) is not int or size < 1:
-            raise UsageError(f"the size is a positive whole number, not {str(size)[:40]!r}")
-        digest, after_digest = _digest(state), _digest(after)
+        state, after, item = pair_of(text)
+        size = size_of(item, state)
+        digest, after_digest = state_digest(state), state_digest(after)
         self.lines += 1
         self.states.append(digest)
         self.nexts.append(after_digest)
@@ -210,26 +203,9 @@ class _PairReader:
         """Two lines with the same state (or, once in 2^64, only the same digest) and different next states."""
         with open(self.path, "rb") as file:
             lines = [line.decode("utf-8-sig") for number, line in enumerate(file, 1) if number in (one, other)]
-        (state, after, _), (again, other_after, _) = map(_pair, lines)
+        (state, after, _), (again, other_after, _) = map(pair_of, lines)
         if state == again:
             raise UsageError(
                 f"{self.path}: the state `{written(state)}` goes to `{written(after)}` in line {min(one, other)} and "
                 f"to `{written(other_after)}` in line {max(one, other)}; a step has one next state"
             )
-
-
-def _pair(text: str) -> tuple[State, State, dict[str, Any]]:
-    """The state, the next state and all else that a line holds."""
-    try:
-        item = object_of(text, EXAMPLE)
-    except RecursionError:
-        raise UsageError(f"this is nested too deeply for a pair such as {EXAMPLE}") from None
-    for key in ("state", "next"):
-        if key not in item:
-            raise UsageError(f"the key {key!r} is missing; a pair is an object such as {EXAMPLE}")
-    return state_of(item["state"]), state_of(item["next"]), item
-
-
-def _digest(state: State) -> int:
-    text = "\0".join(["|".join(column) for column in state])
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")

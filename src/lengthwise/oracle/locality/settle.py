@@ -14,8 +14,9 @@ from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.bimachine import WindowProof, prove
 from lengthwise.oracle.locality.consistency import Consistency, Verdict, consistency
 from lengthwise.oracle.locality.machines import MachineCheck, compare, machine_of
-from lengthwise.oracle.locality.steps import Steps, formulation_steps, is_end, without_ends, written
+from lengthwise.oracle.locality.steps import Steps, formulation_steps, is_end, without_ends
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.formulations.between import written
 from lengthwise.tasks.formulations.formulation import Formulation, State, StepMove
 
 Growth = Literal["finite", "infinite", "unknown"]

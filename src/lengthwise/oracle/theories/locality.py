@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.layout import Layout, layout_asked
-from lengthwise.oracle.locality.steps import Steps, written
+from lengthwise.oracle.locality.steps import Steps
 from lengthwise.oracle.locality.trained import outcomes
 from lengthwise.oracle.locality.windows import windows_of
 from lengthwise.oracle.opinion import Advice, Case, Opinion, Question, Theory, columns_seen, encoding_names, theory
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.formulations.between import written
 from lengthwise.tasks.formulations.formulation import Formulation, StepMove
 from lengthwise.tasks.sizes import name_of
 

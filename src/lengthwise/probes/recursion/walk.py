@@ -30,6 +30,7 @@ from lengthwise.probes.recursion.walkers import (
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.subject import Subject
 from lengthwise.tasks import tasks
+from lengthwise.tasks.batch import NOTHING
 from lengthwise.tasks.formulations.formulation import Formulation
 from lengthwise.tasks.formulations.layouts import Appending
 from lengthwise.tasks.sizes import name_of
@@ -120,7 +121,7 @@ def _point(walker: Walker, size: int, items: int, seed: int) -> ChainPoint:
     for first, truths in _true_chains(walker.letters, size, items, seed):
         longest = max(longest, *(len(truth) - 1 for truth in truths))
         guard = 2 * max(len(truth) - 1 for truth in truths) + 10
-        walker.width = max(len(truth[0]) for truth in truths)
+        walker.width = max(len(truth[0]) for truth in truths) if walker.letters.task.padded else 0
         walks = walker.walk([truth[0] for truth in truths], guard)
         for walk, truth in zip(walks, truths, strict=True):
             counts += _judged(walker.letters, walk, truth, appending=isinstance(walker, Writer))
@@ -219,7 +220,8 @@ def _injury(letters: StepSymbols, state: Ints, where: float, what: float) -> Int
         if isinstance(task, Appending):
             after = np.append(state, other)
         else:
-            changed = np.array([other if at == place else label for at, label in enumerate(labels)], dtype=np.int64)
+            kept = [NOTHING if label is None else label for label in labels]
+            changed = np.array([other if at == place else label for at, label in enumerate(kept)], dtype=np.int64)
             after = task.advance(state[None], changed[None])[0]
         if other != labels[place] and after is not None and not equal(after, true):
             return after

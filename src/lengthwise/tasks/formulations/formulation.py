@@ -6,6 +6,7 @@ import abc
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,6 +50,7 @@ class Formulation(Task):
     """
 
     facts = Facts(references=(XIAO,))
+    padded: ClassVar[bool] = True  # a state that has shrunk is filled up to the length of the first one
 
     @abc.abstractmethod
     def ranges(self, size: int) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ class AttentionInputs:
     `queries` [B, H, queries, D] and `keys` [B, H, keys, D] are those before an encoding turns them. `features` is what
     `AttentionNetwork.features` read of the tokens of all keys. `index` [queries] is the last place that each query
     sees, counted from 0: its own in a decoder, the end of the sequence in an encoder. `hidden` [queries, keys] is True
-    where a key is not seen.
+    where a key is not seen. `places` [queries] are the places of the queries themselves.
     """
 
     queries: Tensor
@@ -26,6 +26,7 @@ class AttentionInputs:
     features: Tensor | None
     index: Tensor
     hidden: Tensor
+    places: Tensor
 
 
 class AttentionNetwork(nn.Module):
