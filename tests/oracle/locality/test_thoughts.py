@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.steps import written
 from lengthwise.oracle.locality.thoughts import reading
 from lengthwise.oracle.locality.thoughts.findings import Findings, cover, examine
 from lengthwise.oracle.locality.thoughts.reading import Chain, holds_chains, read_chains, splitting, tokenising
 from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations.between import written
 from lengthwise.tasks.formulations.formulation import Formulation, State
 
 
@@ -158,8 +158,9 @@ def test_a_test_file_that_contradicts_training_is_named(file: Callable[..., str]
     assert gaps is not None and gaps.against == ((20, 2),)
 
 
-@given(st.dictionaries(st.integers(1, 6), st.sets(st.integers(1, 6), min_size=1), max_size=6))
-def test_covers_cover_and_are_small(needs: dict[int, set[int]]) -> None:
+@given(st.lists(st.integers(1, 31), max_size=6))
+def test_covers_cover_and_are_small(bits: list[int]) -> None:
+    needs = {line: {at for at in range(5) if one >> at & 1} for line, one in enumerate(bits, 1)}
     chosen = cover(needs)
     everything = set().union(*needs.values())
     assert set().union(*(needs[key] for key in chosen)) == everything

@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.own import Functions, load_formulation, settle_own
+from lengthwise.oracle.locality.own import function_steps, load_formulation, settle_own
 from lengthwise.oracle.locality.repairs.shapes import Original, State
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
-from lengthwise.oracle.locality.steps import Steps, formulation_steps, remembered, state_of
+from lengthwise.oracle.locality.steps import Steps, formulation_steps, remembered
 from lengthwise.registry import format_spec, parse_spec
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations.between import state_of
 from lengthwise.tasks.formulations.formulation import Formulation
+from lengthwise.tasks.formulations.functions import Functions
 from lengthwise.tasks.formulations.layouts import END
 from lengthwise.trust import module_in
 
@@ -50,13 +52,18 @@ def _starts(size):
     return _task.starts(size, Seeds(0).draws("repair", size, items=range({most})))
 
 
-original = Original(_step, _starts)
+def _draw(size, random):
+    (start,) = _task.starts(size, Seeds(random.randrange(2**31)).draws("repair", size, items=range(1)))
+    return start
+
+
+original = Original(_step, _starts, _draw)
 """
 USER = """\
 _source = {source}
 _names = {{"__name__": "original_layout"}}
 exec(compile(_source, "original layout", "exec"), _names)
-original = Original(_names["step"], _names["starts"])
+original = Original(_names["step"], _names["starts"], _names.get("draw"))
 """
 
 
@@ -117,15 +124,19 @@ def _of_task(spec: str | dict[str, object]) -> Broken:
             return task.instances(size)
         return task.starts(size, Seeds(0).draws("repair", size, items=range(STARTS)))
 
+    def draw(size: int, numbers: random.Random) -> State:
+        return task.starts(size, Seeds(numbers.randrange(2**31)).draws("repair", size, items=range(1)))[0]
+
     functions = Functions(name, step, starts)
-    steps = remembered(functions.as_steps())
+    steps = remembered(function_steps(functions))
     sizes, further = sizes_examined(steps)
     source = FORMULATION.format(spec=name, end=END, most=STARTS)
     laid = remembered(formulation_steps(task, finished=True))
     if any(math.prod(task.ranges(size)) > STARTS for size in sizes):
         laid = remembered(formulation_steps(task, _FEW, finished=True))
     before = settle(task, sizes, WIDTHS[:4], steps=laid, finished=True, further=further)
-    return Broken(name, Original(step, starts), sizes, further, steps, before, source)
+    original = Original(step, starts, draw)
+    return Broken(name, original, sizes, further, steps, before, source)
 
 
 def _of_file(path: str) -> Broken:
@@ -143,12 +154,12 @@ def _of_file(path: str) -> Broken:
         return random.Random(size).sample(some, STARTS) if len(some) > STARTS else some
 
     functions = Functions(name, found["step"], starts, found.get("labels"), found.get("sources"))
-    steps = remembered(functions.as_steps())
+    steps = remembered(function_steps(functions))
     sizes, further = sizes_examined(steps)
-    other = own.other and remembered(functions.as_steps("right"))
+    other = own.other and remembered(function_steps(functions, "right"))
     before, _ = settle_own(replace(own, steps=steps, other=other), sizes, WIDTHS[:4], further)
     source = USER.format(source=_quoted(Path(name).read_text(encoding="utf-8")))
-    return Broken(name, Original(found["step"], starts), sizes, further, steps, before, source)
+    return Broken(name, Original(found["step"], starts, found.get("draw")), sizes, further, steps, before, source)
 
 
 def _quoted(text: str) -> str:

@@ -19,18 +19,20 @@ from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.bimachine import prove
 from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.machines import compare
-from lengthwise.oracle.locality.own import Functions, Own, settle_own, time_limit
+from lengthwise.oracle.locality.own import Own, function_steps, settle_own
 from lengthwise.oracle.locality.repairs.candidates import SweepFound, encodings, sweeps
 from lengthwise.oracle.locality.repairs.original import Broken, sizes_examined
 from lengthwise.oracle.locality.repairs.proof import machine_of_sweep
 from lengthwise.oracle.locality.repairs.shapes import State, columns
 from lengthwise.oracle.locality.repairs.writing import file_text
 from lengthwise.oracle.locality.settle import Locality
-from lengthwise.oracle.locality.steps import Steps, labels_between, remembered, written
+from lengthwise.oracle.locality.steps import Steps, remembered
 from lengthwise.progress import Progress, silent
 from lengthwise.records import Assumption, Claim
 from lengthwise.registry import allow_code
+from lengthwise.tasks.formulations.between import labels_between, written
 from lengthwise.tasks.formulations.formulation import StepMove
+from lengthwise.tasks.formulations.functions import Functions, time_limit
 from lengthwise.trust import module_in
 
 LONG, LONG_STARTS, LONG_SECONDS = 10, 20, 30.0  # times the largest size; first states of it; time for them
@@ -244,7 +246,7 @@ def _windows(broken: Broken, made: Any) -> int | None:
 def _own(broken: Broken, step: Callable[[Any], Any], begin: Callable[[State], State]) -> Own:
     """A repaired layout, from the first states of the original that are looked at."""
     functions = Functions(broken.name, step, lambda size: [begin(start) for start in _looked_at(broken, size)])
-    return Own(remembered(functions.as_steps()), remembered(functions.as_steps("right")))
+    return Own(remembered(function_steps(functions)), remembered(function_steps(functions, "right")))
 
 
 def _looked_at(broken: Broken, size: int) -> list[State]:
@@ -332,7 +334,7 @@ def _long(
     size, (n, r) = LONG * sizes[-1], locality.window or (1, 1)
     try:
         with time_limit(LONG_SECONDS, "too long"):
-            starts = list(itertools.islice(broken.original.starts(size), LONG_STARTS))
+            starts = broken.original.some(size, LONG_STARTS)
             if not starts:
                 return None
             chains = [_chain(names["step"], _begun(names, names["repair"], start)) for start in starts]

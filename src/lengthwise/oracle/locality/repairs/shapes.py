@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from typing import Any
 
 Column = tuple[str, ...]
@@ -60,8 +62,8 @@ def gathered(cells: list[Column], place: str, nothing: Column) -> State:
 class Original:
     """The layout that is repaired, with states as tuples of columns."""
 
-    def __init__(self, step: Any, starts: Any) -> None:
-        self._step, self._starts = step, starts
+    def __init__(self, step: Any, starts: Any, draw: Any = None) -> None:
+        self._step, self._starts, self.draw = step, starts, draw
         self._finals: dict[State, State] = {}
 
     def step(self, state: State) -> State | None:
@@ -70,6 +72,12 @@ class Original:
 
     def starts(self, size: int) -> Any:
         return map(columns, self._starts(size))
+
+    def some(self, size: int, count: int) -> list[State]:
+        """A few first states of a size: random ones where the layout can draw them, else the first of all."""
+        if self.draw is None:
+            return list(itertools.islice(self.starts(size), count))
+        return [columns(self.draw(size, random.Random(f"{size} {number}"))) for number in range(count)]
 
     def final(self, start: State) -> State:
         """The last state of the chain from a start; the last thousand are remembered."""

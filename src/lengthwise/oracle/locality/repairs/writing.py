@@ -21,6 +21,7 @@ gives the last state of the original chain from the last state of a repaired one
 from __future__ import annotations
 
 import itertools
+import random
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +43,12 @@ def step(state):
 
 def answer(state):
     return given(repair.answer(columns(state)))
+"""
+DRAW = """
 
+def draw(size, numbers):
+    start = columns(original.draw(size, numbers))
+    return {begin}
 """
 
 
@@ -53,7 +59,8 @@ def file_text(broken: Broken, made: Any, how: str, proof: str) -> str:
     rule = "\n\n# " + "-" * 90 + " the original layout\n\n"
     said = [textwrap.fill(text, 120) for text in (f"{broken.name}, repaired: {how}", proof)]
     parts = [HEAD.format(title=said[0], proof=said[1]), _copied("shapes"), rule, broken.source]
-    return "".join([*parts, "\n\n", _copied(kind), TAIL.format(made=repr(made), begin=begin)])
+    tail = TAIL + (DRAW if broken.original.draw is not None else "")
+    return "".join([*parts, "\n\n", _copied(kind), tail.format(made=repr(made), begin=begin)])
 
 
 def _copied(module: str) -> str:

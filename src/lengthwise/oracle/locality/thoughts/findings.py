@@ -16,7 +16,7 @@ import numpy as np
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.consistency import consistency
 from lengthwise.oracle.locality.settle import Distance, distance
-from lengthwise.oracle.locality.steps import Steps, kept_steps, labels_between
+from lengthwise.oracle.locality.steps import Steps, kept_steps
 from lengthwise.oracle.locality.thoughts.places import (
     Form,
     Places,
@@ -27,6 +27,7 @@ from lengthwise.oracle.locality.thoughts.places import (
 from lengthwise.oracle.locality.thoughts.reading import Chain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Ints
+from lengthwise.tasks.formulations.between import labels_between
 from lengthwise.tasks.formulations.formulation import StepMove
 
 RECURRING = 0.5  # of the places at which something changes; with fewer, nothing is said about a width

@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthwise.oracle.locality.steps import Side, appends, is_guess, labels_between
 from lengthwise.oracle.locality.thoughts.reading import Chain
 from lengthwise.seeds import Ints
+from lengthwise.tasks.formulations.between import Side, appends, is_guess, labels_between
 from lengthwise.tasks.formulations.formulation import Column, State, StepMove
 from lengthwise.tasks.formulations.layouts import END, KEEP
 
