@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ from lengthwise.oracle.locality.repairs.search import Repair, repair
 from lengthwise.oracle.locality.repairs.shapes import Original, columns, cut, gathered, joined, spread
 
 LAYOUTS = Path(__file__).parents[2] / "layouts"
+PAGE = (Path(__file__).parents[3] / "docs" / "locality.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -175,17 +177,27 @@ def test_what_has_no_steps_is_refused(spec: str, path: bool, said: str) -> None:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("name, how, window", [
-    ("copy_pointer", "Stacked", (1, 3)),
-    ("addition_marked_alike", "Stacked", (1, 3)),
-    (str(LAYOUTS / "leftmost_one.py"), "Pointed", (1, 3)),
-    (str(LAYOUTS / "larger.py"), "Sweep", (1, 3)),
-    ("parity_direct", "Sweep", (1, 3)),
-])  # fmt: skip
-def test_other_repairs(name: str, how: str, window: tuple[int, int]) -> None:
-    found = repair(load_broken(name, name.endswith(".py")))
-    assert found.repaired is not None and found.repaired.locality.window == window
-    assert f"repair = {how}(" in found.repaired.source
+@pytest.mark.parametrize(
+    "name, how, verdict",
+    [
+        ("addition_appended", "Sweep", "PROVED"),
+        ("copy_repeat_steps", "Sweep", "PROVED"),
+        ("parity_appended", "Sweep", "PROVED"),
+        ("parity_direct", "Sweep", "PROVED"),
+        ("divisible_by_three.py", "Sweep", "PROVED"),
+        ("larger.py", "Sweep", "PROVED"),
+        ("leftmost_one.py", "Pointed", "CONSISTENT"),
+        ("copy_pointer", "Stacked", "CONSISTENT"),
+    ],
+)
+def test_the_repairs_of_the_page(name: str, how: str, verdict: str) -> None:
+    path = name.endswith(".py")
+    found = repair(load_broken(str(LAYOUTS / name) if path else name, path)).repaired
+    assert found is not None and found.locality.window == (1, 3) and found.locality.verdict == verdict
+    assert f"repair = {how}(" in found.source
+    (row,) = (line for line in PAGE.splitlines() if re.match(rf"\| `(tests/layouts/)?{name}`", line))
+    before, after = found.costs
+    assert f"| {before.tokens:.1f} → {after.tokens:.1f} | {before.steps:.0f} → {after.steps:.0f} |" in row
 
 
 @pytest.mark.system

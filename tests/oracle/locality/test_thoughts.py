@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -242,3 +243,15 @@ def test_words_that_read_like_labels_are_words(file: Callable[..., str]) -> None
 def test_items_with_answers_are_another_kind_of_file(file: Callable[..., str]) -> None:
     assert not holds_chains(file(['{"input": "3 1 2", "answer": "1 2 3"}']))
     assert holds_chains(file(["", GOOD], "other.jsonl"))
+
+
+def test_the_example_of_the_page_runs(
+    file: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "thoughts.md").read_text(encoding="utf-8")
+    file({"states": states} for states in records("parity_columns", 100, {50: 2}))
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    exec(code, names)
+    assert names["found"].width == 3 and [conflict.line for conflict in names["found"].conflicts] == [50]
