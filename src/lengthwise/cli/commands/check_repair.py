@@ -33,7 +33,7 @@ def run_repair(options: argparse.Namespace, spec: str | dict[str, object] | None
     if options.out is not None and not options.out.endswith(".py"):
         raise UsageError(f"a repaired layout is a Python file, so --out ends in .py, not {options.out!r}")
     with shown(quiet=options.quiet) as told:
-        found = repair(load_broken(options.formulation or spec, spec is None), told)
+        found = repair(load_broken(options.formulation if spec is None else spec, spec is None), told)
     if options.out is not None and found.repaired is not None:
         with written(options.out, options.quiet, "layout"):
             write_output(Path(options.out), found.repaired.source)

@@ -113,7 +113,7 @@ class WidthFound:
         return sentence(f"thoughts.{self.verdict}", values)
 
     def claim(self, name: str) -> Claim:
-        status = {"refuted": "refuted", "consistent": "holds", "unknown": "unknown"}[self.verdict]
+        status = "holds" if self.verdict == "consistent" else self.verdict
         kind = "proved" if self.verdict == "refuted" else "measured"
         given = () if self.verdict == "refuted" else (Assumption("thoughts.in_sample"),)
         evidence = {"name": name, **vars(self)}
@@ -383,7 +383,7 @@ def _gaps(one: _Pass, chains: Sequence[Chain], training: int) -> Gaps:
         needs.setdefault(chains[chain].line, set()).add(window)
     labels = len(places.labels)
     known = np.isin(its, own) & ~np.isin(its * labels + places.label[tested], own * labels + places.label[one.training])
-    against = [(chains[places.chain[at]].line, int(places.step[at])) for at in tested[known][:_NAMED]]
+    against = [(chains[places.chain[at]].line, int(places.step[at])) for at in tested[known][:_NAMED].tolist()]
     lacking = len(np.unique(places.chain[tested][missing]))
     lines = tuple(sorted(cover(needs)))
     return Gaps(

@@ -86,9 +86,9 @@ class _Filling:
         return self.labels.setdefault(text, len(self.labels))
 
     def places(self, form: Form) -> Places:
-        rows = np.array(self.rows, dtype=np.int64).reshape(-1, 5).T
+        at, chain, step, column, label = np.array(self.rows, dtype=np.int64).reshape(-1, 5).T
         flat = np.array(self.flat, dtype=np.int64)
-        return Places(flat, *rows, rows[4] != 0, tuple(self.labels), form)
+        return Places(flat, at, chain, step, column, label, label != 0, tuple(self.labels), form)
 
 
 def moves_of(chains: Sequence[Chain]) -> Iterator[Move]:
