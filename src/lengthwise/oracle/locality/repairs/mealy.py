@@ -34,7 +34,7 @@ class Mealy:
 
 def learned(words: Iterable[Word], most: int) -> Mealy | None:
     """A machine of at most `most` states that writes these words; None if merging leaves more, or two contradict."""
-    tree = _Tree()
+    tree = _WordTree()
     if not all(map(tree.add, words)):
         return None
     kept = [0]
@@ -53,7 +53,7 @@ def learned(words: Iterable[Word], most: int) -> Mealy | None:
     return Mealy(edges, len(kept))
 
 
-class _Tree:
+class _WordTree:
     """Words as paths from node 0, with an undo for merges that fail."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from lengthwise.tasks.formulations.layouts import KEEP
 _LAST = " $"
 
 
-class _Read(NamedTuple):
+class _LeftContext(NamedTuple):
     """What a left context says: the machine's state if it can go on (None if this was the last column), whether an
     empty column was passed, and whether the word may end here."""
 
@@ -26,7 +26,7 @@ class _Read(NamedTuple):
     may_end: bool
 
 
-_WRONG = _Read(-1, True, False)  # no state of a chain begins like this
+_WRONG = _LeftContext(-1, True, False)  # no state of a chain begins like this
 
 
 def machine_of_sweep(sweep: Sweep, machine: Mealy) -> Bimachine:
@@ -38,14 +38,14 @@ def machine_of_sweep(sweep: Sweep, machine: Mealy) -> Bimachine:
         written[_column(sweep, letter.removesuffix(_LAST), edge)] = letter.removesuffix(_LAST)
     unwritten = {f"{part}|{empty}": part for part in seen}
 
-    def read(state: _Read, letter: str) -> _Read:
+    def read(state: _LeftContext, letter: str) -> _LeftContext:
         if state == _WRONG or (state.state is None and not state.passed):
             return _WRONG
         if letter in unwritten:
             if state.passed:
-                return _Read(None, True, True)
+                return _LeftContext(None, True, True)
             ways = [machine.edges.get((state.state or 0, unwritten[letter] + end)) for end in ("", _LAST)]
-            return _Read(None, True, ways[1] is not None) if any(ways) else _WRONG
+            return _LeftContext(None, True, ways[1] is not None) if any(ways) else _WRONG
         if state.passed:
             return _WRONG
         part, onward, may_end = written[letter], None, False
@@ -54,15 +54,15 @@ def machine_of_sweep(sweep: Sweep, machine: Mealy) -> Bimachine:
             onward = edge[1]
         end = machine.edges.get((state.state or 0, part + _LAST))
         may_end = end is not None and _column(sweep, part, end) == letter
-        return _Read(onward, False, may_end) if may_end or onward is not None else _WRONG
+        return _LeftContext(onward, False, may_end) if may_end or onward is not None else _WRONG
 
-    def output(before: _Read, letter: str, after: str) -> str:
+    def output(before: _LeftContext, letter: str, after: str) -> str:
         if letter not in unwritten or before.passed or before.state is None:
             return KEEP
         edge = machine.edges.get((before.state, unwritten[letter] + (_LAST if after == "end" else "")))
         return KEEP if edge is None else _column(sweep, unwritten[letter], edge)
 
-    start = _Read(0, False, False)
+    start = _LeftContext(0, False, False)
     right = ("end", lambda _, __: "more")
     domain = (start, read, lambda state: state.may_end)
     return bimachine([*unwritten, *written], (start, read), right, output, domain, exact=False)

@@ -73,7 +73,7 @@ explain(
 
 
 @dataclass(frozen=True)
-class Cost:
+class LayoutCost:
     """Tokens per state and steps per chain, on average over the first states of a size."""
 
     size: int
@@ -92,7 +92,7 @@ class Repaired:
     locality: Locality
     up_to: int
     starts: int
-    costs: tuple[Cost, Cost]
+    costs: tuple[LayoutCost, LayoutCost]
     states: int
     compared: int
     long: tuple[int, int] | None
@@ -350,8 +350,8 @@ def _long(
     return size, len(starts) if same and found.n is not None and found.n <= n else 0
 
 
-def _cost(step: Callable[[Any], Any], starts: Sequence[State], size: int) -> Cost:
+def _cost(step: Callable[[Any], Any], starts: Sequence[State], size: int) -> LayoutCost:
     chains = [_chain(step, start) for start in starts]
     states = [state for chain in chains for state in chain]
     tokens = sum(len(column) for state in states for column in state) / len(states)
-    return Cost(size, tokens, sum(len(chain) - 1 for chain in chains) / len(chains))
+    return LayoutCost(size, tokens, sum(len(chain) - 1 for chain in chains) / len(chains))

@@ -19,7 +19,7 @@ from lengthwise.oracle.locality.settle import Distance, distance
 from lengthwise.oracle.locality.steps import Steps, kept_steps
 from lengthwise.oracle.locality.thoughts.places import (
     Form,
-    Places,
+    WindowPlaces,
     decoder_places,
     moves_of,
     step_places,
@@ -200,7 +200,7 @@ def spread_of(found: Distance) -> int:
 class _Pass:
     """One window of one width over the training places: which windows have two labels, and which places are odd."""
 
-    places: Places
+    places: WindowPlaces
     numbers: Ints
     training: Ints
     found: WidthFound = field(init=False)
@@ -252,7 +252,7 @@ class _Pass:
         return tuple(found)
 
 
-def _window(places: Places, at: int, width: int, spell: dict[int, str]) -> str:
+def _window(places: WindowPlaces, at: int, width: int, spell: dict[int, str]) -> str:
     reach = width // 2
     last = at + (reach if places.form == "step" else 0)
     shown = [spell.get(int(token), "") for token in places.flat[max(0, at - reach) : last + 1]]
@@ -300,7 +300,7 @@ def examine(name: str, chains: Sequence[Chain], tests: Sequence[Chain] = (), dec
     )
 
 
-def _passes(places: Places, training: int) -> list[_Pass]:
+def _passes(places: WindowPlaces, training: int) -> list[_Pass]:
     """Growing widths, until one is consistent or says nothing more."""
     found = []
     own = np.flatnonzero(places.chain < training)
@@ -317,7 +317,7 @@ def _badness(passes: list[_Pass]) -> tuple[bool, int]:
     return passes[-1].found.verdict == "refuted", min(one.found.odd for one in passes)
 
 
-def _spelling(chains: Sequence[Chain], places: Places) -> dict[int, str]:
+def _spelling(chains: Sequence[Chain], places: WindowPlaces) -> dict[int, str]:
     """Numbers of tokens → tokens, in the order in which they were given."""
     numbers: dict[str, int] = {}
     for chain in chains:

@@ -27,7 +27,7 @@ Form = Literal["step", "decoder"]
 
 
 @dataclass(frozen=True)
-class Move:
+class ChainMove:
     """A step of a chain: `step` counts from 1, and one more than there are steps is the end."""
 
     chain: int
@@ -36,7 +36,7 @@ class Move:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class WindowPlaces:
     """`chain`, `step`, `column` and `label` of each place, and where it stands in `flat`, which holds the numbers of
     tokens with padding (0) around each state. `changes` says where a label is not to keep the column."""
 
@@ -85,13 +85,13 @@ class _Filling:
     def label(self, text: str) -> int:
         return self.labels.setdefault(text, len(self.labels))
 
-    def places(self, form: Form) -> Places:
+    def places(self, form: Form) -> WindowPlaces:
         at, chain, step, column, label = np.array(self.rows, dtype=np.int64).reshape(-1, 5).T
         flat = np.array(self.flat, dtype=np.int64)
-        return Places(flat, at, chain, step, column, label, label != 0, tuple(self.labels), form)
+        return WindowPlaces(flat, at, chain, step, column, label, label != 0, tuple(self.labels), form)
 
 
-def moves_of(chains: Sequence[Chain]) -> Iterator[Move]:
+def moves_of(chains: Sequence[Chain]) -> Iterator[ChainMove]:
     """The steps of the chains in step form, their ends included, with labels that are still to be found."""
     columns: dict[str, Column] = {}
 
@@ -101,10 +101,10 @@ def moves_of(chains: Sequence[Chain]) -> Iterator[Move]:
     for number, chain in enumerate(chains):
         states = [state_of(tokens) for tokens in chain.states]
         for step, (state, after) in enumerate(zip(states, [*states[1:], states[-1]], strict=True), 1):
-            yield Move(number, step, StepMove(state, after, (), ()))
+            yield ChainMove(number, step, StepMove(state, after, (), ()))
 
 
-def step_places(chains: Sequence[Chain]) -> list[Places]:
+def step_places(chains: Sequence[Chain]) -> list[WindowPlaces]:
     """The places in step form. Where comparing two states leaves open what was changed, both guesses are given."""
     found, guessed = [], any(is_guess(m.move.state, m.move.after) for m in moves_of(chains))
     sides: tuple[Side, ...] = ("left", "right") if guessed else ("left",)
@@ -125,7 +125,7 @@ def step_places(chains: Sequence[Chain]) -> list[Places]:
     return found
 
 
-def decoder_places(chains: Sequence[Chain]) -> list[Places]:
+def decoder_places(chains: Sequence[Chain]) -> list[WindowPlaces]:
     """The places in decoder form: one per step, and one for the end."""
     filling = _Filling()
     for number, chain in enumerate(chains):
