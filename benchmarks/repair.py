@@ -64,13 +64,8 @@ def exact(name: str, seed: int, folder: Path, after: bool) -> dict[int, float]:
         lengthwise("train", *what, "--position", "rope", *sizes, "--seed", str(seed), "--folder", str(run))
     wanted = ["--sizes", ",".join(map(str, SIZES)), "--items", str(ITEMS), "--trust", "--json"]
     found = json.loads(lengthwise("measure", str(run), "--probe", "recursion", *wanted))
-    return {point["size"]: point["right"] / point["items"] for point in points_of(found)}
-
-
-def points_of(found: dict) -> list[dict]:
-    """The points of the probe in the object that `measure --json` prints."""
-    (record,) = (record for record in found["records"] if record["probe"].startswith("recursion"))
-    return record["data"]["points"]
+    claims = [claim for record in found["records"] for claim in record["claims"] if claim["key"] == "recursion.exact"]
+    return {claim["evidence"]["size"]: claim["value"] for claim in claims}
 
 
 def main() -> int:
