@@ -47,6 +47,9 @@ class Trial:
     items: dict[int, int] = field(default_factory=lambda: ITEMS)
 
 
+# Windows with positions, and content found without them: for layouts that several windows settle.
+MATCHED = {"attention": "window_match:size=2,match=4", "heads": 8, "depth": 1}
+SOME = {8: 100, 16: 50, 80: 20}
 SEVEN = {"attention": "window:size=4"}  # three columns to either side, in each of two layers
 UNTIL = {"stop_at": 1.0}
 
@@ -56,9 +59,9 @@ TRIALS = (
     Trial("addition_columns:base=10"),
     Trial("parity_leftmost", {"attention": "window:size=3", "depth": 1}, {"steps": 1000}),
     Trial("arithmetic_flat:prime=3", SEVEN),
-    Trial("copy_pointer"),
+    Trial("copy_pointer", MATCHED, items=SOME),
     Trial("copy_distinct_steps", training={"steps": 4000, **UNTIL}),
-    Trial("addition_marked"),
+    Trial("addition_marked", MATCHED, items=SOME),
     Trial("addition_marked_alike"),
     Trial("arithmetic_flat", SEVEN, {"steps": 3000}),
     Trial("arithmetic_flat_leftmost", {"attention": "window:size=6"}, {"steps": 3000}),

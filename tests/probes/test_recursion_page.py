@@ -19,6 +19,7 @@ def test_the_layouts_of_the_page_are_the_files_that_are_trained(name: str) -> No
     assert block == text and len(text.splitlines()) < 30
 
 
+@pytest.mark.system
 def test_the_commands_of_the_page_are_understood(capsys: pytest.CaptureFixture[str]) -> None:
     commands = re.findall(r"^\$ lengthwise (.*)$", PAGE, re.MULTILINE)
     assert len(commands) == 6

@@ -111,8 +111,12 @@ def test_states_that_shrink_are_filled_and_end_in_a_fixed_point(layout: Callable
         follows(task, size)
     lengths = {int((row != NOTHING).sum()) for row in task.draw(6, 0, range(200)).prompts}
     assert lengths == {1, 2, 3, 4, 5, 6}, "every time of a chain is drawn, its end included"
-    plan = plan_for(task, train_size=6, test_size=6)
-    assert plan.plain()["model"]["attention"] == "window:size=3", "one window of 5 settles it"
+
+
+@pytest.mark.system
+def test_a_window_of_five_columns(layout: Callable[..., OwnLayout]) -> None:
+    plan = plan_for(layout(LEFTMOST), train_size=6, test_size=6)
+    assert plan.plain()["model"]["attention"] == "window:size=3" and plan.recipe.steps == 1000
 
 
 def test_a_text_that_grows_is_for_a_decoder(layout: Callable[..., OwnLayout]) -> None:
@@ -166,6 +170,12 @@ REFUSED = [
     ("def starts(size): return [['keep'] * size]\ndef step(state): return None", 1, "rename it"),
     (
         "def starts(size): return [['a'] * size]\ndef step(state): return None if 'b' in state else ['b', 'b', *state]",
+        1,
+        "grows to",
+    ),
+    (
+        "def starts(size): return [['a'] * size, ['b'] * size]\n"
+        "def step(state): return [*state, 'c'] if state == ['a'] else ['c'] * len(state) if 'b' in state else None",
         1,
         "grows to",
     ),
@@ -237,6 +247,7 @@ def test_a_second_file_has_the_sizes_beyond(layout: Callable[..., OwnLayout], tm
     task = layout(pairs_of(range(1, 6)), "pairs.jsonl")
     with pytest.raises(UsageError, match="second file"):
         task.ranges(9)
+    assert "second file" in task.lacking(9) and not task.has(9)
     (tmp_path / "longer.jsonl").write_text(pairs_of(range(1, 10)), encoding="utf-8")
     longer = layout(pairs_of(range(1, 6)), "pairs.jsonl", test=str(tmp_path / "longer.jsonl"))
     assert longer.symbols == task.symbols and longer.part("test").ranges(9) == (512,)

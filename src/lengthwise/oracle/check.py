@@ -137,8 +137,15 @@ def check(
     task = tasks.make(task) if isinstance(task, str) else task
     if isinstance(task, OwnLayout) and not model:
         task.source  # noqa: B018  # refuses a file that may not run
-        sizes = {"train_size": train_size, "test_size": test_size, "items": items}
-        return check_formulation(task.path, positions or POSITIONS, **sizes, seed=seed, decoder=decoder)
+        return check_formulation(
+            task.path,
+            positions or POSITIONS,
+            train_size=train_size,
+            test_size=test_size,
+            items=items,
+            seed=seed,
+            decoder=decoder,
+        )
     train_size = default_train_size(task) if train_size is None else train_size
     if not task.sizes(1, train_size):
         raise UsageError(f"the task has no items of size 1 to {train_size}; its sizes begin at {task.axes[0].smallest}")

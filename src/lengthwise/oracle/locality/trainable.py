@@ -15,7 +15,9 @@ from lengthwise.tasks.formulations.pair_source import stamp_of
 
 WIDE = 5  # columns of a window that one layer reads; a wider one takes two
 NARROW = {"depth": 1, "steps": 1000}
-MATCHING = {"depth": 2, "heads": 8}  # a layer that collects windows, and one that finds them
+# One layer reads the window of a column and finds other columns by what they hold. To find one by the columns next to
+# it takes a second layer, which was not tried (docs/log.md).
+MATCHING = {"depth": 1, "heads": 8}
 explain(
     {
         "layout.one_window": "{path}: one window of {r} columns settles every step in the states up to size {up_to}, "

@@ -83,7 +83,7 @@ def _walked(model: Transformer, own: Task | None, context: Context) -> Recursion
     if not sizes:
         raise UsageError("say at which sizes to run the model, as in sizes=[10, 100]")
     if missing := [size for size in sizes if not task.has(size)]:
-        raise UsageError(f"the task has no instances of size {missing[0]}")
+        raise UsageError(task.lacking(missing[0]))
     letters = StepSymbols(task.part("test"))
     walker = (Writer if isinstance(task, Appending) else StepWalker)(model, letters, seed)
     points = []

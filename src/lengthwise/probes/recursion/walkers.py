@@ -17,12 +17,13 @@ from typing import Literal
 import numpy as np
 import torch
 
+from lengthwise.errors import UsageError
 from lengthwise.models.placed import home
 from lengthwise.models.transformer import Transformer
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.run import continue_greedily, rows_at_once
 from lengthwise.tasks.batch import BOS, EOS, NOTHING, PAD, SEP, SPECIALS
-from lengthwise.tasks.formulations.formulation import Formulation, State, column
+from lengthwise.tasks.formulations.formulation import Formulation, State, column, symbol
 from lengthwise.tasks.formulations.layouts import END, EQUALS, Columns
 
 Ending = Literal["stopped", "endless", "invalid"]
@@ -56,7 +57,10 @@ class StepSymbols:
         self._known: dict[bytes, Ints | None] = {}
 
     def written(self, state: State) -> Ints:
-        return np.array([self._numbers[each] for each in state], dtype=np.int64)
+        try:
+            return np.array([self._numbers[each] for each in state], dtype=np.int64)
+        except KeyError as error:
+            raise UsageError(f"the column {symbol(error.args[0])} is none of the symbols of the task") from None
 
     def read(self, state: Ints) -> State:
         return tuple(map(self._columns.__getitem__, state.tolist()))

@@ -99,6 +99,10 @@ class Formulation(Task):
     def answer(self, state: State) -> tuple[str, ...]:
         """What a finished state says, the least significant digit first where it is a number of several digits."""
 
+    def lacking(self, size: int) -> str:
+        """The sentence that says that there are no instances of a size."""
+        return f"the task has no instances of size {size}"
+
     def every(self, size: int) -> Iterator[tuple[int, ...]]:
         """All instances of a size as rows of numbers."""
         return itertools.product(*map(range, self.ranges(size)))

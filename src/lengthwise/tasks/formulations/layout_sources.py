@@ -56,6 +56,7 @@ class StepSource(abc.ABC):
     that steps append one column, and `padded` that a state which has shrunk is filled up to the width of its size."""
 
     name: str
+    side: Side
     columns: tuple[str, ...]
     drops = False
     appending = False
@@ -93,17 +94,19 @@ class StepSource(abc.ABC):
 
     def _examine(self, moves: Iterable[StepMove]) -> None:
         """Take the columns and the kind of layout from these steps, and refuse what cannot be trained."""
-        found, others, drops = dict[Column, None](), False, False
-        appending = False
+        found, grown, appending, others = dict[Column, None](), None, False, False
         for move in moves:
             found.update(dict.fromkeys((*move.state, *move.after)))
-            if move.after != move.state:
-                appended = appends(move.state, move.after)
-                appending, others = appending or appended, others or not appended
-                drops = drops or len(move.after) < len(move.state)
-            if len(move.after) > len(move.state) and (others or not appending):
-                raise UsageError(self._said("grows", state=written(move.state), after=written(move.after)))
-        self.appending, self.drops = appending and not others, drops
+            if move.after == move.state:
+                continue
+            appended = appends(move.state, move.after)
+            appending, others = appending or appended, others or not appended
+            self.drops = self.drops or len(move.after) < len(move.state)
+            if len(move.after) > len(move.state) and (grown is None or not appended):
+                grown = move
+        if grown is not None and others:
+            raise UsageError(self._said("grows", state=written(grown.state), after=written(grown.after)))
+        self.appending = appending
         self.columns = tuple(sorted(map(symbol, _closed(found))))
         for token in (KEEP, DROP):
             if token in self.columns:
@@ -182,8 +185,11 @@ class FunctionSource(StepSource):
         after = self.functions.following(state)
         return self.functions.labels_of(state, after, self.side)
 
-    @functools.cache  # noqa: B019
     def width(self, size: int) -> int:
+        return self._width(size)
+
+    @functools.cache  # noqa: B019
+    def _width(self, size: int) -> int:
         tried = min(self.count(size), _TRIED)
         numbers = range(self.count(size) if self.functions.draw is None else tried)
         if not self.appending:

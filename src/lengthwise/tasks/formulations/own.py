@@ -71,8 +71,12 @@ class OwnLayout(Formulation):
         """Read at first use, so that a spec can be rebuilt where the file is not at hand."""
         return layout_source(self.path, self.side or "left", self.test)
 
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return self._symbols
+
     @functools.cached_property
-    def symbols(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def _symbols(self) -> tuple[str, ...]:
         source = self.source
         return (*source.columns, KEEP, *([DROP] if source.drops else []))
 
@@ -91,6 +95,9 @@ class OwnLayout(Formulation):
 
     def has(self, size: int) -> bool:
         return self.source.has(size)
+
+    def lacking(self, size: int) -> str:
+        return self.source.lacking(size) if isinstance(self.source, PairSource) else super().lacking(size)
 
     def part(self, role: Literal["train", "test"]) -> Self:
         return dataclasses.replace(self, split=role) if isinstance(self.source, PairSource) else self

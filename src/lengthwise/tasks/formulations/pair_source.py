@@ -112,12 +112,14 @@ class PairSource(StepSource):
             state = after
         return False
 
+    def lacking(self, size: int) -> str:
+        """Why no chain of a size can be run."""
+        sizes = ", ".join(str(one) for one, found in sorted(self.firsts.items()) if found)
+        return self._said("sizes", size=size, sizes=sizes) if sizes else self._said("no_end")
+
     def count(self, size: int) -> int:
         if not self.firsts.get(size):
-            if not any(self.firsts.values()):
-                raise UsageError(self._said("no_end"))
-            sizes = ", ".join(str(one) for one, found in sorted(self.firsts.items()) if found)
-            raise UsageError(self._said("sizes", size=size, sizes=sizes))
+            raise UsageError(self.lacking(size))
         return len(self.firsts[size])
 
     def start(self, size: int, number: int) -> State:
