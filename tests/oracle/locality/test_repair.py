@@ -181,6 +181,7 @@ def test_what_has_no_steps_is_refused(spec: str, path: bool, said: str) -> None:
     "name, how, verdict",
     [
         ("addition_appended", "Sweep", "PROVED"),
+        ("addition_appended:base=10", "Sweep", "PROVED"),
         ("copy_repeat_steps", "Sweep", "PROVED"),
         ("parity_appended", "Sweep", "PROVED"),
         ("parity_direct", "Sweep", "PROVED"),

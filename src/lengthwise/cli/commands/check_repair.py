@@ -16,6 +16,7 @@ from lengthwise.progress import shown
 _OTHERS = ("position", "model", "train_size", "test_size", "items", "decoder", "program", "explain", "against")
 explain(
     {
+        "repair.trying": "candidate {step}: {what}",
         "repair.title": "{name}: {how}",
         "repair.chain": "A chain of the repaired layout",
         "repair.use_out": "--out layout.py writes the repaired layout; check, train and measure it with --formulation.",
@@ -33,7 +34,10 @@ def run_repair(options: argparse.Namespace, spec: str | dict[str, object] | None
     if options.out is not None and not options.out.endswith(".py"):
         raise UsageError(f"a repaired layout is a Python file, so --out ends in .py, not {options.out!r}")
     with shown(quiet=options.quiet) as told:
-        found = repair(load_broken(options.formulation if spec is None else spec, spec is None), told)
+        broken = load_broken(options.formulation if spec is None else spec, spec is None)
+        found = repair(
+            broken, lambda done, step, _: told(sentence("repair.trying", {"step": step, "what": done}), 0, 1)
+        )
     if options.out is not None and found.repaired is not None:
         with written(options.out, options.quiet, "layout"):
             write_output(Path(options.out), found.repaired.source)

@@ -54,8 +54,9 @@ def run_thoughts(options: argparse.Namespace) -> int:
     rules = options.split or "lines", options.tokenise or "words"
     split, tokens = splitting(rules[0]), tokenising(rules[1])
     with shown(quiet=options.quiet) as told:
-        chains = read_chains(options.data, split, tokens, told)
-        tests = read_chains(options.test_data, split, tokens, told) if options.test_data else []
+        tell = lambda done, step, _: told(f"{step:,} {done}", 0, 1)  # noqa: E731
+        chains = read_chains(options.data, split, tokens, tell)
+        tests = read_chains(options.test_data, split, tokens, tell) if options.test_data else []
     found = examine(options.data, chains, tests, options.decoder)
     if options.json:
         write_object("check", {"thoughts": {**found.plain(), "split": rules[0], "tokenise": rules[1]}})

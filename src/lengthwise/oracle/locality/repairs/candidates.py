@@ -17,6 +17,7 @@ from lengthwise.oracle.locality.repairs.sweep import Sweep
 
 MOST_CARRIED = 12  # different things that a sweep may carry along
 MOST_SEGMENTS = 4
+_LEARNED = 6  # sizes up to this one show a machine its letters, also where the states are too many to examine
 _SIGNS = ("·", "-", "^", "_", "~", "∅", "†", "‡")
 
 
@@ -51,7 +52,8 @@ def _heights(parts: Sequence[Sequence[State]]) -> tuple[int, ...] | None:
 def sweeps(broken: Broken) -> Iterator[SweepFound | None]:
     """Sweeps whose answers a machine writes that was learned from smaller sizes than it was tried on; None for one that
     was looked at in vain. A sweep that needs nothing carried along is given without."""
-    finals = {size: [(s, broken.original.final(s)) for s in broken.starts(size)] for size in broken.sizes}
+    sizes = [size for size in range(1, max(broken.sizes[-1], _LEARNED) + 1) if broken.starts(size)]
+    finals = {size: [(s, broken.original.final(s)) for s in broken.starts(size)] for size in sizes}
     pairs = [pair for found in finals.values() for pair in found]
     starts = [start for start, _ in pairs]
     appends = all(final[: len(start)] == start for start, final in pairs)
@@ -63,7 +65,7 @@ def sweeps(broken: Broken) -> Iterator[SweepFound | None]:
         if heights is None or not answer or not answer[0] or sum(map(bool, heights)) not in range(1, MOST_SEGMENTS + 1):
             continue
         longer = [len(end) - max(map(len, part)) for part, (end,) in zip(parts, written, strict=True)]
-        last = len(finals[broken.sizes[-1]])
+        last = len(finals[sizes[-1]])
         if max(longer[:-last], default=0) < max(longer[-last:]):  # the answer grows faster than the segments
             continue
         empty, nothing = free_signs(broken)[:2]

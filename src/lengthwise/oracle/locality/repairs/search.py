@@ -275,7 +275,8 @@ def _checked(broken: Broken, made: Any, found: SweepFound | bool) -> Repaired | 
         reaching = [size for size in range(1, max(sizes[-1], _LEAST) + 2) if any(own.steps.moves(size))]
         sizes, further = tuple(reaching[:-1]), tuple(reaching[-1:])
     locality, steps = settle_own(own, sizes, (proof.r,) if proof and proof.r else _WIDTHS, further)
-    if locality.window is None:
+    proved = proof is not None and proof.r is not None and locality.by_width[-1].verdict != "REFUTED"
+    if locality.window is None and not proved:  # a sample in which windows seldom recur refutes no proof
         return None
     states = compared = 0
     if isinstance(found, SweepFound) and machine is not None and proof is not None:
