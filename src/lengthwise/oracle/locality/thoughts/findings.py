@@ -383,7 +383,7 @@ def _gaps(one: _Pass, chains: Sequence[Chain], training: int) -> Gaps:
         needs.setdefault(chains[chain].line, set()).add(window)
     labels = len(places.labels)
     known = np.isin(its, own) & ~np.isin(its * labels + places.label[tested], own * labels + places.label[one.training])
-    against = [(chains[places.chain[at]].line, int(places.step[at])) for at in tested[known][:_NAMED].tolist()]
+    against = [(chains[int(places.chain[at])].line, int(places.step[at])) for at in tested[known][:_NAMED].tolist()]
     lacking = len(np.unique(places.chain[tested][missing]))
     lines = tuple(sorted(cover(needs)))
     return Gaps(
