@@ -30,6 +30,7 @@ BENCHMARKS = (
     "transport_speed",
     "crasp_decision",
     "locality_speed",
+    "thoughts_speed",
     "particles_speed",
     "sinkhorn_speed",
     "rule_speed",

@@ -3,8 +3,8 @@
 Giving the same command again should replace its output, and a file of the user's own must never be lost to a name given
 by mistake. So every output holds a mark: the SHA-256 of all the rest of it, in the form that its format has for a
 comment. A file that is there already is replaced only if its mark fits, that is, if lengthwise wrote it and
-nobody changed it since; anything else is refused. Comma-separated values have no comments, so such a file is never
-replaced.
+nobody changed it since; anything else is refused. Comma-separated values and JSON lines have no comments, so such a
+file is never replaced.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORDS = b"lengthwise sha256 "
 ROOM = _WORDS + b"0" * 64  # what the writer of a log leaves for the mark: the comment of its last member
 _POLICY = b'http-equiv="Content-Security-Policy"'
 _SEALED = (".json", ".json.gz")  # an object with a checksum of its own: `integrity.sealed`
-_WITHOUT = (".csv",)
+_WITHOUT = (".csv", ".jsonl")
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ _FORMATS: dict[str, _Format] = {
     ".svg": _Format(lambda said: b"\n<!-- " + said + b" -->\n"),
     ".md": _Format(lambda said: b"<!-- " + said + b" -->\n"),
     ".toml": _Format(lambda said: b"# " + said + b"\n"),
+    ".py": _Format(lambda said: b"# " + said + b"\n"),
     ".pdf": _Format(lambda said: b"\n%" + said + b"\n%%EOF\n"),
     ".png": _Format(_chunk, 12),  # the chunk IEND
     ".gif": _Format(lambda said: b"\x21\xfe" + bytes([len(said)]) + said + b"\0", 1),

@@ -16,10 +16,20 @@ def check(parser: Parser) -> None:
     compares verdicts with the measurements of a study.
 
     To check your own formulation, give a Python file with `starts(size)` and `step(state)`, or a JSONL file with lines
-    such as {"state": "1 0 1", "next": "1 1"}.
+    such as {"state": "1 0 1", "next": "1 1"}. --repair searches for a layout with the same answers that one window of
+    neighbouring columns settles, and --out writes it as a file that runs.
+
+    To check chains of thought that you have, give --data a JSONL file of records with messages, prompt and completion,
+    or states: which windows settle a step, which lines contradict each other and, with --test-data, which windows of a
+    test file are not shown (docs/thoughts.md).
     """
     add_task_options(parser)
     parser.add("--formulation FILE", "your own layout of reasoning steps, .py or .jsonl")
+    parser.flag("--repair", "search marks, columns and pointers that make a layout of steps local (docs/locality.md)")
+    parser.add("--split RULE", "chains of thought: lines (default) or a regular expression between two steps")
+    parser.add("--tokenise RULE", "chains of thought: words (default), characters, or an expression for one token")
+    parser.add("--test-data FILE", "chains of thought: list the windows of this file that --data does not show")
+    parser.add_output("--out", (".py", ".jsonl"), "write the repaired layout, or the test records that close all gaps")
     parser.add_argument(
         "--position", action="append", metavar="SPEC", help="a position encoding; repeatable (default: the usual five)"
     )

@@ -39,8 +39,8 @@ class Architecture(Model):
     attention: Attention = setting(
         Softmax(),
         "softmax:temperature=…, log_length, ssmax, entmax, asentmax, stick_breaking, forgetting:start=…, path, "
-        "selective, adaptive_temperature, hardmax, p_bit:bits=…, window:size=…, window_match:size=…, sinkhorn:tau=…, or "
-        "my.py::Rule (`lengthwise attentions`)",
+        "selective, adaptive_temperature, hardmax, p_bit:bits=…, window:size=…, window_match:size=…, sinkhorn:tau=…, "
+        "or my.py::Rule (`lengthwise attentions`)",
         registry=attentions,
     )
     position: Position = setting(

@@ -10,6 +10,8 @@ from pathlib import Path
 from lengthwise.analyses.agreement import AgreementAnalysis
 from lengthwise.analyses.content import read_content
 from lengthwise.analyses.layout import LAYOUT, PageLayout
+from lengthwise.cli.commands.check_repair import run_repair
+from lengthwise.cli.commands.check_thoughts import is_about_chains, run_thoughts
 from lengthwise.cli.commands.study_show import write_shortened
 from lengthwise.cli.options import task_chosen
 from lengthwise.cli.output import narrate, warn, wrapped, write_list, write_object, written
@@ -44,7 +46,13 @@ Spec = str | dict[str, object] | None
 
 
 def run(options: argparse.Namespace) -> int:
+    if is_about_chains(options):
+        return run_thoughts(options)
     spec = task_chosen(options)
+    if options.repair:
+        return run_repair(options, spec)
+    if options.out is not None:
+        raise UsageError("--out goes with --repair, or with --data and --test-data for chains of thought")
     given = [spec is not None, options.formulation is not None, options.against is not None]
     if sum(given) != 1:
         raise UsageError(
