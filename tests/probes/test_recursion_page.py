@@ -12,7 +12,7 @@ LAYOUTS = Path(__file__).parents[1] / "layouts"
 PAGE = (Path(__file__).parents[2] / "docs" / "recursion.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in LAYOUTS.glob("*.py")))
+@pytest.mark.parametrize("name", ["increment.py", "odd_even_sort.py", "comparison.py"])
 def test_the_layouts_of_the_page_are_the_files_that_are_trained(name: str) -> None:
     (block,) = re.findall(rf"\(`{name}`\).*?```python\n(.*?)```", PAGE, re.DOTALL)
     text = (LAYOUTS / name).read_text(encoding="utf-8")

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lengthwise.messages import explain, sentence
-from lengthwise.oracle.locality.steps import Steps, without_ends, written
+from lengthwise.oracle.locality.steps import Steps, without_ends
 from lengthwise.oracle.locality.windows import windows_of
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.tasks.formulations.between import written
 from lengthwise.tasks.formulations.formulation import State, StepMove
 
 THEOREM = Reference("xiao2024", "Theorem 3.5, as secondary sources report it")
