@@ -110,6 +110,13 @@ def test_facts_of_a_task(name: str, facts: tuple, group: str) -> None:
     assert group_of(tasks.make("parity_columns")) == "steps"
 
 
+def test_facts_of_a_task_with_one_size(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text('{"input": "a b", "answer": "a"}\n{"input": "b a", "answer": "b"}\n')
+    facts = facts_of(tasks.make(f"jsonl:path={path}"))
+    assert facts.readout == "answer" and facts.answer_length == 0 and facts.alphabet == 2
+
+
 @pytest.fixture(scope="module")
 def gathered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The folder of a small study, and the atlas of it."""

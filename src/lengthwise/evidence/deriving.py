@@ -19,8 +19,8 @@ _ITEMS = 64
 def facts_of(task: Task) -> TaskFacts:
     """The facts of a task, a user's own included. A second or two where the oracle has to search."""
     sizes = task.sizes(1, default_test_size(task, default_train_size(task)))
-    samples = {size: task.draw(size, seed=0, items=range(_ITEMS)) for size in (sizes[len(sizes) // 2], sizes[-1])}
-    first, last = samples
+    first, last = sizes[len(sizes) // 2], sizes[-1]  # one and the same where a task has one size
+    samples = {size: task.draw(size, seed=0, items=range(_ITEMS)) for size in (first, last)}
     lengths = {size: float((drawn.answers != NOTHING).sum(axis=1).mean()) for size, drawn in samples.items()}
     dfa = automaton_of(task)
     prompts = samples[last].prompts
