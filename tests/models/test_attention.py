@@ -23,9 +23,9 @@ def test_weights_are_a_distribution_over_what_is_seen(values: list[float], data:
         hidden[0] = False
     logits = torch.tensor(values, dtype=torch.float64).masked_fill(torch.tensor(hidden), NOT_SEEN)
     for name in attentions.names():
-        weights = attentions.make(name).weights(logits)
-        assert float(weights.sum()) == pytest.approx(1)
-        assert (weights >= 0).all() and not weights[torch.tensor(hidden)].any()
+        weights = attentions.make(name).weights(logits.expand(1, 2, 1, -1))  # an item, two heads, a query
+        assert weights.sum(dim=-1).flatten().tolist() == pytest.approx([1, 1])
+        assert (weights >= 0).all() and not weights[..., torch.tensor(hidden)].any()
 
 
 def test_hardmax_averages_ties() -> None:

@@ -30,7 +30,7 @@ class WindowMatch(Attention):
     """
 
     size: int = 2
-    match: int = 2
+    match: int = 1
     sharp: Literal["softmax", "log_length", "entmax", "hardmax"] = "entmax"
     network = f"{_ROOM}.matching:MatchNetwork"
 
