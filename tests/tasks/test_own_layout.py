@@ -193,6 +193,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.wording
 @pytest.mark.parametrize(("text", "size", "said"), REFUSED)
 def test_what_cannot_be_trained_is_refused(
     layout: Callable[..., OwnLayout], monkeypatch: pytest.MonkeyPatch, text: str, size: int, said: str
@@ -229,6 +230,7 @@ def pairs_of(sizes: range, finished: bool = True) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.wording
 def test_pairs_are_held_out_for_testing(layout: Callable[..., OwnLayout]) -> None:
     task = layout(pairs_of(range(1, 8)), "pairs.jsonl")
     assert task.sizes(1, 100) == list(range(1, 8)) and not task.padded
@@ -243,6 +245,7 @@ def test_pairs_are_held_out_for_testing(layout: Callable[..., OwnLayout]) -> Non
     assert starts <= {task.read(task.spelled(row)) for row in parts["test"]}, "chains begin at states held out"
 
 
+@pytest.mark.wording
 def test_a_second_file_has_the_sizes_beyond(layout: Callable[..., OwnLayout], tmp_path: Path) -> None:
     task = layout(pairs_of(range(1, 6)), "pairs.jsonl")
     with pytest.raises(UsageError, match="second file"):
@@ -260,6 +263,7 @@ def test_a_second_file_has_the_sizes_beyond(layout: Callable[..., OwnLayout], tm
         layout(LEFTMOST, test=str(tmp_path / "longer.jsonl")).symbols
 
 
+@pytest.mark.wording
 def test_pairs_without_an_end_train_and_say_so(layout: Callable[..., OwnLayout]) -> None:
     task = layout(pairs_of(range(1, 6), finished=False), "pairs.jsonl")
     follows(task, 4)
@@ -268,6 +272,7 @@ def test_pairs_without_an_end_train_and_say_so(layout: Callable[..., OwnLayout])
         task.ranges(4)
 
 
+@pytest.mark.wording
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -282,6 +287,7 @@ def test_a_file_that_is_no_set_of_pairs_is_refused(layout: Callable[..., OwnLayo
         layout(text, "pairs.jsonl").symbols
 
 
+@pytest.mark.wording
 def test_a_file_that_is_not_there_and_a_class_are_refused(tmp_path: Path, layout: Callable[..., OwnLayout]) -> None:
     for path, said in (("none.jsonl", "cannot be read"), ("none.py", "no such file")):
         with pytest.raises(UsageError, match=said):
