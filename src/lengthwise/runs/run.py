@@ -205,8 +205,7 @@ def train(
     `start`, the folder of a run, it begins with the weights of that run, whose shape is taken over: `start=folder` and
     position "none" drops the positions of a trained model and recalibrates it.
 
-    A layout of your own is the task "layout:path=layout.py" (or pairs.jsonl). Its position is rope unless given, and
-    its attention is limited to the windows that settle its steps, as `check` finds them.
+    A layout of your own is the task "layout:path=layout.py": rope unless given, and the windows that `check` finds.
 
     All other arguments are settings of our Transformer and of training, the fields of `Architecture` and `Recipe`. They
     replace those of the task's preset, exactly as the options of the same names do on the command line: a setting that
