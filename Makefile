@@ -12,7 +12,7 @@ export OMP_NUM_THREADS ?= 1
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/.venv/pycache
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: study check test test-all test-keys bench paper docs clean
+.PHONY: study check test test-all test-keys attack bench paper docs clean
 
 study: .venv/installed
 	$(BIN)/lengthwise study quick
@@ -35,20 +35,27 @@ test-all: export LENGTHWISE_REQUIRE_BROWSER := $(if $(BROWSER),1,$(LENGTHWISE_RE
 test-all: check
 	$(PYTEST) -m "not slow"
 
+# Hostile arguments, files and checkpoints; the seed is printed. `make attack SEED=7 COUNT=500` repeats or shortens one.
+attack: .venv/installed-dev
+	cd tests && ../$(BIN)/python -m attack.campaign --count $(or $(COUNT),10000) $(if $(SEED),--seed $(SEED))
+
 bench: .venv/installed-bench
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/run.py
 
 paper: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 -m slow
 
-docs: .venv/installed
+# The pages that are written by programs, then the site in docs/_build/html; a warning is an error.
+docs: .venv/installed-docs
 	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_schemas.py
 	$(BIN)/python docs/make_search54.py
 	$(BIN)/python docs/make_claims.py
-	$(BIN)/lengthwise report atlas --out docs/atlas.html
+	$(BIN)/lengthwise report atlas --out docs/findings/atlas.html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 clean:
-	rm -rf .venv
+	rm -rf .venv docs/_build
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -57,6 +64,10 @@ clean:
 
 .venv/installed-dev: .venv/installed
 	$(INSTALL) -e '.[dev]'
+	@touch $@
+
+.venv/installed-docs: .venv/installed
+	$(INSTALL) -e '.[docs]'
 	@touch $@
 
 .venv/installed-bench: .venv/installed

@@ -1,4 +1,4 @@
-"""What a description costs and what it loses, quantiser by quantiser: the tables of docs/compression.md.
+"""What a description costs and what it loses, quantiser by quantiser: the tables of docs/explanation/compression.md.
 
     python benchmarks/compression_table.py                  normal numbers: error and entropy at the same length
     python benchmarks/compression_table.py RUN --size 50    a run: its message by parts, and how it answers afterwards

@@ -2,7 +2,7 @@
 
 The majority of fair coins. A head of slope m reads the sum of e^(-m d) s_d over the tokens s_d = +1, -1 at distances d,
 and by the central limit theorem its sign is that of the plain sum with probability 1 - arccos(rho) / pi, where
-rho^2 = tanh(x / 2) / (x / 2) and x = m n (docs/horizons.md). It is 95 % at x = 0.54.
+rho^2 = tanh(x / 2) / (x / 2) and x = m n (docs/explanation/horizons.md). It is 95 % at x = 0.54.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ Simulation length. For sin(omega (zeros - ones) / length) the answer depends on 
 length n offers the shares k/n. N(omega, eps) is the smallest N such that every longer word has a stand-in of length at
 most N whose answer is within eps and whose angle omega (1 - 2r) lies on the same rising or falling branch of the sine
 (the same answer on another branch would be a coincidence). It is decided exactly between neighbouring fractions of the
-Farey sequence of order N, and N eps / omega tends to `limit_factor` (docs/limit.md).
+Farey sequence of order N, and N eps / omega tends to `limit_factor` (docs/explanation/limit.md).
 
 Thinning. Runs of a long word are kept, switched on and off by a chain of two states. With n kept positions and runs of
-mean length n^(1/3), the law of windows is off by about n^(-1/3) (docs/limit.md).
+mean length n^(1/3), the law of windows is off by about n^(-1/3) (docs/explanation/limit.md).
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""Write docs/claims-search.md, its picture, and the overview docs/claims.md.
+"""Write docs/findings/claims-search.md, its picture, and the overview docs/findings/claims.md.
 
 claims-search.md is made from the summaries of studies that lie in docs/data. Files that are missing count as not run.
 These commands make them; each study may be interrupted and resumed:
 
-    lengthwise study search54 --preset full
-    lengthwise study export search54-full docs/data/search54.json.gz --summary
+    lengthwise study search54 --seeds 3
+    lengthwise study export search54 docs/data/search54.json.gz --summary
     lengthwise study search54 --preset encodings
     lengthwise study export search54-encodings docs/data/encodings.json.gz --summary
     lengthwise study depth_width --preset full
     lengthwise study export depth_width-full docs/data/depth_width.json.gz --summary
 
-(The search54.json.gz of today is older: its preset is now called steep.) claims.md counts the verdicts of all four
-pages. The pages on attention, limits and reasoning are written by hand; tests/test_claims_pages.py runs their commands.
+claims.md counts the verdicts of all four pages. The pages on attention, limits and reasoning are written by hand;
+tests/test_claims_pages.py runs their commands.
 
 python docs/make_claims.py
 """
@@ -37,7 +37,8 @@ from lengthwise.tasks.ladder import TRAINING
 
 DOCS = Path(__file__).parent
 FILES = ("search54", "encodings", "depth_width")
-OVERVIEW, PAGE, PICTURE = DOCS / "claims.md", DOCS / "claims-search.md", DOCS / "pictures" / "claims-risk.svg"
+FOLDER = DOCS / "findings"
+OVERVIEW, PAGE, PICTURE = FOLDER / "claims.md", FOLDER / "claims-search.md", DOCS / "pictures" / "claims-risk.svg"
 WORDS = ("confirmed", "refuted", "wrong as stated", "undecided", "open", "definition")
 PAGES = {
     "claims-search.md": "search, distance, encodings, depth (arXiv:2605.19944, abstract)",
@@ -71,7 +72,7 @@ STATEMENTS = (
         "of them.",
         "A definition. (That scaling laws are known and mechanisms are not, the abstract's opening, is a motivation.) "
         "Three metrics are offered (features, contour, edit), since that of the paper is not public; "
-        "distances are exact and come with a certificate ([shift.md](shift.md)).",
+        "distances are exact and come with a certificate ([shift.md](../how-to/shift.md)).",
         verdict="definition",
         command="lengthwise shift subset_sum --ladder --train-size 3",
     ),
@@ -79,14 +80,14 @@ STATEMENTS = (
         "2.1",
         "By Kantorovich duality the risk under a shift is at most the risk in training plus a Lipschitz constant times "
         "the distance.",
-        "A theorem, for any Lipschitz constant of the error ([bounds.md](bounds.md), statement 12). The certified "
-        "bounds rest on it.",
+        "A theorem, for any Lipschitz constant of the error ([bounds.md](../explanation/bounds.md), statement 12). The "
+        "certified bounds rest on it.",
         verdict="confirmed",
         command="lengthwise bound shift docs/data/smooth_majority --task binary_majority --from 50 --to 100 "
         "--metric measure --items 2000",
         note="The command shows one Transformer that was trained so that the bound bites: a certified error of at most "
-        "0.356 at twice the length, where no error was measured ([bound-shift.md](bound-shift.md)). That is binary "
-        "majority, and no search.",
+        "0.356 at twice the length, where no error was measured ([bound-shift.md](../how-to/bound-shift.md)). That is "
+        "binary majority, and no search.",
     ),
     Statement(
         "2.2",
@@ -115,7 +116,7 @@ STATEMENTS = (
         "4",
         "Absolute positions break shift invariance; rotary ones keep it.",
         "True of the network, whatever its weights: with RoPE, ALiBi or no positions logits depend on distances alone, "
-        "so an index shift changes nothing ([inspect.md](inspect.md#shift-gap)).",
+        "so an index shift changes nothing ([inspect.md](../how-to/inspect.md#shift-gap)).",
         verdict="confirmed",
         command="lengthwise positions rope",
     ),
@@ -137,7 +138,7 @@ STATEMENTS = (
         "7",
         "Absolute positions have the larger Lipschitz constant.",
         "In how many pairs of models the constant is larger with the absolute encoding. On its embeddings every "
-        "encoding has the same upper bound in theory ([bounds.md](bounds.md)).",
+        "encoding has the same upper bound in theory ([bounds.md](../explanation/bounds.md)).",
         (("constant", ""),),
     ),
     Statement(
@@ -159,7 +160,7 @@ STATEMENTS = (
         "9",
         "Search by backtracking is a Dyck-k language.",
         "A push opens a bracket, a pop closes it. For the three problems the mapping has an inverse, which tests check "
-        "on drawn traces ([search.md](search.md#brackets)).",
+        "on drawn traces ([search.md](../reference/search.md#brackets)).",
         verdict="confirmed",
         note="A trace is the beginning of a Dyck word: the way to the goal stays open.",
         command="lengthwise check subset_sum",
@@ -168,8 +169,8 @@ STATEMENTS = (
         "10",
         "So Transformers in TC0 need a circuit depth that grows with the nesting.",
         "Dyck-k is in TC0, and two layers of soft attention are enough for Dyck-k of bounded depth (Yao et al. 2021), "
-        "so no bound that grows with the nesting holds for all of them ([limit.md](limit.md#depth)). Known bounds are "
-        "for smaller classes of models. The figure is what training reached.",
+        "so no bound that grows with the nesting holds for all of them ([limit.md](../explanation/limit.md#depth)). "
+        "Known bounds are for smaller classes of models. The figure is what training reached.",
         (("layers", ""),),
         verdict="wrong as stated",
         command="lengthwise check subset_sum",
@@ -195,7 +196,8 @@ STATEMENTS = (
         "13",
         "The reason is an irreducible approximation error in Barron spaces.",
         "Barron's bound is from above and goes to 0 with the width: it leaves no floor for a fixed target "
-        "([limit.md](limit.md#width), statement 12). A floor would need a constant C that grows with the problem.",
+        "([limit.md](../explanation/limit.md#width), statement 12). A floor would need a constant C that "
+        "grows with the problem.",
         verdict="wrong as stated",
         command="lengthwise bound width --constant 2 --units 100",
     ),
@@ -226,7 +228,7 @@ _HEAD = """# What became of the claims: search
 
 The abstract of arXiv:2605.19944 ("A Measure-Theoretic Analysis of Reasoning") makes the claims below, in our words and
 in its order. Its tasks, grid, metric and tables are not public, so each is tested on the problems of
-[search.md](search.md) with our own grid. Figures and verdicts are those of the analysis `claimed`
+[search.md](../reference/search.md) with our own grid. Figures and verdicts are those of the analysis `claimed`
 ([findings.md](findings.md#what-became-of-published-claims)):
 
 - **confirmed**: the 95 % interval excludes 0 (for a share of pairs one half) in the claimed direction, in every figure;
@@ -240,7 +242,7 @@ corrected for their number. The rules were written with the figures of the first
 
 
 def page(files: Mapping[str, Path] | None = None) -> str:
-    """The whole of docs/claims-search.md."""
+    """The whole of docs/findings/claims-search.md."""
     found = present() if files is None else files
     studies = {name: read_summary_content(path) for name, path in found.items()}
     claims = {name: claimed(study.evidence) for name, study in studies.items() if study.evidence is not None}
@@ -396,7 +398,7 @@ def _picture_text(files: Mapping[str, Path]) -> list[str]:
         return []
     name = next(iter(files))
     return [
-        f"![Risk against the distance from training]({PICTURE.relative_to(DOCS)})\n",
+        f"![Risk against the distance from training](../{PICTURE.relative_to(DOCS)})\n",
         f"*Mean risk of the models that learned, at every level of `{name}.json.gz`, against the distance of the level "
         "from training (features metric). Along one axis risk rises; between axes it need not.*\n",
     ]
@@ -440,8 +442,8 @@ def picture(files: Mapping[str, Path]) -> str | None:
 
 
 def overview() -> str:
-    """The whole of docs/claims.md, from the pages as they are."""
-    counts = {name: verdicts((DOCS / name).read_text(encoding="utf-8")) for name in PAGES}
+    """The whole of docs/findings/claims.md, from the pages as they are."""
+    counts = {name: verdicts((FOLDER / name).read_text(encoding="utf-8")) for name in PAGES}
     rows = [
         (
             f"[{name.removeprefix('claims-').removesuffix('.md')}]({name})",

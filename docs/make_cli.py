@@ -1,4 +1,4 @@
-"""Write docs/cli.md from what `lengthwise --help` and `lengthwise COMMAND --help` print.
+"""Write docs/reference/cli.md from what `lengthwise --help` and `lengthwise COMMAND --help` print.
 
 python docs/make_cli.py
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lengthwise.cli import COMMANDS, main
 
-PAGE = Path(__file__).with_name("cli.md")
+PAGE = Path(__file__).parent / "reference" / "cli.md"
 
 _HEAD = """# The command line
 
@@ -37,7 +37,7 @@ code 2. A `.csv` file cannot carry a checksum and is never replaced.
 
 
 def page() -> str:
-    """The whole of docs/cli.md, its help 80 columns wide."""
+    """The whole of docs/reference/cli.md, its help 80 columns wide."""
     parts = [_HEAD, _section("lengthwise", [])]
     parts += [_section(f"lengthwise {name}", name.split()) for name in COMMANDS]
     return "\n".join(parts)

@@ -1,5 +1,5 @@
-"""Write docs/search54.md: the records of the analyses of search54, from the shipped summary of the study. Write the
-thresholds of layers, which `lengthwise check` shows, into the package.
+"""Write docs/findings/search54.md: the records of the analyses of search54, from the shipped summary of the study.
+Write the thresholds of layers, which `lengthwise check` shows, into the package.
 
 python docs/make_search54.py
 """
@@ -22,7 +22,7 @@ from lengthwise.reports.record_section import claim_row
 from lengthwise.tasks.ladder import TRAINING
 
 DATA = Path(__file__).parent / "data" / "search54.json.gz"
-PAGE = Path(__file__).with_name("search54.md")
+PAGE = Path(__file__).parent / "findings" / "search54.md"
 LAYERS = Path(search_layers.__file__).parent / "data" / search_layers.FILE
 MOST_ROWS = 60  # of a table
 
@@ -30,8 +30,9 @@ _HEAD = """# Risk against distance: what search54 found
 
 <!-- Written by docs/make_search54.py from docs/data/search54.json.gz; a change here is lost. -->
 
-{models} models, {seeds} seeds per configuration, the preset that is now called `steep` (when they were trained it was
-the first one). The ladders and distances of all of them lie in `docs/data/search54.json.gz` (no weights, no curves),
+{models} models, {seeds} seeds per configuration, trained on searches 2 to 5 deep. A level of `slide` moves that range
+on, so that one item in four is deeper than training, then two, then three; `depth`, `branching` and `content` change
+one setting alone. The ladders and distances of all models lie in `docs/data/search54.json.gz` (no weights, no curves),
 which these commands made:
 
 ```console
@@ -40,12 +41,12 @@ $ lengthwise study export search54 --summary docs/data/search54.json.gz
 ```
 
 `lengthwise study show docs/data/search54.json.gz` prints the same records; add `--json` for every number. Rules and
-words are those of [findings.md](findings.md), the problems those of [search.md](search.md).
+words are those of [findings.md](findings.md), the problems those of [search.md](../reference/search.md).
 """
 
 
 def page(path: Path = DATA) -> str:
-    """The whole of docs/search54.md."""
+    """The whole of docs/findings/search54.md."""
     study = dataclasses.replace(read_summary_content(path), pictures=False)
     return "\n".join([_head(study), *(section(record) for record in analyse(study))])
 

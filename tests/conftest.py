@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from browsing import browser, hostile, visit
 from chances import chance_of
 from lengthwise import messages
 from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.studies.record import RunRecord, Summary, packed
 from lengthwise.studies.store import Store
+
+__all__ = ["browser", "hostile", "visit"]
 
 # On a developer's machine hypothesis looks for new counterexamples every time; a landing is not decided by luck.
 settings.register_profile("ci", derandomize=True)

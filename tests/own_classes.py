@@ -8,7 +8,7 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1] / "docs"
 ENCODING, NETWORK, LEARNED_RULE = (
     re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.S)[0]
-    for page in ("own-classes.md", "own-models.md", "attention-rules.md")
+    for page in ("how-to/own-classes.md", "how-to/own-models.md", "reference/attention-rules.md")
 )
 HEAD = "from dataclasses import dataclass\n\nimport lengthwise as lw\n"
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, SEARCH_PAGE = ((DOCS / name).read_text() for name in ("own-task.md", "search.md"))
+PAGE, SEARCH_PAGE = ((DOCS / name).read_text() for name in ("how-to/own-task.md", "reference/search.md"))
 
 
 def blocks(page: str) -> dict[str, list[str]]:
@@ -37,3 +37,23 @@ def written(path: Path, text: str) -> str:
 
 def lines(path: Path, *items: object) -> str:
     return written(path, "".join(json.dumps(item) + "\n" for item in items))
+
+
+# A task whose SYMBOLS, ANSWERS and SOLVED are to be filled in.
+UNFINISHED = """from dataclasses import dataclass
+import numpy as np
+from lengthwise.tasks.batch import Samples
+from lengthwise.tasks.task import Task
+
+@dataclass(frozen=True)
+class Own(Task):
+    "Copies its input."
+    @property
+    def symbols(self):
+        return SYMBOLS
+    def sample(self, size, draws):
+        prompts = (draws.uniform(size) * 2).astype(int)
+        return Samples(prompts, ANSWERS)
+    def solve(self, prompt):
+        return SOLVED
+"""

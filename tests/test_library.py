@@ -1,4 +1,5 @@
-"""The building blocks outside of our own pipeline: the examples of docs/library.md run, also with foreign models."""
+"""The building blocks outside of our own pipeline: the examples of docs/how-to/library.md run, also with foreign
+models."""
 
 import math
 import re
@@ -15,7 +16,7 @@ from lengthwise.geometry import record_clusters, sinkhorn_attention
 from lengthwise.geometry.clusters import cluster_number, directions
 from lengthwise.transport import MatrixCost, TransportProblem, solve
 
-PAGE = (Path(__file__).parents[1] / "docs" / "library.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "library.md").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 

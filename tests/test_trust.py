@@ -36,6 +36,7 @@ OF_THE_USER = {
     "cli/commands/study_show.py",
     "cli/commands/tasks.py",
     "cli/commands/train_length.py",
+    "evidence/search_layers.py",
     "executors/__init__.py",
     "forecasts/advice.py",
     "forecasts/forecast.py",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lengthwise.forecasts.checkpoint import forecast_subject
     from lengthwise.forecasts.forecast import forecast
     from lengthwise.hardware import computing
+    from lengthwise.limits import lifted
     from lengthwise.models.architecture import Architecture
     from lengthwise.models.attention import Attention
     from lengthwise.models.attention.networks.network import AttentionNetwork
@@ -89,6 +90,7 @@ _HOMES = {
     "forecast": "lengthwise.forecasts.forecast",
     "forecast_subject": "lengthwise.forecasts.checkpoint",
     "inspect": "lengthwise.probes.inspection",
+    "lifted": "lengthwise.limits",
     "load_run": "lengthwise.runs.run",
     "make_position": "lengthwise.positions",
     "make_task": "lengthwise.tasks",
@@ -141,6 +143,7 @@ __all__ = [
     "forecast",
     "forecast_subject",
     "inspect",
+    "lifted",
     "load_run",
     "make_position",
     "make_task",

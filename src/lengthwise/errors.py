@@ -21,6 +21,10 @@ class UntrustedCode(UsageError):
     """Stored data names a Python file that the user neither named nor trusts; it was not run."""
 
 
+class OutOfReach(UsageError):
+    """Work would take, or took, more memory or time than a limit that the user can lift."""
+
+
 class OutOfPositions(UsageError):
     """A sequence is longer than its position encoding reaches."""
 

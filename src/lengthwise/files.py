@@ -14,20 +14,16 @@ from typing import Any
 from safetensors import SafetensorError
 
 from lengthwise.errors import UsageError
+from lengthwise.reading import open_file, read_json_file
 
 PART = ".part"  # the end of the name of a file that is not whole yet
 
 
 def read_json(path: Path) -> Any:
     """The content of a JSON file; a missing or broken one is a usage error that names it."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UsageError(
-            f"there is no {path.name} in {path.parent}; is it a folder that `lengthwise train` wrote?"
-        ) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as JSON: {error}") from error
+    if not os.path.lexists(path):
+        raise UsageError(f"there is no {path.name} in {path.parent}; is it a folder that `lengthwise train` wrote?")
+    return read_json_file(path)
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -80,5 +76,5 @@ def writing(folder: Path) -> Iterator[None]:
 
 
 def sha256(path: Path) -> str:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

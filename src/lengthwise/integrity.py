@@ -18,6 +18,7 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json, sha256
 
 RUN, RECORDS = "run.json", "records"
+PLAN, CHECKPOINT, JOURNAL = "plan.json", "checkpoint.safetensors", "journal.jsonl"  # of a run that is not finished
 CONFIG, WEIGHTS, COORDINATES = "config.json", "model.safetensors", "form.safetensors"
 MODEL = (CONFIG, WEIGHTS, COORDINATES)
 _MEASURED_AGAIN = "run the command that trained the model again, and this probe alone is measured again"
@@ -63,8 +64,8 @@ def check_files(folder: Path, record: Mapping[str, Any], names: Iterable[str]) -
             continue
         try:
             found = sha256(path)
-        except OSError as error:
-            raise UsageError(f"{path} cannot be read: {error.strerror}; {_again(folder)}") from error
+        except UsageError as error:
+            raise UsageError(f"{error}; {_again(folder)}") from None
         if found != kept[name]:
             raise UsageError(f"{path} is not the file that was saved (its SHA-256 differs); {_again(folder)}")
 
@@ -91,8 +92,8 @@ def damage(folder: Path, record: Mapping[str, Any], slug: str) -> str:
     path = folder / record_file(slug)
     try:
         found = sha256(path)
-    except OSError as error:
-        return f"{path} cannot be read: {error.strerror}; {_MEASURED_AGAIN}"
+    except UsageError as error:
+        return f"{error}; {_MEASURED_AGAIN}"
     if found != record["files"].get(record_file(slug)):
         return f"{path} is not the file that was saved (its SHA-256 differs); {_MEASURED_AGAIN}"
     return ""

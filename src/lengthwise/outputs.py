@@ -22,6 +22,7 @@ from pathlib import Path
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.files import replace_file
 from lengthwise.integrity import is_sealed
+from lengthwise.reading import read_bytes
 
 _WORDS = b"lengthwise sha256 "
 ROOM = _WORDS + b"0" * 64  # what the writer of a log leaves for the mark: the comment of its last member
@@ -102,7 +103,10 @@ def is_ours(path: Path) -> bool:
     ending = _ending(path)
     if not path.is_file() or ending in _WITHOUT:
         return False
-    data = path.read_bytes()
+    try:
+        data = read_bytes(path)
+    except UsageError:
+        return False
     if ending in _SEALED:
         return _is_sealed(data, ending)
     if ending not in _FORMATS:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 
 from lengthwise.terminal import live_bars, visible
 
 Progress = Callable[[str, int, int], None]
+EVERY = 10.0  # seconds between two lines, where no bar is drawn
 
 
 def silent(done: str, step: int, steps: int) -> None:
@@ -21,9 +24,13 @@ def silent(done: str, step: int, steps: int) -> None:
 
 @contextlib.contextmanager
 def shown(progress: Progress | None = None, quiet: bool = False, title: str = "") -> Iterator[Progress]:
-    """`progress` itself where one is given; else a bar with the time that is left, where somebody looks."""
-    if progress is not None or quiet or not (sys.stderr.isatty() or _in_notebook()):
+    """`progress` itself where one is given; else a bar with the time that is left, where somebody looks, and a line
+    every ten seconds where the output goes elsewhere."""
+    if progress is not None or quiet:
         yield progress or silent
+        return
+    if not (sys.stderr.isatty() or _in_notebook()):
+        yield _lines(title)
         return
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
@@ -40,6 +47,41 @@ def shown(progress: Progress | None = None, quiet: bool = False, title: str = ""
             bars.update(bar, total=steps, completed=step, note=visible(done), refresh=True)
 
         yield draw
+
+
+def _lines(title: str) -> Progress:
+    """Progress as lines, none in the first ten seconds and one in each ten after that."""
+    told = time.monotonic()
+
+    def tell(done: str, step: int, steps: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= EVERY:
+            told = time.monotonic()
+            far = f" ({step:,} of {steps:,})" if steps > 1 else ""
+            print(visible(f"{title}: {done}{far}" if title else f"{done}{far}"), file=sys.stderr, flush=True)
+
+    return tell
+
+
+@contextlib.contextmanager
+def waited(what: str, quiet: bool = False) -> Iterator[None]:
+    """Say every ten seconds how long something has taken that cannot say how far it is."""
+    if quiet:
+        yield
+        return
+    over, began = threading.Event(), time.monotonic()
+
+    def tell() -> None:
+        while not over.wait(EVERY):
+            print(visible(f"{what}: {time.monotonic() - began:.0f} s"), file=sys.stderr, flush=True)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()
 
 
 def _in_notebook() -> bool:

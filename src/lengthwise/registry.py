@@ -22,6 +22,7 @@ import importlib.metadata
 import inspect
 import pkgutil
 import re
+import reprlib
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -29,6 +30,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from lengthwise.errors import Interrupted, UnknownName, UsageError
+from lengthwise.limits import LARGEST, MOST_SETTING, check_count, shown_count
 from lengthwise.trust import allow, data_is_trusted, module_in, said_in
 
 T = TypeVar("T")
@@ -332,6 +334,8 @@ def converted_settings(kind: str, name: str, maker: Callable[..., Any], settings
         if isinstance(value, str) and not named:  # a choice may be called none, and so may an encoding
             value = _literal(value)
         converted[key] = as_type(hints[key], value, f"{kind} {name!r}: {key}")
+        if kind == "task" and type(converted[key]) is int and "seed" not in key:
+            check_count(converted[key], f"task {name!r}: {key}", MOST_SETTING)
     if missing := needed_settings(cls) - {*preset, *settings}:
         raise UsageError(f"the {kind} {name!r} needs {' and '.join(sorted(missing))}, as in {name}:{min(missing)}=…")
     return converted
@@ -357,12 +361,14 @@ def as_type(wanted: Any, value: Any, what: str) -> Any:
         if value not in (choices := typing.get_args(wanted)):
             raise UsageError(f"{what} is one of {', '.join(map(str, choices))}, not {value!r}")
         return value
+    if wanted is int and type(value) is int and abs(value) > LARGEST:
+        raise UsageError(f"{what} takes a whole number of 64 bits, not {shown_count(value)}")
     if wanted is float and type(value) is int and abs(value) < 2**1000:
         return float(value)
     if wanted is str and not isinstance(value, str):
         return str(value)
     if wanted in _TAKEN and (not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool)):
-        raise UsageError(f"{what} takes {_TAKEN[wanted]}, not {value!r}")
+        raise UsageError(f"{what} takes {_TAKEN[wanted]}, not {reprlib.repr(value)}")
     return value
 
 

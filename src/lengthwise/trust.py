@@ -19,7 +19,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from lengthwise.errors import UntrustedCode, UsageError
+from lengthwise.errors import OutOfReach, UntrustedCode, UsageError
+from lengthwise.limits import USER_SECONDS, time_limit
+from lengthwise.reading import MOST_TEXT, read_bytes
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,7 @@ def module_in(path: str) -> ModuleType:
     """
     check_allowed(path)
     try:
-        source = Path(path).read_bytes()
-        place = Path(path).resolve()
-    except FileNotFoundError:
-        raise UsageError(f"{path}: there is no such file") from None
+        source, place = read_bytes(path, MOST_TEXT), Path(path).resolve()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     digest = hashlib.blake2b(str(place).encode() + b"\0" + source, digest_size=8).hexdigest()
@@ -99,7 +98,11 @@ def module_in(path: str) -> ModuleType:
     module.__file__ = str(place)
     sys.modules[name] = module
     try:
-        exec(compile(source, str(place), "exec", dont_inherit=True), vars(module))
+        with time_limit(f"the Python file {path}", USER_SECONDS):
+            exec(compile(source, str(place), "exec", dont_inherit=True), vars(module))
+    except OutOfReach:
+        del sys.modules[name]
+        raise
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UsageError(f"{path}, line {line_of(error, str(place))}: {said(error)}") from error

@@ -65,8 +65,8 @@ def test_models_without_constants_are_left_out() -> None:
     assert not ConstantsAnalysis().applies(StudyContent("planted", (), evidence=planted(lambda p: 0.5)))
 
 
-def test_search54_attacked_slopes_are_larger_with_rope() -> None:
-    """Against the direction that is claimed elsewhere; counted again from the file by plain sums."""
+def test_search54_attacked_slopes_have_no_direction() -> None:
+    """Claimed elsewhere to be smaller with rope; counted again from the file by plain sums."""
     steepest = {}
     for row in json.loads(gzip.decompress(DATA.read_bytes()))["runs"]:
         run, table = row["run"], row["records"]["ladder"]["tables"][0]
@@ -77,6 +77,6 @@ def test_search54_attacked_slopes_are_larger_with_rope() -> None:
     (found,) = [
         one for one in constants(summed_up(read_summary(DATA))) if (one.quantity, one.second) == (ATTACKED, "rope")
     ]
-    assert (larger, found.larger) == (72, (9, 81))
+    assert (larger, found.larger) == (41, (40, 81))
     assert found.claim.interval is not None
-    assert found.claim.interval.high < 0.5
+    assert found.claim.interval.low < 0.5 < found.claim.interval.high

@@ -170,7 +170,7 @@ def test_one_card_a_task_and_training_size(content_of, told):
 @pytest.mark.parametrize(
     "task, said",
     [
-        ("gone.py::Repeat", "cannot be rebuilt here (UsageError: gone.py: there is no such file"),
+        ("gone.py::Repeat", "cannot be rebuilt here (UsageError: gone.py cannot be read: No such file"),
         ("no_such_task", "cannot be rebuilt here (UnknownName"),
         ("sort:nonsense=1", "cannot be rebuilt here (UsageError"),
         ("bad\0name.py", "cannot be rebuilt here"),

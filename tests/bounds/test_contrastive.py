@@ -169,7 +169,7 @@ def test_claims_and_chance():
     bound = contrastive_bound(0.3, 4000, 15, 0.5, checked=True)
     claim = bound.claim()
     assert claim.status == "holds" and claim.kind == "certified" and claim.evidence["chance"] == math.log(16)
-    assert str(claim.reference) == "docs/contexture.md, proposition 7"
+    assert str(claim.reference) == "docs/explanation/contexture.md, proposition 7"
     assert contrastive_bound(0.3, 4, 15, 0.5).claim().status == "vacuous"
     assert contrastive_bound(math.log(2), 10**9, 1, 1.0).claim().status == "vacuous"
     assert contrastive_bound(0.3, 40, 15, 0.5, bits=12).claim().assumptions[1].values == {"bits": 12}

@@ -1,4 +1,4 @@
-"""What docs/errata-bounds.md shows is what the code gives."""
+"""What docs/findings/errata-bounds.md shows is what the code gives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import doctest
 import re
 from pathlib import Path
 
-PAGE = (Path(__file__).parents[2] / "docs" / "errata-bounds.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "findings" / "errata-bounds.md").read_text(encoding="utf-8")
 
 
 def test_every_example_gives_what_the_page_shows() -> None:

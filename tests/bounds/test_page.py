@@ -1,11 +1,11 @@
-"""What docs/bounds.md shows runs, and says what it says."""
+"""What docs/explanation/bounds.md shows runs, and says what it says."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "bounds.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "explanation" / "bounds.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.wording

@@ -186,7 +186,7 @@ def test_the_fit_is_the_published_one_and_its_floor_is_not_that_of_the_example()
 
 
 def test_what_the_page_shows_runs_and_its_figures_are_these():
-    page = (Path(__file__).parents[2] / "docs" / "plan.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "plan.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names: dict = {}
     exec(compile(program, "page", "exec"), names)

@@ -81,7 +81,7 @@ TRAIN = {
     "unknown axis": (["dyck_k", "--axis", "dept", "--at", "4"], ["'dept'", "did you mean 'depth'"]),
     "missing data": (["--data", "no.jsonl"], ["no.jsonl", "No such file"]),
     "missing automaton": (["--dfa", "no.json"], ["no.json", "No such file"]),
-    "missing Python file": (["no.py::Task"], ["no.py", "no such file"]),
+    "missing Python file": (["no.py::Task"], ["no.py", "No such file"]),
     "column of no data": (["sort", "--size-column", "n"], ["--size-column goes with --data"]),
     "unknown size rule": (
         ["--data", "no.jsonl", "--size-rule", "length"],

@@ -10,11 +10,11 @@ import pytest
 
 from small_runs import points_of
 
-GUIDE = Path(__file__).parents[2] / "docs" / "own-task.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "own-task.md"
 
 
 def from_guide(language: str, holding: str) -> str:
-    """The code block of docs/own-task.md that holds a text."""
+    """The code block of docs/how-to/own-task.md that holds a text."""
     blocks = re.findall(rf"```{language}\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
     return next(block for block in blocks if holding in block)
 
@@ -80,7 +80,7 @@ def test_a_python_file_that_was_moved(cli, tiny, python_file):
     Path(python_file).rename("elsewhere/mytask.py")
     answer = cli("measure", "run", "--items", "80")
     assert answer.code == 2 and answer.out == "" and answer.err.count("\n") == 1
-    assert "mytask.py: there is no such file" in answer.err and "lengthwise measure run" in answer.err
+    assert "mytask.py cannot be read: No such file" in answer.err and "lengthwise measure run" in answer.err
     again = cli("measure", "run", "elsewhere/mytask.py", "--items", "80", "--json")
     assert again.code == 0 and points_of(json.loads(again.out)) == points
 

@@ -156,7 +156,7 @@ WRONG = {
     "orthogonal": (["--start", "orthogonal"], "give --d 64 or more"),
     "caps": (["--caps", "3"], "--caps goes with --start caps"),
     "many caps": (["--start", "caps", "--caps", "9"], "caps"),
-    "no file": (["--start", "no.npy"], "a file that exists"),
+    "no file": (["--start", "no.npy"], "no.npy cannot be read"),
     "text": (["--start", "text.csv"], "no table of numbers"),
     "lines": (["--start", "text.jsonl"], "no table of numbers"),
     "pickle": (["--start", "object.npy"], "no table of numbers"),
@@ -169,7 +169,7 @@ WRONG = {
     "query": (["--query", "minus"], "--query is identity"),
     "query shape": (["--query", "two.csv"], "the query matrix in two.csv is 2 x 2, and must be 3 x 3"),
     "key shape": (["--key", "two.csv"], "the key matrix in two.csv is 2 x 2, and must be 3 x 3"),
-    "no key": (["--key", "no.npy"], "give --key a file that exists"),
+    "no key": (["--key", "no.npy"], "no.npy cannot be read"),
     "page": (["--page", "no/page.html"], "a folder that exists"),
     "page ending": (["--page", "page.pdf"], "ends in .html"),
     "gif": (["--gif", "no/a.gif"], "a folder that exists"),
@@ -315,7 +315,7 @@ def test_kuramoto_as_text(cli):
     answer = cli(*KURAMOTO, "--quiet")
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
     assert answer.out.startswith("12 tokens in 2 dimensions, Kuramoto, K = 2\n")
-    assert "critical coupling" in answer.out and "docs/theorems-particles.md" in answer.out
+    assert "critical coupling" in answer.out and "docs/explanation/theorems-particles.md" in answer.out
 
 
 def test_kuramoto_as_an_object(cli):

@@ -101,7 +101,7 @@ WRONG = {
     "ladder and method": (["sort", "--ladder", "--train-size", "3", "--method", "dense"], ["--method is not taken"]),
     "ladder and resamples": (["sort", "--ladder", "--train-size", "3", *QUICK], ["--resamples is not taken"]),
     "ladder of few items": (["sort", "--ladder", "--train-size", "3", "--items", "5"], ["20 items or more", "not 5"]),
-    "ladder from nothing": (["sort", "--ladder", "--train-size", "0"], ["1 or more, not 0"]),
+    "ladder from nothing": (["sort", "--ladder", "--train-size", "0"], ["at least 1, not 0"]),
     "ladder of no task": (["srt", "--ladder", "--train-size", "3"], ["did you mean 'sort'"]),
     "ladder too small": (["subset_sum", "--ladder", "--train-size", "1"], ["no items", "training"]),
     "ladder without depth": (["sort", "--ladder", "--train-size", "3", "--metric", "contour"], ["neither brackets"]),

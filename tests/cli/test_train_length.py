@@ -51,7 +51,7 @@ def test_a_small_question_is_answered_and_resumed(cli) -> None:
 
 @pytest.mark.system
 def test_the_commands_of_the_page_can_be_planned(cli) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "train-length.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "train-length.md").read_text(encoding="utf-8")
     shown = [line for line in page.splitlines() if line.startswith("$ ")]
     lines = [line.removeprefix("$ lengthwise ").partition("#")[0] for line in shown]
     assert len(lines) == 7

@@ -54,14 +54,14 @@ def test_it_is_read_back_as_written(tmp_path: Path) -> None:
 def test_claims_say_what_the_rows_say() -> None:
     study = shipped_layers()
     for name in ("subset_sum", "countdown", "tree_maze"):
-        rows = [row for row in study.rows if row.task == name]
+        rows = [row for row in study.rows if row.task.startswith(name)]
         claims = layer_claims(tasks.make(name), TITLES)
         for row in rows:
             (said,) = [c for c in claims if c.evidence.get("position") == row.position and c.key == IN_RANGE]
             if row.in_range and row.accurate is not None:
                 assert said.value == row.accurate and said.evidence["solving"] == row.solving
         judged = {claim.evidence["predicted"]: claim for claim in claims if claim.key == JUDGED}
-        assert set(judged) == {"depth.enough_hard", "depth.needed_pointers"}  # the study judges layers, not bits
+        assert rows and set(judged) == {"depth.enough_hard", "depth.needed_pointers"}  # it judges layers, not bits
         for key, claim in judged.items():
             said = [row.judged[key] for row in rows]
             assert claim.value == said.count("agrees") and claim.evidence["silent"] == said.count("silent")
@@ -70,8 +70,8 @@ def test_claims_say_what_the_rows_say() -> None:
 
 def test_a_level_that_is_reached_is_said() -> None:
     study = shipped_layers()
-    rows = tuple(replace(row, accurate=2) if row.size == 5 else row for row in study.rows)
-    for claims, value in ((layer_claims(tasks.make("countdown"), {}, replace(study, rows=rows)), 5),):
+    rows = tuple(replace(row, accurate=2) if row.size == 7 else row for row in study.rows)
+    for claims, value in ((layer_claims(tasks.make("countdown"), {}, replace(study, rows=rows)), 7),):
         assert {claim.value for claim in claims if claim.key == BEYOND} == {value}
 
 

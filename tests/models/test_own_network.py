@@ -26,7 +26,7 @@ from lengthwise.studies.spec import Study
 from lengthwise.subjects.open import open_subject
 from lengthwise.testing import check_model
 
-PAGE = (Path(__file__).parents[2] / "docs" / "own-models.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "own-models.md").read_text(encoding="utf-8")
 FILE, *PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.S)
 SMALL: dict[str, Any] = {"steps": 4, "batch": 4, "train_size": 3, "test_size": 4, "items": 4}
 

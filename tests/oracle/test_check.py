@@ -82,7 +82,7 @@ def test_theories_that_disagree_are_both_shown() -> None:
 
 
 def test_rows_that_are_never_trained_are_a_warning_and_no_verdict() -> None:
-    """(a|ba)* held at three times the training length with a plain table (docs/log.md)."""
+    """(a|ba)* held at three times the training length with a plain table (docs/findings/log.md)."""
     verdict = check("regular:expression=(a|ba)*", ("learned",), quick=True).verdicts["learned"]
     assert verdict.outlook == "unknown" and verdict.opinions[0].key == "rows"
     assert verdict.opinions[0].grounds is not None and verdict.opinions[0].grounds.value == 40

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, cast
 import pytest
 import torch
 
+from lengthwise.models.attention.matching import WindowMatch
 from lengthwise.models.attention.softmax import WindowAttention
 from lengthwise.models.transformer import Architecture, Interface, Transformer
 from lengthwise.oracle import opinion as preset
@@ -22,6 +23,7 @@ from lengthwise.oracle.locality.steps import Steps, formulation_steps
 from lengthwise.oracle.locality.trained import LayoutOutcome, outcomes
 from lengthwise.oracle.opinion import Question
 from lengthwise.oracle.theories import locality
+from lengthwise.oracle.theories.locality import match_clash
 from lengthwise.positions import make_position
 from lengthwise.probes.curve.standard import THRESHOLD
 from lengthwise.tasks import tasks
@@ -159,6 +161,34 @@ def test_an_output_depends_on_the_columns_said_and_on_all_of_them(task: Any, enc
     assert {at for at, change in moved.items() if change > 1e-9} == inside
 
 
+@pytest.mark.parametrize("encoding", ["none", "alibi", "kerple"])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_heads_that_match_without_positions_do_not_see_a_side(encoding: str, layers: int) -> None:
+    """Random models give the same logits at the two positions that are said to look the same; with t5 they do not."""
+    steps = formulation_steps(cast(Formulation, tasks.make("copy_pointer")))
+    found = match_clash(steps, range(3, 9), layers, 2)
+    assert found is not None and found.label != found.other_label
+
+    def logits(position: str) -> list[torch.Tensor]:
+        columns = [text.replace("[", "").replace("]", "").split() for text in (found.one, found.other)]
+        places = [next(at for at, word in enumerate(text.split()) if "[" in word) for text in (found.one, found.other)]
+        known = {word: number for number, word in enumerate(sorted({*columns[0], *columns[1]}), start=1)}
+        shape = Architecture(depth=layers, width=32, heads=4, causal=False, attention=WindowMatch(2, 2))
+        torch.manual_seed(0)
+        faces = Interface(vocabulary=1 + len(known), outputs=5, rows=64, trained=64)
+        model = Transformer(dataclasses.replace(shape, position=make_position(position)), faces).double().eval()
+        for weight in model.parameters():  # some start at 0
+            weight.data += 0.5 * torch.randn_like(weight)
+        with torch.no_grad():
+            rows = [model(torch.tensor([[0, *(known[word] for word in row)]])) for row in columns]
+        return [row[0, 1 + place] for row, place in zip(rows, places, strict=True)]
+
+    one, other = logits(encoding)
+    assert torch.allclose(one, other, rtol=0, atol=1e-9)
+    left, right = logits("t5")
+    assert not torch.allclose(left, right, rtol=0, atol=1e-6)
+
+
 # What windows are said to settle, attacked.
 
 CLAIMED = ["parity_leftmost", "parity_columns", "addition_columns", "arithmetic_flat:prime=2", "copy_pointer"]
@@ -228,7 +258,7 @@ def test_no_outcome_contradicts_a_verdict(name: str) -> None:
 
 
 def test_the_page_has_a_row_for_every_outcome() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "layouts.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "findings" / "layouts.md").read_text(encoding="utf-8")
     rows = {line.split("|")[1].strip(" `"): line for line in page.splitlines() if line.startswith("| `")}
     assert set(rows) == set(outcomes())
     for name, one in outcomes().items():

@@ -14,8 +14,8 @@ from lengthwise.models.transformer import Transformer
 from lengthwise.positions import Shape, make_position
 from lengthwise.positions.networks.encoders import LearnedEncoder
 from lengthwise.probes.curve.greedy import greedy_right
+from lengthwise.runs.answers import answer_of
 from lengthwise.runs.plan import plan_for
-from lengthwise.runs.run import answer_of
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import make_task
 from lengthwise.tasks.batch import PAD

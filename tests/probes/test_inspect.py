@@ -205,8 +205,8 @@ def test_a_lost_task_is_said(run_folder, tmp_path):
 
 
 def test_the_probe_of_the_page_about_inspecting_works(run_folder, tmp_path):
-    """The example of docs/inspect.md, as it stands there."""
-    page = (Path(__file__).parents[2] / "docs" / "inspect.md").read_text(encoding="utf-8")
+    """The example of docs/how-to/inspect.md, as it stands there."""
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "inspect.md").read_text(encoding="utf-8")
     (example,) = [code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "WeightsProbe" in code]
     place = {}
     exec(example, place)

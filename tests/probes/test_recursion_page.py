@@ -1,4 +1,4 @@
-"""The layouts on docs/recursion.md are the files that the tests train, and its commands are understood."""
+"""The layouts on docs/how-to/recursion.md are the files that the tests train, and its commands are understood."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ from lengthwise import trust
 from lengthwise.cli import main, parser_of
 
 LAYOUTS = Path(__file__).parents[1] / "layouts"
-PAGE = (Path(__file__).parents[2] / "docs" / "recursion.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "recursion.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["increment.py", "odd_even_sort.py", "comparison.py"])

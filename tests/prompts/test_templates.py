@@ -120,7 +120,7 @@ def test_a_number_of_examples_below_zero_is_refused() -> None:
 
 
 def test_the_page_about_prompts_runs_and_shows_what_it_prints() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "prompts.md").read_text(encoding="utf-8")
     names: dict = {"__name__": "page"}
     said = io.StringIO()
     with contextlib.redirect_stdout(said):

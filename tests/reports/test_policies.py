@@ -71,6 +71,7 @@ def test_no_page_is_written_but_by_these() -> None:
         "reports/assets/page.html.jinja",
         "reports/assets/particles.html.jinja",
         "reports/assets/record_page.html.jinja",
+        "view/assets/view.html.jinja",
     ]
     for path in begun:
         assert _text(path).count("Content-Security-Policy") == 1

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from lengthwise.cli import main
-from lengthwise.integrity import CONFIG, COORDINATES, RUN, WEIGHTS, sealed
+from lengthwise.integrity import CONFIG, COORDINATES, PLAN, RUN, WEIGHTS, sealed
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.probes.ladder.levels import Ladder
 from lengthwise.runs.plan import Plan, plan_for
-from lengthwise.runs.run import PLAN, carry_out, load_run, measure
+from lengthwise.runs.run import carry_out, load_run, measure
 from refusals import refused
 
 CURVE, LADDER = "records/curve.json", "records/ladder-items=2-decoded=1-inside=1.json"

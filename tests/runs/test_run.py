@@ -233,7 +233,7 @@ def test_interrupted_training_goes_on(tmp_path: Path, done: Run) -> None:
 
     with pytest.raises(Interrupted, match="stopped at step 5 of 12; run the same command again to resume"):
         tiny(tmp_path, progress=stop)
-    assert names(tmp_path) == {"plan.json", "checkpoint.safetensors"}
+    assert names(tmp_path) == {"plan.json", "checkpoint.safetensors", "journal.jsonl"}
     assert "is not finished; run the command that began it again" in refused(lambda: load_run(tmp_path))
     assert "holds another run (its seed differs)" in refused(lambda: tiny(tmp_path, seeds=[6]))
     heard: list[int] = []
@@ -246,7 +246,7 @@ def test_training_that_fails_leaves_the_folder_free(tmp_path: Path) -> None:
     """Nothing worth keeping is there yet, so another plan may have the folder."""
     with pytest.raises(LengthwiseError, match="a smaller learning rate usually helps"):
         tiny(tmp_path, steps=20, batch=8, rate=1e35, clip=1e30, warmup=0.0)
-    assert names(tmp_path) == {"plan.json"}
+    assert names(tmp_path) == {"plan.json", "journal.jsonl"}
     tiny(tmp_path)
     assert names(tmp_path) == FILES
 

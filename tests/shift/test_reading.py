@@ -73,13 +73,13 @@ WRONG = {
     "depth NaN": (['{"text": "a", "depth": [NaN]}'], ["finite number", "NaN"]),
     "negative depth": ([{"text": "a", "depth": [-1]}], ["from 0 on"]),
     "features no object": ([{"text": "a", "features": [1]}], ["numbers by name"]),
-    "feature NaN": (['{"text": "a", "features": {"x": NaN}}'], ["'x'", "finite number"]),
+    "feature NaN": (['{"text": "a", "features": {"x": NaN}}'], ["finite number"]),
     "feature text": ([{"text": "a", "features": {"x": "3"}}], ["'x'", "finite number"]),
     "depth on some lines": ([{"text": "a"}, {"text": "b", "depth": [1]}], ["line 2", "'depth' is on some lines"]),
     "weight on some lines": ([{"text": "a", "weight": 1}, {"text": "b"}], ["line 2", "'weight'"]),
     "negative weight": ([{"text": "a", "weight": -1}, {"text": "b", "weight": 2}], ["hold -1"]),
     "weights that do not sum": ([{"text": "a", "weight": 1}, {"text": "b", "weight": 2}], ["sum to 3, not to 1"]),
-    "weight NaN": (['{"text": "a", "weight": NaN}'], ["the weight is a finite number"]),
+    "weight NaN": (['{"text": "a", "weight": NaN}'], ["NaN is not a finite number"]),
     "weight true": ([{"text": "a", "weight": True}], ["the weight is a finite number"]),
 }
 

@@ -1,4 +1,4 @@
-"""What docs/shift.md says is true."""
+"""What docs/how-to/shift.md says is true."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from lengthwise.shift.compare import measure_shift
 from lengthwise.shift.samples import task_sample
 from lengthwise.transport.metrics import metrics
 
-PAGE = (Path(__file__).parents[2] / "docs" / "shift.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "shift.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 FILES = [text for kind, text in BLOCKS if kind == "json"]
 COMMANDS = [(text, BLOCKS[at + 1][1]) for at, (kind, text) in enumerate(BLOCKS) if kind == "console"]

@@ -33,7 +33,8 @@ def planned(name: str) -> list[Plan]:
 def test_names_and_questions() -> None:
     assert set(builtin_names()) == {
         *("arithmetic", "atlas", "bound", "huang2025", "plateaus", "positions", "quick", "recipes", "search54"),
-        *("depth_width", "ingredients", "retrieval", "sharpness", "state_tracking", "temperature", "xiao2024"),
+        *("depth_width", "ingredients", "retrieval", "search_recipes", "sharpness", "state_tracking", "temperature"),
+        "xiao2024",
     }
     for name, question in builtin_questions().items():
         assert question.endswith("?") and "\n" not in question and len(question) < 120
@@ -72,7 +73,7 @@ def test_positions_has_every_encoding() -> None:
 
 
 def test_the_atlas_is_large_and_balanced() -> None:
-    """As docs/atlas.md says."""
+    """As docs/findings/atlas.md says."""
     study, made = Study.read("atlas"), planned("atlas")
     assert len(made) == 1633 and len(study.tasks) == 71 and len(study.positions) == 11
     assert all(plan.test_size == 8 * plan.train_size for plan in made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "language-model.md"
+PAGE = Path(__file__).parents[2] / "docs" / "findings" / "language-model.md"
 
 
 def test_the_examples_of_the_page() -> None:

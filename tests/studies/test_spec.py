@@ -205,7 +205,7 @@ def test_names_and_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UnknownName, match="unknown study 'quik'; did you mean 'quick'"):
         Study.read("quik")
-    with pytest.raises(UsageError, match=r"no\.toml: there is no such file"):
+    with pytest.raises(UsageError, match=r"no\.toml cannot be read: No such file"):
         Study.read("no.toml")
     with pytest.raises(UsageError, match="cannot be read"):
         Study.read(tmp_path)

@@ -163,9 +163,9 @@ def test_json_errors_name_what_is_wrong(tmp_path: Path, change, message: str) ->
 
 
 def test_unreadable_files_are_usage_errors(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot read the automaton"):
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
         Dfa.from_json(tmp_path / "absent.json")
-    for text, message in (("{", "is not JSON"), ("[]", "holds no JSON object")):
+    for text, message in (("{", "cannot be read as JSON"), ("[]", "holds no JSON object")):
         (tmp_path / "wrong.json").write_text(text)
         with pytest.raises(UsageError, match=message):
             Dfa.from_json(tmp_path / "wrong.json")

@@ -236,7 +236,7 @@ SPACED = '{"input": "1 2", "answer": "xy"}\n'
         ('{"input": "a", "answer": "b", "n": 2.0}\n', "n", "line 1: the size \\(n\\) is .*, not 2.0"),
         ('{"input": "a", "answer": "b", "n": true}\n', "n", "line 1: the size \\(n\\) is .*, not true"),
         ('{"input": "a", "answer": "b", "n": 1e99}\n', "n", "line 1: the size \\(n\\) is .*, not 1e"),
-        ('{"input": "a", "answer": "b", "n": ' + "9" * 30 + "}\n", "n", "line 1: the size \\(n\\) is .*, not 999"),
+        ('{"input": "a", "answer": "b", "n": ' + "9" * 30 + "}\n", "n", "line 1: .*64 bits, not the 30 digits"),
         (
             GOOD + '{"input": "a <pad> b", "answer": "b"}\n',
             "input length",
@@ -273,13 +273,13 @@ def test_files_without_items(here):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="a pipe has no name here")
-def test_a_pipe_that_has_to_be_read_twice_is_refused(here):
-    """It cannot be, and what is left of it after the first reading is not the file."""
+def test_a_pipe_is_refused(here):
+    """A file may have to be read twice, and what is left of a pipe after the first reading is not the file."""
     source, sink = os.pipe()
     os.write(sink, (GOOD + SPACED + GOOD.replace("a", "c")).encode())
     os.close(sink)
     try:
-        with pytest.raises(UsageError, match=r"^/dev/fd/\d+ cannot be read: .*seek"):
+        with pytest.raises(UsageError, match=r"^/dev/fd/\d+ cannot be read: it is a pipe"):
             JsonLines(f"/dev/fd/{source}").symbols
     finally:
         os.close(source)

@@ -289,7 +289,7 @@ def test_a_file_that_is_no_set_of_pairs_is_refused(layout: Callable[..., OwnLayo
 
 @pytest.mark.wording
 def test_a_file_that_is_not_there_and_a_class_are_refused(tmp_path: Path, layout: Callable[..., OwnLayout]) -> None:
-    for path, said in (("none.jsonl", "cannot be read"), ("none.py", "no such file")):
+    for path, said in (("none.jsonl", "cannot be read"), ("none.py", "No such file")):
         with pytest.raises(UsageError, match=said):
             tasks.make({"name": "layout", "path": str(tmp_path / path)}).symbols
     with pytest.raises(UsageError, match="task of its own"):

@@ -1,4 +1,4 @@
-"""What docs/own-task.md says is true."""
+"""What docs/how-to/own-task.md says is true."""
 
 import re
 import shlex

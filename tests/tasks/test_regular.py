@@ -252,7 +252,7 @@ def test_the_end_mark_gives_way_to_a_letter() -> None:
         ({"expression": "a{0}"}, "the only word of 'a{0}' is the empty one"),
         ({"expression": "(ab"}, "column 1"),
         ({"dfa": "b.json", "alphabet": "ab"}, "has its own alphabet"),
-        ({"dfa": "absent.json"}, "cannot read the automaton"),
+        ({"dfa": "absent.json"}, "absent.json cannot be read"),
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, str], message: str) -> None:

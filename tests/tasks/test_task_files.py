@@ -85,7 +85,7 @@ def test_plain_class_works_without_settings(here):
 @pytest.mark.parametrize(
     "text, spec, said",
     [
-        (None, "mytask.py", r"^mytask\.py: there is no such file$"),
+        (None, "mytask.py", r"^mytask\.py cannot be read: No such file or directory$"),
         ("x = 1\n", "mytask.py", r"^mytask\.py defines no subclass of .*Task$"),
         ("x = 1\n\ny = nothing + 1\n", "mytask.py", r"^mytask\.py, line 3: NameError: name 'nothing' is not defined$"),
         ("x = 1\ny = (\n", "mytask.py", r"^mytask\.py, line 2: SyntaxError: '\(' was never closed$"),

@@ -1,4 +1,4 @@
-"""A study as it is stored, arranged into the rows and columns of its pictures; what every analysis reads.
+"""A study as it is stored, arranged as its pictures show it; what every analysis reads.
 
 A row is a task with its variant and training size; a column is an encoding. Nothing here is trained or measured again.
 """
@@ -116,7 +116,7 @@ class StudyContent:
         return tuple(self._grid)
 
     def cell(self, row: GridRow, encoding: str) -> Cell | None:
-        """The cell of a row and an encoding; None where the grid has no such runs."""
+        """The cell for a row and an encoding; None where the grid has no such runs."""
         return self._grid[row].get(encoding)
 
     def row_cells(self, row: GridRow) -> dict[str, Cell]:

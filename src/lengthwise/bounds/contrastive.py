@@ -7,7 +7,8 @@ An anchor u, its positive v and k negatives v_1 … v_k, all of length 1, have a
 and an encoder that gives every input the same vector has ln(1 + k), which is chance. The mean of losses that falls into
 n blocks, independent of each other, is too small by more than Δ √((bits ln 2 + ln 1/δ) / 2n) with probability δ at
 most, Δ the width of that range: Hoeffding's inequality, and for an encoder that was chosen on the same pairs a union
-over all encoders that can be described in that many bits. Propositions 6 to 8 of docs/contexture.md, with proofs.
+over all encoders that can be described in that many bits. Propositions 6 to 8 of docs/explanation/contexture.md, with
+proofs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from lengthwise.records import Assumption, Claim
 from lengthwise.seeds import Floats, Ints
 
 Tuples = Literal["batches", "disjoint"]
-PAGE = "docs/contexture.md"
+PAGE = "docs/explanation/contexture.md"
 
 explain(
     {

@@ -7,8 +7,8 @@ respect to the same d. A smaller metric makes W1 smaller and the constants large
     agnostic_bound      any labels; some hypothesis of the class must do well on both
     margin_bound        the 0-1 error of a classifier, through the ramp loss
 
-All are proved in docs/bounds.md (statements 12 to 15). Only couplings are used, so `distance` may be the cost of any
-coupling of P and Q, optimal or not, and the constants need only hold between a point of P and a point of Q.
+All are proved in docs/explanation/bounds.md (statements 12 to 15). Only couplings are used, so `distance` may be the
+cost of any coupling of P and Q, optimal or not, and the constants need only hold between a point of P and a point of Q.
 """
 
 from __future__ import annotations

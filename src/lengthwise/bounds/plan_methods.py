@@ -4,7 +4,7 @@ Freedman    the empirical Freedman bound: the gap shrinks with how little the lo
 Azuma       the token-level bound of Azuma and Hoeffding: nothing but the range of the loss is used (lotfi2024tokens)
 
 Both bound the average conditional risk on the contexts seen in training, not the risk on fresh documents; all terms are
-in nats. `docs/generalisation.md` has the proofs, `docs/plan.md` what a planner adds to them.
+in nats. `docs/explanation/generalisation.md` has the proofs, `docs/how-to/plan.md` what a planner adds to them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class TrainingRun:
 
 class PlanMethod(abc.ABC):
     """How a gap is computed. The sum of `terms` falls as tokens grow and rises with bits; from `least_params` on it
-    rises with params too. `docs/plan.md` proves it, so what a goal needs is found by bisection."""
+    rises with params too. `docs/how-to/plan.md` proves it, so what a goal needs is found by bisection."""
 
     title: str
     reference: Reference

@@ -91,7 +91,7 @@ class RiskBound:
     statement: str
     missing: tuple[str, ...] = ()
     evidence: dict[str, Any] = field(default_factory=dict)
-    page: str = "docs/bounds.md"  # where the statement is proved
+    page: str = "docs/explanation/bounds.md"  # where the statement is proved
 
     @property
     def name(self) -> str:

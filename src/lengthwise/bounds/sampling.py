@@ -36,8 +36,8 @@ def distance_deviation(items: int, diameter: float, cells: int, delta: float, ce
     """How far a distribution is from its sample in W1, if its support has `diameter` and is covered by `cells` sets of
     diameter `cell_width` (0: that many points).
 
-    width + (D/2) √(K/n) in the mean (statement 16 of docs/bounds.md) and D √(ln(1/δ) / 2n) around it (McDiarmid: an
-    item that changes moves W1 by at most D/n).
+    width + (D/2) √(K/n) in the mean (statement 16 of docs/explanation/bounds.md) and D √(ln(1/δ) / 2n) around it
+    (McDiarmid: an item that changes moves W1 by at most D/n).
     """
     _check(items, delta)
     if cells < 1 or not diameter >= 0 or not cell_width >= 0:

@@ -2,8 +2,8 @@
 
 An item has inputs x, labels y and a margin s: the least by which the score of a right label exceeds that of every other
 one. It is answered wrongly exactly where s <= 0 (ties count as errors). The ramp loss at γ > 0 is clip(1 - s/γ, 0, 1),
-at least that error. Statement 17 of docs/bounds.md: if margins of equal labels are L-Lipschitz in a distance d, then
-for *every* coupling π of the samples
+at least that error. Statement 17 of docs/explanation/bounds.md: if margins of equal labels are L-Lipschitz in a
+distance d, then for *every* coupling π of the samples
 
     err_Q <= Σ_i a_i ramp(s_i) + Σ_ij π_ij min(1, (L/γ) d_ij + [y_i ≠ y_j]) + √(ln(G/δ) / 2m)
 

@@ -12,6 +12,9 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from lengthwise.errors import LengthwiseError, OutOfReach, UnknownName, UntrustedCode, UsageError
+from lengthwise.limits import lifted
+
 if TYPE_CHECKING:
     from argparse import Namespace
 
@@ -45,12 +48,15 @@ COMMANDS = {
     "study rebuild": "rebuild the index of a study from its run folders",
     "shift": "measure how far test data are from training data, and why",
     "report": "write the report of a study as one offline HTML page",
+    "view": "watch runs and studies on a local page, live",
     "tasks": "list the tasks, or show one with worked examples",
     "positions": "list the position encodings, or show one in numbers",
     "models": "list the models, or show one with its settings",
     "attentions": "list the attention rules, or show one with its settings",
     "doctor": "check versions, threads, speed and extras",
 }
+
+_NO_MEMORY = "can't allocate memory"  # so torch says, in an error of no kind of its own
 
 # The options that say how networks compute. `train` and `study` have a --precision of training, which is another thing.
 HOW = {"device": "device", "precision": "measured_in", "compile": "compile"}
@@ -59,7 +65,7 @@ HOW = {"device": "device", "precision": "measured_in", "compile": "compile"}
 _OPTIONS = {
     **dict.fromkeys(("check", "forecast", "advise", "measure", "ask", "inspect"), "model"),
     **dict.fromkeys(("bound", "contexture"), "bound"),
-    **dict.fromkeys(("study", "report"), "study"),
+    **dict.fromkeys(("study", "report", "view"), "study"),
     **dict.fromkeys(("shift", "tasks", "positions", "models", "attentions", "doctor"), "task"),
     **dict.fromkeys(("train", "train-length"), "train"),
     "limit": "limit",
@@ -108,15 +114,36 @@ def main(arguments: list[str] | None = None) -> int:
 def _guarded(arguments: list[str]) -> int:
     """The exit code, with the errors a user can meet turned into their sentences."""
     from lengthwise.cli.output import complain
-    from lengthwise.errors import LengthwiseError, UntrustedCode
 
     try:
+        _check_text(arguments)
         code = _run(arguments)
     except LengthwiseError as error:
-        complain(f"{error} (here: --trust)" if isinstance(error, UntrustedCode) else str(error))
+        here = {UntrustedCode: " (here: --trust)", OutOfReach: " (here: --yes)"}.get(type(error), "")
+        complain(f"{error}{here}")
         code = error.exit_code
+    except SystemExit as error:  # nothing here exits; code of the user's did
+        complain(f"code that was run called exit({error.code!r}), which ends nothing here; let it return or raise")
+        code = 2
+    except (MemoryError, RuntimeError) as error:
+        if not _is_of_memory(error):
+            raise
+        complain("this takes more memory than the machine gives; ask for less: smaller sizes, batches or models")
+        code = 2
     sys.stdout.flush()
     return code
+
+
+def _check_text(arguments: list[str]) -> None:
+    """Refuse arguments that are not text: bytes that are not UTF-8 arrive as halves of characters."""
+    for one in arguments:
+        if "\0" in one or any("\ud800" <= sign <= "\udfff" for sign in one):
+            raise UsageError(f"the argument {ascii(one)[:80]} is not UTF-8 text; rename the file if it is one")
+
+
+def _is_of_memory(error: Exception) -> bool:
+    """Whether memory was refused; torch says so in words alone."""
+    return isinstance(error, MemoryError) or _NO_MEMORY in str(error)
 
 
 def parser_of(name: str) -> Parser:
@@ -174,13 +201,14 @@ def _run(arguments: list[str]) -> int:
 
 
 def _carried_out(name: str, options: Namespace) -> int:
-    """Run a command. Stored data may name files of code only with --trust; what is left out without it is reported."""
+    """Run a command. Stored data may name files of code only with --trust; what is skipped without it is reported."""
     from lengthwise.cli.output import warn
     from lengthwise.hardware import computing
     from lengthwise.trust import trusting
 
     how = {name: given for name in HOW if (given := getattr(options, HOW[name], None))}
-    with trusting(getattr(options, "trust", False)) as refused, computing(**how):
+    yes = getattr(options, "yes", False)
+    with trusting(getattr(options, "trust", False)) as refused, lifted(yes), computing(**how):
         code = importlib.import_module(f"lengthwise.cli.commands.{_in_python(name)}").run(options)
     left_out = "is named by stored data and was not run; --trust runs it"
     warn([f"the Python file {path} {left_out}" for path in refused], options.quiet)
@@ -189,7 +217,6 @@ def _carried_out(name: str, options: Namespace) -> int:
 
 def _check_known(name: str, rest: list[str]) -> None:
     """Refuse a command that does not exist; `study shwo NAME` is one, as `study` takes one name alone."""
-    from lengthwise.errors import UnknownName
     from lengthwise.registry import nearest
 
     if name.startswith("-"):

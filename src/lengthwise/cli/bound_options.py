@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lengthwise.cli.options import (
     Parser,
+    a_size,
     above_0,
     add_computing,
     add_trust,
@@ -39,7 +40,7 @@ def bound(parser: Parser) -> None:
     parser.add("--sample N", "number of documents or items to draw from the data (all)", whole)
     parser.add("--limit N", "stop after this many predicted tokens", amount)
     parser.add("--window N", "tokens per window (as many as the model reads, up to 1024)", whole)
-    parser.add("--held-out N", "number of fresh items of a run to compare with the bounds", whole)
+    parser.add("--held-out N", "number of a run's fresh items to compare with the bounds", whole)
     parser.add("--folder DIR", "keep the work here (bounds/MODEL-…); run again to resume")
     parser.add_figure("draw the terms of the best bounds of the loss: .svg, .png or .html")
     parser.add_output("--page", (".html",), "also write everything as one HTML page")
@@ -87,7 +88,7 @@ def bound_shift(parser: Parser) -> None:
     lines {"tokens": [3, 1, 2]} or {"text": …}, in which each next token is asked for.
 
     --metric states compares the last hidden states (any lengths), sequence all embeddings (equal lengths), measure how
-    often tokens occur (any lengths; models without positions). See docs/bound-shift.md.
+    often tokens occur (any lengths; models without positions). See docs/how-to/bound-shift.md.
     """
     parser.add_argument("subject", metavar="SUBJECT", help="a run, a folder of the Hugging Face Hub, or a GGUF file")
     parser.add("--task TASK", "the task (the run's own)")
@@ -102,7 +103,7 @@ def bound_shift(parser: Parser) -> None:
     parser.add(
         "--separation S", "inputs with different labels are this far apart; labels of --to are not used", above_0
     )
-    parser.add("--train-size N", "of a model from elsewhere: the size it was trained to", whole_from(1))
+    parser.add("--train-size N", "of a model from elsewhere: the size it was trained to", a_size)
     parser.add("--tokens MAP", "of a model of transformers: its tokens for the symbols (map.json, tokenizer, my.py::f)")
     parser.add_figure("draw the terms into this .svg, .png or .html file")
     parser.add_output("--page", (".html",), "also write everything as one HTML page")
@@ -165,7 +166,7 @@ def contexture(parser: Parser) -> None:
     parser.add("--epsilon E", "with a table: bound tasks of compatibility 1 - E or more", number)
     parser.add("--beta B", "the weight of dimensions in τ (1)", above_0, default=1.0)
     parser.add("--d0 N", "the most dimensions that τ looks at (512)", whole_from(1), default=512)
-    parser.add("--size N", "of a run: the size of its items (the largest trained on)", whole)
+    parser.add("--size N", "of a run: the size of its items (the largest trained on)", a_size)
     parser.add("--items N", "of a run: how many test items (2000)", whole_from(8))
     parser.add("--twins N", "of a run: how many random networks to compare it with (3)", whole_from(1))
     parser.add_figure("draw the spectrum into this .svg, .png or .html file")

@@ -8,15 +8,15 @@ from lengthwise.cli.options import Parser, add_computing, add_trust, number, who
 def limit(parser: Parser) -> None:
     """Show when attention becomes hard: of a limit transformer in JSON, of an example, or of a trained model.
 
-    MODEL is a .json file (format: docs/limit.md), the name of an example, such as rare_pair or wave:omega=4, or the
-    folder of a run. Without MODEL the examples are listed.
+    MODEL is a .json file (format: docs/explanation/limit.md), the name of an example, such as rare_pair or
+    wave:omega=4, or the folder of a run. Without MODEL the examples are listed.
 
     Of a limit transformer it prints the logit margin gamma, the length 2^(p/gamma) from which attention is hard at p
     bits, the length from which it really is, the constant L, and what the theorems make of them; in the mode infinite,
     the positional margin. All of these are proved.
 
     Of a run it measures the margin of each head at several sizes (the probe `hardness`) and extrapolates: the length
-    from which attention would be hard at the model's precision if the trend went on.
+    from which attention would be hard at the model's precision if the trend continued.
     """
     text = "a .json file, an example such as wave:omega=4, or the folder of a run"
     parser.add_argument("model", nargs="?", metavar="MODEL", help=text)

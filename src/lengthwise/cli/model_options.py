@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from lengthwise.cli.options import Parser, add_computing, add_task_options, add_trust, number, whole, whole_from
+from lengthwise.cli.options import (
+    Parser,
+    a_size,
+    add_computing,
+    add_task_options,
+    add_trust,
+    add_yes,
+    number,
+    whole_from,
+)
 
 
 def check(parser: Parser) -> None:
@@ -21,11 +30,14 @@ def check(parser: Parser) -> None:
 
     To check chains of thought that you have, give --data a JSONL file of records with messages, prompt and completion,
     or states: which windows settle a step, which lines contradict each other and, with --test-data, which windows of a
-    test file are not shown (docs/thoughts.md).
+    test file are not shown (docs/how-to/thoughts.md).
     """
     add_task_options(parser)
     parser.add("--formulation FILE", "your own layout of reasoning steps, .py or .jsonl")
-    parser.flag("--repair", "search marks, columns and pointers that make a layout of steps local (docs/locality.md)")
+    parser.flag(
+        "--repair",
+        "search marks, columns and pointers that make a layout of steps local (docs/explanation/locality.md)",
+    )
     parser.add("--split RULE", "chains of thought: lines (default) or a regular expression between two steps")
     parser.add("--tokenise RULE", "chains of thought: words (default), characters, or an expression for one token")
     parser.add("--test-data FILE", "chains of thought: list the windows of this file that --data does not show")
@@ -36,14 +48,13 @@ def check(parser: Parser) -> None:
     parser.add_argument(
         "--model", action="append", metavar="SPEC", help="another model, such as lstm or ssm:negative=true; repeatable"
     )
-    parser.add(
-        "--train-size N", "train on sizes up to N (default: 20, or a third of a task that ends early)", whole_from(1)
-    )
-    parser.add("--test-size N", "use on sizes up to N (default: 3 x training size)", whole)
+    parser.add("--train-size N", "train on sizes up to N (default: 20, or a third of a task that ends early)", a_size)
+    parser.add("--test-size N", "use on sizes up to N (default: 3 x training size)", a_size)
     parser.add("--items N", "planned training items, for coverage (default: the preset's steps x batch)", whole_from(1))
     parser.flag("--decoder", "treat a layout of steps as text of a causal decoder, which sees everything before")
-    parser.add("--program FILE", "check your own C-RASP program against the task (docs/programs.md)")
+    parser.add("--program FILE", "check your own C-RASP program against the task (docs/explanation/programs.md)")
     parser.flag("--explain", "show every opinion: the models it covers, its assumptions, its source")
+    add_yes(parser)
     parser.add("--against STUDY", "compare predictions with the measurements of a study")
     parser.add_figure("with a layout of steps: draw one instance as a graph: .svg, .png or .html")
     parser.add_output("--page", (".html",), "with a layout of steps: the graph and its table as one HTML page")
@@ -69,8 +80,8 @@ def forecast(parser: Parser) -> None:
     )
     parser.add("--position SPEC", "the encoding (default: none; for a trained model its own)")
     parser.add("--model SPEC", "before training: a model that is not our Transformer, such as lstm")
-    parser.add("--train-size N", "trained on sizes up to N (default: 20; for a run its own)", whole_from(1))
-    parser.add("--seen N", "measure the trained model TASK up to size N, and predict beyond", whole_from(1))
+    parser.add("--train-size N", "trained on sizes up to N (default: 20; for a run its own)", a_size)
+    parser.add("--seen N", "measure the trained model TASK up to size N, and predict beyond", a_size)
     parser.flag("--check", "with --seen: measure beyond as well, and score the forecast")
     parser.add("--unlabelled FILE", 'with --seen: a JSONL file of inputs without answers, {"input": "3 1 2"}')
     parser.add("--items N", "with --seen: test items per size (default: 100)", whole_from(1))
@@ -91,10 +102,8 @@ def advise(parser: Parser) -> None:
     --evaluate shows how good such advice is: every task of the atlas is advised from the other tasks.
     """
     add_task_options(parser)
-    parser.add(
-        "--train-size N", "train on sizes up to N (default: 20, or a third of a task that ends early)", whole_from(1)
-    )
-    parser.add("--test-size N", "use on sizes up to N (default: 3 x training size)", whole_from(1))
+    parser.add("--train-size N", "train on sizes up to N (default: 20, or a third of a task that ends early)", a_size)
+    parser.add("--test-size N", "use on sizes up to N (default: 3 x training size)", a_size)
     parser.add("--atlas FILE", "take measured runs from this file (default: the package's own)")
     parser.flag("--evaluate", "score advice on the tasks of the atlas, compared with other rules")
     parser.seed_help = ""
@@ -108,16 +117,16 @@ def measure(parser: Parser) -> None:
     rope:scaling=yarn,factor=3. `--list-probes` lists what can be measured. To measure your own network that was trained
     elsewhere, give my.py::build with --task: `build` returns the network.
 
-    To measure a transformers model that was trained on the symbols of a task, use --tokens to say which of its tokens
+    To measure a transformers model that was trained on a task's symbols, use --tokens to say which of its tokens
     they are: a JSON file {"<bos>": 0, "<sep>": 3, "<eos>": 2, "a": 5, …}, `tokenizer`, or my.py::adapter
-    (docs/hub-models.md).
+    (docs/how-to/hub-models.md).
 
     A language model (a Hub folder or GGUF file with a tokenizer, or a server) is asked by prompt: `lengthwise measure
     model.gguf --task sort --sizes 2-64`. Prompts and answers are saved below measured/; run the same command again to
     resume.
 
     --rope extends the context of a model with RoPE; repeat it to compare scalings: `lengthwise measure model.gguf
-    --task needle --rope none --rope linear:factor=4 --rope yarn:factor=4 --text book.txt`. See docs/context.md.
+    --task needle --rope none --rope linear:factor=4 --rope yarn:factor=4 --text book.txt`. See docs/how-to/context.md.
     """
     what = "a run, a Hub folder, a GGUF file, openai:URL,model=NAME, or my.py::build"
     parser.add_argument("subject", nargs="?", metavar="SUBJECT", help=what)
@@ -130,9 +139,9 @@ def measure(parser: Parser) -> None:
         help="what to measure, such as ladder:items=200; repeatable (default: curve)",
     )
     parser.flag("--list-probes", "list the probes")
-    parser.add("--test-size N", "measure at every size up to N (default: the run's own test size)", whole_from(1))
+    parser.add("--test-size N", "measure at every size up to N (default: the run's own test size)", a_size)
     parser.add("--sizes N,N,…", "measure at these sizes instead, such as 10,20,60 or 2-64 (by prompt: 2,4,8 … 64)")
-    parser.add("--train-size N", "for a model from elsewhere: the size it was trained to", whole_from(1))
+    parser.add("--train-size N", "for a model from elsewhere: the size it was trained to", a_size)
     parser.add("--tokens MAP", "for a transformers model: its tokens for the symbols (map.json, tokenizer, my.py::f)")
     parser.add("--items N", "test items per size (default: 200; by prompt: 100)", whole_from(1))
     parser.add("--position SPEC", "run the model with this encoding instead of its own")
@@ -160,7 +169,8 @@ def _add_prompt_options(group: argparse._ArgumentGroup) -> None:
     add("--shots", type=whole_from(0), metavar="N", help="worked examples before each question (default: 3)")
     add("--chat", action="store_true", help="use the chat template (default if the model has one)")
     add("--plain", action="store_true", help="use plain text without a chat template")
-    add("--template", metavar="FILE", help="how to write a question: a template, or my.py::Class (docs/prompts.md)")
+    words = "how to write a question: a template, or my.py::Class (docs/how-to/prompts.md)"
+    add("--template", metavar="FILE", help=words)
     add("--budget", type=whole_from(1), metavar="N", help="maximum tokens per answer (default: enough for a right one)")
     add("--reasoning", type=whole_from(0), metavar="N", help="tokens to think before the answer (default: 0)")
     add("--folder", metavar="DIR", help="where to save prompts and answers (default: measured)")
@@ -194,7 +204,7 @@ def inspect(parser: Parser) -> None:
     parser.add("--task TASK", "run it on items of this task, whose symbols are its own or those of --tokens")
     parser.add("--tokens MAP", "for a transformers model: its tokens for the symbols of --task, as in measure")
     parser.add("--data FILE", 'run it on a JSONL file: {"tokens": […]}, {"text": …} or {"input": …}')
-    parser.add("--size N", "size of the items (default: the largest it was trained on)", whole_from(1))
+    parser.add("--size N", "size of the items (default: the largest it was trained on)", a_size)
     parser.add("--items N", "number of sequences (default: 8; 2 for over 20 million parameters)", whole_from(1))
     parser.add("--probes PROBES", "run only these probes, separated by commas, such as layers,margins:items=4")
     parser.add_output("--page", (".html",), "also write everything as one HTML page")

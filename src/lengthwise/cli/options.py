@@ -12,9 +12,11 @@ from typing import Any, NoReturn
 
 from lengthwise.cli.output import width, wrapped
 from lengthwise.errors import UsageError
+from lengthwise.limits import LARGEST, MOST_COUNT, MOST_SIZE, shown_count
 from lengthwise.outputs import check_output
 
 _SIZE_RULES = ("input length", "answer length")
+_LONGEST = 40  # characters of an argument that a complaint repeats
 _SUFFIXES = {"k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
 
 
@@ -60,7 +62,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         if message.startswith("unrecognized arguments: "):
-            message = self._unknown(message.removeprefix("unrecognized arguments: ").split()[0])
+            message = self._unknown(next(iter(message.removeprefix("unrecognized arguments: ").split()), ""))
         message = message.removeprefix("argument ").replace(": expected one argument", " needs a value after it")
         message = re.sub(r"^(--[\w-]+): (?=is |lies )", r"\1 ", message)  # the types below
         raise UsageError(message.replace(": not allowed with argument ", " excludes "))
@@ -91,21 +93,30 @@ class _Formatter(argparse.HelpFormatter):
 def whole(text: str) -> int:
     """A whole number, for argparse."""
     try:
-        return int(text)
+        value = int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        shown = repr(text) if len(text) <= _LONGEST else f"{text[:_LONGEST]!r}… of {len(text):,} characters"
+        raise argparse.ArgumentTypeError(f"{shown} is not a whole number") from None
+    if abs(value) > LARGEST:
+        raise argparse.ArgumentTypeError(f"is a whole number of 64 bits, not {shown_count(value)}")
+    return value
 
 
-def whole_from(least: int) -> Callable[[str], int]:
-    """A whole number that is not below the least that makes sense, for argparse."""
+def whole_from(least: int, most: int = MOST_COUNT) -> Callable[[str], int]:
+    """A whole number between the least that makes sense and the most that a machine can hold, for argparse."""
 
     def read(text: str) -> int:
         value = whole(text)
         if value < least:
             raise argparse.ArgumentTypeError(f"is at least {least}, not {value}")
+        if value > most:
+            raise argparse.ArgumentTypeError(f"is at most {most:,}, not {shown_count(value)}")
         return value
 
     return read
+
+
+a_size = whole_from(1, MOST_SIZE)
 
 
 def one_of(*names: str) -> Callable[[str], str]:
@@ -125,6 +136,18 @@ def above_0(text: str) -> float:
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"is a number above 0, not {value:g}")
     return value
+
+
+def above_0_to(most: float) -> Callable[[str], float]:
+    """A number above 0 that is not beyond what can be done, for argparse."""
+
+    def read(text: str) -> float:
+        value = above_0(text)
+        if value > most:
+            raise argparse.ArgumentTypeError(f"is at most {most:g}, not {value:g}")
+        return value
+
+    return read
 
 
 def number(text: str) -> float:
@@ -164,6 +187,12 @@ def _float(text: str) -> float:
 def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
     """The option that lets stored data name Python files; `cli.main` acts on it."""
     parser.add_argument("--trust", action="store_true", help=f"run the Python files that {what} names")
+
+
+def add_yes(parser: argparse.ArgumentParser) -> None:
+    """The option that lifts the limits on memory and time; `cli.main` acts on it."""
+    words = "start even if it seems to need more memory or time than the limits allow"
+    parser.add_argument("--yes", action="store_true", help=words)
 
 
 def add_computing(parser: Parser, measures: bool = True) -> None:

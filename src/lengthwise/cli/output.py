@@ -14,6 +14,7 @@ from lengthwise.errors import UsageError
 
 SCHEMA = 1
 _LABEL = 12
+_SENTENCE = 1_000  # characters
 
 
 def width() -> int:
@@ -22,8 +23,11 @@ def width() -> int:
 
 
 def complain(message: str) -> None:
-    """One sentence on stderr."""
-    print(f"lengthwise: {' '.join(message.split())}", file=sys.stderr)
+    """One sentence on stderr, without the middle of one that repeats a very long argument."""
+    message = " ".join(message.split())
+    if len(message) > _SENTENCE:
+        message = f"{message[: _SENTENCE // 2]} … {message[-_SENTENCE // 2 :]}"
+    print(f"lengthwise: {message}", file=sys.stderr)
 
 
 def narrate(message: str, quiet: bool) -> None:

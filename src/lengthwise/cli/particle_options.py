@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from lengthwise.cli.options import Parser, above_0, number, one_of, whole, whole_from
+from lengthwise.cli.options import Parser, above_0, above_0_to, add_yes, number, one_of, whole, whole_from
 
 _DYNAMICS, _ALL_DYNAMICS = one_of("sa", "usa"), one_of("sa", "usa", "kuramoto")
 _SHOW = one_of("pairs", "one", "clusters")
+_moment = above_0_to(1e6)
 
 
 def particles(parser: Parser) -> None:
@@ -22,11 +23,11 @@ def particles(parser: Parser) -> None:
     A start from a file has one token per row: an array .npy [n, d], comma-separated numbers (.csv), or one list of
     numbers per line (.jsonl). A file of frequencies has one number per row.
     """
-    parser.add("--n N", "how many tokens (64)", whole_from(1))
-    parser.add("--d D", "in how many dimensions (3; kuramoto: 2); 2 is a circle", whole_from(2))
+    parser.add("--n N", "how many tokens (64)", whole_from(1, 1_000_000))
+    parser.add("--d D", "in how many dimensions (3; kuramoto: 2); 2 is a circle", whole_from(2, 1_000_000))
     parser.add("--dynamics NAME", "sa, usa or kuramoto (sa)", _ALL_DYNAMICS, default="sa")
     parser.add("--beta B", "the inverse temperature of attention (9)")
-    parser.add("--heads H", "how many heads, whose velocities add up (1)", whole_from(1))
+    parser.add("--heads H", "how many heads, whose velocities add up (1)", whole_from(1, 1000))
     parser.add("--start START", "uniform, orthogonal, caps, hemisphere or a file (uniform)", default="uniform")
     parser.add("--caps K", "with --start caps: how many (3)", whole)
     parser.add("--spread A", "with --start caps: their radius in radians (0.2)", number)
@@ -38,9 +39,10 @@ def particles(parser: Parser) -> None:
     parser.add("--width W", "kuramoto: half width, deviation or half range of F (0.5)", above_0)
     parser.add("--noise D", "diffusion, in squared radians per unit of time (0)", number, default=0.0)
     parser.add("--step H", "with --noise: the step (halved until it makes no difference)", above_0)
-    parser.add("--time T", "how long (40)", above_0, default=40.0)
-    parser.add("--frames N", "at how many moments to look (120)", whole_from(2), default=120)
+    parser.add("--time T", "how long (40)", _moment, default=40.0)
+    parser.add("--frames N", "at how many moments to look (120)", whole_from(2, 1_000_000), default=120)
     parser.add("--tolerance E", "error that a step may add, in radians (1e-8)", number, default=1e-8)
+    add_yes(parser)
     parser.add_output("--page", (".html",), "write the interactive picture as one HTML page")
     parser.add_output("--gif", (".gif",), "write a film as .gif")
     parser.add_output("--video", (".mp4",), "write a film as .mp4, which needs ffmpeg")
@@ -55,15 +57,16 @@ def particles_phases(parser: Parser) -> None:
     as a table of that share, and below it where the line predicts when the tokens gather.
     """
     parser.add("--d LIST", "the dimensions (2,8,32,128,512)", default="2,8,32,128,512")
-    parser.add("--n N", "how many tokens (32)", whole_from(2), default=32)
-    parser.add("--starts N", "how many starts are averaged (24)", whole_from(1), default=24)
+    parser.add("--n N", "how many tokens (32)", whole_from(2, 100_000), default=32)
+    parser.add("--starts N", "how many starts are averaged (24)", whole_from(1, 1_000_000), default=24)
     parser.add("--most-beta B", "beta goes from 0 to this (9)", above_0, default=9.0)
-    parser.add("--betas N", "at how many values of beta (37)", whole_from(2), default=37)
-    parser.add("--time T", "how long (30)", above_0, default=30.0)
-    parser.add("--frames N", "at how many moments to look (61)", whole_from(2), default=61)
+    parser.add("--betas N", "at how many values of beta (37)", whole_from(2, 1_000_000), default=37)
+    parser.add("--time T", "how long (30)", _moment, default=30.0)
+    parser.add("--frames N", "at how many moments to look (61)", whole_from(2, 1_000_000), default=61)
     parser.add("--dynamics NAME", "sa or usa (sa)", _DYNAMICS, default="sa")
     parser.add("--delta D", "how near 1 an inner product must be (0.001)", number, default=1e-3)
     parser.add("--show WHAT", "pairs, one (all tokens in one cluster) or clusters (pairs)", _SHOW, default="pairs")
+    add_yes(parser)
     parser.add_figure()
     parser.add_output("--out", (".csv",), "write the rows as .csv")
 
@@ -76,14 +79,15 @@ def particles_density(parser: Parser) -> None:
 
     It counts the peaks over time, and compares them with the wave that grows fastest according to linear theory; on the
     circle its crests are about the number of clusters that appear first. --figure draws the density over angle and
-    time. The scheme keeps mass and never makes a density negative; docs/theorems-particles.md has its orders.
+    time. The scheme keeps mass and never makes a density negative; docs/explanation/theorems-particles.md has its
+    orders.
     """
     parser.add("--d D", "2, a circle, or 3, a sphere (2)", whole, default=2)
     parser.add("--beta B", "the inverse temperature of attention (9)", number, default=9.0)
     parser.add("--dynamics NAME", "sa or usa (sa)", _DYNAMICS, default="sa")
     parser.add("--noise A", "disturbance of the start, a share of it (0.01; sphere 0.05)", number)
     parser.add("--time T", f"how long ({GROWTHS} over the rate of the fastest wave)", above_0)
-    parser.add("--frames N", "at how many moments to look (121)", whole_from(2), default=121)
+    parser.add("--frames N", "at how many moments to look (121)", whole_from(2, 1_000_000), default=121)
     parser.add("--cells N", f"with --d 2: cells of the circle ({CELLS})", whole)
     parser.add("--level N", f"with --d 3: 10 * 4^N + 2 cells of the sphere ({LEVEL})", whole)
     parser.add_figure()

@@ -1,8 +1,8 @@
-"""What `study` and its commands, and `report`, take."""
+"""What `study` and its commands, `report` and `view` take."""
 
 from __future__ import annotations
 
-from lengthwise.cli.options import Parser, above_0, add_computing, add_trust, whole
+from lengthwise.cli.options import Parser, above_0, add_computing, add_trust, add_yes, whole, whole_from
 
 MEASURES = {
     "reach": "reach, in sizes",
@@ -26,6 +26,7 @@ def study(parser: Parser) -> None:
     parser.add("--preset NAME", "a variant of the study, such as small or full (default: its first)")
     parser.add("--seeds N", "number of seeds instead of the study's own; raise it to add seeds", whole)
     parser.flag("--dry-run", "print the number of runs, the time they may take and the first few")
+    add_yes(parser)
     parser.add("--folder DIR", "where to save the study (default: runs/NAME)")
     parser.add(
         "--executor SPEC", "local:workers=4, ray:gpus=0.25, slurm:gres=gpu:1, … (default: local)", default="local"
@@ -114,4 +115,21 @@ def report(parser: Parser) -> None:
     )
     parser.add("--figures DIR", "also write every figure as SVG, PNG and PDF to this folder")
     add_trust(parser, "the study")
+    parser.seed_help = ""
+
+
+def view(parser: Parser) -> None:
+    """Watch runs and studies on a local page: progress, losses and curves as they grow, and any record.
+
+    The command prints the address of the page and answers until you press Ctrl-C. It only reads: you can start and stop
+    it while studies run. Only this machine can open the page, and only with the token in the address.
+
+    `--bundle DIR` writes the page as static files instead. Open DIR/index.html in a browser; it needs no server.
+    """
+    parser.add_argument(
+        "folder", nargs="?", metavar="FOLDER", help="a folder of runs, a study or a run (default: runs)"
+    )
+    parser.add("--port N", "the port to listen on (default: a free one)", whole_from(1))
+    parser.flag("--open", "open the page in your browser")
+    parser.add("--bundle DIR", "write the page as static files to this folder, and start no server")
     parser.seed_help = ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lengthwise.cli.options import Parser, add_task_options, add_trust, whole, whole_from
+from lengthwise.cli.options import Parser, a_size, add_task_options, add_trust, whole_from
+from lengthwise.limits import MOST_SIZE
 
 
 def shift(parser: Parser) -> None:
@@ -24,7 +25,7 @@ def shift(parser: Parser) -> None:
     add("--from", dest="from_sizes", metavar="SIZES", help="with a task: the training size or sizes, such as 5-10")
     add("--to", dest="to_sizes", metavar="SIZES", help="with a task: the size or sizes to compare with")
     parser.flag("--ladder", "with a task: every level of its ladder, each against training")
-    parser.add("--train-size N", "with --ladder: the largest training size", whole)
+    parser.add("--train-size N", "with --ladder: the largest training size", a_size)
     parser.add("--metric SPEC", "distance between two trajectories (default: features)", default="features")
     parser.add("--method NAME", "how to compute the distance (default: auto, chosen and reported)")
     parser.add("--items N", "with a task: trajectories per sample or level (default: 200)", whole_from(2))
@@ -37,8 +38,8 @@ def shift(parser: Parser) -> None:
 def tasks(parser: Parser) -> None:
     """List the tasks with one line each, or show one: what is known about it, and worked examples."""
     add_task_options(parser)
-    parser.add("--show N", "print N worked examples (default: 0)", whole_from(0), default=0)
-    parser.add("--size N", "size of the examples (default: a small one)", whole)
+    parser.add("--show N", "print N worked examples (default: 0)", whole_from(0, 10_000), default=0)
+    parser.add("--size N", "size of the examples (default: a small one)", whole_from(0, MOST_SIZE))
 
 
 def positions(parser: Parser) -> None:
@@ -49,7 +50,7 @@ def positions(parser: Parser) -> None:
     """
     text = "an encoding, with settings and wrappers, such as rope:base=500000+randomized"
     parser.add_argument("position", nargs="?", metavar="POSITION", help=text)
-    parser.add("--show N", "number of distances to show (default: 8)", whole_from(1), default=8)
+    parser.add("--show N", "number of distances to show (default: 8)", whole_from(1, 10_000), default=8)
     parser.add(
         "--trained N", "training length that it is built for, in tokens (default: 64)", whole_from(2), default=64
     )

@@ -7,15 +7,18 @@ from collections.abc import Mapping
 
 from lengthwise.cli.options import (
     Parser,
+    a_size,
     add_computing,
     add_formulation,
     add_task_options,
     add_trust,
+    add_yes,
     number,
     one_of,
     whole,
     whole_from,
 )
+from lengthwise.limits import MOST_SEEDS
 from lengthwise.models.architecture import Architecture
 from lengthwise.models.named import MODEL_WORDS
 from lengthwise.registry import SettingField, settings_of
@@ -46,12 +49,10 @@ def train(parser: Parser) -> None:
     parser.add("--model SPEC", MODEL_WORDS)
     parser.add("--position SPEC", model.pop("position").words)
     parser.add_argument("--from", dest="start", metavar="RUN", help=START_WORDS)
-    parser.add(
-        "--train-size N", "train on sizes up to N (default: 20; less for tasks that end below 60)", whole_from(1)
-    )
-    parser.add("--test-size N", "measure at every size up to N (default: 3 x training size)", whole_from(1))
+    parser.add("--train-size N", "train on sizes up to N (default: 20; less for tasks that end below 60)", a_size)
+    parser.add("--test-size N", "measure at every size up to N (default: 3 x training size)", a_size)
     parser.add("--items N", "test items per size (default: 200)", whole_from(1), default=200)
-    parser.add("--seeds N", "train N seeds, starting from --seed (default: 1)", whole_from(1), default=1)
+    parser.add("--seeds N", "train N seeds, starting from --seed (default: 1)", whole_from(1, MOST_SEEDS), default=1)
     parser.add("--keep SHARE", "with --seeds: keep seeds with at least this exact match in range", number)
     parser.add("--select WHAT", "select inside the training range among recipes, encodings or recipes,encodings")
     parser.add_argument(
@@ -59,9 +60,10 @@ def train(parser: Parser) -> None:
     )
     parser.add("--folder DIR", "where to save the run (default: below runs/)")
     parser.add_figure("write the curve to this .svg, .png or .html file")
-    parser.add("--threads N", "torch threads (default: 1, best for small models)", whole_from(1), default=1)
+    parser.add("--threads N", "torch threads (default: 1, best for small models)", whole_from(1, 1024), default=1)
     add_computing(parser, measures=False)
     parser.flag("--dry-run", "print the resolved plan and stop")
+    add_yes(parser)
     _add_settings(parser, "model settings (default: the task's preset)", model)
     _add_settings(parser, "training settings (default: the task's preset)", training)
 
@@ -86,13 +88,14 @@ def train_length(parser: Parser) -> None:
     parser.add(
         "--sizes LIST", "training lengths to try, in increasing order (default: 8,16,32,64)", default="8,16,32,64"
     )
-    parser.add("--seeds N", "number of seeds per training length (default: 3)", whole_from(1), default=3)
+    parser.add("--seeds N", "number of seeds per training length (default: 3)", whole_from(1, MOST_SEEDS), default=3)
     parser.add("--minutes M", "budget: start no run after M minutes (default: 30)", number, default=30.0)
     parser.add("--position SPEC", "position encoding of all tasks (default: the one of each task's theory)")
     parser.add("--steps N", "training steps per run (default: the task's preset)", whole_from(1))
     parser.add("--folder DIR", "where to save the runs (default: runs/train-length-FAMILY)")
     parser.add("--executor SPEC", "local:workers=4, … (default: local)", default="local")
     parser.flag("--dry-run", "print the number of runs and the time they may take, and stop")
+    add_yes(parser)
     parser.flag("--no-report", "do not write the report at the end")
     add_computing(parser, measures=False)
     add_trust(parser, "the folder")

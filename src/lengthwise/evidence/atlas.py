@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import importlib.resources
 import json
-import zlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -15,6 +14,7 @@ from lengthwise.errors import UsageError
 from lengthwise.evidence.task_facts import Group, Outcome, TaskFacts
 from lengthwise.files import replace_file
 from lengthwise.integrity import is_sealed, sealed
+from lengthwise.reading import read_packed_json
 from lengthwise.records import Table, columns
 from lengthwise.registry import nearest
 
@@ -150,11 +150,9 @@ def load_atlas(path: str | Path | None = None) -> Atlas:
     own = SHIPPED.get("atlas" if path is None else str(path))
     where = Path(path) if path and not own else importlib.resources.files("lengthwise.evidence") / "data" / str(own)
     try:
-        content = json.loads(gzip.decompress(where.read_bytes()))
-    except (gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
-        raise UsageError(f"the atlas {where} is damaged, it is not compressed JSON: {_again(own)}") from error
-    except OSError as error:
-        raise UsageError(f"the atlas {where} cannot be read: {error.strerror or error}") from error
+        content = read_packed_json(str(where))
+    except UsageError as error:
+        raise UsageError(f"the atlas is damaged or missing, {error}: {_again(own)}") from None
     if not isinstance(content, dict) or not is_sealed(content):
         raise UsageError(f"the atlas {where} is damaged, its checksum differs: {_again(own)}")
     if content.get("schema") != SCHEMA:

@@ -19,7 +19,7 @@ from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.brackets import brackets_of
 from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.tasks.sizes import name_of
+from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
 
 FILE = "search_layers.json"
@@ -35,7 +35,7 @@ explain(
         "layers.trained_so": "the models of {study}, trained up to size {size}; other training may do better",
         "layers.silent": "says nothing at {silent} of {levels} levels and encodings, and is contradicted at "
         "{contradicted}",
-        "layers.not_studied": "no study that ships with the package trained this task with these settings by layers",
+        "layers.not_studied": "no study that ships with the package trained this task with these brackets by layers",
     }
 )
 
@@ -107,7 +107,7 @@ def layer_claims(task: Task, titles: Mapping[str, str], study: LayersStudy | Non
     if not sizes or brackets_of(task, sizes[0]) is None:
         return []
     study = shipped_layers() if study is None else study
-    rows = [row for row in study.rows if row.task == name_of(task)]
+    rows = [row for row in study.rows if _alike(task, row)]
     if not rows:
         missing = (Assumption("layers.not_studied", "violated"),)
         return [Claim(UNMEASURED, None, "", "measured", "unknown", None, missing)]
@@ -117,11 +117,17 @@ def layer_claims(task: Task, titles: Mapping[str, str], study: LayersStudy | Non
     return [*found, *(_judged(key, titles[key], rows, study) for key in keys)]
 
 
+def _alike(task: Task, row: LayersReached) -> bool:
+    """Whether a row is about the same problem with the same brackets; labels and levels of a ladder may differ."""
+    studied = tasks.make(row.task)
+    return type(studied) is type(task) and brackets_of(studied, row.size) == brackets_of(task, row.size)
+
+
 def _of_encoding(rows: Sequence[LayersReached], study: LayersStudy) -> list[Claim]:
     inside = [row for row in rows if row.in_range]
     beyond = sorted((row for row in rows if not row.in_range), key=lambda row: row.size)
     rests = _rests(study, inside)
-    source = Reference(study.study, "thresholds of layers, docs/search54.md")
+    source = Reference(study.study, "thresholds of layers, docs/findings/search54.md")
     about = {"position": rows[0].position, "percent": study.percent, "runs": study.runs, "seeds": study.seeds}
     claims = []
     for row in inside:
@@ -149,7 +155,7 @@ def _judged(key: str, title: str, rows: Sequence[LayersReached], study: LayersSt
     silent = Assumption("layers.silent", "checked", {**count, "levels": len(said)})
     rests = (silent, *_rests(study, [row for row in rows if row.in_range]))
     evidence = {"prediction": title, "predicted": key, **count}
-    source = Reference(study.study, "thresholds of layers, docs/search54.md")
+    source = Reference(study.study, "thresholds of layers, docs/findings/search54.md")
     return Claim(JUDGED, count["agrees"], unit, "measured", status, None, rests, source, evidence)
 
 
@@ -160,5 +166,5 @@ def _rests(study: LayersStudy, inside: Sequence[LayersReached]) -> tuple[Assumpt
 
 
 def _plain(row: LayersReached) -> dict[str, Any]:
-    own = ("size", "nesting", "layers", "tokens", "solved", "solving", "judged")
+    own = ("task", "size", "nesting", "layers", "tokens", "solved", "solving", "judged")
     return {name: getattr(row, name) for name in own}

@@ -27,7 +27,7 @@ class TaskFacts:
     readout         "tag" (a label at every prefix), "answer" (one symbol), "sequence" (several) or "number"
     answer_length   answer tokens per unit of size at large sizes; 0 where the answer does not grow
     memory          last symbols that settle every answer of a regular language; 0 where no number does, None where it
-                    is not known (docs/horizons.md)
+                    is not known (docs/explanation/horizons.md)
     """
 
     oracle_class: OracleClass

@@ -52,13 +52,13 @@ explain(
         "advise.any": "tasks of any kind",
         "advise.share": "{alike} that hold with {design} at {multiple:.2g} times the training size",
         "advise.use": "Use {design}. Measured: {held} of {tasks} {alike} hold with it at {multiple:.2g} times the "
-        "training size ({runs} runs). Theory: {verdict}.",
+        "training size (runs: {runs}). Theory: {verdict}.",
         "advise.by_theory": "Use {design}. Theory: {verdict}. The atlas has no similar task with it at "
         "{multiple:.2g} times the training size.",
         "advise.none_holds": "Nothing is likely to hold. With the best, {design}, {held} of {tasks} {alike} "
-        "do at {multiple:.2g} times the training size ({runs} runs). Theory: {verdict}.",
+        "do at {multiple:.2g} times the training size (runs: {runs}). Theory: {verdict}.",
         "advise.of_encodings": "Of the encodings of a Transformer {design} comes first: {held} of {tasks} {alike} hold "
-        "with it ({runs} runs). Theory: {verdict}.",
+        "with it (runs: {runs}). Theory: {verdict}.",
         "advise.nothing": "There is no evidence: theory does not decide, and the atlas has no similar task at "
         "{multiple:.2g} times the training size.",
         "advise.other_size": "what the atlas shows at a multiple of the training sizes {first} to {last} carries over "

@@ -8,8 +8,8 @@ function. An outcome y is left out of the interval of level 1 - a when
 
 both scores being those without b. With one run per task, and forecasts that were fixed beforehand, this is the rank
 ceil((n + 1)(1 - a)). With n < 1 / a - 1 nothing is ever left out: there is no interval, and none is given. The true
-outcome is left out with probability at most 2 a, whatever the distribution (proved in docs/forecast.md); in practice it
-is close to a, and `lengthwise forecast --evaluate` measures how close.
+outcome is left out with probability at most 2 a, whatever the distribution (proved in docs/how-to/forecast.md); in
+practice it is close to a, and `lengthwise forecast --evaluate` measures how close.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def _at(cases: Cases, feature: str, horizon: int) -> NDArray:
 
 
 def matrix(cases: Cases, known: Cases, features: Sequence[str], horizon: int) -> Floats:
-    """The columns of a regression, [cases, 1 + columns]: 1, a column for each text that known cases have, and for each
+    """A regression's columns, [cases, 1 + columns]: 1, a column for each text that known cases have, and for each
     number its value (0 where it is missing) and whether it is missing."""
     columns = [np.ones(len(cases))]
     for name in features:

@@ -14,10 +14,8 @@ transport    with a the accuracy on known items and W the exact Wasserstein-1 di
 from __future__ import annotations
 
 import bisect
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +28,7 @@ from lengthwise.probes.curve.standard import wilson
 from lengthwise.probes.probe import Context, ask
 from lengthwise.probes.signals import ITEMS as BY_ITEM
 from lengthwise.probes.signals import SignalsProbe
+from lengthwise.reading import parse_json, read_lines
 from lengthwise.records import Assumption, Claim, Interval, Record, Reference, Table, columns
 from lengthwise.seeds import Draws, Floats, Ints
 from lengthwise.tasks.batch import Samples
@@ -59,7 +58,7 @@ explain(
 
 @dataclass(frozen=True, eq=False)
 class UnlabelledInputs(Task):
-    """Inputs from a file in the place of the items of a task: item i of a size is the i-th input of that size. Its
+    """Inputs from a file in place of a task's items: item i at a size is the i-th input of that size. Its
     answers are made up, of the right length, and mean nothing."""
 
     base: Task
@@ -140,17 +139,13 @@ def _split(text: str, symbols: dict[str, int]) -> list[str]:
 
 def _lines(path: str) -> list[tuple[str, Any]]:
     """The inputs of a JSONL file, each with the place where it stands."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     found = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in read_lines(path):
         if not line.strip():
             continue
         try:
-            content = json.loads(line)
-        except json.JSONDecodeError:
+            content = parse_json(line)
+        except ValueError:
             content = None
         if not isinstance(content, dict) or not isinstance(content.get("input"), str | list):
             raise UsageError(f'{path}, line {number}: a line is an object such as {{"input": "3 1 2"}}')

@@ -1,9 +1,9 @@
 """A report on attention weights: how much each key receives, how spread out rows are, and which keys are hubs.
 
 `lipschitz_claim` says how fast weights can change with scores: softmax(·/ε) is 1/(2ε)-Lipschitz in l2 (statement 1 of
-docs/attention.md), and so is the plan of `sinkhorn` in the Frobenius norm, for every τ (statement 2). Row i of
-`sinkhorn_prefixes` is a row of such a plan: 1/(2ε) from the scores of its prefix to that row, √n/(2ε) from all scores
-to all rows.
+docs/explanation/attention.md), and so is the plan of `sinkhorn` in the Frobenius norm, for every τ (statement 2). Row i
+of `sinkhorn_prefixes` is a row of such a plan: 1/(2ε) from the scores of its prefix to that row, √n/(2ε) from all
+scores to all rows.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def lipschitz_claim(epsilon: float, rule: Rule = "softmax") -> Claim:
         unit=units[rule],
         kind="proved",
         assumptions=(Assumption("attention.exact"),),
-        reference=Reference("docs/attention.md", place),
+        reference=Reference("docs/explanation/attention.md", place),
         evidence={
             "rule": rule,
             "epsilon": epsilon,

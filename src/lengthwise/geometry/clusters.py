@@ -11,7 +11,7 @@ margin               max over unit vectors w of min_i ⟨w, x_i⟩. Above 0, an 
                      (geshkovski2023, the lemma on cones in section 6)
 
 Functions take points [..., n, d], n points in d dimensions, and give a number for each configuration. What each one
-counts, what it does not, and the proofs: docs/geometry.md.
+counts, what it does not, and the proofs: docs/explanation/geometry.md.
 """
 
 from __future__ import annotations
@@ -357,7 +357,7 @@ def hemisphere(points: ArrayLike) -> Hemisphere:
 
     Any unit w is a proof from below and any convex combination of the points one from above; they meet at the point of
     the convex hull nearest to 0, which is found by non-negative least squares (lawson1974, chapter 23;
-    docs/geometry.md). The solver is not believed: both bounds are computed again from w and λ.
+    docs/explanation/geometry.md). The solver is not believed: both bounds are computed again from w and λ.
     """
     x = on_sphere(points)
     if x.ndim != 2:

@@ -11,7 +11,7 @@ length * rho_up * (psi_second - psi_first) / distance, rho_up being the density 
   kernel is positive definite, so E(m + dm) >= E(m) + sum dm_i Z_i / beta, whatever the step.
 
 Order 2 (linear reconstruction with the minmod limiter, Heun's rule) needs a ring of cells; mass and positivity hold as
-before, that the energy does not fall is tested and not proved. Measured orders: docs/theorems-particles.md.
+before, that the energy does not fall is tested and not proved. Measured orders: docs/explanation/theorems-particles.md.
 
 The cells of S^2 are the Voronoi cells of an icosahedron whose triangles are divided: hexagons and twelve pentagons of
 nearly equal sizes. A grid of longitudes and latitudes has cells that shrink towards the poles, which forces tiny steps

@@ -19,7 +19,7 @@ It stops on the error of optimality, ½ ‖c - ĉ‖₁ / n with ĉ the columns 
 left alone, so its result does not depend on its neighbours.
 
 A causal mask and τ = ∞ do not go together: the only lower triangular doubly stochastic matrix is the identity
-(docs/attention.md).
+(docs/explanation/attention.md).
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ the prefixes of a sequence are a family of n, with `active` lower triangular.
 memory. `Logarithms` forms one plan at a time, with the largest term taken out of every sum, and is right for scores of
 any size. Both do the same iteration, so which of them was used changes the result by rounding alone.
 
-The gradient (proved in docs/attention.md): let P = softmax_j(L_ij + G_j) be the plan at the optimum, c = Pᵀ1, and W̄
-the gradient of a loss with respect to P. Then the gradient with respect to L is what softmax gives for W̄_ij - u_j in
-place of W̄_ij, where u solves
+The gradient (proved in docs/explanation/attention.md): let P = softmax_j(L_ij + G_j) be the plan at the optimum,
+c = Pᵀ1, and W̄ the gradient of a loss with respect to P. Then the gradient with respect to L is what softmax gives for
+W̄_ij - u_j in place of W̄_ij, where u solves
 
     (diag(c) / κ - PᵀP) u = r,    r_j = Σ_i Z̄_ij,    Z̄_ij = P_ij (W̄_ij - Σ_k P_ik W̄_ik).
 

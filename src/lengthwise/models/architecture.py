@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import check_count
 from lengthwise.models.attention import Attention, attentions
 from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.model import Model
@@ -52,6 +53,7 @@ class Architecture(Model):
         for name in ("depth", "width", "heads", "mlp_ratio"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
+            check_count(getattr(self, name), name)
         if not (self.gain > 0 and math.isfinite(self.gain)):
             raise UsageError(f"gain is above 0, not {self.gain}")
         if self.width % self.heads:

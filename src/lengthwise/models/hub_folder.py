@@ -18,8 +18,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lengthwise.errors import UsageError
+from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.files import read_json
+from lengthwise.reading import open_file
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 _ADAPTER = "adapter_config.json"
@@ -41,6 +42,8 @@ _REFUSED = {
 _COMPUTED = re.compile(r"_?(attn|experts)_implementation\w*|use_kernels|kernel_config|_?kernels?")
 _KNOWN_WAYS = {"eager", "sdpa", "flex_attention", "flash_attention_2", "flash_attention_3", "grouped_mm", "batched_mm"}
 _NUMBER_TYPES = ("dtype", "torch_dtype")
+_LAYERS = re.compile(r"(n|num)_(hidden_|decoder_|encoder_)?(layers?|heads?|experts)|num_(attention|key_value)_heads")
+_MOST_LAYERS, _MOST = 1_000, 2**31 - 1
 
 
 def checked_config(folder: Path) -> dict[str, Any]:
@@ -52,6 +55,7 @@ def checked_config(folder: Path) -> dict[str, Any]:
     if (folder / _ADAPTER).exists():
         raise UsageError(f"{folder} holds an adapter ({_ADAPTER}); merge it into its base model and save that")
     found = _checked(config, folder / CONFIG)
+    _check_numbers(found, folder / CONFIG)
     return {key: value for key, value in found.items() if key not in _NUMBER_TYPES}
 
 
@@ -77,6 +81,19 @@ def inside(folder: Path, name: str) -> Path:
     if place.parent != home and not cached:
         raise UsageError(f"{path} leads out of its folder, to {place}; put the file itself there")
     return path
+
+
+@contextlib.contextmanager
+def in_one_sentence(path: Path, what: str = "could not be loaded") -> Iterator[None]:
+    """Whatever a stranger's files make a library raise, which no list covers, as a usage error. A panic of a library
+    in Rust is no Exception."""
+    try:
+        yield
+    except (LengthwiseError, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
+        raise
+    except BaseException as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise UsageError(f"{path} {what}: {said[:200]}") from error
 
 
 @contextlib.contextmanager
@@ -116,6 +133,15 @@ def _checked(value: Any, path: Path) -> Any:
     return {key: _checked(one, path) for key, one in value.items() if not _COMPUTED.fullmatch(key)}
 
 
+def _check_numbers(config: Mapping[str, Any], path: Path) -> None:
+    """Refuse what no model has, before a library builds it: layers by the million would take hours and all memory."""
+    for key, value in config.items():
+        if isinstance(value, dict):
+            _check_numbers(value, path)
+        elif type(value) is int and abs(value) > (_MOST_LAYERS if _LAYERS.fullmatch(key) else _MOST):
+            raise UsageError(f"{path} says that {key} is {value:,}, and no model has that")
+
+
 def _check_way(key: str, value: Any, path: Path) -> None:
     ways = list(value.values()) if isinstance(value, dict) else [value]
     for way in ways:
@@ -143,12 +169,9 @@ def _index(folder: Path) -> dict[str, str]:
 
 def _safetensors(path: Path) -> Path:
     """The path, if a file is there and begins as safetensors files do: the length of a header, and the header."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(_HEADER + 1)
-        size = path.stat().st_size
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+    with open_file(path) as file:
+        start = file.read(_HEADER + 1)
+        size = os.fstat(file.fileno()).st_size
     length = int.from_bytes(start[:_HEADER], "little")
     if start[_HEADER:] != b"{" or length > size - _HEADER:
         raise UsageError(f"{path} is not a whole safetensors file, whatever its name says")

@@ -20,7 +20,7 @@ import torch
 from lengthwise.errors import UsageError
 from lengthwise.interrupts import held_back
 from lengthwise.models.anatomy import check_finite
-from lengthwise.models.hub_folder import checked_config, staged, staged_folder
+from lengthwise.models.hub_folder import CONFIG, checked_config, in_one_sentence, staged, staged_folder, weight_files
 from lengthwise.models.layouts import (
     Weights,
     anatomy_of_bert,
@@ -31,6 +31,7 @@ from lengthwise.models.layouts import (
 )
 from lengthwise.models.parts import Anatomy
 from lengthwise.models.placed import placed
+from lengthwise.reading import open_file
 
 DECODERS = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma", "gpt_neox", "opt")
 ENCODERS = ("bert", "roberta", "xlm-roberta", "camembert")
@@ -39,6 +40,7 @@ DOUBLE_UP_TO = 300_000_000
 
 # Stored by some versions of transformers, and computed again from the config: masks, places and angles.
 _NO_WEIGHTS = (".position_ids", ".token_type_ids", ".attn.bias", ".attn.masked_bias", ".inv_freq")
+_PER_BYTE, _SPARE = 4, 1 << 26  # numbers that a model may have for each byte of its files, and besides
 _NAMED = 3  # weights that are named where many are missing
 
 
@@ -119,12 +121,29 @@ def check_supported(model_type: object, name: str) -> None:
 def _load_folder(folder: Path, config: dict[str, Any], loader: str) -> tuple[Any, tuple[tuple[str, str], ...]]:
     """The model of a checked config, by a loader of `transformers`, which is shown only what was checked."""
     with staged_folder(folder, config) as place:
+        with _silence(), in_one_sentence(folder):
+            _check_described(folder, place, loader)
         load = getattr(_transformers(), loader).from_pretrained
         return _load(folder, lambda: load(place, use_safetensors=True, **_plainly()))
 
 
+def _check_described(folder: Path, place: Path, loader: str) -> None:
+    """Refuse a config that describes far more numbers than its files hold, before they are made in memory: weights that
+    do not fit are drawn at random in the shapes of the config, and only then is it said that they do not."""
+    config = _transformers().AutoConfig.from_pretrained(place, local_files_only=True, trust_remote_code=False)
+    try:
+        with torch.device("meta"):
+            model = getattr(_transformers(), loader).from_config(config, attn_implementation="eager")
+        described = sum(one.numel() for one in (*model.parameters(), *model.buffers()))
+    except Exception:  # loading says what it is
+        return
+    held = sum(path.stat().st_size for path in weight_files(folder))
+    if described > _PER_BYTE * held + _SPARE:
+        raise UsageError(f"{folder / CONFIG} describes {described:,} numbers, and its weights are {held:,} bytes")
+
+
 def _load_gguf(path: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         if file.read(4) != b"GGUF":
             raise UsageError(f"{path} is not a GGUF file; a folder with config.json and safetensors would do as well")
     load = _transformers().AutoModelForCausalLM.from_pretrained
@@ -159,7 +178,7 @@ def _transformers() -> Any:
 def _load(path: Path, load: Callable[[], Any]) -> tuple[Any, tuple[tuple[str, str], ...]]:
     """The model, and the weights of the file that it has no place for. Weights that the file lacks would be drawn at
     random by transformers: that is refused, unless nothing here reads them."""
-    with _silence(), torch.random.fork_rng(devices=[]), _in_one_sentence(path):
+    with _silence(), torch.random.fork_rng(devices=[]), in_one_sentence(path):
         before = torch.random.get_rng_state()
         with held_back():
             model, info = load()
@@ -173,7 +192,7 @@ def _load(path: Path, load: Callable[[], Any]) -> tuple[Any, tuple[tuple[str, st
         )
     if drawn and not unread:
         raise UsageError(f"{path} is not complete: some weights of the model are drawn at random when it is loaded")
-    with _silence(), torch.inference_mode(), _in_one_sentence(path):
+    with _silence(), torch.inference_mode(), in_one_sentence(path):
         model.eval()(input_ids=torch.zeros(1, 2, dtype=torch.long))  # settings that do not fit show themselves here
     unused = sorted({key.split(".")[0] for key in info["unexpected_keys"] if not key.endswith(_NO_WEIGHTS)})
     return placed(model), tuple((name, "weights in the file that the model has no place for") for name in unused)
@@ -184,16 +203,6 @@ def _counted(missing: list[str], wrong: list[str]) -> str:
     names, what = (missing, "missing") if missing else (wrong, "of another shape")
     some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
     return f"{len(names)} weights are {what} ({some})" if len(names) > 1 else f"the weight {some} is {what}"
-
-
-@contextlib.contextmanager
-def _in_one_sentence(path: Path) -> Iterator[None]:
-    """Whatever a stranger's config and weights make the library raise, which no list covers, as a usage error."""
-    try:
-        yield
-    except Exception as error:
-        said = " ".join(str(error).split())
-        raise UsageError(f"{path} could not be loaded: {said[:200]}") from error
 
 
 @contextlib.contextmanager

@@ -200,7 +200,7 @@ class Transformer(nn.Module):
     @torch.no_grad()
     def _enlarge(self, gain: float) -> None:
         """Multiply all matrices, those of the encoding included. Larger ones shorten the time in which attention is
-        still even and nothing is matched (docs/log.md, retrieval)."""
+        still even and nothing is matched (docs/findings/log.md, retrieval)."""
         for parameter in self.parameters():
             if gain != 1 and parameter.dim() > 1:
                 parameter.mul_(gain)

@@ -29,7 +29,7 @@ explain(
         NESTING: "how deep they nest at size {size}",
         NEEDED_ANY: "layers proved to be needed by every Transformer, however wide",
         "depth.trace_is_word": "a push opens a bracket of the kind of its choice, and its pop closes it; the way to "
-        "the goal stays open (docs/search.md)",
+        "the goal stays open (docs/reference/search.md)",
         "depth.by_definition": "the task says how deep its brackets nest at most, and some items go as deep",
         "depth.as_drawn": "the deepest of {items} items drawn; others may be deeper",
         "depth.no_growing_bound": "no bound that grows with the nesting can hold for all Transformers: Dyck languages "
@@ -63,7 +63,7 @@ def brackets_of(task: Task, size: int) -> Brackets | None:
 
 
 def _drawn_depth(task: SearchTask, size: int) -> int:
-    """The greatest number of moves in force in some items of a task."""
+    """The greatest number of moves in force in some of a task's items."""
     samples = task.sample(size, Seeds(0).draws("brackets", size, items=range(DRAWN)))
     prompts = [task.spelled(row) for row in samples.prompts]
     return max(max(task.contour(prompt, task.solve(prompt))) for prompt in prompts)
@@ -102,5 +102,5 @@ def _nesting(size: int, shape: Brackets) -> Claim:
 def _needed_any(shape: Brackets) -> Claim:
     rests = (Assumption("depth.no_growing_bound"), Assumption("depth.recalled"))
     evidence = {"kinds": shape.kinds, "depth": shape.depth}
-    source = Reference("docs/search.md", "brackets")
+    source = Reference("docs/reference/search.md", "brackets")
     return Claim(NEEDED_ANY, None, "", "proved", "unknown", None, rests, source, evidence)

@@ -1,9 +1,10 @@
 """How much a decoder must remember across a cut of its text, as the text grows.
 
 A C-RASP[periodic, local] program with k global counts passes a cut of a text of N tokens with k log2(N + 1) bits and a
-constant (`docs/programs.md` has the proof), and a limit transformer of fixed precision with O(log N) bits (Huang et
-al., Theorem 12). A task that needs bits in proportion to N is therefore out of reach for both. What is measured here is
-the need at each size, which is certain; that it keeps growing is an extrapolation unless an argument proves it.
+constant (`docs/explanation/programs.md` has the proof), and a limit transformer of fixed precision with O(log N) bits
+(Huang et al., Theorem 12). A task that needs bits in proportion to N is therefore out of reach for both. What is
+measured here is the need at each size, which is certain; that it keeps growing is an extrapolation unless an argument
+proves it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from lengthwise.tasks.languages.regular import RegularLanguage, RegularMembershi
 from lengthwise.tasks.task import Task
 
 HUANG = Reference("huang2025", "Theorem 12: an O(log N)-bit protocol across every cut")
-LEMMA = Reference("docs/programs.md", "what a program remembers at a cut")
+LEMMA = Reference("docs/explanation/programs.md", "what a program remembers at a cut")
 _POINTS = 4  # sizes without which no growth is judged
 _SLOPE = 0.2  # bits per symbol, below which growth is not called linear
 _STEADY = 0.85  # of the slope at the small half of the sizes that the large half must keep

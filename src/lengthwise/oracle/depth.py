@@ -7,7 +7,8 @@ and two soft layers generate bounded depth.
 
 Barron 1993: if f has a Fourier representation with C = integral of |w| |f^(w)| dw, then for each n, each radius r and
 each probability law on the ball of radius r, some network f(0) + sum of n step units has a root mean square error of at
-most 2 r C / sqrt(n). The proof is in docs/limit.md; a test draws such networks and compares their error with the bound.
+most 2 r C / sqrt(n). The proof is in docs/explanation/limit.md; a test draws such networks and compares their error
+with the bound.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from lengthwise.records import Assumption, Check, Claim, Kind, Reference
 
 YAO = "yao2021"
 USUAL = {"(": ")", "[": "]", "<": ">", "{": "}"}
-BARRON = Reference("barron1993", "root mean square error 2 r C / sqrt(n); proof in docs/limit.md")
+BARRON = Reference("barron1993", "root mean square error 2 r C / sqrt(n); proof in docs/explanation/limit.md")
 explain(
     {
         "depth.enough_hard": "layers that are enough with hard attention",
@@ -31,7 +32,7 @@ explain(
         "depth.needed_bits": "bits needed in a state that is the only memory",
         "depth.hard_attention": "for hard attention with O(log k) memory per position; enough for this class, not "
         "needed",
-        "depth.peeling": "deleting adjacent pairs takes exactly D rounds (peeling lemma, docs/limit.md)",
+        "depth.peeling": "deleting adjacent pairs takes exactly D rounds (peeling lemma, docs/explanation/limit.md)",
         "depth.sublinear": "for Transformers whose width and precision are sublinear in the length, following D "
         "pointers",
         "depth.conjecture": "the one-cycle-or-two conjecture of parallel computing",
@@ -87,7 +88,7 @@ class Nesting:
         """The thresholds: `depth.enough…` says that a model exists, `depth.needed…` that no smaller one does."""
         hard, soft = Reference(YAO, "hard attention, D + 1 layers"), Reference(YAO, "soft attention, two layers")
         followed = Reference("sanford2024", "k-hop needs of the order of log k layers")
-        counted = Reference("lengthwise", "docs/limit.md, counting stacks")
+        counted = Reference("lengthwise", "docs/explanation/limit.md, counting stacks")
         pointers = ("sublinear", "conjecture", "pointers", "logarithm", "abstract")
         # The number of stacks, or its size where it has many digits.
         stacks = f"{self.configurations:,}" if self.stack_bits < 64 else f"2^{self.stack_bits:.6g}"
@@ -170,7 +171,7 @@ def barron_width(error: float, constant: float, radius: float = 1.0) -> Claim:
 
 
 def barron_error(units: int, constant: float, radius: float = 1.0) -> list[Claim]:
-    """What so many units need not exceed: the root mean square error e = 2 r C / sqrt(n), and for answers of 0 and 1
+    """What `units` units need not exceed: the root mean square error e = 2 r C / sqrt(n), and for answers of 0 and 1
     the share of wrong ones, 4 e². (A wrong answer is off by 1/2 or more, so their share is at most 4 E[(f - y)²].)"""
     _positive(units=units, constant=constant, radius=radius)
     error = 2 * radius * constant / math.sqrt(units)

@@ -2,7 +2,7 @@
 
 The `spread` of a head is the largest difference between two logits that one query gives to two keys by their content,
 without the bias of the encoding. Inputs of attention are normalised, so a trained model has a finite one
-(`logit_spread`). Proofs are in docs/horizons.md.
+(`logit_spread`). Proofs are in docs/explanation/horizons.md.
 """
 
 from __future__ import annotations

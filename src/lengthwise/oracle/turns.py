@@ -1,6 +1,6 @@
 """Words that take the states of an automaton around a circle, where the number of rounds decides an answer.
 
-Models whose memory settles when a word is repeated cannot follow such a circle (docs/recurrent.md).
+Models whose memory settles when a word is repeated cannot follow such a circle (docs/explanation/recurrent.md).
 """
 
 from __future__ import annotations

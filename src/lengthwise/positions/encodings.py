@@ -88,10 +88,10 @@ class Alibi(Position):
 
     Head h = 1, ..., H subtracts a slope times the distance: last^(h/H), which is 2^(-8h/H) with the usual `last`. The
     formula is used for any H; the authors' code departs from it where H is not a power of two. With `first` the slopes
-    are geometric from `first` to `last`. A head of slope m sees about the last 1/m tokens (docs/horizons.md). With a
-    `share` below 1 only the first ⌊share x H⌋ heads have slopes, as if there were no others, and the rest have none. In
-    an encoder the distance is taken without its sign, so that what stands before a token and what stands after it look
-    the same.
+    are geometric from `first` to `last`. A head of slope m sees about the last 1/m tokens
+    (docs/explanation/horizons.md). With a `share` below 1 only the first ⌊share x H⌋ heads have slopes, as if there
+    were no others, and the rest have none. In an encoder the distance is taken without its sign, so that what stands
+    before a token and what stands after it look the same.
     """
 
     first: float = 0.0

@@ -53,7 +53,7 @@ class Offset(_Wrapper):
     """In training every item starts at a random position; in testing at position 0 (Huang et al. 2025).
 
     The offset is uniform over all that keep the item inside the `rows` the model is meant for. (As published it goes up
-    to the longest test, from a table that goes on beyond that; what this changes is in docs/log.md.)
+    to the longest test, from a table that reaches beyond that; what this changes is in docs/findings/log.md.)
     """
 
     @property
@@ -73,7 +73,7 @@ class Offset(_Wrapper):
 class Randomized(_Wrapper):
     """A sequence takes a random increasing choice of `limit` positions, also in testing (Ruoss et al. 2023).
 
-    The choice is one a batch and not one an item, since a bias would otherwise be as many times larger as there are
+    One choice is drawn per batch, not per item, since a bias would otherwise be as many times larger as there are
     items. Without seeds the positions are evenly spaced over the range. The base is built for a model that is trained
     on sequences of `limit` tokens, as there is no position it would not meet in training; so what it derives from the
     trained length (RoPE's original length, FIRE's threshold) comes from the limit. No position lies beyond it, and

@@ -126,7 +126,7 @@ def inspect(
     if task is not None and data is not None:
         raise UsageError("the inputs are given twice, by a task and by a file; give one of them")
     if tokens is not None and task is None:
-        raise UsageError("a token map says what the symbols of a task are; name the task as well")
+        raise UsageError("a token map says what a task's symbols are; name the task as well")
     made = tasks.make(task) if isinstance(task, str) else task
     context = Context(made, data=None if data is None else str(data), seed=seed, progress=progress)
     context.progress("reading the model", 0, len(chosen))

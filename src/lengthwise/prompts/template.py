@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from lengthwise.errors import UsageError
+from lengthwise.reading import read_text
 
 FIELDS = ("instruction", "examples", "input", "answer")
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w*)\}")
@@ -34,12 +35,7 @@ class Template:
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """The template in a file; a usage error says what is wrong with it."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"the template {path} cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise UsageError(f"the template {path} is not a text file in UTF-8") from None
+        text = read_text(path)
         try:
             return cls.parse(text)
         except UsageError as error:

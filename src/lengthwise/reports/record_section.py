@@ -90,6 +90,31 @@ def rendered(
 ) -> str:
     """A template as the text of a page, with its data as JSON and the style and scripts that its policy allows. Jinja
     has what the macros of records.html.jinja need; `figures` are all those of the page, in order."""
+    text = (
+        page_templates(figures)
+        .get_template(template)
+        .render(
+            **values,
+            data=marked(script_safe(data)),
+            style=marked(style),
+            scripts=[marked(script) for script in scripts],
+            policy=policy(style, scripts),
+        )
+    )
+    # A lone surrogate, which a file's name may hold, cannot be written as UTF-8.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def record_fragment(record: Record) -> dict[str, Any]:
+    """What a page that is open needs to show a record: the inside of its section, every character of it escaped, and
+    its figures."""
+    write = page_templates(record.figures).get_template("records.html.jinja").module
+    text = str(write.body(record))  # pyright: ignore[reportAttributeAccessIssue]  # a macro
+    return {"html": text, "figures": figure_data(record.figures)}
+
+
+def page_templates(figures: Sequence[Figure]) -> jinja2.Environment:
+    """The templates, with the filters that the macros of records.html.jinja need; `figures` are those of the page."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
@@ -104,15 +129,7 @@ def rendered(
         script_safe=lambda data: marked(script_safe(data)),
         place=lambda figure: places[id(figure)],
     )
-    text = environment.get_template(template).render(
-        **values,
-        data=marked(script_safe(data)),
-        style=marked(style),
-        scripts=[marked(script) for script in scripts],
-        policy=policy(style, scripts),
-    )
-    # A lone surrogate, which a file's name may hold, cannot be written as UTF-8.
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return environment
 
 
 def figure_data(figures: Sequence[Figure]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json
 from lengthwise.hardware import Precision
 from lengthwise.integrity import CONFIG
+from lengthwise.limits import LARGEST, MOST_COUNT, MOST_SIZE, check_count
 from lengthwise.messages import sentence
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.attention import Attention
@@ -118,6 +119,7 @@ class Plan:
         for name in ("train_size", "test_size", "items"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
+            check_count(getattr(self, name), name, MOST_COUNT if name == "items" else MOST_SIZE)
         if self.test_size < self.train_size:
             raise UsageError(f"the test size {self.test_size} is below the training size {self.train_size}")
         smallest = self.task.axes[0].smallest
@@ -276,6 +278,8 @@ def plan_for(
     for name, value in (("train_size", train_size), ("items", items), ("seed", seed), ("test_size", test_size)):
         if type(value) is not int and not (value is None and name in ("train_size", "test_size")):
             raise UsageError(f"{name} takes a whole number, not {value!r}")
+        if value is not None:
+            check_count(value, name, {"items": MOST_COUNT, "seed": LARGEST}.get(name, MOST_SIZE))
     for name in settings:
         if name not in SETTINGS:
             near, known = nearest(str(name), SETTINGS), ", ".join(SETTINGS)

@@ -5,8 +5,8 @@ holds one file for each probe, a model folder's `config.json`, `model.safetensor
 `form.safetensors`, the coordinates, where the weights were trained in a form. `run.json` is written once everything is
 measured, so its presence means completeness, and holds the SHA-256 of the other files, which are compared whenever the
 run is used again. Until then there is a `plan.json`, which also holds the history once the model is trained and then
-each record that is finished, and during training a `checkpoint.safetensors`: from these the same call resumes. A probe
-that a finished run lacks is measured alone.
+each record that is finished, and during training a `checkpoint.safetensors`: from these the same call resumes. A
+`journal.jsonl` lets others follow the training. A probe that a finished run lacks is measured alone.
 """
 
 from __future__ import annotations
@@ -18,14 +18,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, overload
 
-import numpy as np
-import torch
-
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json, sha256, write_json, writing
 from lengthwise.hardware import computing, current
-from lengthwise.integrity import MODEL, RUN, check_files, check_run, damage, digests, read_record, sealed
-from lengthwise.models.batches import positions_of
+from lengthwise.integrity import (
+    CHECKPOINT,
+    JOURNAL,
+    MODEL,
+    PLAN,
+    RUN,
+    check_files,
+    check_run,
+    damage,
+    digests,
+    read_record,
+    sealed,
+)
 from lengthwise.models.folder import load_model, load_weights, save_model, write_card
 from lengthwise.models.formed import Formed, in_form, save_coordinates
 from lengthwise.models.model import BuiltModel
@@ -39,35 +47,23 @@ from lengthwise.probes.curve.spread import Spread, over_seeds
 from lengthwise.probes.probe import Context, Probe, ask, called, make_probes, named, slug_of
 from lengthwise.progress import Progress, shown, silent
 from lengthwise.records import Record
+from lengthwise.runs.answers import Failure, answer_of, failures_of
 from lengthwise.runs.card import model_card
 from lengthwise.runs.environment import environment, threads
 from lengthwise.runs.plan import SCHEMA, Plan, Settings, default_folder, folder_of_seed, plan_for
 from lengthwise.runs.stored import read_records, write_record
-from lengthwise.seeds import Seeds
 from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.python import is_python
-from lengthwise.subjects.run import NetworkAnswers, OwnSubject, StoredRun, is_own
+from lengthwise.subjects.run import OwnSubject, StoredRun, is_own
 from lengthwise.subjects.symbols import Tokens
 from lengthwise.tasks import tasks
-from lengthwise.tasks.batch import BOS, EOS, NOTHING, PAD, SEP, SPECIALS
 from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.sizes import check_reaches, name_of
 from lengthwise.tasks.task import Task
 from lengthwise.training.loop import History, train_model
 from lengthwise.trust import trusting
 
-PLAN, CHECKPOINT = "plan.json", "checkpoint.safetensors"
 _OF_A_WORKER = ("beat.json", "error.txt")  # what may lie in a folder before its plan does, apart from hidden files
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A test item that was answered wrongly: its number at this size, and symbols with spaces between."""
-
-    number: int
-    prompt: str
-    truth: str
-    answer: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -264,7 +260,7 @@ def measure(
     is judged whether it has learned.
 
     A model of `transformers`, as an object or a folder, needs `tokens`: which of its tokens the symbols of the task are
-    (docs/hub-models.md)."""
+    (docs/how-to/hub-models.md)."""
     if unknown := set(reading) - set(Reading.__annotations__):
         raise TypeError(f"measure() got an unexpected keyword argument {min(unknown)!r}")
     tokens = reading.get("tokens")
@@ -377,7 +373,8 @@ def _train(plan: Plan, folder: Path, progress: Progress) -> dict[str, Any]:
 
     model, task = build_model(plan), plan.task.part("train")
     made = {**environment(), "device": str(home(model)), "compiled": current().compile}
-    history = train_model(model, task, plan.recipe, plan.train_size, plan.seed, folder / CHECKPOINT, progress)
+    places = {"checkpoint": folder / CHECKPOINT, "journal": folder / JOURNAL}
+    history = train_model(model, task, plan.recipe, plan.train_size, plan.seed, progress=progress, **places)
     if isinstance(model, Formed):
         save_coordinates(folder, model)
         model = model.settled()
@@ -414,7 +411,7 @@ def _measured(plan: Plan, folder: Path, found: dict[str, Any], progress: Progres
     if not finished:
         with writing(folder):
             write_json(folder / RUN, sealed(found))
-            for name in (PLAN, CHECKPOINT):
+            for name in (PLAN, CHECKPOINT, JOURNAL):
                 (folder / name).unlink(missing_ok=True)
     return found
 
@@ -459,42 +456,3 @@ def _load_for(folder: str | Path, task: Task | None) -> Run:
         if task is None:
             raise
         return load_run(folder, task)
-
-
-@torch.no_grad()
-def answer_of(model: Network, task: Task, prompt: Sequence[str], seed: int) -> tuple[str, ...]:
-    """The answer to a prompt, written greedily; for tags one label per symbol, for numbers the numbers."""
-    symbols = {symbol: number + len(SPECIALS) for number, symbol in enumerate(task.symbols)}
-    if unknown := [symbol for symbol in prompt if symbol not in symbols]:
-        some = " ".join(task.symbols[:12]) + (" …" if len(task.symbols) > 12 else "")
-        raise UsageError(f"the task {name_of(task)} has no symbol {unknown[0]!r}; it has {some}")
-    tokens = [BOS, *(symbols[symbol] for symbol in prompt), *([] if task.readout == "tags" else [SEP])]
-    there = home(model)
-    inputs = torch.tensor([tokens], device=there)
-    if task.readout == "answer":
-        most = 4 * len(prompt) + 64
-        if not model.position.beyond_training:
-            most = max(1, min(most, model.shape.rows - len(tokens) + 1))
-        whole = np.array([[*tokens, *[PAD] * (most - 1)]])
-        at = positions_of(model, task, whole, Seeds(seed)).to(there)
-        written = model.generate(inputs, most, at)[0].tolist()
-        ended = written.index(EOS) if EOS in written else len(written)
-        return tuple(task.vocabulary[token] for token in written[:ended])
-    output = model(inputs, at=positions_of(model, task, np.array([tokens]), Seeds(seed)).to(there))[0]
-    if task.readout == "numbers":
-        return tuple(f"{number:.4g}" for number in output[-1].tolist())
-    labels = tuple(task.vocabulary[token] for token in output.argmax(dim=-1).tolist())
-    return labels[-len(task.solve(prompt)) :]
-
-
-def failures_of(model: Network, task: Task, size: int, count: int, items: int, seed: int) -> list[Failure]:
-    """The first wrong items among the first `items` test items of a size."""
-    task = task.part("test")
-    wrong = np.flatnonzero(~NetworkAnswers(model).mark(task, size, range(items), seed).items)[:count]
-    drawn, found = task.draw(size, seed, wrong, role="test"), []
-    for number, prompt, truth in zip(wrong.tolist(), drawn.prompts, drawn.answers, strict=True):
-        asked = task.spelled(prompt)
-        right = [f"{x:.4g}" for x in truth] if task.readout == "numbers" else task.spelled(truth[truth != NOTHING])
-        answer = answer_of(model, task, asked, seed)
-        found.append(Failure(number, " ".join(asked), " ".join(right), " ".join(answer)))
-    return found

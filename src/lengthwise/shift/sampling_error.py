@@ -6,7 +6,7 @@ Write P, Q for the distributions, P_n, Q_m for samples of n and m items, D for t
 sum of the means of f and g then varies as W1(P_n, Q_m) does. (delbarrio2021 prove that, for the p-th power of the
 distance with p > 1, the cost is asymptotically normal around its mean with the variance of the potentials; for p = 1
 it is measured here.) The interval is for the mean of W1(P_n, Q_m), which is above W1(P, Q), the more so in many
-dimensions. No bootstrap is an interval of W1(P, Q): docs/shift.md has the simulations.
+dimensions. No bootstrap is an interval of W1(P, Q): docs/how-to/shift.md has the simulations.
 
 *Bounds on W1(P, Q), whatever the dimension.* Exchanging one item of P_n moves W1(P_n, Q_m) by at most D/n, so with
 probability 1 - delta it is at least its mean less t = D sqrt((1/n + 1/m) log(1/delta) / 2) (mcdiarmid1989, lemma 1.2).
@@ -32,7 +32,7 @@ Exchanging x_i for x' leaves (phi, g) potentials of the new problem, so Z - Z' <
 in the same way (g_j - psi(y')) / m; the items of P' and Q' are the x' and y'. What is assumed and not proved is that
 both deviations are like those of a normal variable.
 
-How often it covers W1(P, Q) in simulations: docs/shift.md.
+How often it covers W1(P, Q) in simulations: docs/how-to/shift.md.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ STUDENT, FIELLER = "least squares on logarithms, Student's t", "least squares on
 
 @dataclass(frozen=True, eq=False)
 class PowerLaw:
-    """log y = coefficients[0] + Σ coefficients[k] log x_k, their covariance, and what is left over."""
+    """log y = coefficients[0] + Σ coefficients[k] log x_k, their covariance, and the residuals."""
 
     coefficients: Floats
     covariance: Floats

@@ -29,12 +29,13 @@ from lengthwise.runs.plan import Plan
 from lengthwise.studies.costs import relative_cost
 from lengthwise.studies.grid import planned_records, plans, run_key, study_facts
 from lengthwise.studies.lock import BEAT, locked
+from lengthwise.studies.reach import check_plans
 from lengthwise.studies.record import RunRecord, read_finished
 from lengthwise.studies.shifts import measure_on, missing_shifts
 from lengthwise.studies.spec import Study
-from lengthwise.studies.store import INDEX, RUNS, Store
+from lengthwise.studies.store import INDEX, RUNS, SPECIFICATION, Store
 
-SPECIFICATION, ERROR, SCRATCH = "study.toml", "error.txt", "executor"
+ERROR, SCRATCH = "error.txt", "executor"
 ATTEMPTS = 2
 _MANY = 200  # runs, with which no core waits long at the end whatever their order
 _LOOK = 0.5  # seconds between two looks at the workers
@@ -78,6 +79,7 @@ def carry_out_study(
     counts failed runs. One coordinator at a time works in a folder.
     """
     todo = plans(study)
+    check_plans(todo, f"the study {study.name}")
     workers = executors.make(executor) if isinstance(executor, str) else executor
     if isinstance(workers, Local) and current().device not in (None, "cpu"):
         from lengthwise.models.placed import device_of  # torch

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import MOST_SEEDS
 from lengthwise.registry import nearest
 from lengthwise.runs import plan
 
@@ -22,7 +23,6 @@ MODEL: Mapping[str, type] = {name: one.kind for name, one in plan.MODEL.items()}
 TRAINING: Mapping[str, type] = {name: one.kind for name, one in plan.TRAINING.items()}
 # What says which run it is, apart from its settings.
 PLACE = {"task": str, "position": str, "train_size": int, "test_size": int, "items": int, "seed": int}
-MOST_SEEDS = 1000
 
 _TAKEN = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 _SLUG = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._+-]{0,62}[A-Za-z0-9_+-])?")

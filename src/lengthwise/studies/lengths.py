@@ -67,7 +67,7 @@ class LengthQuestion:
         return dict.fromkeys(self.tasks, LEAST)
 
     def study(self, lengths: Mapping[str, int], minutes: float) -> Study:
-        """The study in which every task is trained to its first `lengths` sizes, within so many minutes."""
+        """The study in which every task is trained to its first `lengths` sizes, within a number of minutes."""
         places = {task: self.position or position_for(tasks.make(task)) for task in self.tasks}
         encodings = list(dict.fromkeys(places.values()))
         exclude, override = [], []

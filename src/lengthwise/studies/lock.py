@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import io
 import json
 import os
 import platform
@@ -16,6 +17,7 @@ from typing import IO, Any
 
 from lengthwise.errors import UsageError
 from lengthwise.files import write_text, writing
+from lengthwise.reading import MOST_TEXT, open_file, read_json_file
 
 LOCK, BEAT = ".lock", "beat.json"
 _PAUSE = 0.5  # seconds between two beats at least
@@ -42,9 +44,9 @@ def locked(folder: Path, what: str, patience: float = 0.0) -> Iterator[None]:
 def holder(folder: Path) -> str | None:
     """Who holds the folder's lock now, or None; nothing is written, so it works where one may only read."""
     try:
-        with (folder / LOCK).open(encoding="utf-8", errors="replace") as file:
+        with io.TextIOWrapper(open_file(folder / LOCK), encoding="utf-8", errors="replace") as file:
             return None if _taken(file, fcntl.LOCK_SH) else _name(file)
-    except OSError:  # no such file, or one that we may not open: nobody that we know of
+    except (OSError, UsageError):  # no such file, or one that we may not open: nobody that we know of
         return None
 
 
@@ -73,6 +75,23 @@ def _opened(path: Path) -> Iterator[IO[str]]:
     file = os.fdopen(number, "r+", encoding="utf-8", errors="replace")
     with file:
         yield file
+
+
+def read_beat(folder: Path) -> dict[str, Any] | None:
+    """The last sign of life of the run in a folder; None where there is none, or none that can be read."""
+    try:
+        content = read_json_file(folder / BEAT, MOST_TEXT)
+    except UsageError:
+        return None
+    if not isinstance(content, dict):
+        return None
+    done = {"done": content["done"]} if isinstance(content.get("done"), str) else {}
+    return {**done, **{name: content[name] for name in ("step", "steps") if _is_number(content.get(name))}} or None
+
+
+def _is_number(value: Any) -> bool:
+    """Whether JSON can hold it as a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
 
 
 class Beat:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from lengthwise.errors import UsageError
-from lengthwise.integrity import RUN, check_run
+from lengthwise.integrity import RUN, check_run, read_record
 from lengthwise.models.named import shown_spec
 from lengthwise.probes.curve.curve import Curve
 from lengthwise.probes.probe import named
 from lengthwise.records import Record
-from lengthwise.runs.stored import read_records
+from lengthwise.runs.stored import read_records, read_stored
 
 State = Literal["waiting", "running", "done", "failed"]
 
@@ -157,32 +158,51 @@ def _differing(settings: list[Mapping[str, Any]]) -> set[str]:
 def read_finished(folder: Path) -> RunRecord:
     """The record of the finished run in a folder, from its files alone. A folder in which a file, the weights too, is
     not the one that was saved is a usage error that names it."""
-    try:
+    with _named_damage(folder):
         record = check_run(folder)
         records = read_records(folder, record)
-        plan, history = record["plan"], record["history"]
-        curve = named(records.values(), "curve")
-        if curve is None:
-            raise ValueError("it has no curve")
-        measured = Curve.from_record(curve)
-        if (measured.seed, measured.train_size) != (plan["seed"], plan["train_size"]):
-            raise ValueError("its curve belongs to another run")
-        found = replace(
-            planned_run(folder.name, measured.task, measured.position, plan, record["records"]),
-            state="done",
-            seconds=float(history["seconds"]),
-            ended=history["ended"],
-            summary=Summary.of(measured, plan["test_size"]),
-            detail={
-                "losses": history["losses"],
-                "checks": history["checks"],
-                "environment": record["environment"],
-                "digest": record["digest"],
-            },
-            stored=packed(records),
-        )
-        json.dumps(found.detail, allow_nan=False)  # a number that is none would be refused by the index later
-        return found
+        found = _finished(folder, record, named(records.values(), "curve"))
+        return replace(found, stored=packed(records))
+
+
+def glance_at_finished(folder: Path) -> RunRecord:
+    """The same without its records, and without comparing the weights and the records other than the curve with their
+    checksums: for a list of many runs."""
+    with _named_damage(folder):
+        record = read_record(folder)
+        slug = next((slug for slug in record["records"] if slug.partition("-")[0] == "curve"), None)
+        return _finished(folder, record, None if slug is None else read_stored(folder, record, slug))
+
+
+def _finished(folder: Path, record: Mapping[str, Any], curve: Record | None) -> RunRecord:
+    plan, history = record["plan"], record["history"]
+    if curve is None:
+        raise ValueError("it has no curve")
+    measured = Curve.from_record(curve)
+    if (measured.seed, measured.train_size) != (plan["seed"], plan["train_size"]):
+        raise ValueError("its curve belongs to another run")
+    found = replace(
+        planned_run(folder.name, measured.task, measured.position, plan, record["records"]),
+        state="done",
+        seconds=float(history["seconds"]),
+        ended=history["ended"],
+        summary=Summary.of(measured, plan["test_size"]),
+        detail={
+            "losses": history["losses"],
+            "checks": history["checks"],
+            "environment": record["environment"],
+            "digest": record["digest"],
+        },
+    )
+    json.dumps(found.detail, allow_nan=False)  # a number that is none would be refused by the index later
+    return found
+
+
+@contextlib.contextmanager
+def _named_damage(folder: Path) -> Iterator[None]:
+    """Whatever goes wrong with the content of a run's files is one sentence that names the folder."""
+    try:
+        yield
     except UsageError:
         raise
     except (RecursionError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:

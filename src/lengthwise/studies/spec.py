@@ -35,12 +35,12 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UnknownName, UsageError
+from lengthwise.reading import parse_toml
 from lengthwise.registry import nearest
 from lengthwise.studies.form import Budget, TestSize, Values, in_one_form, only_known, plain_field, table
 from lengthwise.studies.study_file import (
     anchored_study,
     preset_names,
-    read_toml,
     read_toml_file,
     with_preset,
     write_toml,
@@ -188,7 +188,7 @@ def builtin_presets() -> dict[str, tuple[str, ...]]:
 
 
 def _builtin_content(name: str) -> dict[str, Any]:
-    return read_toml((_builtin() / f"{name}{_ENDING}").read_text(encoding="utf-8"), name)
+    return parse_toml((_builtin() / f"{name}{_ENDING}").read_text(encoding="utf-8"), name)
 
 
 def _builtin() -> Traversable:

@@ -20,7 +20,7 @@ from lengthwise.probes.probe import called
 from lengthwise.registry import nearest
 from lengthwise.studies.record import RunRecord, State, Summary
 
-INDEX, RUNS = "index.sqlite", "runs"
+INDEX, RUNS, SPECIFICATION = "index.sqlite", "runs", "study.toml"
 HOME = Path("runs")
 SCHEMA = 3
 _SUMMARY = tuple(f.name for f in dataclasses.fields(Summary))
@@ -135,6 +135,25 @@ class Store:
             stored.setdefault(key, {})[slug] = content
         runs = self._records(rows, stored)
         return runs if probe is None else [run for run in runs if run.state == "done" and run.record(probe)]
+
+    def states(self) -> dict[str, tuple[Any, ...]]:
+        """By the key of each planned run, in the order of the grid, the few columns that change when a run does."""
+        columns = "key, place, state, attempts, reason, seconds, asked, variant, test_size, items, detail is null"
+        rows = self._read(f"select {columns} from runs where planned order by place")
+        return {row[0]: row[1:] for row in rows}
+
+    def some(self, keys: Iterable[str]) -> list[RunRecord]:
+        """The planned runs of these keys, without their records."""
+        sql = f"select {', '.join(_COLUMNS)}, null from runs where planned and key in (select value from json_each(?))"
+        return self._records(self._read(f"{sql} order by place", (json.dumps(list(keys)),)))
+
+    def run(self, key: str) -> RunRecord:
+        """One run with its records; a usage error where the study has none of this key."""
+        rows = self._read(f"select {', '.join((*_COLUMNS, 'detail'))} from runs where key = ?", (key,))
+        if not rows:
+            raise UsageError(f"the study in {self.folder} has no run {key!r}")
+        stored = dict(self._read("select slug, content from records where key = ?", (key,)))
+        return self._records(rows, {key: stored})[0]
 
     def plan(self, records: Iterable[RunRecord]) -> None:
         """Make these the runs of the study. What is known of a run stays, unless it is now to be measured otherwise:
@@ -261,6 +280,17 @@ def _explained(path: Path) -> Iterator[None]:
             raise UsageError(f"cannot use {path}: {text}") from error
         again = f"`lengthwise study rebuild {path.parent}` rebuilds it from the runs"
         raise UsageError(f"the index {path} is damaged ({text}); {again}") from error
+
+
+def index_stamp(folder: Path) -> tuple[int, int, int] | None:
+    """What differs after every change of an index: its file, its length, and the counter in its header that SQLite
+    raises with each transaction. None where there is no index."""
+    try:
+        with (folder / INDEX).open("rb") as file:
+            found, head = os.fstat(file.fileno()), file.read(28)
+        return found.st_ino, found.st_size, int.from_bytes(head[24:28], "big")
+    except OSError:
+        return None
 
 
 def study_folder(name: str | Path, home: Path = HOME) -> Path:

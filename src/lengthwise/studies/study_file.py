@@ -25,13 +25,13 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UnknownName, UsageError
 from lengthwise.positions import parts_of
+from lengthwise.reading import parse_toml, read_text
 from lengthwise.registry import nearest, parse_spec, with_commas
 from lengthwise.runs.plan import SETTINGS
 from lengthwise.studies.form import table
@@ -47,31 +47,9 @@ _SPECS = {"tasks", "positions", "task", "position", "probes", "analyses"}
 _SPECS |= {name for name, one in SETTINGS.items() if one.registry is not None}
 
 
-def read_toml(text: str, where: str) -> dict[str, Any]:
-    """The content of a TOML text; what is wrong with it is said with the file and the line."""
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise UsageError(f"{where} is not a study: its lists are nested too deeply") from None
-    except ValueError as error:
-        said = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error), re.DOTALL)
-        if not said:  # a number too long to read, for one
-            raise UsageError(f"{where} is not TOML: {error}") from None
-        line = said[2] or text.count("\n") + 1
-        raise UsageError(f"{where}, line {line} is not TOML: {said[1]}") from None
-
-
 def read_toml_file(path: Path) -> dict[str, Any]:
-    """The same of a file."""
-    try:
-        return read_toml(path.read_text(encoding="utf-8-sig"), str(path))
-    except FileNotFoundError:
-        raise UsageError(f"{path}: there is no such file") from None
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise UsageError(f"{path}, line {line} is not TOML: it holds a byte that is not UTF-8") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+    """The content of a TOML file; what is wrong with it is said with the file and the line."""
+    return parse_toml(read_text(path), str(path))
 
 
 def write_toml(content: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from lengthwise.errors import UsageError
 from lengthwise.integrity import sealed
 from lengthwise.outputs import replace_output
+from lengthwise.reading import read_json_file, read_packed_json
 from lengthwise.records import Record
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.shifts import read_shifts
@@ -67,8 +68,7 @@ def read_summary(path: str | Path) -> StudySummary:
     """The content of a summary; a file that is none is a usage error that names it."""
     path = Path(path)
     try:
-        data = path.read_bytes()
-        content = json.loads(gzip.decompress(data) if path.suffix in _PACKED else data)
+        content = read_packed_json(path) if path.suffix in _PACKED else read_json_file(path)
         if content["schema"] != SCHEMA:
             raise UsageError(f"{path} was written by another version (its schema is {content['schema']}, not {SCHEMA})")
         runs = tuple(
@@ -76,11 +76,9 @@ def read_summary(path: str | Path) -> StudySummary:
             for row in content["runs"]
         )
         return StudySummary(content["study"], content["command"], runs, tuple(content["shifts"]))
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
     except UsageError:
         raise
-    except (LookupError, TypeError, AttributeError, ValueError, EOFError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise UsageError(f"{path} is not the summary of a study ({type(error).__name__}: {error})") from error
 
 

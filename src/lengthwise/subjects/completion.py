@@ -40,7 +40,7 @@ class Completions(Protocol):
     templated: bool
 
     def count(self, prompt: Prompt, chat: bool) -> int | None:
-        """The tokens of a prompt, by the subject's own tokenizer; None where only the server knows."""
+        """A prompt's tokens, by the subject's own tokenizer; None where only the server knows."""
         ...
 
     def complete(

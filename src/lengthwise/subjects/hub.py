@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from typing import Any
 from lengthwise.errors import UsageError
 from lengthwise.files import sha256
 from lengthwise.messages import explain, sentence
-from lengthwise.models.hub_folder import CONFIG, INDEX, checked_config, weight_files
+from lengthwise.models.hub_folder import CONFIG, INDEX, checked_config, in_one_sentence, weight_files
 from lengthwise.models.huggingface import (
     DECODERS,
     ENCODERS,
@@ -56,7 +57,7 @@ class HubSubject(Subject):
         self.path, self._given = path, model
         self.gguf = path if path is not None and path.is_file() else None
         self.folder = path if self.gguf is None else self.gguf.parent
-        self.tokens: Tokens | None = None  # how the symbols of a task are its tokens
+        self.tokens: Tokens | None = None  # how a task's symbols are its tokens
         self.name = name if path is None else path.resolve().name if self.gguf is None else path.stem
 
     @property
@@ -144,7 +145,7 @@ class HubSubject(Subject):
         if name in _OF_TEXT:
             return f"there is no {TOKENIZER} with its weights"
         if name == "answers":
-            return "a token map has to say which of its tokens the symbols of a task are"
+            return "a token map has to say which of its tokens a task's symbols are"
         return "it was not trained here" if name in ("run", "transformer") else ""
 
     def remarks(self, task: Task) -> tuple[str, ...]:
@@ -165,7 +166,8 @@ class HubSubject(Subject):
 
     def _anatomy(self) -> Anatomy:
         model, skipped = self.loaded
-        anatomy = anatomy_of_huggingface(model, self.name)
+        with contextlib.nullcontext() if self.path is None else in_one_sentence(self.path, "cannot be taken apart"):
+            anatomy = anatomy_of_huggingface(model, self.name)
         return dataclasses.replace(anatomy, skipped=(*anatomy.skipped, *skipped))
 
     def _weights(self) -> ModelWeights:

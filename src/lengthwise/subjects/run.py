@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
-from lengthwise.integrity import COORDINATES, MODEL, RUN, check_files, check_run, digests, read_record
+from lengthwise.integrity import COORDINATES, MODEL, PLAN, RUN, check_files, check_run, digests, read_record
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.architecture import Architecture
 from lengthwise.models.batches import logits_of
@@ -33,7 +33,6 @@ from lengthwise.tasks.batch import EOS, PAD, Batch
 from lengthwise.tasks.task import Task
 from lengthwise.training.recipe import Recipe
 
-PLAN = "plan.json"  # of a run that is trained and not yet measured
 CELLS = 2_000_000  # attention logits that a chunk of items may have in one layer: small enough for the cache
 
 

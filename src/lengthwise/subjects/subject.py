@@ -19,7 +19,7 @@ explain(
     {
         "capability.run": "the plan and the history of a run of lengthwise",
         "capability.transformer": "a Transformer of lengthwise",
-        "capability.answers": "answers to the items of a task",
+        "capability.answers": "answers to a task's items",
         "capability.anatomy": "its weights, layer by layer",
         "capability.weights": "its weights by name",
         "capability.predictor": "the probabilities of the next token",
@@ -42,7 +42,7 @@ class Subject(ABC):
 
     run          `subjects.run.StoredRun`: plan and history of a run, its task and its recipe
     transformer  `models.transformer.Transformer`, ready for evaluation
-    answers      `subjects.subject.Answers`: which items of a task are answered correctly
+    answers      `subjects.subject.Answers`: which of a task's items are answered correctly
     anatomy      `models.parts.Anatomy`: the weights as layers, from which a forward pass can be computed
     weights      `subjects.predictor.ModelWeights`: weights by name, which can be replaced in a copy
     predictor    `subjects.predictor.Predictor`: the same, with the probabilities of the next token
@@ -115,7 +115,7 @@ def first_errors(scored: NDArray[np.bool_], given: Ints, asked: Ints) -> tuple[I
 
 
 class Answers(Protocol):
-    """Anything that can be asked the items of a task."""
+    """Anything that can be asked a task's items."""
 
     def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
         """Mark the answers to the test items of these numbers at one size."""

@@ -1,4 +1,4 @@
-"""The symbols of a task as tokens of a model that was trained elsewhere: by a table, by the model's tokenizer, or by a
+"""A task's symbols as tokens of a model that was trained elsewhere: by a table, by the model's tokenizer, or by a
 function of the user's; and the answers of such a model."""
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class TokenRow:
 
 
 class TokenMap(ABC):
-    """How the items of a task become rows of token ids. `name` says where it comes from."""
+    """How a task's items become rows of token ids. `name` says where it comes from."""
 
     name: str
 

@@ -13,10 +13,12 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
-from lengthwise.models.hub_folder import inside, staged
+from lengthwise.models.hub_folder import in_one_sentence, inside, staged
+from lengthwise.reading import MOST_WHOLE, read_text
 
 TOKENIZER = "tokenizer.json"  # the only file that a tokenizer is read from: others can name code
 _SETTINGS, _TEMPLATE = "tokenizer_config.json", "chat_template.jinja"
+_NO_TOKENIZER = "cannot be read as a tokenizer"
 _SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token")
 
 
@@ -36,15 +38,31 @@ def tokenizer_beside(folder: Path | None, gguf: Path | None) -> TextTokenizer | 
     as a token at its beginning, is kept."""
     if folder is not None and (folder / TOKENIZER).exists():
         found = _of_folder(folder)
-        return TextTokenizer(
+        return _careful(
+            folder / TOKENIZER,
             lambda text: found.encode(text).ids,
             lambda tokens: found.decode(tokens, skip_special_tokens=False),
         )
     found = None if gguf is None else _of_gguf(gguf)
-    return found and TextTokenizer(
+    return found and _careful(
+        gguf,
         lambda text: list(found(text, truncation=False, verbose=False)["input_ids"]),
         lambda tokens: str(found.decode(tokens, skip_special_tokens=False)),
     )
+
+
+def _careful(place: Any, cut: Callable[[str], list[int]], text: Callable[[list[int]], str]) -> TextTokenizer:
+    """A tokenizer that was read may still break on what it is given."""
+
+    def careful_cut(given: str) -> list[int]:
+        with in_one_sentence(place, _NO_TOKENIZER):
+            return cut(given)
+
+    def careful_text(given: list[int]) -> str:
+        with in_one_sentence(place, _NO_TOKENIZER):
+            return text(given)
+
+    return TextTokenizer(careful_cut, careful_text)
 
 
 def chat_tokenizer(folder: Path, gguf: Path | None) -> Any:
@@ -61,30 +79,29 @@ def chat_tokenizer(folder: Path, gguf: Path | None) -> Any:
     known = {name: texts[name] for name in _SPECIAL if isinstance(texts.get(name), str)}
     template = config.get("chat_template")
     if (folder / _TEMPLATE).exists():
-        template = inside(folder, _TEMPLATE).read_text(encoding="utf-8")
+        template = read_text(inside(folder, _TEMPLATE))
     elif isinstance(template, list):  # several by name
         named = {one.get("name"): one.get("template") for one in template if isinstance(one, dict)}
         template = named.get("default")
-    return PreTrainedTokenizerFast(
-        tokenizer_object=found,
-        chat_template=template if isinstance(template, str) else None,
-        clean_up_tokenization_spaces=False,
-        **{name: text for name, text in known.items() if found.token_to_id(text) is not None},
-    )
+    with in_one_sentence(folder / TOKENIZER, _NO_TOKENIZER):
+        return PreTrainedTokenizerFast(
+            tokenizer_object=found,
+            chat_template=template if isinstance(template, str) else None,
+            clean_up_tokenization_spaces=False,
+            **{name: text for name, text in known.items() if found.token_to_id(text) is not None},
+        )
 
 
 def _of_folder(folder: Path) -> Any:
     from tokenizers import Tokenizer
 
     place = inside(folder, TOKENIZER)
-    try:
-        found = Tokenizer.from_file(str(place))
-    except Exception as error:  # the library has no kind of its own
-        said = " ".join(str(error).split())[:120]
-        raise UsageError(f"{place} cannot be read as a tokenizer: {said}") from error
-    found.no_padding()
-    found.no_truncation()
-    return found
+    text = read_text(place, MOST_WHOLE)
+    with in_one_sentence(place, _NO_TOKENIZER):
+        found = Tokenizer.from_str(text)
+        found.no_padding()
+        found.no_truncation()
+        return found
 
 
 @functools.lru_cache(maxsize=1)  # it takes seconds to build
@@ -94,10 +111,11 @@ def _of_gguf(path: Path) -> Any:
 
     with contextlib.redirect_stderr(io.StringIO()), staged({path.name: path}) as place:  # bars
         try:
-            return AutoTokenizer.from_pretrained(
-                place, gguf_file=path.name, local_files_only=True, trust_remote_code=False
-            )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError, RuntimeError):
+            with in_one_sentence(path):
+                return AutoTokenizer.from_pretrained(
+                    place, gguf_file=path.name, local_files_only=True, trust_remote_code=False
+                )
+        except UsageError:
             return None
 
 

@@ -72,7 +72,7 @@ class DistinctSymbols(Task):
     def read(self, prompt: Sequence[str]) -> tuple[str, ...]:
         """The prompt, if its symbols are distinct and known."""
         if len(set(prompt)) < len(prompt):
-            raise UsageError(f"the symbols of a prompt are distinct, and {' '.join(prompt)!r} repeats one")
+            raise UsageError(f"a prompt's symbols are distinct, and {' '.join(prompt)!r} repeats one")
         check_symbols(prompt, self.symbols, f"numbers from 0 to {self.alphabet - 1}")
         return tuple(prompt)
 

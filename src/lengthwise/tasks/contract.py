@@ -1,4 +1,4 @@
-"""The contract for the items of a task, and the check that a user's own task gets before it is used.
+"""The contract for a task's items, and the check that a user's own task gets before it is used.
 
 A model reads whatever numbers it is given, and training never asks the solver: a symbol that does not exist would end
 in the middle of a computation, and an answer that contradicts the solver in numbers that mean nothing. `check_task` in
@@ -8,12 +8,14 @@ in the middle of a computation, and an answer that contradicts the solver in num
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from lengthwise.errors import Interrupted, UsageError
+from lengthwise.limits import MOST_SETTING, time_limit
 from lengthwise.tasks.batch import NOTHING, SPECIALS, Samples
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
@@ -32,32 +34,40 @@ def check_own(task: Task, sizes: Sequence[int]) -> None:
     """
     if all(type(one).__module__.startswith("lengthwise.") for one in (task, getattr(task, "base", task))):
         return
-    _refuse_first(task, symbol_faults(task), "symbols")
-    begun = time.monotonic()
-    for size in task.sizes(1, max(sizes))[:_SIZES]:
-        _refuse_first(task, item_faults(task, size, _ITEMS), "sample", size)
-        if task.certain:
-            _refuse_first(task, answer_faults(task, task.draw(size, 3, range(_ITEMS))), "solve", size)
-        if time.monotonic() - begun > _SECONDS:
-            break
-    for size in sizes:
-        _refuse_first(task, item_faults(task, size, _ITEMS), "sample", size)
+    with time_limit(f"the first look at the task {name_of(task)}"):
+        _refuse_first(task, symbol_faults(task), "symbols")
+        begun = time.monotonic()
+        for size in task.sizes(1, max(sizes))[:_SIZES]:
+            _refuse_first(task, item_faults(task, size, _ITEMS), "sample", size)
+            if task.certain:
+                _refuse_first(task, answer_faults(task, task.draw(size, 3, range(_ITEMS))), "solve", size)
+            if time.monotonic() - begun > _SECONDS:
+                break
+        for size in sizes:
+            _refuse_first(task, item_faults(task, size, _ITEMS), "sample", size)
 
 
 def symbol_faults(task: Task) -> Iterator[str]:
     """What is wrong with the symbols, a sentence each."""
     symbols = task.symbols
+    if not isinstance(symbols, tuple | list):
+        yield f"symbols is a tuple of texts, not {type(symbols).__name__}"
+        return
+    if len(symbols) > MOST_SETTING:
+        yield f"there are at most {MOST_SETTING:,} symbols, not {len(symbols):,}"
+        return
+    counted = Counter(symbol for symbol in symbols if isinstance(symbol, str))
     for symbol in symbols:
         if not isinstance(symbol, str) or not symbol:
             yield f"symbols are non-empty text, unlike {symbol!r}"
         elif symbol in SPECIALS:
             yield f"the symbol {symbol} belongs to the layout, not to a task"
-        elif symbols.count(symbol) > 1:
+        elif counted[symbol] > 1:
             yield f"symbols are distinct, and {symbol!r} is there twice"
 
 
 def item_faults(task: Task, size: int, items: int) -> Iterator[str]:
-    """What is wrong with the first items of a size as they are drawn: their form, their symbols, or that they depend on
+    """What is wrong with the first items as they are drawn: their form, their symbols, or that they depend on
     anything but their number."""
     whole, again = (task.draw(size, 3, range(items)) for _ in range(2))
     some = [items - 1, 0, items // 2]
@@ -88,7 +98,7 @@ def check_ids(task: Task, sizes: Sequence[int]) -> None:
 
 
 def id_faults(task: Task, size: int, items: int) -> Iterator[str]:
-    """What is wrong with the ids of the first items of a size: their form, or that they depend on how many answer
+    """What is wrong with the ids of the first items: their form, or that they depend on how many answer
     positions are requested.
     """
     prompts, longest = task.draw(size, 3, range(items)).prompts, task.width(size)

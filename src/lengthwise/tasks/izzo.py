@@ -24,7 +24,8 @@ from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.retrieval import KGRAM, KgramTask, ended_by_earlier, follower_counts, seen_before
 from lengthwise.tasks.task import Axis, Task
 
-# All three are learned in range with this: no prompt up to 16 symbols is off by more than 0.05 (docs/train-length.md).
+# All three are learned in range with this: no prompt up to 16 symbols is off by more than 0.05
+# (docs/how-to/train-length.md).
 PRESET = {"depth": 1, "width": 32, "gain": 3.0, "steps": 1500, "rate": 2e-3}
 
 

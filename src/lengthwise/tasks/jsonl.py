@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import hashlib
 import json
-import os
 import re
 from array import array
 from collections.abc import Callable, Container, Sequence
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthwise.errors import UsageError
+from lengthwise.reading import line_text, lines_in, open_file, parse_json, stamp_of
 from lengthwise.registry import nearest
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
@@ -104,11 +104,7 @@ class JsonLines(Task):
     @functools.cached_property
     def _items(self) -> Items:
         """Read at first use, so that a spec can be rebuilt where the file is not at hand; from then on it is fixed."""
-        try:
-            stat = os.stat(self.path)
-            return load(self.path, self.size, (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size))
-        except OSError as error:
-            raise UsageError(f"{self.path} cannot be read: {error.strerror or error}") from None
+        return load(self.path, self.size, stamp_of(self.path))
 
     @functools.cached_property
     def _pools(self) -> dict[int, Ints]:
@@ -174,7 +170,7 @@ class Items:
 
 @functools.lru_cache(maxsize=8)
 def load(path: str, rule: str, stamp: tuple[int, ...]) -> Items:  # noqa: ARG001  # the stamp changes with the file
-    """The items of a file, with all texts split in the same way."""
+    """A file's items, with all texts split in the same way."""
     (reader,) = read_alike([path], lambda split: _JsonlReader(rule, split))
     if not reader.lines:
         raise UsageError(f'{path} is empty; each line holds an item such as {{"input": "3 1 2", "answer": "1 2 3"}}')
@@ -199,22 +195,21 @@ def read_alike(paths: Sequence[str], reader_with: Callable[[Split], R]) -> list[
     split there. `tokens_of` is where a reader finds that out.
     """
     with contextlib.ExitStack() as stack:
-        files = [stack.enter_context(open(path, "rb")) for path in paths]
+        files = [stack.enter_context(open_file(path)) for path in paths]
         try:
             return [_read(file, path, reader_with(list)) for file, path in zip(files, paths, strict=True)]
         except _WhiteSpaceFound:  # a mistake before it would have been one for words too, so it was right to report it
             for file in files:
-                file.seek(0)  # not opened again, which would lose the beginning of a pipe without a word
+                file.seek(0)
             return [_read(file, path, reader_with(str.split)) for file, path in zip(files, paths, strict=True)]
 
 
 def _read(file: BinaryIO, path: str, reader: R) -> R:
-    for number, line in enumerate(file, 1):
+    for number, line in lines_in(file, path):
+        if not (text := line_text(line, number, path).strip()):
+            continue
         try:
-            if text := line.decode("utf-8-sig" if number == 1 else "utf-8").strip():
-                reader.take(text, number)
-        except UnicodeDecodeError:
-            raise UsageError(f"{path}, line {number}: this is not UTF-8 text") from None
+            reader.take(text, number)
         except UsageError as error:
             raise UsageError(f"{path}, line {number}: {error}") from None
     return reader
@@ -227,7 +222,7 @@ class _WhiteSpaceFound(Exception):
 def object_of(text: str, example: str) -> dict[str, Any]:
     """The JSON object of a line."""
     try:
-        item = json.loads(text)
+        item = parse_json(text)
     except ValueError as error:
         raise UsageError(f"this is not JSON ({error})") from None
     if not isinstance(item, dict):

@@ -23,19 +23,19 @@ import string
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from lengthwise.errors import UsageError
+from lengthwise.reading import read_text, stamp_of
 from lengthwise.records import Reference
 from lengthwise.seeds import Draws, Floats, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import Readout, Samples
 from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.task import Axis, Task
-from lengthwise.text import TITLE, built_in_text
+from lengthwise.text import built_in_text
 
 SYMBOLS = (*string.ascii_lowercase, "_")  # the last stands for whatever is between words
 COUNT = len(SYMBOLS)
@@ -178,11 +178,7 @@ class Prose(Task):
         """The chain. It is fitted at first use, so that a spec can be rebuilt where the file is not at hand."""
         if not self.path:
             return _fitted("", self.order, ())
-        try:
-            stat = Path(self.path).stat()
-            return _fitted(self.path, self.order, (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size))
-        except OSError as error:
-            raise UsageError(f"{self.path} cannot be read: {error.strerror or error}") from None
+        return _fitted(self.path, self.order, stamp_of(self.path))
 
     def sample(self, size: int, draws: Draws) -> Samples:
         texts = self.source.write(draws.uniform(size))
@@ -215,10 +211,7 @@ def _fitted(path: str, order: int, state: tuple[int, ...]) -> MarkovText:  # noq
     """The chain of a file in a certain state; without a path, of the text that comes with the package."""
     if not path:
         return fit(built_in_text(), order)
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not a text in UTF-8; `prose:path=` takes a plain text, as {TITLE}") from None
+    text = read_text(path)
     try:
         return fit(text, order)
     except UsageError as error:

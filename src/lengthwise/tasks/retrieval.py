@@ -19,8 +19,8 @@ from lengthwise.tasks.facts import Facts
 from lengthwise.tasks.task import Axis, Task
 
 # For an encoding with a head that sees the last few tokens, such as alibi:first=0.7. With small first weights training
-# stays where any value of the prompt is copied, as it does where a single key is asked for (docs/log.md). That is
-# learned from a run with several queries (`--from RUN`).
+# stays where any value of the prompt is copied, as it does where a single key is asked for (docs/findings/log.md). That
+# is learned from a run with several queries (`--from RUN`).
 SEVERAL_QUERIES = {"heads": 2, "mlp_ratio": 1, "gain": 5.0, "steps": 3000, "sizes": "increasing:share=0.9"}
 ONE_QUERY = {"batch": 128, "rate": 1e-3, "steps": 1500}
 
@@ -98,7 +98,8 @@ class Induction(LetterTask):
     letters: int = 26
     axes = (Axis("length", "symbols in the prompt", smallest=3),)
     facts = Facts(circuit_class="AC0", references=(Reference("olsson2022", "induction heads"),))
-    # Found on short prompts first: without the slow increase, accuracy in range stays below 25 % (docs/log.md).
+    # Found on short prompts first: without the slow increase, accuracy in range stays below 25 %
+    # (docs/findings/log.md).
     preset = {"batch": 128, "rate": 1e-3, "steps": 7000, "sizes": "increasing:share=0.8"}
 
     def sample(self, size: int, draws: Draws) -> Samples:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import MOST_SIZE, check_count
 from lengthwise.registry import format_spec
 from lengthwise.tasks import tasks
 from lengthwise.tasks.task import Task
@@ -30,6 +31,7 @@ def default_train_size(task: Task) -> int:
 
 def default_test_size(task: Task, train_size: int) -> int:
     """Three times the training size, or where the task ends if that comes first."""
+    check_count(train_size, "train_size", MOST_SIZE)
     known = task.sizes(1, 3 * train_size)
     return max(train_size, known[-1]) if known and _ends_at(known[-1], task, 3 * train_size) else 3 * train_size
 

@@ -133,7 +133,7 @@ class Task(abc.ABC):
         return found
 
     def width(self, size: int, causal: bool = True) -> int:
-        """Number of tokens that a model reads at this size."""
+        """Number of tokens that models read at this size."""
         return self.batch(size, 0, [0], causal=causal).inputs.shape[1]
 
     def spelled(self, row: Sequence[int] | Ints) -> tuple[str, ...]:

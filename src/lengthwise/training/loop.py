@@ -20,7 +20,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from lengthwise.errors import Interrupted, LengthwiseError, UsageError
+from lengthwise.errors import Interrupted, UsageError
 from lengthwise.files import replace_file, writing
 from lengthwise.interrupts import Stop, held_back
 from lengthwise.models.attention import unsettled
@@ -32,6 +32,7 @@ from lengthwise.progress import Progress, silent
 from lengthwise.seeds import Seeds
 from lengthwise.tasks.task import Task
 from lengthwise.training.batches import Batches
+from lengthwise.training.journal import add_to_journal, begin_journal
 from lengthwise.training.recipe import Recipe
 
 CHECKPOINT_SECONDS = 30.0
@@ -69,10 +70,11 @@ def train_model(
     seed: int,
     checkpoint: Path | None = None,
     progress: Progress = silent,
+    journal: Path | None = None,
 ) -> History:
     """Train in place on sizes up to `train_size`. With a `checkpoint` path, training resumes from it when it exists,
-    and it is written every half minute and when the user interrupts. O(steps x batch x depth x (T width^2 + T^2 width))
-    for sequences of T tokens."""
+    and it is written every half minute and when the user interrupts. A `journal` gets one line per check. O(steps x
+    batch x depth x (T width^2 + T^2 width)) for sequences of T tokens."""
     if recipe.form != getattr(model, "form", Full()):
         raise UsageError(
             "the recipe asks for a form that this model is not in; `in_form` puts an untrained one into it"
@@ -85,6 +87,8 @@ def train_model(
     history = History()
     if checkpoint is not None and checkpoint.exists():
         history = History(**load_checkpoint(checkpoint, model, optimiser))
+    if journal is not None:
+        begin_journal(journal, history.losses, history.checks)
     model.train()
     saved = time.monotonic()
     began = saved - history.seconds
@@ -94,6 +98,8 @@ def train_model(
             history.seconds = time.monotonic() - began
             if history.step % recipe.check_every == 0 or history.step == recipe.steps:
                 _check(model, batches, history)
+                if journal is not None:
+                    add_to_journal(journal, *history.losses[-1], history.checks[-1][1])
                 progress(_state(history), history.step, recipe.steps)
             if checkpoint is not None and (stop.asked or time.monotonic() - saved > CHECKPOINT_SECONDS):
                 save_checkpoint(checkpoint, model, optimiser, vars(history))
@@ -132,7 +138,7 @@ def _step(model: Network, optimiser: torch.optim.Optimizer, batches: Batches, hi
     norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), batches.recipe.clip))
     value = float(loss.detach())
     if not (math.isfinite(value) and math.isfinite(norm)):
-        raise LengthwiseError(
+        raise UsageError(
             f"the loss became {value} and its gradient {norm} at step {step + 1}; a smaller learning rate usually helps"
         )
     optimiser.step()

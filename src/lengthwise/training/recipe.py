@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from lengthwise.errors import UsageError
 from lengthwise.hardware import PRECISION_WORDS, Precision, check_precision
+from lengthwise.limits import check_count
 from lengthwise.models.forms import Form, Full, forms
 from lengthwise.registry import setting
 from lengthwise.training.lengths import SizeSchedule, UniformSizes, schedules
@@ -50,6 +51,7 @@ class Recipe:
         for name in ("steps", "batch", "check_every", "pool"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
+            check_count(getattr(self, name), name)
         if not (self.rate > 0 and math.isfinite(self.rate)):
             raise UsageError(f"the learning rate is above 0, not {self.rate}")
         if not (self.clip > 0 and self.weight_decay >= 0):

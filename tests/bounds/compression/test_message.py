@@ -44,7 +44,8 @@ def random_model(seed):
 
 
 def stated_overhead(quantised):
-    """docs/compression.md: what the frequencies of a tensor on K levels may cost beyond the entropy of n symbols."""
+    """docs/explanation/compression.md: what the frequencies of a tensor on K levels may cost beyond the entropy of n
+    symbols."""
     n, k = quantised.symbols.size, len(quantised.levels)
     return min(b * (k - 1) - n * np.log2(1 - k / 2**b) for b in TABLE_WIDTHS if 1 << b > k) if k > 1 else 0.0
 

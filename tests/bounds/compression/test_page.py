@@ -1,4 +1,4 @@
-"""What docs/compression.md shows runs, and what it lists is there."""
+"""What docs/explanation/compression.md shows runs, and what it lists is there."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from lengthwise.bounds.compression.gguf_file import LAYOUTS
 from lengthwise.bounds.compression.quantisers import quantisers
 
-PAGE = (Path(__file__).parents[3] / "docs" / "compression.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "explanation" / "compression.md").read_text(encoding="utf-8")
 
 
 def test_the_example_runs_and_its_parts_are_those_of_the_page():

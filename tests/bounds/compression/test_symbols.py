@@ -80,7 +80,8 @@ def test_symbols_left_over_are_refused():
 
 @pytest.mark.parametrize("kinds, count", [(2, 100), (16, 10_000), (256, 50_000)])
 def test_learning_costs_what_is_stated(kinds, count):
-    """docs/compression.md: about 0.56 log2 n bits for every symbol but one, where Rissanen's bound is 0.5 log2 n."""
+    """docs/explanation/compression.md: about 0.56 log2 n bits for every symbol but one, where Rissanen's bound is 0.5
+    log2 n."""
     symbols = np.random.default_rng(0).choice(kinds, size=count, p=np.full(kinds, 1 / kinds))
     nothing = np.zeros(kinds, np.int64)
     extra = adaptive_bits(symbols, nothing) - entropy_bits(np.bincount(symbols, minlength=kinds))

@@ -1,11 +1,11 @@
-"""What docs/contexture.md shows is what the code gives, and what code refers to is there."""
+"""What docs/explanation/contexture.md shows is what the code gives, and what code refers to is there."""
 
 import doctest
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "contexture.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "explanation" / "contexture.md").read_text(encoding="utf-8")
 
 
 def test_every_example_gives_what_the_page_shows():

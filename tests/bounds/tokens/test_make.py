@@ -51,7 +51,7 @@ def test_claims_say_everything():
         assert claim.value == pytest.approx(sum(claim.evidence["terms"].values()))
         assert claim.status == ("vacuous" if bound.total >= bound.chance else "holds") and claim.kind == "certified"
         assert own[0] in claim.assumptions and claim.reference is not None
-        assert claim.reference.key == "docs/generalisation.md" and claim.evidence["bounds"] == 20
+        assert claim.reference.key == "docs/explanation/generalisation.md" and claim.evidence["bounds"] == 20
         assert claim.key == f"tokens.{bound.target}.{bound.level}.{bound.inequality}"
         if bound.target == "loss":
             assert bound.chance == math.log(V)

@@ -1,4 +1,5 @@
-"""What docs/generalisation.md shows is what the code gives, and every statement that code refers to is proved."""
+"""What docs/explanation/generalisation.md shows is what the code gives, and every statement that code refers to is
+proved."""
 
 import doctest
 import re
@@ -7,7 +8,7 @@ from pathlib import Path
 from lengthwise.bounds.tokens.formulas import token_bound_bits
 from lengthwise.bounds.tokens.make import STATEMENTS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "generalisation.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "explanation" / "generalisation.md").read_text(encoding="utf-8")
 
 
 def test_examples_run():

@@ -1,4 +1,4 @@
-"""Runs words by the counts of a decision alone, as the proof in docs/crasp.md says."""
+"""Runs words by the counts of a decision alone, as the proof in docs/explanation/crasp.md says."""
 
 from __future__ import annotations
 

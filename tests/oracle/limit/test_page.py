@@ -10,12 +10,12 @@ import pytest
 
 from lengthwise.oracle.limit.examples import limit_from
 
-PAGE = (Path(__file__).parents[3] / "docs" / "limit.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "explanation" / "limit.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", PAGE, re.S))
 def test_code_runs(block: str) -> None:
-    exec(compile(block, "docs/limit.md", "exec"), {})
+    exec(compile(block, "docs/explanation/limit.md", "exec"), {})
 
 
 def test_the_example_file_is_read() -> None:

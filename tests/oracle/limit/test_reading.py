@@ -75,10 +75,10 @@ def test_what_is_wrong_is_said(path: str, value: object, sentence: str) -> None:
 
 
 def test_files_that_are_not_there_or_not_json(tmp_path) -> None:
-    with pytest.raises(UsageError, match="cannot read"):
+    with pytest.raises(UsageError, match="cannot be read"):
         load_limit(tmp_path / "none.json")
     path = tmp_path / "bad.json"
-    for text, sentence in (("{", "is not JSON"), ("[1]", "is a JSON object"), ("[" * 100_000, "is not JSON")):
+    for text, sentence in (("{", "as JSON"), ("[1]", "is a JSON object"), ("[" * 100_000, "nested too deeply")):
         path.write_text(text)
         with pytest.raises(UsageError, match=sentence):
             load_limit(path)

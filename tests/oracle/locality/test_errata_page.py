@@ -1,4 +1,4 @@
-"""What docs/errata-reasoning.md shows is what the code gives."""
+"""What docs/findings/errata-reasoning.md shows is what the code gives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[3] / "docs" / "errata-reasoning.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "findings" / "errata-reasoning.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.system

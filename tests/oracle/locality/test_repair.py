@@ -26,7 +26,7 @@ from lengthwise.oracle.locality.repairs.search import Repair, repair
 from lengthwise.oracle.locality.repairs.shapes import Original, columns, cut, gathered, joined, spread
 
 LAYOUTS = Path(__file__).parents[2] / "layouts"
-PAGE = (Path(__file__).parents[3] / "docs" / "locality.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "explanation" / "locality.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -86,8 +86,8 @@ def test_a_file_is_read_and_its_errors_name_it(tmp_path):
     path.write_text("n :=\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"mine\.crasp, line 1, column 5"):
         load_program(path)
-    with pytest.raises(UsageError, match="cannot read"):
+    with pytest.raises(UsageError, match="cannot be read"):
         load_program(tmp_path / "absent.crasp")
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="not a text file"):
+    with pytest.raises(UsageError, match="not UTF-8"):
         load_program(path)

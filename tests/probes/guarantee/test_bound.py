@@ -368,7 +368,7 @@ REFUSED = [
     ({"quantiser": "median"}, "unknown quantiser 'median'"),
     ({"quantiser": "kmeans:levels=0"}, "levels"),
     ({"window": 17}, "1 to 16 tokens"),
-    ({"held_out": 5}, "fresh items of a run's own task"),
+    ({"held_out": 5}, "fresh ones from the run's own task"),
     ({"data": "nowhere.jsonl"}, "there is no file nowhere.jsonl"),
     ({"sample": 3, "tokens": 10**9}, "leave out the numbers of tokens"),
 ]

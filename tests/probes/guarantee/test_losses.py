@@ -149,7 +149,7 @@ BAD = {
     '{"words": 3}': "line 1: a line is",
     '{"tokens": [1, 31]}': "line 1: the model knows the tokens 0 to 30, and 31",
     '{"tokens": [1, -1]}': "and -1 is not one",
-    '{"tokens": [1, 99999999999999999999]}': "99999999999999999999 is not one",
+    '{"tokens": [1, 99999999999999999999]}': "at most 64 bits",
     '{"tokens": ["a"]}': "list of whole numbers",
     '{"tokens": [true, false]}': "list of whole numbers",
 }

@@ -1,4 +1,4 @@
-"""What docs/search.md says is true."""
+"""What docs/reference/search.md says is true."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_the_right_trace_is_one_and_its_beginnings_end_too_early(name: str) -> N
             assert (found.wrong == "it ends before the goal") == whole
             assert whole or found.at < end
         behind = task.verify(prompt, (*trace, *trace[-1:]))
-        assert behind.wrong == "it goes on behind the goal" and behind.at == len(trace)
+        assert behind.wrong == "it continues after the goal" and behind.at == len(trace)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -80,7 +80,7 @@ def test_where_it_went_wrong_is_the_event_with_the_wrong_token(name: str) -> Non
             found, right = task.verify(item[0], trace), task.verify(*item)
             event = next(event for event in right.events if event.start <= places[0] < event.end)
             assert found.at == event.start
-            assert found.wrong == f"the search goes on with {' '.join(item[1][event.start : event.end])!r}"
+            assert found.wrong == f"the search continues with {' '.join(item[1][event.start : event.end])!r}"
 
 
 DETOURS = [

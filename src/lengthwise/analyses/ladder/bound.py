@@ -39,7 +39,7 @@ from lengthwise.transport.trajectories import Sample, Trajectory
 
 METRIC = "edit"
 DELTA = 0.05  # shared by the two sampling terms of a bound; and once more for the measured risk
-STATEMENT = Reference("docs/bounds.md", "statement 12")
+STATEMENT = Reference("docs/explanation/bounds.md", "statement 12")
 EACH = Assumption("bound.each")
 SUPPOSED = Assumption("bound.steepest_seen")
 WHICH = ("supposed", "certified")
@@ -255,7 +255,7 @@ def _points(
     slope = steepest_seen(places[TRAINING][0], source.errors, source.errors)
     unit, items = "per unit of distance", {"items": climb.ladder.settings.items}
     supposed = Claim("bound.supposed_slope", slope, unit, "measured", evidence=items)
-    reference = Reference("lengthwise", "docs/findings.md, the certified slope")
+    reference = Reference("lengthwise", "docs/findings/findings.md, the certified slope")
     found = []
     for point in climb.ladder.points:
         name = point.name

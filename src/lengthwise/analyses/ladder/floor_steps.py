@@ -47,6 +47,6 @@ def _step(floors: Sequence[Floor]) -> Claim:
         "floors": {floor.depth: floor.floor for floor in floors},
     }
     given = (Assumption("floors.free_shape"), Assumption("floors.two_intervals"))
-    reference = Reference("docs/findings.md", "floors")
+    reference = Reference("docs/findings/findings.md", "floors")
     difference = (one.floor or 0.0) - (two.floor or 0.0)
     return Claim("floors.step", difference, "risk", "measured", "holds", interval, given, reference, evidence)

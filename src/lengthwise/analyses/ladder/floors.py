@@ -174,7 +174,7 @@ class Floor:
             "unknown" if self.interval is None else "holds",
             self.interval,
             (FREE_SHAPE if self.free else SHAPE, doubt),
-            Reference("docs/findings.md", "floors"),
+            Reference("docs/findings/findings.md", "floors"),
             {"place": place_text(self.place), **evidence},
         )
 

@@ -38,7 +38,7 @@ def _redrawn(task: str, train_size: int, count: int) -> Mapping[str, Redrawn]:
 
 
 def redraw(level: Level, count: int) -> Redrawn:
-    """Items 0 to `count` - 1 of a level, prompt and answer. The sizes take turns: item i is number i // sizes of the
+    """Items 0 to `count` - 1 at a level, prompt and answer. The sizes take turns: item i is number i // sizes of the
     size i % sizes, as `measurement.level_items` draws them (that needs torch, so it is written again here; a test keeps
     the two the same). `longest` is the width of the arrays that items are drawn into, of all sizes."""
     task, sizes = level.task.part("test"), level.sizes

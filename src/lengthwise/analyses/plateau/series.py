@@ -26,7 +26,7 @@ explain(
         "lengths.parameter_exponent": "{series}: needed training length ~ {parameter}^c",
         "lengths.needed": "{series}, {parameter} {value:g}: training length at which the {measure} error beyond it "
         "stays below {error:g}",
-        "plateau.power_law": "plateaus follow a power law; what is left over is independent from cell to cell and of "
+        "plateau.power_law": "plateaus follow a power law; the residuals are independent from cell to cell and of "
         "one size",
         "plateau.cells_left_out": "{left} of {cells} cells are left out of the fit, as they were not learned in range",
         "plateau.too_few": "{cells} cells of learned training lengths do not determine the exponents",

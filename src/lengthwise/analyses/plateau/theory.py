@@ -47,7 +47,7 @@ def _reported(key: str, error: float | None, parameters: dict[str, float], place
     return TheoryLine(f"lengths.{key}", "lengths.reported", error, parameters, Reference(IZZO, place))
 
 
-_STAND_IN = Reference("docs/limit.md", "statement 5")
+_STAND_IN = Reference("docs/explanation/limit.md", "statement 5")
 THEORY = {
     "simple_task": (
         _reported("theorem_4_1", 2.0, {"omega": 2.0}, "Theorem 4.1"),

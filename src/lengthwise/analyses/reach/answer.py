@@ -65,7 +65,7 @@ _RULE = Assumption("reach.rule")
 
 @dataclass(frozen=True)
 class Holding:
-    """Which rows of a study hold beyond the training range, with which encodings."""
+    """Which of a study's rows hold beyond the training range, with which encodings."""
 
     study: StudyContent
 

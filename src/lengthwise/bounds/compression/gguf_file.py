@@ -53,12 +53,12 @@ _WIDTH = {"planes": 8, "bytes": 8, "nibbles": 4, "pairs": 2}
 
 
 def block_bytes(kind: str) -> int:
-    """How many bytes a block has; 1 for types that are not known."""
+    """The size of a block in bytes; 1 for types that are not known."""
     return sum(size for _, size in LAYOUTS.get(kind, UNKNOWN))
 
 
 def _fields(kind: str) -> Iterator[tuple[int, slice]]:
-    """The bits of a symbol, and the bytes of a block, of every stream."""
+    """Bits per symbol and bytes per block of every stream."""
     at = 0
     for name, size in LAYOUTS.get(kind, UNKNOWN):
         step = 1 if name == "planes" else size

@@ -1,7 +1,8 @@
 """A whole model as one string of bytes that decodes back with nothing else known but this package.
 
 The number of bits of that string, with a prefix that says how long it is, is the -log2 of a prior probability of the
-model that was fixed before any data were seen (Kraft 1949): this is what bounds charge. See docs/compression.md.
+model that was fixed before any data were seen (Kraft 1949): this is what bounds charge. See
+docs/explanation/compression.md.
 
 The writer takes the shortest way to write a tensor and says which it took; that costs its bits too.
 
@@ -109,7 +110,7 @@ class Message:
             "bits",
             "certified",
             assumptions=(Assumption(checked, "checked"), Assumption(assumed)),
-            reference=Reference("docs/compression.md", place),
+            reference=Reference("docs/explanation/compression.md", place),
             evidence={"parts": dict(self.parts), **evidence, "bits_per_weight": self.bits / max(self.numbers, 1)},
         )
 
@@ -166,7 +167,7 @@ def _read(shapes: Mapping[str, tuple[int, ...]], pieces: list[bytes]) -> Iterato
 
 
 def _verify(data: bytes, header: dict[str, Any], names: Set[str], digests: Mapping[str, Any]) -> None:
-    """Decodes the message, one tensor at a time, and compares it with what was meant."""
+    """Decodes the message, one tensor at a time, and compares it with the original."""
     found, tensors = _opened(data, MOST_NUMBERS)
     seen = {name: _digest(tensor) for name, tensor in tensors}
     if found != header or seen != digests or seen.keys() != names:
@@ -303,7 +304,7 @@ class TensorReader:
         return levels[self._indices(size, len(levels))].reshape(shape)
 
     def finish(self) -> None:
-        """Refuses what is left over: every bit that is charged must have been needed."""
+        """Refuses bits left over: every bit that is charged must have been needed."""
         self._tables.finish()
         self._symbols.finish()
         if self._at != len(self._exact):

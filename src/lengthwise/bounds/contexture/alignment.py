@@ -11,7 +11,7 @@ show. Over all tasks with ρ(f) >= 1 - ε, the worst squared error of the best a
     worst_error         that of a given representation on a given table, computed
     any_encoder_error   at most this, from s_1 and the trace gap alone
 
-Propositions 1 to 4 of docs/contexture.md, with proofs.
+Propositions 1 to 4 of docs/explanation/contexture.md, with proofs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.seeds import Floats
 
-REFERENCE = Reference("zhai2025", "ratio trace; proved in docs/contexture.md")
+REFERENCE = Reference("zhai2025", "ratio trace; proved in docs/explanation/contexture.md")
 
 explain(
     {
@@ -188,7 +188,7 @@ def error_claim(first: float, gap: float, epsilon: float, exact: bool) -> Claim:
         "certified" if exact else "heuristic",
         "vacuous" if value >= 1 else "holds",
         assumptions=(known, Assumption("contexture.judged")),
-        reference=Reference("docs/contexture.md", "proposition 3"),
+        reference=Reference("docs/explanation/contexture.md", "proposition 3"),
         evidence={
             "s_1": math.sqrt(first),
             "trace_gap": gap,

@@ -33,7 +33,7 @@ LEVEL = 0.95
 MOST_VALUES = 1500  # an eigenproblem of this size takes a second or so
 TOO_MANY_ALONE = 0.5
 MANY_ALONE = 0.1  # of the pairs in contexts that were drawn once: above this an estimate is said to be too small
-REFERENCE = Reference("docs/contexture.md", "proposition 5")
+REFERENCE = Reference("docs/explanation/contexture.md", "proposition 5")
 
 explain(
     {

@@ -220,6 +220,6 @@ def unknown_spectrum(found: DrawnSpectrum) -> Claim:
         "measured",
         "unknown",
         assumptions=(Assumption("contexture.too_many_alone", "violated", {"alone": found.alone}),),
-        reference=Reference("docs/contexture.md", "proposition 5"),
+        reference=Reference("docs/explanation/contexture.md", "proposition 5"),
         evidence={"alone": found.alone, "plug_in": found.plug_in.tolist()},
     )

@@ -1,6 +1,7 @@
 """How much a part of a model, or all of it, can stretch distances: certified upper bounds on stated sets.
 
-Numbers in, `PartBound`s out, each of which gives a `Claim`. The statements and their proofs are in docs/bounds.md.
+Numbers in, `PartBound`s out, each of which gives a `Claim`. The statements and their proofs are in
+docs/explanation/bounds.md.
 
     attention_bound, AttentionHead      softmax attention on a ball: token-wise and Frobenius
     local_attention_constant            softmax attention near given sequences

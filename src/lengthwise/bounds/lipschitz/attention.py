@@ -8,8 +8,8 @@ where T_ij is orthogonal: the identity, or the rotation of RoPE between the two 
 positions alone (ALiBi, T5, KERPLE, FIRE), masks and windows are constant in x and need no number.
 
 With t = scale ‖QᵀK‖ R² the token-wise bound of a head without biases is ‖OV‖ (t + √(1 + t²)) and does not depend on the
-length; it is attained (statements 3 and 4 of docs/bounds.md). With RoPE it is ‖OV‖ (1 + 2t). In the Frobenius bound the
-length enters by √κ, κ being the largest total weight that one key can receive.
+length; it is attained (statements 3 and 4 of docs/explanation/bounds.md). With RoPE it is ‖OV‖ (1 + 2t). In the
+Frobenius bound the length enters by √κ, κ being the largest total weight that one key can receive.
 
 That supposes the worst: tokens at opposite ends of the ball and attention split between them. Near a given sequence the
 values and keys that a query attends to differ by less, and their covariance under the actual weights says by how much

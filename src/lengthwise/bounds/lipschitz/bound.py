@@ -73,7 +73,7 @@ class PartBound:
 
     `constant`: ‖f(x) - f(y)‖ <= constant ‖x - y‖ in `norm`, for all x and y in `region` (or as `region_text` says).
     `reach`: every token that comes out is at most this long (infinity where that was not asked).
-    `statement`: the statement in docs/bounds.md that proves it.
+    `statement`: the statement in docs/explanation/bounds.md that proves it.
     """
 
     part: str
@@ -100,7 +100,7 @@ class PartBound:
             kind="certified",
             status="holds" if holds else "vacuous",
             assumptions=(Assumption("lipschitz.valid", "checked", {"where": self.where}), EXACT, *self.assumptions),
-            reference=Reference("docs/bounds.md", self.statement),
+            reference=Reference("docs/explanation/bounds.md", self.statement),
             evidence={"part": self.part, "norm": self.norm, "where": self.where, **self.evidence},
         )
 

@@ -1,4 +1,5 @@
-"""The formulas of bounds for tokens by themselves: plain numbers in, plain numbers out. Proofs: docs/generalisation.md.
+"""The formulas of bounds for tokens by themselves: plain numbers in, plain numbers out. Proofs:
+docs/explanation/generalisation.md.
 
 Losses are in nats unless a name says bits. `complexity` is the C of every bound: nats of description per unit of data.
 """

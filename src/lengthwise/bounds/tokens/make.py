@@ -4,7 +4,7 @@
     bounds_for       all of them
     foreseen_bound   about what one will be, from a few losses
 
-All are proved in docs/generalisation.md. Each holds with probability 1 - delta by itself.
+All are proved in docs/explanation/generalisation.md. Each holds with probability 1 - delta by itself.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def token_bound(
             "vocabulary": losses.vocabulary,
             "ln_vocabulary": math.log(losses.vocabulary),
         },
-        page="docs/generalisation.md",
+        page="docs/explanation/generalisation.md",
     )
     return TokenBound(
         risk, quantity_of(problem), target, level, inequality.name, delta, problem.complexity, chance, alpha, step

@@ -21,6 +21,7 @@ from lengthwise.evidence.search_layers import layer_claims
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.style import alt, paper_spec
 from lengthwise.forecasts.share import measured_shares
+from lengthwise.limits import THINKING_SECONDS, time_limit
 from lengthwise.messages import sentence
 from lengthwise.models.named import models
 from lengthwise.oracle.brackets import VIEW
@@ -30,7 +31,7 @@ from lengthwise.oracle.opinion import Opinion, Verdict, outlook_words
 from lengthwise.oracle.programs.text import load_program
 from lengthwise.oracle.programs.verify import verify_program
 from lengthwise.positions import make_position
-from lengthwise.progress import shown
+from lengthwise.progress import shown, waited
 from lengthwise.records import Claim
 from lengthwise.reports.record_section import RecordPage, write_record_page
 from lengthwise.studies.record import printable
@@ -106,7 +107,8 @@ def _show_card(options: argparse.Namespace, spec: Spec) -> int:
     if options.formulation is not None:
         if named:
             raise UsageError("a formulation is checked for encodings; --model takes TASK, --regex, --dfa or --data")
-        with shown(quiet=options.quiet) as told:
+        waiting, limit = waited("checking", options.quiet), time_limit("the check", THINKING_SECONDS)
+        with waiting, limit, shown(quiet=options.quiet) as told:
             card = check_formulation(
                 options.formulation,
                 positions or POSITIONS,
@@ -119,9 +121,10 @@ def _show_card(options: argparse.Namespace, spec: Spec) -> int:
         assert spec is not None
         task = tasks.make(spec)
         _draw(task, options)
-        card = check(task, positions, model=named, **choice)
-        measured = _measured(task, card, options.quiet)
-        layers = layer_claims(task, {claim.key: claim.title for claim in card.depth}) if card.depth else []
+        with waited("checking", options.quiet), time_limit("the check", THINKING_SECONDS):
+            card = check(task, positions, model=named, **choice)
+            measured = _measured(task, card, options.quiet)
+            layers = layer_claims(task, {claim.key: claim.title for claim in card.depth}) if card.depth else []
     if options.json:
         found = {"measured": measured, "layers": layers}
         plain = {name: [claim.plain() for claim in claims] for name, claims in found.items()}

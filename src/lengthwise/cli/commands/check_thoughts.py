@@ -12,6 +12,7 @@ from lengthwise.oracle.locality.thoughts.findings import Findings, examine
 from lengthwise.oracle.locality.thoughts.reading import holds_chains, read_chains, splitting, tokenising
 from lengthwise.outputs import replace_output
 from lengthwise.progress import shown
+from lengthwise.reading import lines_in, open_file
 
 _RULES = ("split", "tokenise", "test_data")
 _OTHERS = ("position", "model", "train_size", "test_size", "items", "program", "explain", "against", "repair")
@@ -92,9 +93,9 @@ def _write_gaps(options: argparse.Namespace, lines: tuple[int, ...]) -> None:
     with (
         written(options.out, options.quiet, "test records"),
         replace_output(Path(options.out)) as part,
-        open(options.test_data, "rb") as source,
+        open_file(options.test_data) as source,
         part.open("wb") as target,
     ):
-        for number, line in enumerate(source, 1):
+        for number, line in lines_in(source, options.test_data):
             if number in wanted:
                 target.write(line if line.endswith(b"\n") else line + b"\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import dataclasses
 import json
 import math
@@ -23,6 +22,7 @@ from lengthwise.messages import sentence
 from lengthwise.probes.probe import Context
 from lengthwise.probes.representations import RepresentationsProbe
 from lengthwise.probes.representations.states import contexture_of
+from lengthwise.reading import parse_json, read_csv, read_lines
 from lengthwise.records import Claim
 from lengthwise.runs.run import load_run
 from lengthwise.seeds import Floats, Ints
@@ -164,11 +164,7 @@ def _of_run(options: argparse.Namespace, folder: Path) -> Contexture:
 
 def _header(path: Path) -> dict[str, int] | None:
     """Where x and a stand, if the first line names them."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = next(csv.reader(file), [])
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path} cannot be read as text in UTF-8 with commas between: {error}") from error
+    first = next(iter(read_csv(path)), [])
     named = {name.strip().lower(): place for place, name in enumerate(first)}
     return named if named in _HEADERS else None
 
@@ -187,8 +183,7 @@ def _pairs(path: Path) -> tuple[Ints, Ints]:
 
 def _csv_pairs(path: Path) -> list[tuple[str, str]]:
     places = _header(path) or {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file) if row][1:]
+    rows = read_csv(path)[1:]
     for number, row in enumerate(rows, start=2):
         if len(row) != 2:
             raise UsageError(f"line {number} of {path} has {len(row)} columns; a pair has two, x and a")
@@ -196,16 +191,12 @@ def _csv_pairs(path: Path) -> list[tuple[str, str]]:
 
 
 def _json_pairs(path: Path) -> list[tuple[str, str]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as text in UTF-8: {error}") from error
-    return [_json_pair(line, f"line {number} of {path}") for number, line in enumerate(lines, start=1) if line.strip()]
+    return [_json_pair(line, f"line {number} of {path}") for number, line in read_lines(path) if line.strip()]
 
 
 def _json_pair(line: str, where: str) -> tuple[str, str]:
     try:
-        row: Any = json.loads(line)
+        row: Any = parse_json(line)
         return json.dumps(row["x"], sort_keys=True), json.dumps(row["a"], sort_keys=True)
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f'{where} is no pair; it is written {{"x": ..., "a": ...}}') from error

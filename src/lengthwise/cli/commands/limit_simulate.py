@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from lengthwise.cli.commands.records import write_record
 from lengthwise.cli.output import write_object
@@ -14,6 +13,7 @@ from lengthwise.oracle.limit.examples import opened
 from lengthwise.oracle.limit.found import simulated
 from lengthwise.oracle.limit.simulation import shortest_simulation
 from lengthwise.progress import shown
+from lengthwise.reading import read_text
 
 
 def run(options: argparse.Namespace) -> int:
@@ -38,10 +38,7 @@ def _word(options: argparse.Namespace, symbols: Sequence[str]) -> list[str]:
         raise UsageError("give the long word by --word TEXT or by --file FILE")
     text = options.word
     if options.file is not None:
-        try:
-            text = Path(options.file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"cannot read {options.file}: {getattr(error, 'strerror', None) or error}") from error
+        text = read_text(options.file)
     single = all(len(symbol) == 1 for symbol in symbols)
     found = [char for char in text if char in symbols or not char.isspace()] if single else text.split()
     if not found:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-import json
+import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.outputs import replace_output
+from lengthwise.reading import open_file, parse_json, read_lines
 from lengthwise.seeds import Floats
 
 
@@ -22,16 +24,15 @@ def read_numbers(path: Path, option: str = "the command", endings: tuple[str, ..
         raise UsageError(f"{path} is not a file that ends in {' or '.join(endings)}")
     try:
         if kind == ".npy":
-            found = np.load(path, allow_pickle=False)
+            found = _array(path)
         elif kind == ".csv":
-            found = np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8")
+            found = np.loadtxt((line for _, line in read_lines(path)), delimiter=",", ndmin=2)
         else:
-            lines = path.read_text(encoding="utf-8").splitlines()
-            found = [json.loads(line) for line in lines if line.strip()]
+            found = [parse_json(line) for _, line in read_lines(path) if line.strip()]
         table = np.asarray(found, dtype=np.float64)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}; give {option} a file that exists") from error
-    except (ValueError, TypeError, EOFError) as error:
+    except UsageError:
+        raise
+    except (ValueError, TypeError, OverflowError, EOFError, OSError) as error:
         raise UsageError(f"{path} is no table of numbers, one row per line and all of one length: {error}") from error
     if table.ndim != 2 or 0 in table.shape:
         raise UsageError(f"{path} has the shape {list(table.shape)}; {option} takes a table with rows and columns")
@@ -39,6 +40,19 @@ def read_numbers(path: Path, option: str = "the command", endings: tuple[str, ..
         row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
         raise UsageError(f"row {row + 1} of {path} holds a number that is not finite")
     return table
+
+
+def _array(path: Path) -> np.ndarray:
+    """The array of a .npy file, whose header may claim no more than the file holds."""
+    with open_file(path) as file:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(file)
+        claimed, there = math.prod(shape) * dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
+        if claimed > there:
+            raise ValueError(f"its header says {claimed:,} bytes of numbers, and {there:,} are there")
+        file.seek(0)
+        return np.load(file, allow_pickle=False)
 
 
 def write_numbers(

@@ -24,6 +24,7 @@ from lengthwise.reports.page import REPORT, write_report
 from lengthwise.studies.coordinator import StudyProgress, carry_out_study, default_folder
 from lengthwise.studies.estimate import estimate
 from lengthwise.studies.grid import planned_records, plans
+from lengthwise.studies.reach import check_plans
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.spec import Study, builtin_presets, builtin_questions
 from lengthwise.studies.store import Store
@@ -133,6 +134,7 @@ def _dry_run(study: Study, options: argparse.Namespace) -> int:
     todo = plans(study)
     with _executor(options) as executor:
         workers = executor.slots
+    check_plans(todo, f"the study {study.name}", workers)
     guess = estimate(todo, workers=workers)
     records = planned_records(todo)
     if options.json:

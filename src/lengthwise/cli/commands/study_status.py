@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,9 @@ from typing import Any
 from lengthwise.analyses.words import duration
 from lengthwise.cli.commands.study_show import write_failures, write_some
 from lengthwise.cli.output import write_field, write_object
-from lengthwise.studies.lock import BEAT, holder
+from lengthwise.studies.lock import holder, read_beat
 from lengthwise.studies.record import RunRecord, identified, plain_failure, printable, run_title
 from lengthwise.studies.store import RUNS, Store, study_folder
-
-_NUMBERS = ("step", "steps")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -23,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     with Store.open(folder) as store:
         content = _status(store, folder)
         running, failed = store.runs("running", detail=False), store.runs("failed", detail=False)
-    beats = [_beat(folder, run.key) for run in running]
+    beats = [read_beat(folder / RUNS / run.key) for run in running]
     if options.json:
         now = [{**identified(run), "beat": beat} for run, beat in zip(running, beats, strict=True)]
         write_object("study status", {**content, "runs": now, "failures": [plain_failure(run) for run in failed]})
@@ -52,23 +49,6 @@ def _seconds_left(progress: Any) -> float | None:
         return max(0.0, progress["seconds_left"] - max(0.0, time.time() - progress["at"]))
     except (TypeError, KeyError):
         return None
-
-
-def _beat(folder: Path, key: str) -> dict[str, Any] | None:
-    """The last sign of life of a run; None where there is none, or none that can be read."""
-    try:
-        content = json.loads((folder / RUNS / key / BEAT).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(content, dict):
-        return None
-    done = {"done": content["done"]} if isinstance(content.get("done"), str) else {}
-    return {**done, **{name: content[name] for name in _NUMBERS if _is_number(content.get(name))}} or None
-
-
-def _is_number(value: Any) -> bool:
-    """Whether JSON can hold it as a number."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
 
 
 def _write(content: dict[str, Any], running: list[str], failed: list[RunRecord]) -> None:

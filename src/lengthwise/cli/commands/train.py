@@ -10,14 +10,14 @@ from lengthwise.cli.commands.results import draw_curves, write_records, write_sp
 from lengthwise.cli.options import task_chosen, task_needed
 from lengthwise.cli.output import narrate, warn, write_field, write_object
 from lengthwise.errors import Interrupted, UsageError
-from lengthwise.files import read_json
-from lengthwise.integrity import RUN
+from lengthwise.integrity import RUN, read_record
 from lengthwise.oracle.locality.trainable import layout_model
 from lengthwise.probes.curve.spread import Keep, over_seeds
 from lengthwise.probes.curve.standard import too_few_items
 from lengthwise.progress import shown
 from lengthwise.runs.plan import SETTINGS, Plan, Start, default_folder, folder_of_seed, plan_for
 from lengthwise.runs.selection import Candidate, candidates, chosen_among
+from lengthwise.studies.reach import check_plans
 from lengthwise.tasks import tasks
 from lengthwise.tasks.contract import check_own
 from lengthwise.tasks.formulations.own import OwnLayout
@@ -41,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
     check_own(task, plans[0].test_sizes[-1:])
     warn([*task.warnings(), *(too_few_items(options.items) if task.certain else [])], options.quiet)
     tried = _candidates(plans[0], options) if options.select is not None else []
+    check_plans([one.whole for one in tried] or plans, "this run" if len(plans) == 1 else "all seeds together", 1)
     if options.dry_run:
         return _show_plans(plans, options, tried)
     record = None
@@ -147,9 +148,12 @@ def _begun(folder: str) -> dict[str, Any]:
     Start.of(folder)
     if not Path(folder, RUN).exists():
         return {}
-    plan = read_json(Path(folder, RUN)).get("plan", {})
-    kept = {name: plan.get(name) for name in ("task", "train_size")}
-    return {**kept, "task": kept["task"] and tasks.restore(kept["task"]), "position": plan["model"].get("position")}
+    plan = read_record(Path(folder)).get("plan", {})
+    try:
+        kept = {name: plan.get(name) for name in ("task", "train_size")}
+        return {**kept, "task": kept["task"] and tasks.restore(kept["task"]), "position": plan["model"].get("position")}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{Path(folder, RUN)} is not the record of a run: {error}") from None
 
 
 def _show_plans(plans: list[Plan], options: argparse.Namespace, tried: list[Candidate]) -> int:

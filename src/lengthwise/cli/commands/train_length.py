@@ -25,6 +25,7 @@ from lengthwise.studies.coordinator import StudyProgress, carry_out_study, defau
 from lengthwise.studies.estimate import estimate
 from lengthwise.studies.grid import plans
 from lengthwise.studies.lengths import LengthQuestion, family_of, next_lengths, read_sizes
+from lengthwise.studies.reach import check_plans
 
 explain(
     {
@@ -120,6 +121,7 @@ def _dry_run(question: LengthQuestion, folder: Path, options: argparse.Namespace
     todo = plans(question.study(every, question.minutes))
     with executors.make(options.executor) as executor:
         workers = executor.slots
+    check_plans(todo, "this question", workers)
     guess = estimate(todo, workers=workers)
     if options.json:
         content = {"dry_run": True, "runs": len(todo), "seconds": guess.seconds, "workers": workers}

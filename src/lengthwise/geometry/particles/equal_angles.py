@@ -27,7 +27,7 @@ from typing import Literal
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.errors import UsageError
 
 Kind = Literal["SA", "USA"]  # attention normalised over the keys, or divided by their number
 
@@ -58,7 +58,7 @@ def _nearness(kind: Kind, n: int, beta: float, times: Sequence[float] | np.ndarr
     # a tolerance on y is one on the relative error of 1 - gamma
     found = solve_ivp(slope, (0.0, last), [begin], method="DOP853", t_eval=moments, rtol=1e-13, atol=1e-13)
     if not found.success:
-        raise LengthwiseError(f"gamma could not be followed to time {last:g}: {found.message}")
+        raise UsageError(f"gamma could not be followed to time {last:g}: {found.message}")
     return found.y[0]
 
 

@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.dynamics import Dynamics
 
 
@@ -201,11 +201,11 @@ class _EmbeddedPair:
         cut = good & (size < allowed / 2)
         self.size[rows] = torch.where(cut, torch.maximum(wanted, allowed), wanted)
         if bool((self.time[rows] + self.size[rows] == self.time[rows]).any()):
-            raise LengthwiseError(
+            raise UsageError(
                 f"the steps became too short to continue; a tolerance above {self.tolerance:g} or a smaller beta helps"
             )
         if int((self.steps + self.rejected).max()) > self.most_steps:
-            raise LengthwiseError(
+            raise UsageError(
                 f"{self.most_steps:,} steps reached only time {float(self.time.min()):.4g}; "
                 "ask for a shorter time, a smaller beta (USA moves at speed e^beta) or more steps"
             )

@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.dynamics import Dynamics
 from lengthwise.geometry.particles.integrate import ParticleTrajectory, Progress, moments_of, unit, unit_vectors
 from lengthwise.messages import explain
@@ -103,7 +103,7 @@ def _path(
 ) -> NoisyTrajectory:
     counts = [2 * math.ceil((after - before) / (2 * step)) for before, after in itertools.pairwise(moments)]
     if sum(counts) > most_steps:
-        raise LengthwiseError(f"steps of {step:g} are more than {most_steps:,}; take a shorter time or a longer step")
+        raise UsageError(f"steps of {step:g} are more than {most_steps:,}; take a shorter time or a longer step")
     generator = np.random.default_rng(Seeds(seed).key("noise"))
     flat = points.shape[-1] == 2
     shape = (2, *points.shape[:-1], 1 if flat else points.shape[-1])

@@ -2,8 +2,8 @@
 
 **Several heads.** The velocity is `Proj sum_j a_ij x_j` with a_ij the sum of the weights of all heads, if every V is
 the identity. The lemma on cones and the rate in a hemisphere use of the weights only that they are positive and bounded
-below (docs/theorems-particles.md), so both hold, with the sum of the heads' rates. Where all tokens are one point the
-weights of each head are equal, so the late rates add up as well. The other theorems are about one head.
+below (docs/explanation/theorems-particles.md), so both hold, with the sum of the heads' rates. Where all tokens are one
+point the weights of each head are equal, so the late rates add up as well. The other theorems are about one head.
 
 **Noise.** No theorem of `theorems.py` is about noise. In the limit of many tokens the density obeys
 d rho/dt = -div(rho X) + D Laplace(rho), and a harmonic of degree l on the uniform density grows at the rate

@@ -1,8 +1,8 @@
 """What is known of a Kuramoto model before it is simulated, and what the simulation shows of it.
 
 Statements about many oscillators are limits as n grows; they are predictions for n tokens, with the limit as an
-assumption. The coupling from which a locked state exists is exact for any n. docs/theorems-particles.md has sources and
-proofs, and how each statement was checked.
+assumption. The coupling from which a locked state exists is exact for any n. docs/explanation/theorems-particles.md has
+sources and proofs, and how each statement was checked.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ explain(
         "kuramoto.law": "frequencies follow a law that is symmetric and does not rise away from its centre: {law}",
         "kuramoto.known_law": "the law of the frequencies is known, not only the frequencies",
         "kuramoto.stationary": "r has settled on the branch that leaves r = 0 at K_c",
-        "kuramoto.recalled": "cited from memory of the works; simulations agree (docs/theorems-particles.md)",
+        "kuramoto.recalled": "cited from memory of the works; simulations agree "
+        "(docs/explanation/theorems-particles.md)",
         "kuramoto.formula": "a formula for r is known here: there is no noise, or all frequencies are equal",
         "kuramoto.no_noise": "there is no noise",
         "kuramoto.equal": "all frequencies are equal",

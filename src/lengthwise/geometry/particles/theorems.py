@@ -1,6 +1,6 @@
 """Which theorems apply to a start, and what they conclude; what is not known has the status unknown.
 
-The theorems, their sources, and how each was checked: docs/theorems-particles.md.
+The theorems, their sources, and how each was checked: docs/explanation/theorems-particles.md.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _symmetric(x: Floats) -> bool:
 
 
 SURVEY, METASTABLE = "geshkovski2023", "geshkovski2024"
-HERE = "docs/theorems-particles.md"
+HERE = "docs/explanation/theorems-particles.md"
 UNCHECKED = "place not checked"
 TIME, PER_TIME = "units of time", "per unit of time"
 ONE_CLUSTER, RATE, LATE_RATE = "particles.one_cluster", "particles.rate", "particles.late_rate"
@@ -146,7 +146,8 @@ explain(
         "particles.d_at_least_n": "d >= n",
         "particles.independent": "the tokens are linearly independent",
         "particles.abstract": "the theorem is as its abstract says; only the abstract was read",
-        "particles.abstract_sa": "it covers SA, which the abstract does not say; see docs/theorems-particles.md",
+        "particles.abstract_sa": "it covers SA, which the abstract does not say; see "
+        "docs/explanation/theorems-particles.md",
         "particles.half": "from the time at which <x_i, x*> >= 1/2 for the limit x* and all i",
         "particles.gather": "the tokens gather in one point",
         "particles.uniform": "tokens drawn independently and uniformly, which this start need not be",

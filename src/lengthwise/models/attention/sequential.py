@@ -28,7 +28,7 @@ class SequentialAttention(Attention):
 class StickBreaking(SequentialAttention):
     """Keys take shares of what nearer keys left over, by the sigmoid of their logits (Tan et al. 2025).
 
-    The weight of key j for query i is σ(z_ij) Π_{j<k<i} (1 - σ(z_ik)). What is left after the first token stays with
+    The weight of key j for query i is σ(z_ij) Π_{j<k<i} (1 - σ(z_ik)). The rest after the first token stays with
     the query's own token, so weights sum to 1; this is one of the two variants of the authors' code.
     """
 

@@ -7,7 +7,7 @@ seen by itself.
 On the minimal automaton, for every strongly connected component: begin with one block of states; find every weighted
 count of moves (a weight for each letter, block left and block entered) that depends on the state alone; split the
 states by their values; repeat with the finer blocks until nothing changes. The language is in C-RASP[] exactly when
-every state ends in a block of its own (yang2026). Both directions are proved in docs/crasp.md.
+every state ends in a block of its own (yang2026). Both directions are proved in docs/explanation/crasp.md.
 
 With positions, the same on the product with the position modulo `period` and the last `locality` letters, which are
 known without counting. Passing is sufficient for C-RASP[periodic, local]; failing shows nothing.
@@ -40,8 +40,10 @@ from lengthwise.oracle.crasp.verify import verify
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.languages.dfa import Dfa
 
-YANG = Reference("yang2026", "decision procedure for C-RASP and regular languages; proved again in docs/crasp.md")
-PROOF = Reference("docs/crasp.md", "counting is enough where every component passes")
+YANG = Reference(
+    "yang2026", "decision procedure for C-RASP and regular languages; proved again in docs/explanation/crasp.md"
+)
+PROOF = Reference("docs/explanation/crasp.md", "counting is enough where every component passes")
 MOST_VALUES = 24  # states whose values are written out, and components that are described one by one
 MOST_MOVES = 8  # moves of a proof that are written out
 explain(

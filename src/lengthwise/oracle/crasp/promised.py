@@ -2,7 +2,7 @@
 
 Yes: counts distinguish all states that must be, in an automaton in which the others were joined. No, without positions:
 two states of one component that no count distinguishes, and a suffix that is asked after both with different answers;
-the words that show it pass through kept states alone, so that they are really asked. Proofs: docs/crasp.md.
+the words that show it pass through kept states alone, so that they are really asked. Proofs: docs/explanation/crasp.md.
 
 No procedure is known that decides C-RASP[periodic, local] for every regular language. A search over periods and windows
 proves membership, a refutation of all of them the contrary, and what neither reaches is unknown.
@@ -29,7 +29,7 @@ from lengthwise.tasks.languages.dfa import Dfa
 PERIODS = (1, 2, 3, 4, 6)
 LOCALITIES = tuple(range(11))
 MOST_STATES = 10_000  # of all products that the search examines: some seconds
-LEMMA = Reference("docs/crasp.md", "blocks of one length that end alike")
+LEMMA = Reference("docs/explanation/crasp.md", "blocks of one length that end alike")
 Tried = Literal["passes", "not_found", "too_large"]
 explain(
     {
@@ -63,7 +63,7 @@ def joined(promise: Promise, machine: AutomatonProduct) -> Dfa | None:
 
     On words that are asked it runs as the product does. Its last state, the only one that does not accept, is where all
     other words go. Whenever any automaton made by joining states of the product passes the decision and answers all
-    that is asked, so does this one, as every such automaton joins what is joined here (docs/crasp.md).
+    that is asked, so does this one, as every such automaton joins what is joined here (docs/explanation/crasp.md).
     """
     classes = _Classes(promise, machine)
     while not classes.clash:

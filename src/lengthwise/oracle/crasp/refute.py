@@ -1,9 +1,9 @@
 """A refutation for all periods and all windows at once, by words of one length.
 
-Lemma (proof in docs/crasp.md). Let e be a word that does once what it does twice, and let t_1, t_2, ... be words as
-long as e. On the states that e fixes, let t_i act as: read t_i, then e. If some component of this automaton is blocked
-in the sense of C-RASP[], and two of its states that counting cannot distinguish need different answers after some
-suffix, then no program in C-RASP[periodic, local] answers all that is asked, whatever the period and the window.
+Lemma (proof in docs/explanation/crasp.md). Let e be a word that does once what it does twice, and let t_1, t_2, ... be
+words as long as e. On the states that e fixes, let t_i act as: read t_i, then e. If some component of this automaton is
+blocked in the sense of C-RASP[], and two of its states that counting cannot distinguish need different answers after
+some suffix, then no program in C-RASP[periodic, local] answers all that is asked, whatever the period and the window.
 
 Where words act in few ways, the search is complete for the lemma: among the words of the length s at which the actions
 of words become stable, S_s = S_2s. Every idempotent of any length acts like one of length s, words that are multiples

@@ -1,8 +1,9 @@
 """The classes of words that one layer cannot distinguish, and its answer to a class without a word being written out.
 
 One layer sees the last locality + 1 symbols and, before them, how often each symbol stands at each phase
-(docs/limit.md, statement 1). `class_words` gives one word of each class. `ClassAnswers` adds up counts times values, in
-rational numbers where the transformer has them: a class of words of 40 symbols costs as much as one of 400.
+(docs/explanation/limit.md, statement 1). `class_words` gives one word of each class. `ClassAnswers` adds up counts
+times values, in rational numbers where the transformer has them: a class of words of 40 symbols costs as much as one of
+400.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Whether two limit transformers agree on all words up to a length, and the shortest word on which they do not.
 
 Two layers are compared on every word. One layer is compared on one word of each class: the answer depends on the last
-locality + 1 symbols and on how often each symbol stands at each phase before them (docs/limit.md, statement 1), so with
-the larger locality and the common multiple of the periods, polynomially many words stand for all.
+locality + 1 symbols and on how often each symbol stands at each phase before them (docs/explanation/limit.md, statement
+1), so with the larger locality and the common multiple of the periods, polynomially many words stand for all.
 """
 
 from __future__ import annotations

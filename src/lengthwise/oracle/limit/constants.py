@@ -3,7 +3,7 @@
 Positional margin (Theorem 5.2 of Izzo, Nichani and Lee, as secondary sources report it). At infinite precision a key at
 distance t has a weight of the order i^phi(t), and all far keys together have i. With P the values of phi up to the
 locality and 1, everything that does not have the largest value of P vanishes like i^-gamma, gamma being the distance
-from the largest to the second largest (docs/limit.md, statement 3).
+from the largest to the second largest (docs/explanation/limit.md, statement 3).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def positional_margin(model: LimitTransformer) -> Number | None:
 
 def lipschitz(model: LimitTransformer) -> float:
     """L = |U| (1 + m |A| |B|) sum over heads of |V| (max |E| + max |p|), with spectral norms; m = 1 is the Lipschitz
-    constant of the activation. Infinite for an MLP of steps (docs/limit.md, statement 4)."""
+    constant of the activation. Infinite for an MLP of steps (docs/explanation/limit.md, statement 4)."""
     return _scale(model) * sum(_norm(head.value) for head in _heads(model))
 
 

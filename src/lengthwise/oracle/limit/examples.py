@@ -11,7 +11,6 @@ Whole numbers and texts such as "2/3" are exact, numbers with a decimal point ar
 from __future__ import annotations
 
 import inspect
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,19 +20,14 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.limit.transformer import Layer, LimitHead, LimitTransformer, Mlp, matrix, vector
+from lengthwise.reading import MOST_TEXT, read_json_file
 from lengthwise.registry import nearest, parse_spec
 from lengthwise.seeds import Ints
 
 
 def load_limit(path: str | Path) -> LimitTransformer:
     """The limit transformer that a JSON file describes."""
-    path = Path(path)
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise UsageError(f"{path} is not JSON: {error}") from error
+    content = read_json_file(path, MOST_TEXT)
     try:
         return limit_from(content)
     except UsageError as error:

@@ -15,7 +15,7 @@ from lengthwise.oracle.limit.theorems import IZZO, one_layer_theorem, two_layers
 from lengthwise.oracle.limit.transformer import LimitTransformer, Number
 from lengthwise.records import Assumption, Cell, Claim, Record, Reference, Table, columns
 
-PAGE = "docs/limit.md"
+PAGE = "docs/explanation/limit.md"
 _SHOWN = 60  # symbols of a long word
 _HARD = columns(
     "head:whole | margin:number logit margin | predicted:text hard from, by the margin | observed:text in fact"
@@ -65,7 +65,7 @@ explain(
         "limit.by_classes": "stand for all",
         "limit.by_words": "were all compared",
         "limit.sufficient": "an answer depends on the last locality + 1 symbols and on the counts before them "
-        "(docs/limit.md, statement 1)",
+        "(docs/explanation/limit.md, statement 1)",
         "limit.rounding": "answers were computed in floating point, where differences of up to 1e-9 count as none",
         "limit.regime_tokens": "far tokens",
         "limit.regime_balanced": "both",
@@ -159,7 +159,7 @@ def _hard_rows(model: LimitTransformer) -> list[tuple[Cell, ...]]:
 
 
 def _positional(margin: Number | None) -> Claim:
-    reference = Reference(IZZO, "Theorem 5.2, as secondary sources report it; docs/limit.md, statement 3")
+    reference = Reference(IZZO, "Theorem 5.2, as secondary sources report it; docs/explanation/limit.md, statement 3")
     if margin is None:
         return Claim("limit.positional_margin", None, "", "proved", "vacuous", reference=reference)
     evidence = {"exact": str(margin)}

@@ -37,7 +37,7 @@ explain(
         "limit.one_share": "the answer is a function of a share counted by one head, with slope L, at one phase of the "
         "period",
         "limit.stand_in_length": "a stand-in needs about period · L / (2 eps) symbols, as measured for simple_task and "
-        "derived in docs/limit.md",
+        "derived in docs/explanation/limit.md",
         "limit.complete_automata": "both automata are complete and have at most {one} and {other} states",
         "limit.agree_everywhere": "they agree on every word up to this length, not on a sample",
     }
@@ -117,12 +117,12 @@ def two_layer_bound() -> Claim:
 
 def dfa_length(states: int, other: int | None = None, key: str = "limit.automata") -> Claim:
     """Automata with n and m states that agree on all words up to n + m - 2 are equal (Moore): 2n - 2 for n = m. Proof
-    in docs/limit.md. The learner must know a bound on the number of states and choose within it."""
+    in docs/explanation/limit.md. The learner must know a bound on the number of states and choose within it."""
     other = states if other is None else other
     if states < 1 or other < 1:
         raise UsageError(f"an automaton has at least one state, not {min(states, other)}")
     complete = Assumption("limit.complete_automata", values={"one": states, "other": other})
     given = (complete, Assumption("limit.agree_everywhere"))
-    reference = Reference("chen2025", "arXiv:2506.03085, 2n - 2 for n states; proof in docs/limit.md")
+    reference = Reference("chen2025", "arXiv:2506.03085, 2n - 2 for n states; proof in docs/explanation/limit.md")
     length = max(states + other - 2, 0)
     return Claim(key, length, "tokens", "proved", "holds", None, given, reference, {"states": [states, other]})

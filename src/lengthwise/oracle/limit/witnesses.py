@@ -2,7 +2,7 @@
 
 Each is an example of `examples.py` that also leaves the two marks out of account and, where it uses positions, finds
 the phase of the first symbol from `<bos>`, so that its answer is the same wherever the positions begin. What it
-computes is proved in docs/limit.md (statement 13); `verify_witness` compares it with the task's own solver.
+computes is proved in docs/explanation/limit.md (statement 13); `verify_witness` compares it with the task's own solver.
 """
 
 from __future__ import annotations

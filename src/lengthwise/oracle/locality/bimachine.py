@@ -16,7 +16,7 @@ shorter word, for the window shows the border. So the pairs of left states that 
 a decreasing chain of finite sets, and T(k) likewise on the right. Left and right contexts are chosen independently:
 windows of k columns to the left and l to the right settle the step if and only if there is no letter a, (x, x') in S(k)
 and (m, m') in T(l) with F(x, a, m) and F(x', a, m') both defined and different. When both chains have become constant
-and such a clash remains, no finite window settles the step. docs/locality.md has the proof.
+and such a clash remains, no finite window settles the step. docs/explanation/locality.md has the proof.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ explain(
         "{other_label!r}; the window of {width} columns around it is the same.",
     }
 )
-XIAO = Reference("xiao2024", "(1, r)-consistency; the procedure for bimachines is proved in docs/locality.md")
+XIAO = Reference(
+    "xiao2024", "(1, r)-consistency; the procedure for bimachines is proved in docs/explanation/locality.md"
+)
 
 
 @dataclass(frozen=True)

@@ -228,7 +228,7 @@ def _seen_windows(needed: Coverage, windows: set[int], states: int, sizes: Seque
 def seen_in_items(
     needed: Coverage, formulation: Formulation, items: int, sizes: Sequence[int], seed: int = 0, most: int = 10_000
 ) -> SeenWindows:
-    """What the training items of a run show of the entries that are needed: `items` over these sizes, as many of each.
+    """What a run's training items show of the entries that are needed: `items` over these sizes, as many of each.
     Where one window settles a step all items are drawn and only their different windows are looked up; certificates of
     several windows take whole states one by one, so no more than `most` items are examined."""
     each = max(1, items // max(1, len(sizes)))

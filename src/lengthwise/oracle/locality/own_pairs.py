@@ -19,6 +19,7 @@ from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.steps import Steps, is_end, kept_steps
 from lengthwise.oracle.locality.windows import Numbering
+from lengthwise.reading import read_lines
 from lengthwise.tasks.formulations.between import (
     Side,
     appends,
@@ -201,8 +202,7 @@ class _PairReader:
 
     def _refuse(self, one: int, other: int) -> None:
         """Two lines with the same state (or, once in 2^64, only the same digest) and different next states."""
-        with open(self.path, "rb") as file:
-            lines = [line.decode("utf-8-sig") for number, line in enumerate(file, 1) if number in (one, other)]
+        lines = [line for number, line in read_lines(self.path) if number in (one, other)]
         (state, after, _), (again, other_after, _) = map(pair_of, lines)
         if state == again:
             raise UsageError(

@@ -86,7 +86,7 @@ def remembered(steps: Steps) -> Steps:
 
 
 def drawn_steps(formulation: Formulation, items: int, seed: int = 0) -> Steps:
-    """The very items a model is trained on: `items` of each size as the task draws them, one state each; an item of an
+    """The items on which a model is trained: `items` of each size as the task draws them, one state each; an item of an
     appending formulation is a prompt with its whole answer, so it gives every step of its chain."""
 
     def chains(size: int) -> Iterator[Iterator[StepMove]]:

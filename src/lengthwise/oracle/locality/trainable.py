@@ -9,15 +9,15 @@ from typing import Any
 
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.own import examinable, load_formulation, settle_own
+from lengthwise.reading import stamp_of
 from lengthwise.tasks.formulations.between import Side
 from lengthwise.tasks.formulations.own import OwnLayout
-from lengthwise.tasks.formulations.pair_source import stamp_of
 
 WIDE = 5  # columns of a window that one layer reads; a wider one takes two
 NARROW = {"depth": 1, "steps": 1000}
-# One layer reads the window of a column and finds other columns by what they hold. To find one by the columns next to
-# it takes a second layer, which was not tried (docs/log.md).
-MATCHING = {"depth": 1, "heads": 8}
+# One layer reads the window of a column and finds other columns by what they hold; a second one computes what a single
+# MLP was stuck at on some seeds, such as digit + digit + carry (docs/findings/log.md).
+MATCHING = {"depth": 2, "heads": 8}
 explain(
     {
         "layout.one_window": "{path}: one window of {r} columns settles every step in the states up to size {up_to}, "

@@ -2,7 +2,8 @@
 
 A word enters the components of an automaton one after another and never comes back to one, so "entered" and "left" are
 events that counts can date. Inside a component the terms of the decision, written as counts, say where the automaton
-is. Where the terms come from and why they suffice is in docs/crasp.md; what the program adds is in docs/programs.md.
+is. Where the terms come from and why they suffice is in docs/explanation/crasp.md; what the program adds is in
+docs/explanation/programs.md.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def copy_unique(symbols: Sequence[str]) -> Program:
 def copy_unique_without_positions(symbols: Sequence[str]) -> Program:
     """The same without any position: a place comes right after the only occurrence of a symbol exactly when two places,
     itself and the occurrence, have that symbol at or before them. It exists, and published models without an encoding
-    do not find it: see docs/programs.md before building on it."""
+    do not find it: see docs/explanation/programs.md before building on it."""
     draft = Draft()
     answering = draft.define("answering", some(Letter(SEP)))
     after = {}

@@ -5,7 +5,7 @@
     broken := opened < closed
     next["$"] := opened == closed and count(broken) == 0     # a comment
 
-One definition per line; inside parentheses a line may continue. `docs/programs.md` describes the notation.
+One definition per line; inside parentheses a line may continue. `docs/explanation/programs.md` describes the notation.
 `parse_program(print_program(program)) == program` for every program.
 """
 
@@ -21,6 +21,7 @@ from typing import NamedTuple, cast, get_args
 from lengthwise.errors import UsageError
 from lengthwise.oracle.programs import syntax
 from lengthwise.oracle.programs.syntax import Boolean, Expression, Line, Number, Program, Relation
+from lengthwise.reading import parse_json, read_text
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r]+|\#[^\n]*)|(?P<newline>\n|;)|(?P<symbol>"(?:[^"\\\n]|\\.)*")|(?P<word>[A-Za-z_]\w*)"""
@@ -78,12 +79,7 @@ class _Typed(NamedTuple):
 
 def load_program(path: str | Path) -> Program:
     """The program a text file holds."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot read the program {str(path)!r}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{str(path)!r} is not a text file (UTF-8)") from error
+    text = read_text(path)
     try:
         return parse_program(text)
     except UsageError as error:
@@ -266,7 +262,7 @@ class _ProgramParser:
     def symbol(self) -> str:
         token = self.expect_kind("symbol", "a symbol in quotes")
         try:
-            return json.loads(token.text)
+            return parse_json(token.text)
         except ValueError as error:
             rule = 'a quote inside is written \\" and a backslash \\\\'
             raise refusal(token, f"{token.text} is not a symbol in quotes; {rule}") from error

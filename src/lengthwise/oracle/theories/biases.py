@@ -27,7 +27,7 @@ from lengthwise.positions.encodings import Alibi
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.registry import parse_spec
 
-HORIZONS = Reference("docs/horizons.md")
+HORIZONS = Reference("docs/explanation/horizons.md")
 SPREAD = 64.0  # between two content logits of one query, assumed before there are weights
 MOST_STATES = 300
 SWITCHED_OFF = theory(

@@ -2,7 +2,8 @@
 hold.
 
 C-RASP names symbols and says nothing about numbers. The witnesses here are limit transformers themselves; what they
-compute at every length is proved (docs/limit.md, statement 13), and they are compared with the task's own solver.
+compute at every length is proved (docs/explanation/limit.md, statement 13), and they are compared with the task's own
+solver.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.task import Task
 
 THEORY = decoder_theory("limit", "a limit transformer")
-STATEMENT = Reference("docs/limit.md", "statement 13")
+STATEMENT = Reference("docs/explanation/limit.md", "statement 13")
 explain(
     {
         "limit.solves": "largest error of a limit transformer, at every length",
         "limit.witness_exact": "A limit transformer of {layers} computes the target exactly at every length{needs} "
-        "(proved, docs/limit.md, statement 13).",
+        "(proved, docs/explanation/limit.md, statement 13).",
         "limit.witness_near": "A limit transformer of {layers}, whose MLP has {units} units, is within {error:.2g} of "
-        "the target at every length{needs} (proved, docs/limit.md, statement 13); {tolerance:g} counts as right.",
+        "the target at every length{needs} (proved, docs/explanation/limit.md, statement 13); {tolerance:g} counts as "
+        "right.",
         "limit.witness_checked": "It agrees with the task's solver on all {prompts} prompts of up to {checked_to} "
         "symbols and on {sampled} drawn ones of up to {sampled_to}.",
         "limit.witness_one": "one layer",

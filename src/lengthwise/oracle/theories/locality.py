@@ -11,17 +11,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.layout import Layout, layout_asked
-from lengthwise.oracle.locality.steps import Steps
+from lengthwise.oracle.locality.steps import Steps, formulation_steps
 from lengthwise.oracle.locality.trained import outcomes
 from lengthwise.oracle.locality.windows import windows_of
-from lengthwise.oracle.opinion import Advice, Case, Opinion, Question, Theory, columns_seen, encoding_names, theory
+from lengthwise.oracle.opinion import (
+    DEPTH,
+    WINDOW,
+    Advice,
+    Case,
+    Opinion,
+    Question,
+    Theory,
+    columns_seen,
+    encoding_names,
+    theory,
+)
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.registry import parse_spec
 from lengthwise.tasks.formulations.between import written
 from lengthwise.tasks.formulations.formulation import Formulation, StepMove
 from lengthwise.tasks.sizes import name_of
+from lengthwise.tasks.task import Task
 
 THEORY = theory(
     "locality",
@@ -45,6 +59,7 @@ ORDER = theory(
     "encoders, which have no causal mask: with `none` those that attend to all columns, with `none`, `alibi` or "
     "`kerple` those that see sliding windows",
 )
+_FIRST = 64  # chains of a size at which only the first are searched for a clash
 XIAO = Reference("xiao2024", "Theorems 3.3 to 3.7, which are sufficient and not necessary")
 explain(
     {
@@ -54,6 +69,9 @@ explain(
         "sight.all_columns": "the model has no causal mask, and attends to all columns",
         "sight.windows_only": "the model has no causal mask, and sees windows of {columns} columns and no more",
         "sight.narrow": "With this attention an output depends on {columns} columns",
+        "sight.match_only": "the model has no causal mask and {layers} layers, whose heads see columns under {size} "
+        "places away or match content without positions",
+        "sight.matched": "With such heads and `{encoding}` a model cannot distinguish left from right",
         "sight.mirror": "With windows and `{encoding}` a model cannot distinguish a window from its mirror image",
         "sight.bag": "Without an encoding and a causal mask a model sees a bag of columns",
         "sight.why": "{sees}. `{one}` needs {label!r} at the position in brackets, but `{other}`, which looks the same "
@@ -234,10 +252,15 @@ def obstruction(question: Question, layout: Layout, columns: int | None) -> Opin
     clash, seen, sees = None, Assumption("sight.all_columns"), "sight.bag"
     if steps.form != "step":
         return None
+    rule, settings = parse_spec(str(question.task.preset.get("attention", "softmax")))
     if columns is not None and base in ("none", "alibi", "kerple"):
         seen, sees = Assumption("sight.windows_only", values={"columns": columns}), "sight.mirror"
         clash = mirror_clash(steps, sizes, columns)
-    elif base == "none" and not str(question.task.preset.get("attention", "")).startswith("window"):
+    elif rule == "window_match" and base in ("none", "alibi", "kerple"):
+        layers, size = int(question.task.preset.get("depth", DEPTH)), int(settings.get("size", WINDOW))
+        seen, sees = Assumption("sight.match_only", values={"layers": layers, "size": size}), "sight.matched"
+        clash = match_clash(steps, sizes, layers, size) or _further_clash(question.task, sizes, layers, size)
+    elif base == "none" and rule != "window":
         clash = bag_clash(steps, sizes)
     sided = Advice("encoding", "advice.sided", ("t5", "rope", "learned+offset"))
     return clash and _blind(question, ORDER, clash, sees, seen, sided)
@@ -275,6 +298,39 @@ def mirror_clash(steps: Steps, sizes: Sequence[int], r: int) -> LabelClash | Non
         return views
 
     return _clash(steps, sizes, seen)
+
+
+def match_clash(steps: Steps, sizes: Sequence[int], layers: int, size: int) -> LabelClash | None:
+    """Two positions that look the same to `layers` layers of heads with a window, which see how far a column is and not
+    on which side, and of heads that match content without positions, which see all columns in no order."""
+    names: dict[Hashable, int] = {}  # of what a position can know
+
+    def seen(move: StepMove) -> list[Hashable]:
+        line = [names.setdefault(column, len(names)) for column in (("<bos>",), *move.state)]
+        for _ in range(layers):
+            bag = names.setdefault(("bag", *sorted(line)), len(names))
+            nears = [_around(line, at, size) for at in range(len(line))]
+            line = [names.setdefault((own, near, bag), len(names)) for own, near in zip(line, nears, strict=True)]
+        return list(line[1:])
+
+    return _clash(steps, sizes, seen)
+
+
+def _further_clash(task: Task, sizes: Sequence[int], layers: int, size: int) -> LabelClash | None:
+    """The same among the first states of sizes at which some column is too far from both ends to see them."""
+    if not isinstance(task, Formulation):
+        return None
+    every = formulation_steps(task)
+    some = replace(every, chains=lambda size: islice(every.chains(size), _FIRST))
+    far = 2 * layers * (size - 1) + 3
+    return match_clash(some, [one for one in range(max(sizes) + 1, far + 1) if task.has(one)], layers, size)
+
+
+def _around(line: Sequence[int], at: int, size: int) -> tuple[tuple[int, ...], ...]:
+    """The neighbours at each distance below `size`, without their side."""
+    return tuple(
+        tuple(sorted(line[place] for place in (at - far, at + far) if 0 <= place < len(line))) for far in range(1, size)
+    )
 
 
 def _clash(steps: Steps, sizes: Sequence[int], seen: Callable[[StepMove], list[Hashable]]) -> LabelClash | None:

@@ -1,5 +1,5 @@
 """Models that are not our Transformer: what an LSTM, a GRU, a diagonal state space, the delta rule and looped layers
-can and cannot do at every length. docs/recurrent.md has the proofs and the sources."""
+can and cannot do at every length. docs/explanation/recurrent.md has the proofs and the sources."""
 
 from __future__ import annotations
 

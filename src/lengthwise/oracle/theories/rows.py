@@ -1,7 +1,7 @@
 """A table of positions without offsets: the rows beyond the training range keep their random initial values.
 
 That is a warning and no verdict. A model that ignores its positions is not hurt by rows that were never trained: tasks
-that the letters alone settle held at three times the training length with such a table (docs/log.md).
+that the letters alone settle held at three times the training length with such a table (docs/findings/log.md).
 """
 
 from __future__ import annotations

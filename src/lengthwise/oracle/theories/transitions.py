@@ -1,5 +1,5 @@
 """Automata in models with linear transitions: `ssm`, whose transitions are numbers, and `delta`, whose are products of
-I - β k kᵀ. What repeated words do to their states decides what they can follow (docs/recurrent.md)."""
+I - β k kᵀ. What repeated words do to their states decides what they can follow (docs/explanation/recurrent.md)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lengthwise.oracle.turns import Turn, actions, circle_lengths, turn
 from lengthwise.records import Assumption, Check, Claim, Kind, Reference
 from lengthwise.tasks.task import Task
 
-PAGE = "docs/recurrent.md"
+PAGE = "docs/explanation/recurrent.md"
 SATURATED = Assumption("models.saturated")
 TURNS = theory("turns", "circles of states", (), "`ssm` and `delta`, whose transitions have a limited range")
 CASCADE = theory("cascade", "a cascade of switches", (), "`ssm` and `delta` with enough layers, in floating point")

@@ -68,7 +68,7 @@ class IdEncoder(LearnedEncoder):
     training item, as no two ids further apart ever meet in training. The logit of such a pair comes from its overlaps
     with pairs that do meet, and half of its variance from those of random rows. Where there are more rows than the
     width, their squared products sum to the least possible. Larger rows are learned one by one, each by another head;
-    smaller ones are learned late (docs/log.md).
+    smaller ones are learned late (docs/findings/log.md).
     """
 
     def __init__(self, rows: int, width: int) -> None:

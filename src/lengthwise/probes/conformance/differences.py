@@ -78,7 +78,7 @@ def compare_engine(probe: ConformanceProbe, subject: Subject, context: Context) 
 
 
 def _engine(spec: str, subject: Subject) -> Callable[[list[int]], Mapping[str, float]]:
-    """What gives the likeliest next tokens of a prompt by an engine, with their log-probabilities."""
+    """What gives an engine's likeliest next tokens after a prompt, with their log-probabilities."""
     if spec.startswith(f"{SCHEME}:"):
         return _server(open_endpoint(spec).endpoint, subject.capability("tokenizer"))
     if spec != TRANSFORMERS or not isinstance(subject, HubSubject):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import math
 
-from lengthwise.errors import LengthwiseError, OutOfPositions, UsageError
+from lengthwise.errors import OutOfPositions, UsageError
 from lengthwise.positions import positions
 from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.probes.probe import Context
@@ -42,7 +42,7 @@ def measure_size(answers: Answers, task: Task, size: int, items: int, seed: int)
     chance = task.chance(size)
     loss = math.nan if marked.losses is None else float(marked.losses.mean())
     if marked.losses is not None and not math.isfinite(loss):
-        raise LengthwiseError(f"the loss is {loss} at size {size}; a smaller learning rate in training usually helps")
+        raise UsageError(f"the loss is {loss} at size {size}; a smaller learning rate in training usually helps")
     return Point(
         size=size,
         last=size,

@@ -1,9 +1,9 @@
 """A model as a message: written down with several quantisers and decoded back, with its loss and the number of training
 tokens that a bound below chance would take.
 
-The description is a message that was written and decoded (docs/compression.md), not an estimate. The loss is that on
-the inputs shown, which are not the training data: what it says about a bound is a prediction. The probe `guarantee`
-computes the bound itself.
+The description is a message that was written and decoded (docs/explanation/compression.md), not an estimate. The loss
+is that on the inputs shown, which are not the training data: what it says about a bound is a prediction. The probe
+`guarantee` computes the bound itself.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ explain(
         "description.loss_after": "loss after quantisation",
         "description.loss": "loss of the model as it was read",
         "description.tokens": "training tokens for a bound below chance, by {method}",
-        "description.decoded": "the message was written, and decoded back to what was meant",
+        "description.decoded": "the message was written, and decoded back to the original",
         "description.tokenizer": "the tokenizer in the file is not charged: it was fixed before the training data were "
         "seen",
         "description.these_inputs": "only these inputs were used, and they are not the training data",
@@ -152,7 +152,7 @@ def _length(message: MessageOfModel) -> Claim:
         rests_on.append(Assumption("description.tokenizer"))
     evidence = {"made": message.made, "parts": dict(message.parts), "weights": message.weights}
     evidence["bits_per_weight"] = message.each
-    source, bits = Reference("docs/compression.md"), message.bits
+    source, bits = Reference("docs/explanation/compression.md"), message.bits
     return Claim("description.length", bits, "bits", "certified", "holds", None, tuple(rests_on), source, evidence)
 
 

@@ -1,5 +1,5 @@
 """The tokens of trained weights compared with those of random weights of the same shape, and with γ(t), the curve of
-the particle system itself. docs/geometry.md has the rule for verdicts.
+the particle system itself. docs/explanation/geometry.md has the rule for verdicts.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ def _hemisphere(trained: TokenMeasures, longest: AtLongest, at: int) -> Claim:
     evidence = {"margin_low": low, "margin_high": high, "rounding": ROUNDING, "tokens": trained.lengths[-1] - 1}
     evidence |= _place(trained, at)
     seen = (Assumption("geometry.first_sequence"),)
-    source = Reference("docs/geometry.md", "cluster measures")
+    source = Reference("docs/explanation/geometry.md", "cluster measures")
     value, status = (None, "unknown") if low <= ROUNDING < high else (low > ROUNDING, "holds")
     return Claim("geometry.hemisphere", value, "", "certified", status, None, seen, source, evidence)
 

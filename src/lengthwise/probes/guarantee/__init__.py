@@ -1,7 +1,7 @@
 """The probe `guarantee`: what a model's own training data guarantee of it.
 
 bound      the one entry, and `result`, what it gives
-source     where tokens come from: the items of a run, or `texts` (files, the built-in text)
+source     where tokens come from: a run's items, or `texts` (files, the built-in text)
 message    the model as a message, and which quantiser
 losses     the losses, one stretch at a time, kept in a `store`
 held_out   the bounded quantities themselves, measured on fresh items or computed exactly
@@ -35,7 +35,7 @@ class GuaranteeProbe(Probe):
     sample              number of documents (items) to draw from the data
     limit               number of predicted tokens to read
     window              number of tokens in a window
-    held_out            number of fresh items of a run to measure and compare with the bounds
+    held_out            number of a run's fresh items to measure and compare with the bounds
     """
 
     needs: ClassVar[tuple[str, ...]] = ("predictor",)

@@ -162,7 +162,9 @@ def _run(subject: Subject, data: str | Path | None, asked: GuaranteeProbe) -> St
     if run is not None and data is not None:
         raise UsageError("the data of a run are its own training items; leave out other data")
     if run is None and asked.held_out is not None:
-        raise UsageError("held-out items are fresh items of a run's own task, and this model has none; leave them out")
+        raise UsageError(
+            "held-out items are fresh ones from the run's own task, and this model has none; leave them out"
+        )
     return run
 
 

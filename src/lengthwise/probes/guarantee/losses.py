@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lengthwise.bounds.tokens.losses import KS, TokenLosses
-from lengthwise.errors import LengthwiseError
+from lengthwise.errors import UsageError
 from lengthwise.models.placed import precise
 from lengthwise.seeds import Ints
 from lengthwise.subjects.predictor import Predictor
@@ -112,7 +112,7 @@ def _some(logits: Tensor, targets: Tensor, documents: Ints) -> TokenStatistics:
     log_p, at = logits.log_softmax(dim=-1), targets.to(logits.device)[:, None]
     asked = log_p.gather(1, at)
     if bool(torch.isnan(asked).any()):
-        raise LengthwiseError("the model gives NaN where a probability is wanted; its weights are too large to be run")
+        raise UsageError("the model gives NaN where a probability is wanted; its weights are too large to be run")
     p = log_p.exp()
     entropy = torch.special.entr(p).sum(dim=1)
     # A tie counts against the model: those as likely as the token stand before it.

@@ -1,6 +1,6 @@
 """Where tokens come from: a stream of stretches that is the same each time it is asked for, and what is known of it.
 
-The items of a run are here; texts are in `texts`.
+A run's items are here; texts are in `texts`.
 """
 
 from __future__ import annotations
@@ -157,9 +157,9 @@ class ItemSource(TokenSource):
                 f"the answers of {name_of(self.task)} are numbers; a bound of tokens needs answers or tags"
             )
         if asked.tokens is not None or asked.documents is not None:
-            raise UsageError("the training items of a run are known; leave out the numbers of tokens and documents")
+            raise UsageError("a run's training items are known; leave out the numbers of tokens and documents")
         if asked.window is not None:
-            raise UsageError("the items of a run are read whole; leave out the window")
+            raise UsageError("a run's items are read whole; leave out the window")
         recipe = run.recipe
         self.batches = Batches(self.task, recipe, run.train_sizes, run.seed, True)
         self.items = recipe.steps * recipe.batch
@@ -202,6 +202,6 @@ class ItemSource(TokenSource):
         return Stretch(tuple(rows))
 
     def _tokens_of_all(self) -> int:
-        """How many tokens all items have together; drawn to be counted where items of a size differ in length."""
+        """How many tokens all items have together; drawn to be counted where a size's items differ in length."""
         numbers = np.arange(self.items)
         return sum(self.laid_out(numbers[at : at + BLOCK]).tokens for at in range(0, self.items, BLOCK))

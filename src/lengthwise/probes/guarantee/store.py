@@ -1,6 +1,6 @@
-"""The folder of a bound: finished work is kept, and whatever changed since is computed again.
+"""The folder of a bound: finished work is kept, and everything that changed since is computed again.
 
-request.json    what was asked for: the model, the data and the settings; a folder refuses anything else
+request.json    the request: the model, the data and the settings; a folder refuses anything else
 message.bin     the model as it is charged (none for a GGUF file, which is its own message)
 message.json    its description; the bits are counted from message.bin whenever it is read
 losses-*.npz    the losses, one file per stretch of the data
@@ -28,6 +28,7 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json, replace_file, write_json, writing
 from lengthwise.probes.guarantee.losses import Stretch, TokenStatistics
 from lengthwise.probes.guarantee.message import ChargedMessage
+from lengthwise.reading import MOST_DATA, open_file, read_bytes
 
 REQUEST, MESSAGE, DESCRIPTION, BOUND = "request.json", "message.bin", "message.json", "bound.json"
 
@@ -61,7 +62,7 @@ class BoundFolder:
         """What was written of the model, and its message; None where they are not there, or not as they were written.
         The bits are those of the message, whatever its description says."""
         try:
-            message, plain = (self.folder / MESSAGE).read_bytes(), read_json(self.folder / DESCRIPTION)
+            message, plain = read_bytes(self.folder / MESSAGE, MOST_DATA), read_json(self.folder / DESCRIPTION)
             self._charged = _hash(message)
             if plain.pop("sha256") != self._mark(_text(plain)):
                 return None
@@ -83,10 +84,10 @@ class BoundFolder:
     def losses(self, number: int, stretch: Stretch) -> TokenStatistics | None:
         """The losses of a stretch; None where they are not there, not whole, or of anything but this stretch."""
         try:
-            with np.load(self._place(number), allow_pickle=False) as arrays:
+            with open_file(self._place(number)) as file, np.load(file, allow_pickle=False) as arrays:
                 found = TokenStatistics(*(arrays[name] for name in TokenStatistics._fields))
                 mark = str(arrays["sha256"])
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        except (OSError, UsageError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
         return found if mark == self._mark_of_losses(number, stretch, found) else None
 

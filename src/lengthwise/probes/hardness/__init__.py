@@ -3,7 +3,7 @@
 At a precision of p bits a key whose weight is at most 2^-p of the largest counts as 0, so a query is hard where its
 best logit is at least p ln 2 above every key that does not tie with it. In the theory of limit transformers the margin
 of a head grows like gamma ln n, which makes attention hard from n = 2^(p/gamma) on; here gamma is the slope that the
-margins of a trained head show, and whether they go on like that is an assumption.
+margins of a trained head show, and that the trend continues is an assumption.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ explain(
         "hardness.all": "length from which half of the queries of every head would be hard",
         "hardness.bits": "a weight of at most 2^-{bits} of the largest counts as 0, and two logits within 2^-{bits} of "
         "each other tie",
-        "hardness.trend": "the median margin of a head goes on growing like a + gamma ln n beyond the {sizes} sizes "
+        "hardness.trend": "the median margin of a head continues to grow like a + gamma ln n beyond the {sizes} sizes "
         "that were measured",
         "hardness.items": "the margins are those of {items} test items per size; other inputs may have smaller ones",
         "hardness.answer": "At {bits} bits a query is hard where its margin is at least {needed:.3g}. Of {heads} "
         "heads, {hard} are hard at size {size} for half of their queries or more, {rising} have margins that rise with "
         "the length, {flat} have no clear trend and {falling} have margins that fall.",
         "hardness.note": "heads and layers count from 1; gamma is the slope of the median margin in ln n with its 95 % "
-        "interval; a head without a length would not become hard if its trend went on",
+        "interval; a head without a length would not become hard if its trend continued",
         "hardness.rising": "rises",
         "hardness.flat": "no clear trend",
         "hardness.falling": "falls",
@@ -162,7 +162,7 @@ def _claims(
     shown = Assumption("hardness.items", values={"items": items})
     rounding = Assumption("hardness.bits", values={"bits": bits})
     going = Assumption("hardness.trend", values={"sizes": len(sizes)})
-    reference = Reference("izzo2026", "attention is hard from 2^(p/gamma) on; docs/limit.md, statement 2")
+    reference = Reference("izzo2026", "attention is hard from 2^(p/gamma) on; docs/explanation/limit.md, statement 2")
     found: list[Claim] = []
     last = [(row.median, row) for row in rows if row.size == sizes[-1] and row.median is not None]
     if last:

@@ -26,7 +26,7 @@ explain(
         "horizon.window": "last tokens that an answer can depend on, in float32",
         "horizon.answer": "An answer depends on the last {window:,} tokens at most, whatever the input: further away "
         "attention is 0 in float32.",
-        "horizon.note": "tokens; for the worst input, from the weights alone (docs/horizons.md)",
+        "horizon.note": "tokens; for the worst input, from the weights alone (docs/explanation/horizons.md)",
     }
 )
 
@@ -60,7 +60,7 @@ class HorizonProbe(Probe):
             "tokens",
             "certified",
             assumptions=(Assumption("horizon.order"),),
-            reference=Reference("docs/horizons.md", "theorem 1"),
+            reference=Reference("docs/explanation/horizons.md", "theorem 1"),
             evidence={"windows": windows, "smallest_slope": min(row[2] for row in rows)},
         )
         note = sentence("horizon.note")

@@ -2,9 +2,9 @@
 
 Both Lipschitz constants are in one metric. An input is what the first block reads, one vector per token; two inputs are
 as far apart as the token that differs most, two outputs as the place whose logits differ most (the token norm of
-docs/bounds.md). The certificate is for all inputs whose tokens lie in the smallest ball around the origin that holds
-every embedding; it is made once per model. Items are in that ball, which is convex, so the derivative at an item
-stretches nothing by more than the certified constant: `slope` is the largest stretching found at a few items and a
+docs/explanation/bounds.md). The certificate is for all inputs whose tokens lie in the smallest ball around the origin
+that holds every embedding; it is made once per model. Items are in that ball, which is convex, so the derivative at an
+item stretches nothing by more than the certified constant: `slope` is the largest stretching found at a few items and a
 lower bound of the same constant, from gradients alone.
 
 Let J be the derivative of the logits at an item, u a unit vector of logits at one place, and g = Jᵀu, a vector g_j for
@@ -25,7 +25,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.errors import UsageError
 from lengthwise.models.forward import embed, run_from
 from lengthwise.models.parts import Anatomy
 from lengthwise.models.placed import drawing
@@ -119,7 +119,7 @@ def climb_level(
     hits, losses = taught.hits[taught.scored], taught.losses[taught.scored]
     loss = float(losses.mean())
     if not math.isfinite(loss):
-        raise LengthwiseError(
+        raise UsageError(
             f"the loss is {loss} at the level {items.level.name}; a smaller learning rate in training usually helps"
         )
     point = LevelPoint(

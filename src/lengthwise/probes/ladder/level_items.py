@@ -53,7 +53,7 @@ class LevelItems:
 
 
 def draw_items(level: Level, count: int, seed: int) -> LevelItems:
-    """`count` test items of a level. Its sizes take turns, so that the first few are spread over them as all are."""
+    """`count` test items at a level. Its sizes take turns, so that the first few are spread over them as all are."""
     task, sizes = level.task.part("test"), level.sizes
     batches, prompts, answers, turns = [], [], [], []
     for turn, size in enumerate(sizes[:count]):

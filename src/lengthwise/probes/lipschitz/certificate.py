@@ -72,7 +72,7 @@ class CertifiedPart:
 
 @dataclass(frozen=True, eq=False)
 class LipschitzCertificate:
-    """What was certified: one row per part, the constants of the whole in both norms, and what was left out.
+    """What was certified: one row per part, the constants of the whole in both norms, and the parts left out.
 
     `rows` is never empty; a part without a constant has its reason in `refused`. `radius` is the largest norm of an
     input token.
@@ -150,7 +150,7 @@ def _whole(anatomy: Anatomy, walk: CertifyingWalk, norm: str, text: str) -> Clai
         kind="certified",
         status="refused" if refused else "holds" if finite else "vacuous",
         assumptions=tuple(assumptions),
-        reference=Reference("docs/bounds.md", "statements 1 to 10"),
+        reference=Reference("docs/explanation/bounds.md", "statements 1 to 10"),
         evidence={"model": anatomy.name, "norm": norm, "where": text, "length": walk.length, "parts": rows},
     )
 

@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengthwise.errors import LengthwiseError, UsageError
+from lengthwise.errors import UsageError
 from lengthwise.figures.plots import line_figure
 from lengthwise.messages import explain
 from lengthwise.models.placed import precise
 from lengthwise.probes.probe import Context
+from lengthwise.reading import read_text
 from lengthwise.records import Assumption, Claim, Record, Table, columns
 from lengthwise.seeds import Floats
 from lengthwise.statistics.means import mean_interval
@@ -68,12 +69,7 @@ def losses_by_band(probe: PerplexityProbe, subject: Subject, context: Context) -
 
 def text_tokens(subject: Subject, path: str | None) -> tuple[list[int], str]:
     """The tokens of a text, and what it is called."""
-    try:
-        text = built_in_text() if path is None else Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not a text in UTF-8") from None
+    text = built_in_text() if path is None else read_text(path)
     name = TITLE if path is None else Path(path).name
     if subject.offers("run") and isinstance(subject.capability("run").task, Prose):
         return [BOS, *(len(SPECIALS) + encode(text)).tolist()], name
@@ -104,7 +100,7 @@ def _surprises(predictor: Predictor, states: Tensor, targets: Tensor) -> Floats:
         found.append(-log_p.gather(1, wanted)[:, 0].cpu().numpy())
     losses = np.concatenate(found)
     if np.isnan(losses).any():
-        raise LengthwiseError("the model gives NaN where a probability is wanted; its weights are too large to be run")
+        raise UsageError("the model gives NaN where a probability is wanted; its weights are too large to be run")
     return losses
 
 

@@ -136,7 +136,7 @@ class Questions:
         return self.completions.count(Prompt("", (), text), False)
 
     def tokens(self, prompt: Prompt) -> tuple[int, int, bool]:
-        """The tokens of a prompt, those that it does not share with others, and whether they were counted; they are
+        """A prompt's tokens, those that it does not share with others, and whether they were counted; they are
         estimated where only a server could count them."""
         whole = self.completions.count(prompt, self.chat)
         if whole is not None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.files import write_json, writing
+from lengthwise.reading import lines_in, open_file, parse_json
 from lengthwise.subjects.completion import Completion
 
 REQUEST, ITEMS, RECORD = "request.json", "items.jsonl", "record.json"
@@ -74,11 +75,11 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists():
         return
     needed = {"size": int, "item": int, "budget": int, "ending": str, "text": str, "reasoning": str, "said": str}
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for text in file:
+    with open_file(path) as file:
+        for _, text in lines_in(file, path):
             try:
-                line = json.loads(text)
-            except (ValueError, RecursionError):
+                line = parse_json(text)
+            except ValueError:
                 continue
             whole = isinstance(line, dict) and all(isinstance(line.get(key), kind) for key, kind in needed.items())
             if whole and {"prompt", "right", "depth", "prompt_tokens", "tokens", "seconds"} <= line.keys():

@@ -87,7 +87,8 @@ def states_ground(anatomy: Anatomy, source: ShiftSide, target: ShiftSide) -> Bou
     unit = "in the Euclidean norm of a state"
     certified = Claim(
         "shift_bound.head", constant, f"at most, {unit}", "certified",
-        assumptions=(EXACT,), reference=Reference("docs/bounds.md", "statement 14"), evidence={"labels": len(labels)},
+        assumptions=(EXACT,), reference=Reference("docs/explanation/bounds.md", "statement 14"),
+        evidence={"labels": len(labels)},
     )  # fmt: skip
     attacked = Claim("shift_bound.head_seen", seen, f"at least, {unit}", "measured", evidence={"items": len(own)})
     return BoundGround("states", np.asarray(cdist(one, two), dtype=np.float64), certified, attacked)

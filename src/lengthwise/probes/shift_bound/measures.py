@@ -2,7 +2,7 @@
 of these measures, for a Transformer of one block without positions.
 
 Of such a model the order of the tokens does not matter and their number does not either, so items of any two lengths
-have a distance. Statement 18 of docs/bounds.md has the proof.
+have a distance. Statement 18 of docs/explanation/bounds.md has the proof.
 """
 
 from __future__ import annotations
@@ -217,7 +217,8 @@ def measure_ground(anatomy: Anatomy, source: ShiftSide, target: ShiftSide, seed:
     where = Assumption("lipschitz.valid", "checked", {"where": f"all mixtures of {measures} measures of tokens"})
     certified = Claim(
         "shift_bound.mixing", constants[worst][0], "at most, in W1 of the tokens", "certified",
-        assumptions=(where, EXACT), reference=Reference("docs/bounds.md", "statement 18"), evidence=constants[worst][1],
+        assumptions=(where, EXACT), reference=Reference("docs/explanation/bounds.md", "statement 18"),
+        evidence=constants[worst][1],
     )  # fmt: skip
     steepest = attack_measures(model, all_asked, _ATTEMPTS, seed)
     attacked = Claim(

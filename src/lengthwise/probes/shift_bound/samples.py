@@ -56,7 +56,7 @@ class ShiftSide:
 
 
 def drawn_side(subject: Subject, context: Context, where: str, items: int, role: str) -> ShiftSide:
-    """Items of a level, of sizes or of a file. Samples of two roles are drawn independently of each other."""
+    """Items from a level, from sizes or from a file. Samples of two roles are drawn independently of each other."""
     seed = Seeds(context.seed).key(f"shift bound, {role}") >> 1
     if Path(where).suffix == ".jsonl" or Path(where).is_file():
         shown = [inputs_for(subject, Context(data=where, items=items, seed=seed), items)]
@@ -105,9 +105,7 @@ def _scored(subject: Subject, shown: Sequence[Inputs]) -> tuple[AskedItem, ...]:
     found = []
     for inputs in shown:
         if inputs.targets is None:
-            raise UsageError(
-                f"what is asked for is not known of {inputs.described}, or is numbers; no error is counted"
-            )
+            raise UsageError(f"the answers are not known for {inputs.described}, or is numbers; no error is counted")
         at_once = max(1, _CELLS // (inputs.tokens.shape[1] * anatomy.width))
         for tokens, targets in zip(inputs.tokens.split(at_once), inputs.targets.split(at_once), strict=True):
             found += _items(anatomy, tokens, targets)

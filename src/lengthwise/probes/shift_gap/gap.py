@@ -86,7 +86,7 @@ class ShiftGap:
 
     def claims(self) -> list[Claim]:
         """The gap that was measured, why it is 0 where that is known, and what it says of Lipschitz constants."""
-        worst, source = self.worst, Reference("docs/inspect.md", "shift gap")
+        worst, source = self.worst, Reference("docs/how-to/inspect.md", "shift gap")
         not_length = Assumption("shift_gap.not_length", "checked")
         evidence = {"shifts": [row.shift for row in self.rows], "n": self.items, "tokens": self.tokens}
         evidence |= {"tolerance": self.tolerance, "output_size": self.size}

@@ -1,5 +1,5 @@
-"""What a model is shown: items of a task, sequences of a file, the built-in text, or made-up sequences; and the forward
-pass on it.
+"""What a model is shown: a task's items, sequences from a file, the built-in text, or made-up sequences; and the
+forward pass on it.
 
 Most probes look at short sequences. A probe of what length does asks for longer ones (`longest`): more tokens of each
 text, or items of up to eight times the size of training.
@@ -79,7 +79,7 @@ def inputs_for(subject: Subject, wanted: Context, usual: int, longest: int = LON
     """What the caller requested; else the run's own task; else the built-in text; else made-up sequences.
 
     `wanted` has the task or the file, the number of items (`usual` where it does not say) and at most one size.
-    `longest` is how many tokens of a text are read. Above 64, items of a task and made-up sequences are longer too.
+    `longest` is how many tokens of a text are read. Above 64, a task's items and made-up sequences are longer too.
     """
     shown = Shown(subject)
     items = usual if wanted.items is None else wanted.items
@@ -192,7 +192,7 @@ def _from_file(shown: Shown, path: Path, size: int | None, items: int, seed: int
 
 
 def _from_items(shown: Shown, own: Task, path: Path, size: int | None, items: int, seed: int) -> Inputs:
-    """Items of a file, their symbols turned into those of the run's task."""
+    """A file's items, their symbols turned into those of the run's task."""
     task = tasks.make({"name": "jsonl", "path": str(path)})
     strange = [symbol for symbol in task.symbols if symbol not in own.symbols]
     if strange:

@@ -86,7 +86,7 @@ def temperature_content(anatomy: Anatomy, trace: Trace, described: str) -> dict[
 def temperature_claims(found: list[HeadFit]) -> list[Claim]:
     """How well the heads fit, and the beta of the one that fits best."""
     rests = (Assumption("temperature.model"), Assumption("temperature.inputs"), SEQUENCES)
-    source = Reference("geshkovski2023", "self-attention dynamics with Q = K = I; fit in docs/geometry.md")
+    source = Reference("geshkovski2023", "self-attention dynamics with Q = K = I; fit in docs/explanation/geometry.md")
     shares = {(one.block, one.head): one.fit.explained for one in found}
     known = [share for share in shares.values() if share is not None]
     fitting = sum(share >= FITS for share in known)

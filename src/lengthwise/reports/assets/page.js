@@ -112,7 +112,7 @@
     }
   };
 
-  const plots = [...document.querySelectorAll(".plot")];
+  const plots = page.live ? [] : [...document.querySelectorAll(".plot")]; // a page that lives draws its own
   // Room for a figure that is not drawn yet, so that the page does not jump when it is.
   for (const plot of plots) {
     const { height } = page.templates[page.figures[Number(plot.dataset.figure)].kind];
@@ -369,6 +369,40 @@
     for (const details of document.querySelectorAll("details")) details.open = true;
     drawAll();
   });
+
+  // For a page that is written while it is open (`lengthwise view`): figures that come and go, and change.
+  let added = 0;
+  window.lengthwisePage = {
+    element, percent, compare, isMissing, draw,
+    // Take in what `figure_data` gives, for the places of figures in a box, whose numbers it counts from 0.
+    add(box, { templates, figures }) {
+      const first = page.figures.length;
+      const mine = `added-${added++}-`;
+      for (const [kind, template] of Object.entries(templates)) page.templates[mine + kind] = template;
+      for (const figure of figures) page.figures.push({ ...figure, kind: mine + figure.kind });
+      const places = [...box.querySelectorAll(".plot")];
+      for (const plot of places) plot.dataset.figure = String(first + Number(plot.dataset.figure));
+      return places;
+    },
+    // Other data for a figure: drawn at once where it is drawn already.
+    change(plot, data) {
+      page.figures[Number(plot.dataset.figure)].data = data;
+      const view = views.get(plot);
+      if (!view) return;
+      for (const [name, columns] of Object.entries(data)) view.data(name, rowsOf(columns));
+      view.runAsync();
+    },
+    forget(box) {
+      for (const plot of box.querySelectorAll(".plot")) {
+        views.get(plot)?.finalize();
+        views.delete(plot);
+        resizing.unobserve(plot);
+        const place = Number(plot.dataset.figure);
+        delete page.templates[page.figures[place].kind];
+        page.figures[place] = null;
+      }
+    },
+  };
 
   if (drawAllAtOnce) drawAll();
   else drawWhenSeen();

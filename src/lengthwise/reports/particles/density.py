@@ -20,7 +20,7 @@ from lengthwise.records import Assumption, Claim, Reference
 _WIDTH = 420
 _TIMES, _ARCS, _RINGS = 80, 90, 24  # cells of the heat
 _FAINTEST = 0.01  # of the uniform density; the colour of all below
-HERE = Reference("docs/theorems-particles.md", "mean field")
+HERE = Reference("docs/explanation/theorems-particles.md", "mean field")
 
 explain(
     {

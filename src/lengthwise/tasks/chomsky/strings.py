@@ -299,7 +299,7 @@ _POP, _PUSH0 = 2, 3
 @tasks.register("stack_manipulation")
 @dataclass(frozen=True)
 class StackManipulation(Task):
-    """Read a stack of bits from the bottom, follow pushes and pops, and write what is left from the top.
+    """Read a stack of bits from the bottom, follow pushes and pops, and write the rest from the top.
 
     `0 1 1 0 push1 pop pop` → `1 1 0`. A pop of an empty stack does nothing, and an empty stack is an empty answer. Of
     the symbols, 1 to length - 1 are the stack, each number as likely, and the rest are instructions (a prompt of one

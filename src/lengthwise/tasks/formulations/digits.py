@@ -14,7 +14,7 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.alphabets import numerals
 from lengthwise.tasks.batch import Samples, ids_by_significance
 from lengthwise.tasks.formulations.formulation import EMPTY, Column, State, column, symbol
-from lengthwise.tasks.formulations.layouts import EQUALS, THREE_COLUMNS, Appending, Change, Columns
+from lengthwise.tasks.formulations.layouts import EQUALS, MARKED_COLUMNS, THREE_COLUMNS, Appending, Change, Columns
 from lengthwise.tasks.task import Axis
 
 PLUS, TIMES, BLANK, ROW = "+", "*", "_", ">"
@@ -135,6 +135,7 @@ class AdditionMarked(Columns):
     significant first). A step reads digits far apart, but three windows of 3 settle it, each found by its mark.
     """
 
+    preset = MARKED_COLUMNS
     base: int = 2
     axes = AXES
     marks: ClassVar[tuple[str, str]] = ("a", "b")
@@ -198,21 +199,24 @@ class AdditionMarkedAlike(AdditionMarked):
     marked ones from one, and from five digits on no number of windows of 3 settles the sum.
     """
 
+    preset = Columns.preset
     marks = ("^", "^")
 
 
 @tasks.register("multiplication_marked")
 @dataclass(frozen=True)
 class MultiplicationMarked(Columns):
-    """Multiply two numbers as on paper, one digit product a step, with marks on the digits in use.
+    """Multiply two numbers as on paper, one digit product per step, with marks on the digits in use.
 
     `1|j|· 1|·|· *|·|· 1|i|· 1|·|· =|·|· 0|k0|> 0|·|· 0|·|· 0|·|·` →
     `1|·|· 1|j|· *|·|· 1|i|· 1|·|· =|·|· 1|·|> 0|k0|· 0|·|· 0|·|·` (3 x 3 in base 2, the least significant first).
     The digits under i and j are multiplied and added, with the carry of the mark k, to the digit under k, and j and k
     move on. When j has reached `*` the carry is written, j goes back, i moves on, and k goes to the right of the row
-    start `>`, which moves along; when i has reached `=` the product stands there. Three windows of 3 settle a step.
+    start `>`, which moves along; when i has reached `=` the product stands there. Three windows of 3 determine
+    every step.
     """
 
+    preset = MARKED_COLUMNS
     base: int = 2
     axes = (Axis("digits", "digits of each factor, the least significant first"),)
 

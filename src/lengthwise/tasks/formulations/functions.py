@@ -7,17 +7,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import random
-import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import time_limit
 from lengthwise.tasks.formulations.between import Side, appends, finished_labels, labels_between, state_of, written
 from lengthwise.tasks.formulations.formulation import Labels, State, StepMove
 from lengthwise.trust import module_in
@@ -27,25 +25,6 @@ INSTANCES = 5_000  # first states of a size that are used
 LOOKED_AT = 100_000  # first states of a size from which these are drawn
 SECONDS = 10.0  # for one call of the user's function
 _LOOKED_INTO, _FIRST = range(1, 5), 20  # sizes and first states of each that show whether steps append
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float, sentence: str) -> Iterator[None]:
-    """End what runs inside after `seconds` with a usage error. Only in the main thread, and where there are signals."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise UsageError(sentence)
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @dataclass(frozen=True)
@@ -81,14 +60,14 @@ class Functions:
 
     def _given(self, size: int, most: int) -> list[Any]:
         what = self._what(size)
-        with time_limit(6 * SECONDS, f"{what} takes more than {6 * SECONDS:.0f} seconds"):
+        with time_limit(what, 6 * SECONDS):
             return _called(lambda: list(itertools.islice(iter(self.starts(size)), most)), what)
 
     def drawn(self, size: int, number: int) -> State:
         """The first state that `draw` gives for a number."""
         draw, what = self.draw, f"{self.name}: draw({size}, random)"
         assert draw is not None
-        with time_limit(SECONDS, f"{what} takes more than {SECONDS:.0f} seconds"):
+        with time_limit(what, SECONDS):
             return state_of(_called(lambda: draw(size, random.Random(f"{size} {number}")), what), what)
 
     def moves(self, start: State, seen: dict[State, State | None], side: Side) -> Iterator[StepMove]:
@@ -137,7 +116,7 @@ class Functions:
     def _ask(self, function: Callable[[Any], Any], what: str, state: State) -> Any:
         given = list(state) if any(len(column) > 1 for column in state) else [token for (token,) in state]
         where = f"{self.name}: {what} on `{written(state)}`"
-        with time_limit(SECONDS, f"{where} takes more than {SECONDS:.0f} seconds"):
+        with time_limit(where, SECONDS):
             return _called(lambda: function(given), where)
 
 

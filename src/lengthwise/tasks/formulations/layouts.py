@@ -17,13 +17,23 @@ EQUALS = "="
 END = SPECIALS[EOS]
 KEEP, DROP = "keep", "drop"
 
-# One layer in which a column sees itself and its two neighbours: enough where windows of 3 settle a step. Where what
-# stands in them tells left from right, it does without a position encoding.
+# One layer in which a column sees itself and its two neighbours: enough where windows of 3 determine every step. Where
+# what stands in them tells left from right, it does without a position encoding.
 THREE_COLUMNS = {"causal": False, "depth": 1, "width": 32, "heads": 2, "attention": "window:size=2"}
+
+# Some heads see a column and its neighbours, the others find a marked column by its content, without positions. One
+# layer is enough in principle; with one, some seeds did not learn the sum of two digits and a carry.
+MARKED_COLUMNS = {
+    "causal": False,
+    "depth": 2,
+    "width": 64,
+    "heads": 8,
+    "attention": "window_match:size=2,match=4",
+}
 
 
 class Change(NamedTuple):
-    """A column as a step writes it, and the positions it was computed from."""
+    """What a step writes into a column, and the positions it was computed from."""
 
     column: Column
     sources: tuple[int, ...]

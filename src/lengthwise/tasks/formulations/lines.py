@@ -116,7 +116,7 @@ class MultiplicationTwoLines(Columns):
     """Multiply as in `multiplication_marked`, with all marks in one line.
 
     `1|j 1|· *|· 1|i 1|· =|· 0|>k0 0|· 0|· 0|·` → `1|· 1|j *|· 1|i 1|· =|· 1|> 0|k0 0|· 0|·` (3 x 3 in base 2, the least
-    significant first). A digit at the row start `>` may also have the mark k. Three windows of 3 settle a step.
+    significant first). A digit at the row start `>` may also have the mark k. Three windows of 3 determine every step.
     """
 
     base: int = 2

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
+from lengthwise.reading import stamp_of
 from lengthwise.seeds import Draws, Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING, Samples
@@ -21,7 +22,7 @@ from lengthwise.tasks.formulations.formulation import Formulation, Labels, Sourc
 from lengthwise.tasks.formulations.functions import Functions, functions_in
 from lengthwise.tasks.formulations.layout_sources import FunctionSource, StepSource
 from lengthwise.tasks.formulations.layouts import DROP, END, KEEP
-from lengthwise.tasks.formulations.pair_source import PairSource, stamp_of, state_digest
+from lengthwise.tasks.formulations.pair_source import PairSource, state_digest
 from lengthwise.tasks.task import Axis
 
 explain(
@@ -242,10 +243,7 @@ class OwnLayout(Formulation):
 def layout_source(path: str, side: Side, test: str) -> StepSource:
     """The source that a path names: a Python file with functions, or a file of pairs."""
     if not path.endswith(".py"):
-        try:
-            return _pair_source(path, side, test, (*stamp_of(path), *(stamp_of(test) if test else ())))
-        except OSError as error:
-            raise UsageError(f"{error.filename or path} cannot be read: {error.strerror or error}") from None
+        return _pair_source(path, side, test, (*stamp_of(path), *(stamp_of(test) if test else ())))
     if test:
         raise UsageError("test names a second file of pairs; a Python file gives first states of every size itself")
     functions = functions_in(path)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
+from lengthwise.reading import stamp_of
 from lengthwise.tasks.formulations.between import Side, finished_labels, labels_between, state_of, written
 from lengthwise.tasks.formulations.formulation import Labels, State, StepMove
 from lengthwise.tasks.formulations.layout_sources import StepSource
@@ -147,18 +147,9 @@ class PairSource(StepSource):
         return notes
 
 
-def stamp_of(path: str) -> tuple[int, ...]:
-    """What changes when a file does."""
-    stat = os.stat(path)
-    return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size
-
-
 def pair_of(text: str) -> tuple[State, State, dict[str, Any]]:
     """The state, the next state and all else that a line of a file of pairs holds."""
-    try:
-        item = object_of(text, PAIR)
-    except RecursionError:
-        raise UsageError(f"this is nested too deeply for a pair such as {PAIR}") from None
+    item = object_of(text, PAIR)
     for key in ("state", "next"):
         if key not in item:
             raise UsageError(f"the key {key!r} is missing; a pair is an object such as {PAIR}")

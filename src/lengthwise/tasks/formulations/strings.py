@@ -19,6 +19,7 @@ from lengthwise.tasks.formulations.layouts import (
     DROP,
     EQUALS,
     KEEP,
+    MARKED_COLUMNS,
     THREE_COLUMNS,
     Appending,
     Change,
@@ -187,7 +188,7 @@ class _CopySteps(Appending):
 class CopyDistinctSteps(_CopySteps):
     """Copy distinct tokens one by one.
 
-    `7 2 9 4` → `7 2 9 4`. The last token copied says where to continue: two windows of 3 settle a step.
+    `7 2 9 4` → `7 2 9 4`. The last token copied says where to continue: two windows of 3 determine every step.
     """
 
     alphabet: int = 150
@@ -231,9 +232,10 @@ class CopyRepeatSteps(_CopySteps):
 class CopyPointer(Columns):
     """Copy tokens that may repeat; a pointer stands on the one to copy next.
 
-    `0|· 1|^ 1|· =|· 0|· _|· _|·` → `0|· 1|· 1|^ =|· 0|· 1|· _|·`. Two windows of 3 settle a step.
+    `0|· 1|^ 1|· =|· 0|· _|· _|·` → `0|· 1|· 1|^ =|· 0|· 1|· _|·`. Two windows of 3 determine every step.
     """
 
+    preset = MARKED_COLUMNS
     alphabet: int = 2
     axes = COPY
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import UsageError
+from lengthwise.reading import MOST_TEXT, read_json_file
 from lengthwise.seeds import Floats, Ints
 
 
@@ -50,13 +50,7 @@ class Dfa:
     @classmethod
     def from_json(cls, path: str | Path) -> Dfa:
         """Read `{"alphabet": [..], "start": .., "accepting": [..], "transitions": {state: {letter: state}}}`."""
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise UsageError(f"cannot read the automaton {str(path)!r}: {error.strerror or error}") from error
-        except ValueError as error:
-            raise UsageError(f"{str(path)!r} is not JSON: {error}") from error
-        return _from_data(data, str(path))
+        return _from_data(read_json_file(path, MOST_TEXT), str(path))
 
     def run(self, word: Sequence[str]) -> tuple[int, ...]:
         """The states after every prefix of a word, the empty one first."""

@@ -29,7 +29,7 @@ class _Tables:
     walks: Walks
 
 
-# Of six recipes, the cheapest of those that learned most of nine random languages (docs/log.md).
+# Of six recipes, the cheapest of those that learned most of nine random languages (docs/findings/log.md).
 STEADY = {"steps": 1000, "batch": 48, "rate": 3e-3, "warmup": 0.2, "sizes": "long_first"}
 
 

@@ -114,7 +114,7 @@ def replay(problem: Problem, trace: Sequence[str], strict: bool = True) -> Repla
     while at < len(trace):
         here = frames[-1]
         if here.goal:
-            wrong = "it goes on behind the goal"
+            wrong = "it continues after the goal"
             break
         pushes = here.moves[here.tried : here.tried + 1] if strict else here.moves
         offered: list[tuple[Literal["push", "pop"], Move, Tokens]] = [("push", move, move.push) for move in pushes]
@@ -123,7 +123,7 @@ def replay(problem: Problem, trace: Sequence[str], strict: bool = True) -> Repla
         found = next((event for event in offered if tuple(trace[at : at + len(event[2])]) == event[2]), None)
         if found is None:
             following = " ".join(offered[0][2]) if offered else "nothing"
-            wrong = f"the search goes on with {following!r}" if strict else "no move is written so"
+            wrong = f"the search continues with {following!r}" if strict else "no move is written so"
             break
         kind, move, tokens = found
         if kind == "push":

@@ -8,7 +8,6 @@ import math
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
@@ -16,6 +15,7 @@ from lengthwise.oracle.locality.own import function_steps, load_formulation, set
 from lengthwise.oracle.locality.repairs.shapes import Original, State
 from lengthwise.oracle.locality.settle import WIDTHS, Locality, settle
 from lengthwise.oracle.locality.steps import Steps, formulation_steps, remembered
+from lengthwise.reading import read_text
 from lengthwise.registry import format_spec, parse_spec
 from lengthwise.seeds import Seeds
 from lengthwise.tasks import tasks
@@ -158,7 +158,7 @@ def _of_file(path: str) -> Broken:
     sizes, further = sizes_examined(steps)
     other = own.other and remembered(function_steps(functions, "right"))
     before, _ = settle_own(replace(own, steps=steps, other=other), sizes, WIDTHS[:4], further)
-    source = USER.format(source=_quoted(Path(name).read_text(encoding="utf-8")))
+    source = USER.format(source=_quoted(read_text(name)))
     return Broken(name, Original(found["step"], starts, found.get("draw")), sizes, further, steps, before, source)
 
 

@@ -18,7 +18,7 @@ _LAST = " $"
 
 
 class _LeftContext(NamedTuple):
-    """What a left context says: the machine's state if it can go on (None if this was the last column), whether an
+    """What a left context says: the machine's state if it can continue (None if this was the last column), whether an
     empty column was passed, and whether the word may end here."""
 
     state: int | None

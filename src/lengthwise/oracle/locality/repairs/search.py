@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import time_limit
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.bimachine import prove
 from lengthwise.oracle.locality.consistency import consistency
@@ -32,7 +33,7 @@ from lengthwise.records import Assumption, Claim
 from lengthwise.registry import allow_code
 from lengthwise.tasks.formulations.between import labels_between, written
 from lengthwise.tasks.formulations.formulation import StepMove
-from lengthwise.tasks.formulations.functions import Functions, time_limit
+from lengthwise.tasks.formulations.functions import Functions
 from lengthwise.trust import module_in
 
 LONG, LONG_STARTS, LONG_SECONDS = 10, 20, 30.0  # times the largest size; first states of it; time for them
@@ -334,7 +335,7 @@ def _long(
     """A larger size and how many chains of it were tried: 0 if the windows do not settle them, or an answer differs."""
     size, (n, r) = LONG * sizes[-1], locality.window or (1, 1)
     try:
-        with time_limit(LONG_SECONDS, "too long"):
+        with time_limit("the check of a repair", LONG_SECONDS, always=True):
             starts = broken.original.some(size, LONG_STARTS)
             if not starts:
                 return None

@@ -10,16 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.progress import Progress, silent
+from lengthwise.reading import read_lines
 from lengthwise.tasks.formulations.layouts import DROP, KEEP
 from lengthwise.tasks.jsonl import object_of
 
-LONGEST = 10_000_000  # bytes of a line
 TELL_EVERY = 5_000
 KINDS = {"messages": ("messages",), "prompt": ("prompt", "completion"), "states": ("states",)}
 EXAMPLE = '{"states": ["1 0 1", "1 1", "0"]}'
@@ -67,53 +66,35 @@ def _pattern(rule: str, what: str) -> re.Pattern[str]:
 def holds_chains(path: str) -> bool:
     """Whether the first line of a file is a record with a chain of thought. What cannot be read is not."""
     try:
-        with open(path, "rb") as file:
-            for line in iter(lambda: file.readline(LONGEST), b""):
-                if line.strip():
-                    return bool(_kind(object_of(line.decode("utf-8-sig"), EXAMPLE)))
-    except (OSError, UsageError, UnicodeDecodeError, RecursionError):
-        pass
-    return False
+        first = next((line for _, line in read_lines(path) if line.strip()), None)
+        return first is not None and bool(_kind(object_of(first, EXAMPLE)))
+    except UsageError:
+        return False
 
 
 def read_chains(path: str, split: Rule, tokens: Rule, progress: Progress = silent) -> list[Chain]:
     """All chains of a file; what is wrong with a line is one sentence that names it."""
     chains: list[Chain] = []
     kind = ""
-    try:
-        for number, text in _lines(path):
-            if number % TELL_EVERY == 0:
-                progress(sentence("thoughts.read"), number, 0)
-            try:
-                record = object_of(text, EXAMPLE)
-                found = _kind(record)
-                if not found:
-                    raise UsageError(f"a record has messages, prompt and completion, or states, such as {EXAMPLE}")
-                kind = kind or found
-                if found != kind:
-                    raise UsageError(f"this record has {found}, and those before it {kind}; one file has one kind")
-                chains += [Chain(number, states) for states in _states(record, kind, split, tokens)]
-            except RecursionError:
-                raise UsageError(f"{path}, line {number}: this is nested too deeply for a record") from None
-            except UsageError as error:
-                raise UsageError(f"{path}, line {number}: {error}") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+    for number, text in read_lines(path):
+        if number % TELL_EVERY == 0:
+            progress(sentence("thoughts.read"), number, 0)
+        if not text.strip():
+            continue
+        try:
+            record = object_of(text, EXAMPLE)
+            found = _kind(record)
+            if not found:
+                raise UsageError(f"a record has messages, prompt and completion, or states, such as {EXAMPLE}")
+            kind = kind or found
+            if found != kind:
+                raise UsageError(f"this record has {found}, and those before it {kind}; one file has one kind")
+            chains += [Chain(number, states) for states in _states(record, kind, split, tokens)]
+        except UsageError as error:
+            raise UsageError(f"{path}, line {number}: {error}") from None
     if not chains:
         raise UsageError(f"{path} holds no chain; each line is a record such as {EXAMPLE}")
     return chains
-
-
-def _lines(path: str) -> Iterator[tuple[int, str]]:
-    with Path(path).open("rb") as file:
-        for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
-            if len(line) > LONGEST:
-                raise UsageError(f"{path}, line {number}: a record has at most {LONGEST:,} bytes, and this has more")
-            try:
-                if text := line.decode("utf-8-sig" if number == 1 else "utf-8").strip():
-                    yield number, text
-            except UnicodeDecodeError:
-                raise UsageError(f"{path}, line {number}: this is not UTF-8 text") from None
 
 
 def _kind(record: dict[str, Any]) -> str:

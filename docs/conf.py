@@ -1,0 +1,35 @@
+"""Settings of the documentation site; `make docs` builds it. Nothing is fetched, at build time or when it is read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
+
+from lengthwise.version import __version__  # noqa: E402
+
+project = "lengthwise"
+author = "The lengthwise developers"
+copyright = author
+version = release = __version__
+
+extensions = ["myst_parser", "sphinxcontrib.bibtex", "site_pages"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build", "_ext", "data", "pictures"]
+
+myst_heading_anchors = 4  # links such as positions.md#p-rope lead to headings
+python_maximum_signature_line_length = 80
+add_module_names = False
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "keyed"
+
+html_theme = "furo"
+html_title = f"lengthwise {version}"
+html_static_path = []
+html_show_sourcelink = False
+html_copy_source = False
+html_show_search_summary = False  # summaries are fetched, which a page opened as a file may not do
+html_theme_options = {"navigation_with_keys": True}
+pygments_style = "friendly"

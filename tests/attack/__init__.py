@@ -1,0 +1,1 @@
+"""A campaign of hostile invocations; `make attack` runs it."""

@@ -1,0 +1,185 @@
+"""Files of every kind that the command line reads, right or broken in one of many ways."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from own_tasks import UNFINISHED
+
+_ITEMS = "".join(f'{{"input": "{"ab" * n}", "answer": "{"a" * n}"}}\n' for n in range(1, 9))
+_PAIRS = '{"state": "1 0 1", "next": "1 1"}\n{"state": "1 1", "next": "0"}\n{"state": "0 1", "next": "1"}\n'
+_DFA = {
+    "alphabet": ["a", "b"],
+    "start": 0,
+    "accepting": [0],
+    "transitions": {"0": {"a": 1, "b": 0}, "1": {"a": 0, "b": 1}},
+}
+_HEAD = {"match": [[0, 0], [0, 0]], "local": [0, "1/2"], "value": [[1, 0], [0, 1]]}
+_LIMIT = {"symbols": ["a", "b"], "embeddings": [[1, 0], [0, 1]], "positions": [[0, 0]], "layers": [{"heads": [_HEAD]}]}
+_STUDY = 'tasks = ["sort"]\npositions = ["rope"]\ntrain_size = [4]\nseeds = 1\nitems = 4\n\n[training]\nsteps = [2]\n'
+_LAYOUT = """def starts(size):
+    return [["1"] * size]
+def step(state):
+    BODY
+"""
+_SYMBOLS = ("('a', 'b')", "(-1, float('nan'))", "iter(int, 1)", "exit(7)", "1 / 0", "()", "('a', 'a')", "'ab' * 10**7")
+_ANSWERS = ("prompts", "prompts - 9", "prompts * float('nan')", "prompts + 10**9", "[[]]", "None", "np.zeros((1, 1))")
+_SOLVED = ("list(prompt)", "prompt", "exit(3)", "iter(int, 1)", "None", "[float('nan')]", "__import__('sys').exit('x')")
+_BODIES = ("return state[1:]", "exit(5)", "raise SystemExit(6)", "return state * 2", "return None", "return 1 / 0")
+# What works, by the ending that says what it is.
+RIGHT = {
+    "items": _ITEMS,
+    "pairs": _PAIRS,
+    "chains": '{"states": ["1 0 1", "1 1", "0"]}\n{"states": ["0 1", "1"]}\n',
+    "dfa": json.dumps(_DFA),
+    "limit": json.dumps({**_LIMIT, "readout": [[1, 0]]}),
+    "text": "It was the best of times, it was the worst of times. " * 20,
+    "crasp": 'n := count("a")\nout := n >= 1\n',
+    "toml": _STUDY,
+    "csv": "x,a\n1,2\n2,1\n1,1\n2,2\n",
+    "table.csv": "1,2\n3,4\n5,6\n",
+    "py": "",
+    "layout.py": "",
+}
+KINDS = tuple(RIGHT)
+ENDINGS = {"items": "jsonl", "pairs": "jsonl", "chains": "jsonl", "dfa": "json", "limit": "json", "text": "txt"}
+_DEEP, _DIGITS = "[" * 100_000, "9" * 5000
+
+
+def file(draw: random.Random, word: str) -> tuple[str, Callable[[Path], None]]:
+    """The name of a file for a word such as prose:path=FILE.text, and what writes it."""
+    kind = word.rpartition("FILE.")[2]
+    name = f"f{draw.randrange(1000)}.{ENDINGS.get(kind, kind)}"
+    how = draw.choice(_SPECIAL) if draw.random() < 0.15 else None
+    if how is not None:
+        return name, lambda folder: how(folder / name)
+    content = _content(draw, kind)
+    return name, lambda folder: (folder / name).write_bytes(content) and None
+
+
+def _content(draw: random.Random, kind: str) -> bytes:
+    text = RIGHT[kind]
+    if kind == "py":
+        choices = {"SYMBOLS": _SYMBOLS, "ANSWERS": _ANSWERS, "SOLVED": _SOLVED}
+        text = UNFINISHED
+        for mark, values in choices.items():
+            text = text.replace(mark, values[0] if draw.random() < 0.5 else draw.choice(values))
+    elif kind == "layout.py":
+        text = _LAYOUT.replace("BODY", draw.choice(_BODIES))
+    if draw.random() < 0.15:
+        return text.encode()
+    content = text.encode()
+    for _ in range(draw.choice((1, 1, 2, 4))):
+        content = draw.choice(_BREAKS)(draw, content)
+    return content
+
+
+def _flipped(draw: random.Random, content: bytes) -> bytes:
+    place = draw.randrange(max(1, len(content)))
+    return content[:place] + bytes([draw.randrange(256)]) + content[place + 1 :]
+
+
+def _cut(draw: random.Random, content: bytes) -> bytes:
+    return content[: draw.randrange(max(1, len(content)))]
+
+
+def _put(draw: random.Random, content: bytes) -> bytes:
+    place = draw.randrange(max(1, len(content)))
+    return content[:place] + draw.choice(_PIECES) + content[place:]
+
+
+def _number(draw: random.Random, content: bytes) -> bytes:
+    """One of the digits becomes another number."""
+    places = [at for at, byte in enumerate(content) if 48 <= byte < 58]
+    if not places:
+        return content
+    at = draw.choice(places)
+    return content[:at] + draw.choice(_NUMBERS) + content[at + 1 :]
+
+
+def _value(draw: random.Random, content: bytes) -> bytes:
+    """A JSON value inside becomes another one."""
+    try:
+        found = json.loads(content.splitlines()[0]) if content else {}
+    except (ValueError, UnicodeDecodeError, RecursionError):
+        return content
+    holder = found
+    while isinstance(holder, dict | list) and holder:
+        key = draw.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
+        if not isinstance(holder[key], dict | list) or draw.random() < 0.4:
+            holder[key] = draw.choice(VALUES)
+            break
+        holder = holder[key]
+    return json.dumps(found).encode() + b"\n"
+
+
+VALUES = (
+    None,
+    True,
+    -1,
+    0,
+    1.5,
+    10**18,
+    "",
+    "x",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    {"a": 1},
+    "a" * 5000,
+    float("nan"),
+    1e308,
+    -(2**63),
+)
+_BREAKS = (_flipped, _cut, _put, _number, _value)
+_NUMBERS = (
+    b"-1",
+    b"0",
+    b"1e400",
+    b"NaN",
+    b"2147483648",
+    b"9223372036854775808",
+    b"1000000000",
+    b"9" * 400,
+    b"1.5",
+    b'"x"',
+)
+_PIECES = (
+    *(
+        b"\xff",
+        b"\x00",
+        b"\xef\xbb\xbf",
+        b"\xff\xfe",
+        b"\n",
+        b"\r",
+        b'"',
+        b"{",
+        b"}",
+        b",",
+        b"\\ud800",
+        b"\xe2\x80\xae",
+    ),
+    *(_DEEP.encode(), _DIGITS.encode(), b"a" * 200_000, b"{" * 2000, b'{"a":' * 20_000, b"\x1b[2J", b"null", b"\n\n"),
+)
+
+
+def _endless_line(path: Path) -> None:
+    path.write_text('{"input": "' + "ab" * 5_000_000)
+
+
+_SPECIAL: tuple[Callable[[Path], None], ...] = (
+    lambda path: path.symlink_to("/dev/zero"),
+    lambda path: path.symlink_to(path.name),
+    lambda path: path.symlink_to("/proc/self/mem"),
+    lambda path: path.mkdir(),
+    os.mkfifo,
+    lambda path: None,
+    lambda path: path.touch(),
+    lambda path: os.close(os.open(path, os.O_CREAT, 0o000)),
+    _endless_line,
+)

@@ -1,0 +1,82 @@
+"""A short campaign, and whatever a campaign found once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from attack.campaign import REPRODUCERS, Outcome, _fault, run
+from attack.damage import STORE
+from attack.invocations import Invocation, invocation
+
+KEPT = json.loads(REPRODUCERS.read_text())
+
+
+def test_invocations_follow_from_seed_and_number() -> None:
+    first, again = (invocation(3, 5) for _ in range(2))
+    assert first.arguments == again.arguments and len({tuple(invocation(3, n).arguments) for n in range(100)}) > 90
+
+
+@pytest.mark.parametrize(
+    "code, text, stopped, told, fault",
+    [
+        (2, "lengthwise: no", False, False, ""),
+        (2, "no sentence", False, False, "code"),
+        (1, "Traceback (most recent call last):\nKeyError", False, False, "traceback"),
+        (7, "", False, False, "code"),
+        (-9, "", False, False, "signal"),
+        (-2, "", True, False, "hang"),
+        (130, "checking: 10 s", True, True, ""),
+        (2, "lengthwise: this takes more memory than the machine gives; ask", False, False, "memory"),
+    ],
+)
+def test_what_counts_as_a_fault(code: int, text: str, stopped: bool, told: bool, fault: str) -> None:
+    assert _fault(code, text, stopped, told) == fault
+
+
+def outcome_of(source: str) -> Outcome:
+    """Of a task in a Python file, whose code runs in the fork."""
+    return run(Invocation(0, ["tasks", "own.py"], [lambda folder: (folder / "own.py").write_text(source) and None]))
+
+
+@pytest.mark.system
+def test_faults_are_found() -> None:
+    """The runner sees what it looks for: exits that leave the process, and memory beyond the limit."""
+    assert outcome_of("import os; os._exit(9)").fault == "code"
+    assert outcome_of("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)").fault == "signal"
+    assert outcome_of("raise SystemExit(9)").fault == ""
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: f"{kept['seed']}-{kept['number']}")
+def test_what_was_found_stays_closed(kept: dict, monkeypatch: pytest.MonkeyPatch, models: Path) -> None:
+    monkeypatch.setenv(STORE, str(models))
+    one = replace(invocation(kept["seed"], kept["number"]), arguments=kept["arguments"])
+    outcome = run(one)
+    assert not outcome.fault, outcome
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from attack.damage import make_models
+
+    folder = tmp_path_factory.mktemp("models")
+    make_models(folder)
+    return folder
+
+
+@pytest.mark.system
+def test_a_short_campaign() -> None:
+    """500 invocations of a fixed seed, in a process of its own."""
+    tests = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "attack.campaign", "--seed", "0", "--count", "500", "--workers", "1"]
+    done = subprocess.run(
+        command, cwd=tests, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout[-4000:]

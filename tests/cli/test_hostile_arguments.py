@@ -1,0 +1,167 @@
+"""Arguments and files as an attacker would give them: one sentence, exit code 2, no waiting."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from own_tasks import UNFINISHED
+
+HUGE = "9" * 5_000
+
+
+def refused(answer) -> str:
+    """The sentence, after checking that it is alone."""
+    assert answer.code == 2, answer
+    assert answer.out == ""
+    assert answer.err.startswith("lengthwise: ") and answer.err.count("\n") == 1
+    return answer.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "train sort --train-size 9223372036854775808 --dry-run",
+        "train sort --train-size 922337203685477580 --dry-run",
+        f"train sort --test-size {HUGE} --dry-run",
+        "train sort --items 1000000000000 --dry-run",
+        "train sort --mlp-ratio 1000000000 --dry-run",
+        "train sort --width 1000000000 --dry-run",
+        "train sort --batch 1000000000 --dry-run",
+        "train sort --steps 100000000000000000 --dry-run",
+        "train sort --seeds 1000000000 --dry-run",
+        "train sort --threads 1000000000 --dry-run",
+        "train sort:alphabet=1000000000 --dry-run",
+        f"train sort:alphabet={HUGE} --dry-run",
+        "tasks sort:alphabet=1000000000",
+        "tasks sort --size 1000000000000",
+        "tasks sort --show 1000000000000",
+        "check sort:alphabet=1000000000",
+        "check sort --test-size 1000000000000",
+        "forecast parity --train-size 1000000000000",
+        "advise parity --test-size 1000000000000",
+        "inspect run --size 1000000000000",
+        "particles --time 1e18",
+        "particles --frames 1000000000",
+        "particles --n 1000000000000",
+        "particles phases --starts 2147483648",
+        "particles phases --time 1e300",
+        "train sort --seed \udcff",
+        "tasks \ud800",
+        "tasks prose:path=\udcff.txt",
+        "tasks a\0b",
+    ],
+)
+def test_arguments(cli, arguments: str) -> None:
+    answer = cli(*arguments.split(" "))
+    assert len(refused(answer)) < 400
+
+
+def test_yes_lifts_an_estimate(cli) -> None:
+    slow = ["train", "sort", "--steps", "1000000000", "--dry-run"]
+    assert "--yes" in refused(cli(*slow))
+    assert cli(*slow, "--yes").code == 0
+
+
+def hostile_files(folder: Path) -> dict[str, str]:
+    deep, pipe = "[" * 100_000, folder / "pipe"
+    os.mkfifo(pipe)
+    (folder / "loop").symlink_to("loop")
+    texts = {
+        "deep": deep,
+        "deep_object": '{"input": ' + deep + "]" * 100_000 + "}",
+        "digits": '{"input": [' + "9" * 400 + '], "x": ' + "9" * 400 + "}",
+        "more_digits": '{"alphabet": ' + HUGE + "}",
+        "surrogate": json.dumps({"input": "a\ud800", "answer": "a", "text": "\ud800", "x": "\ud800"}),
+        "long_line": '{"input": "' + "ab" * 2_200_000,
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    (folder / "bytes").write_bytes(b"\xff\xfe\x00")
+    return {"pipe": str(pipe), "device": "/dev/zero", **{n: str(folder / n) for n in (*texts, "bytes", "loop")}}
+
+
+READERS = [
+    "tasks --dfa FILE",
+    "tasks --data FILE",
+    "tasks prose:path=FILE",
+    "check --data FILE",
+    "check --formulation FILE",
+    "check sort --program FILE",
+    "shift FILE FILE",
+    "contexture FILE",
+    "study FILE --dry-run",
+    "limit simulate FILE --word ab",
+]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_files(cli, tmp_path: Path, reader: str) -> None:
+    for kind, place in hostile_files(tmp_path).items():
+        if "prose" in reader and kind not in ("pipe", "device", "bytes", "loop"):
+            continue  # any text is prose
+        ending = ".toml" if reader.startswith("study") else ".jsonl"
+        path = tmp_path / f"{kind}{ending}"
+        path.symlink_to(place)
+        answer = cli(*(str(path) if word == "FILE" else word.replace("FILE", str(path)) for word in reader.split(" ")))
+        assert len(refused(answer)) < 600, kind
+
+
+RIGHT = {"SYMBOLS": "('a', 'b')", "ANSWERS": "prompts", "SOLVED": "tuple(prompt)"}
+
+
+@pytest.mark.parametrize(
+    "mark, wrong",
+    [
+        ("SYMBOLS", "(-1, float('nan'))"),
+        ("SYMBOLS", "iter(int, 1)"),
+        ("SYMBOLS", "exit(7)"),
+        ("ANSWERS", "prompts - 9"),
+        ("ANSWERS", "prompts * float('nan')"),
+        ("SOLVED", "__import__('sys').exit(0)"),
+    ],
+)
+def test_tasks_of_a_user(cli, tmp_path: Path, mark: str, wrong: str) -> None:
+    """An exit code of the user's code does not pass through, not even 0."""
+    text = UNFINISHED
+    for name, value in {**RIGHT, mark: wrong}.items():
+        text = text.replace(name, value)
+    (tmp_path / "own.py").write_text(text)
+    refused(cli("tasks", "own.py"))
+
+
+def test_a_formulation_that_exits(cli, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def starts(size):\n    return [['1'] * size]\ndef step(state):\n    exit(0)\n")
+    refused(cli("check", "--formulation", "own.py"))
+
+
+def test_a_formulation_that_loops(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lengthwise.tasks.formulations.functions.SECONDS", 0.2)
+    (tmp_path / "own.py").write_text("def starts(size):\n    return [['1']]\ndef step(state):\n    while True: pass\n")
+    answer = cli("check", "--formulation", "own.py")
+    assert "took more than 0.2 s" in refused(answer) and "--yes" in answer.err
+
+
+def test_a_file_that_loops(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lengthwise.trust.USER_SECONDS", 0.2)
+    (tmp_path / "own.py").write_text("while True: pass\n")
+    assert "own.py took more than 0.2 s" in refused(cli("tasks", "own.py"))
+
+
+def test_an_empty_argument_too_many(cli) -> None:
+    refused(cli("limit", "simulate", "majority", "--word", "0101", ""))
+
+
+def test_a_run_whose_plan_is_none(cli, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text(json.dumps({"plan": [], "files": {}, "sha256": ""}))
+    (tmp_path / "run" / "config.json").write_text("{}")
+    refused(cli("train", "--from", "run", "--dry-run"))
+
+
+def test_a_large_automaton_is_stopped(cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lengthwise.cli.commands.check.THINKING_SECONDS", 0.2)
+    assert "the check took more than 0.2 s" in refused(cli("check", "--regex", "(a|b)*a" + "(a|b)" * 11))
