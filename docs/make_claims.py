@@ -7,8 +7,8 @@ These commands make them; each study may be interrupted and resumed:
     lengthwise study export search54 docs/data/search54.json.gz --summary
     lengthwise study search54 --preset encodings
     lengthwise study export search54-encodings docs/data/encodings.json.gz --summary
-    lengthwise study depth_width --preset full
-    lengthwise study export depth_width-full docs/data/depth_width.json.gz --summary
+    lengthwise study depth_width
+    lengthwise study export depth_width docs/data/depth_width.json.gz --summary
 
 claims.md counts the verdicts of all four pages. The pages on attention, limits and reasoning are written by hand;
 tests/test_claims_pages.py runs their commands.

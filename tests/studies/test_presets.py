@@ -154,7 +154,7 @@ def test_search54_is_54_configurations_with_equal_training_in_every_preset() -> 
 
 
 def test_depth_width_has_the_layers_and_widths_of_a_floor() -> None:
-    for preset, seeds in (("small", 2), ("full", 3)):
+    for preset, seeds in (("small", 2), ("full", 5)):
         study = Study.read("depth_width", preset)
         assert len(study.model["width"]) >= 6 and (min(study.model["depth"]), max(study.model["depth"])) == (1, 8)
         assert len(study.seeds) == seeds and study.analyses[0] == "floors"
