@@ -89,12 +89,16 @@ class Deaf:
         endless()
 
 
+def deaf_then_endless() -> None:
+    Deaf()
+    endless()
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_limit_that_was_not_heard_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "AGAIN_SECONDS", 0.05)
     with pytest.raises(OutOfReach, match="the loop"), time_limit("the loop", 0.05):
-        Deaf()
-        endless()
+        deaf_then_endless()
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
 
