@@ -97,8 +97,8 @@ def forecast(parser: Parser) -> None:
 def advise(parser: Parser) -> None:
     """Advise what to train a task with: encoding, attention rule, model, recipe, training size and number of seeds.
 
-    Each line has its grounds: what theory says, and how many similar tasks hold at the same multiple of the training
-    size. These are in the atlas, the measured runs that come with the package. Where there are no grounds, it says so.
+    Each line says what it is based on: theory, and how many similar tasks hold at the same multiple of the training
+    size in the atlas, the measured runs that come with the package. If there is no evidence, it says so.
     --evaluate shows how good such advice is: every task of the atlas is advised from the other tasks.
     """
     add_task_options(parser)
