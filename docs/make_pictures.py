@@ -132,24 +132,20 @@ def svg(chart: Callable[[], dict[str, Any]]) -> str:
     return vl_convert.vegalite_to_svg(chart())
 
 
-def film(path: Path) -> None:
+def film(path: Path, browser: Any) -> None:
     """The page of `lengthwise particles`, moment by moment, as a GIF with one palette."""
     from PIL import Image
-    from playwright.sync_api import sync_playwright
 
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
+    with tempfile.TemporaryDirectory() as folder:
         page_file = Path(folder) / "tokens.html"
         with contextlib.redirect_stdout(io.StringIO()):  # the page is all that is wanted
             code = lengthwise(["particles", *SIMULATION, "--page", str(page_file), "--quiet"])
         if code:
             raise SystemExit(code)
-        browser = started.chromium.launch(executable_path=found, args=["--headless", "--no-sandbox"])
-        page = browser.new_context(viewport=WINDOW, color_scheme="light").new_page()
+        context = browser.new_context(viewport=WINDOW, color_scheme="light")
+        page = context.new_page()
         page.goto(page_file.as_uri())
-        top = page.locator("#sphere").bounding_box()
-        end = page.locator("#moment").bounding_box()
-        assert top is not None and end is not None
+        top, end = (page.locator(name).bounding_box() for name in ("#sphere", "#moment"))
         high = end["y"] + end["height"] - top["y"] + 3 * ROOM
         shown = {"x": 0, "y": top["y"] - ROOM, "width": WINDOW["width"], "height": high}
         pictures = []
@@ -158,11 +154,23 @@ def film(path: Path) -> None:
                 "(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input')); }", moment
             )
             pictures.append(Image.open(io.BytesIO(page.screenshot(clip=shown))).convert("RGB"))
-        browser.close()
+        context.close()
     palette = _palette(pictures[0])
     reduced = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     waits = [STEP] * (len(reduced) - 1) + [REST]
     reduced[0].save(path, save_all=True, append_images=reduced[1:], duration=waits, loop=0, optimize=True)
+
+
+def _film_in_chromium(path: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        raise SystemExit("there is no Chromium on this machine, which the film is made with")
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=found, args=["--headless", "--no-sandbox"])
+        film(path, browser)
+        browser.close()
 
 
 def _palette(picture: Any) -> Any:
@@ -192,7 +200,7 @@ def main(names: list[str]) -> None:
         if name in CHARTS:
             (PICTURES / f"{name}.svg").write_text(svg(CHARTS[name]), encoding="utf-8")
         elif name == "tokens":
-            film(PICTURES / "tokens.gif")
+            _film_in_chromium(PICTURES / "tokens.gif")
         else:
             raise SystemExit(f"there is no picture {name}; there are {', '.join([*CHARTS, 'tokens'])}")
 
