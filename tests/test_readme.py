@@ -1,256 +1,180 @@
-"""Every command and every line of Python in README.md is run.
+"""README.md is short, its commands run, its pictures are drawn by a program, and its figures are on the pages it names.
 
-README shows commands as a reader would type them; some train for minutes. Here they run as they stand but for what the
-tables below say: options that make a command short (`SHORTER`), files and folders that the reader is meant to have
-(`_files`, `PLACES`), and arguments that make a call short (`SHORTER_CALLS`). A command that no table knows fails.
+That its links lead somewhere is tested with those of the documentation, in tests/site/test_links.py.
 """
 
 from __future__ import annotations
 
-import ast
-import json
 import re
+import runpy
 import shlex
-import shutil
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
-import lengthwise as lw
 from lengthwise.cli import main
-from lengthwise.studies.grid import plans
-from lengthwise.studies.spec import Study
-from own_tasks import REPEAT, lines
-from small_language_models import small_decoder
+from site_texts import DOCS, ROOT, blocks, pages
 
-pytestmark = pytest.mark.system
-
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+LINES, BYTES = 120, 1_500_000  # at most: lines of README, and bytes of a picture
+FINDINGS = re.split(r"^\d\. ", README.split("\n## Five things it found\n")[1].split("\nAll figures")[0], flags=re.M)[1:]
+NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?%?")
 TINY = "--steps 2 --batch 4 --depth 1 --width 16 --heads 2 --items 5 --train-size 4 --test-size 6"
-
-# What is added to a command, by its first words; the longest match counts. "" runs it as it stands.
-SHORTER = {
-    "train": TINY,
-    "train parity --model": "--steps 2 --batch 4 --items 5 --train-size 4 --test-size 6",
-    "measure": "--items 5",
-    "study": "--dry-run",
-    "study depths.toml": "--seeds 1",  # carried out: its file, too, is shortened, see `_files`
-    "study depths.toml --executor": "--dry-run",
-    "study show": "",
-    "check": "",
-    "shift": "",
-    "shift dyck_k": "--items 20 --resamples 20",
-    "shift subset_sum": "--items 20",
-    "inspect": "--items 2",
-    "bound": "",
-    "bound runs/": "--held-out 10",
-    "bound plan": "",
-    "particles": "--n 8 --time 1 --frames 3",
-    "particles phases": "--d 2 --n 8 --starts 2 --betas 2 --time 1 --frames 3",
-}
-
-# What stands for a place that only the reader knows.
-PLACES = {
-    "path/to/hub/folder": "hub",
-    "SmolLM2-135M-Instruct.Q4_1.gguf": "model.gguf",
-    "SmolLM2.gguf": "chat",
-    "ray:address=auto": "local:workers=2",  # there is no cluster; the tests of executors start one
-}
-RUN = re.compile(r"runs/([a-z_0-9]+)-([a-z+]+)-…")  # the folder of a run of a task with an encoding
-
-# Arguments that replace or join those of a call in Python, by the name of the function.
-SMALL = {"depth": 1, "width": 16, "heads": 1, "steps": 2, "batch": 4}
-SHORTER_CALLS = {
-    "train": {"train_size": 4, "test_size": 6, "items": 5, **SMALL},
-    "measure": {"items": 5},
-    "Study": {"train_size": 3, "items": 5, "seeds": 1, "training": {"steps": 2, "batch": 4}},
-}
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+# What is added to a command, by its first words, to make it short; "" runs it as it stands.
+SHORTER = {"check sort": "", "train sort": TINY, "particles": "--n 8 --time 1 --frames 3"}
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def commands() -> list[str]:
-    """The lines of README's terminals, without prompt and remark; a line may go on after a backslash."""
-    found = []
-    for block in blocks("console"):
-        for line in block.replace("\\\n", " ").splitlines():
-            assert line.startswith("$ "), f"a line of a terminal in README is a command, not {line!r}"
-            found.append(shlex.join(shlex.split(line[2:], comments=True)))
-    return found
+    lines = "".join(blocks(README, "console")).splitlines()
+    assert all(line.startswith("$ ") for line in lines)
+    return [line[2:] for line in lines]
 
 
-def shortened(command: str) -> list[str]:
-    """A command of ours as it is run here."""
-    words = shlex.split(command)
-    assert words[0] == "lengthwise", f"README shows {command!r}, for which this test has no rule"
-    known = [start for start in SHORTER if " ".join(words[1:]).startswith(start)]
-    assert known, f"README shows {command!r}, for which SHORTER has no rule"
-    given = [_placed(word) for word in words[1:]]
-    return [*given, *shlex.split(SHORTER[max(known, key=len)] if "--dry-run" not in given else "")]
+OURS = [command for command in commands() if command.startswith("lengthwise ")]
 
 
-def _placed(word: str) -> str:
-    run = RUN.fullmatch(word)
-    return f"runs/{run[1]}-{run[2]}" if run else PLACES.get(word, word)
+def test_readme_is_short() -> None:
+    assert len(README.splitlines()) <= LINES
+
+
+def test_every_kind_of_block_is_checked() -> None:
+    """A block of another language would be text that no test runs."""
+    assert set(re.findall(r"^```(\w+)$", README, re.MULTILINE)) == {"console", "text"}
+    assert [command for command in commands() if command not in OURS] == ["pip install -c constraints.txt ."]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("command", OURS)
+def test_a_command_runs(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(command)[1:]
+    (extra,) = [added for start, added in SHORTER.items() if " ".join(words).startswith(start)]
+    assert main([*words, *shlex.split(extra)]) == 0, capsys.readouterr().err
+    printed = capsys.readouterr().out
+    if words[0] == "train":
+        shown, said = (text.partition("by bins\n")[2].splitlines()[0] for text in (blocks(README, "text")[0], printed))
+        assert shown.split() == said.split()
+    if "--page" in words:
+        assert Path(words[words.index("--page") + 1]).stat().st_size > 10_000
+
+
+@pytest.mark.system
+def test_the_package_installs_as_readme_says() -> None:
+    """What pip would install: its metadata are built, nothing is fetched and nothing is changed."""
+    (command,) = [command for command in commands() if command.startswith("pip ")]
+    asked = [*shlex.split(command), "--dry-run", "--no-deps", "--no-build-isolation", "--ignore-installed"]
+    done = subprocess.run([sys.executable, "-m", *asked], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and "Would install lengthwise" in done.stdout, done.stderr
+
+
+def test_the_output_is_that_of_the_tutorial() -> None:
+    """Both show the same run, so a new run replaces the figures in both."""
+    assert blocks(README, "text")[0] in blocks(pages()["tutorial/index.md"], "text")
+
+
+def test_programs_that_readme_names_exist() -> None:
+    named = re.findall(r"`(make|python) ([\w/.]+)`", README)
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {program for program, _ in named} == {"make", "python"}
+    for program, name in named:
+        assert name in targets if program == "make" else (ROOT / name).is_file()
+
+
+def test_there_are_five_findings() -> None:
+    assert len(FINDINGS) == 5
+
+
+@pytest.mark.parametrize("finding", FINDINGS, ids=[str(place) for place in range(1, len(FINDINGS) + 1)])
+def test_every_number_of_a_finding_is_on_the_page_it_names(finding: str) -> None:
+    ((words, target),) = re.findall(r"^(.*)\[[^]]+\]\(docs/(findings/[\w-]+\.md)\)\s*$", finding, re.DOTALL)
+    numbers = NUMBER.findall(words.replace("Wasserstein-1", ""))
+    assert len(numbers) >= 3
+    there = set(NUMBER.findall(pages()[target]))
+    assert not [number for number in numbers if number not in there], f"not on {target}"
+
+
+def test_the_verdicts_are_counted_as_on_their_page() -> None:
+    header, total = re.findall(r"^\| (?:page|all) \|(.*)\|$", pages()["findings/claims.md"], re.MULTILINE)
+    counts = {
+        name.strip(): int(count)
+        for name, count in zip(header.split("|"), total.split("|"), strict=True)
+        if count.strip().isdigit()
+    }
+    told = README.split("\nAll figures")[1].split("\n\n")[0].replace("\n", " ")
+    found = re.search(r"of (\d+) statements, (\d+) were confirmed, (\d+) refuted and (\d+) are wrong as stated", told)
+    assert found
+    expected = (sum(counts.values()), counts["confirmed"], counts["refuted"], counts["wrong as stated"])
+    assert tuple(map(int, found.groups())) == expected
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------
+
+PICTURES = re.findall(r"!\[([^]]+)\]\((docs/pictures/[\w.]+)\)", README)
+
+
+def drawn(text: str) -> tuple[list[str], int]:
+    """The texts of a picture, and the number of its shapes."""
+    root = ElementTree.fromstring(text)
+    assert root.tag == f"{SVG}svg"
+    words = [part.text or "" for part in root.iter(f"{SVG}text")]
+    return words, sum(1 for part in root.iter() if part.tag in (f"{SVG}path", f"{SVG}line", f"{SVG}rect"))
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory) -> Path:
-    """A folder with all that README's commands take for granted."""
-    folder = tmp_path_factory.mktemp("reader")
-    _files(folder)
-    for command in commands():
-        for task, position in RUN.findall(command):
-            run = folder / "runs" / f"{task}-{position}"
-            lw.train(task, position, train_size=4, test_size=6, items=5, **SMALL, folder=run)
-    return folder
+def maker() -> dict[str, Any]:
+    """What docs/make_pictures.py defines."""
+    return runpy.run_path(str(DOCS / "make_pictures.py"))
 
 
-def _files(folder: Path) -> None:
-    _hub(folder / "hub")
-    from small_gguf import small_llama
-
-    small_llama(folder / "model.gguf")
-    small_decoder(folder / "chat", max_position_embeddings=4000)
-    small_decoder(folder / "my-gpt2", "gpt2", n_positions=200)
-    specials = {"<bos>": 0, "<sep>": 1, "<eos>": 2}
-    (folder / "map.json").write_text(json.dumps({**specials, **{str(number): 3 + number for number in range(20)}}))
-    (folder / "my.py").write_text(NETWORK)
-    texts = [" ".join("abcdefghij"[(number + place) % 10] for place in range(2 + number % 5)) for number in range(12)]
-    for name in ("train.jsonl", "test.jsonl"):
-        lines(folder / name, *({"text": text} for text in texts))
-    lines(folder / "sample.jsonl", *({"tokens": [(number + place) % 40 for place in range(9)]} for number in range(12)))
-    items = [[str((3 * number + place) % 5) for place in range(size)] for size in range(1, 7) for number in range(4)]
-    unique = {" ".join(item): {"input": item, "answer": sorted(item), "n": len(item)} for item in items}
-    lines(folder / "items.jsonl", *unique.values())
-    (folder / "mytask.py").write_text(REPEAT)
-    (folder / "layout.py").write_text(LAYOUT)
-    (settings,) = blocks("toml")
-    assert settings.rstrip().splitlines()[-2].startswith("[model]")  # what follows joins that table
-    small = "width = 16\nheads = 1\n\n[training]\nsteps = 2\nbatch = 4\n"
-    (folder / "depths.toml").write_text(f"train_size = 3\nitems = 5\n{settings}{small}")
-    (folder / "docs/data").mkdir(parents=True)
-    shutil.copy(ROOT / "docs/data/search54.json.gz", folder / "docs/data")
+def test_readme_shows_a_heat_map_a_curve_and_a_film() -> None:
+    names = [Path(target).name for _, target in PICTURES]
+    assert names == ["heatmap.svg", "curve.svg", "tokens.gif"]
+    for described, target in PICTURES:
+        assert len(described) > 30 and 1000 < (ROOT / target).stat().st_size < BYTES
 
 
-NETWORK = """
-from torch import nn
+@pytest.mark.parametrize("name", ["heatmap", "curve"])
+def test_a_chart_is_what_its_program_draws(name: str, maker: dict[str, Any]) -> None:
+    """The same texts and as many shapes; where they are depends on the fonts of the machine."""
+    kept = (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    words, shapes = drawn(maker["svg"](maker["CHARTS"][name]))
+    assert (words, shapes) == drawn(kept) and shapes > 50
 
 
-class Net(nn.Module):
-    def __init__(self, vocabulary, outputs):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary, 8)
-        self.lstm = nn.LSTM(8, 8, batch_first=True)
-        self.output = nn.Linear(8, outputs)
-
-    def forward(self, tokens):
-        return self.output(self.lstm(self.embedding(tokens))[0])
+def test_readme_says_what_the_heat_map_shows(maker: dict[str, Any]) -> None:
+    (rows,) = maker["heatmap"]()["datasets"].values()
+    tasks, encodings = {row["task"] for row in rows}, {row["encoding"] for row in rows}
+    assert len(rows) == len(tasks) * len(encodings)
+    assert f"How far {len(tasks)} tasks hold with {len(encodings)} position encodings" in README
+    assert PICTURES[0][0].startswith(f"Heat map: {len(tasks)} tasks by {len(encodings)} position encodings")
+    assert max(row["reach"] or 0 for row in rows) == 8
 
 
-def build():
-    return Net(8, 8)
-"""
+def test_the_curve_falls_only_beyond_training(maker: dict[str, Any]) -> None:
+    sets = maker["curve"]()["datasets"].values()
+    (rows,) = [rows for rows in sets if "encoding" in rows[0]]
+    ((trained,),) = [rows for rows in sets if "to" in rows[0]]
+    assert all(row["exact"] == 1 for row in rows if row["size"] <= trained["to"])
+    assert len({row["encoding"] for row in rows if row["exact"] < maker["BAR"]}) == 4
 
 
-LAYOUT = '''
-"""Drop the first bit of a string of bits until one is left."""
+def test_the_film_moves() -> None:
+    from PIL import Image
 
-import itertools
-
-
-def starts(size):
-    return [list(bits) for bits in itertools.product("01", repeat=size)]
+    with Image.open(DOCS / "pictures" / "tokens.gif") as film:
+        assert getattr(film, "n_frames", 1) > 30 and film.info["loop"] == 0 and film.size[0] <= 1000
 
 
-def step(state):
-    return state[1:] if len(state) > 1 else None
-'''
+def test_the_film_is_made_from_the_page(maker: dict[str, Any], browser: Any, tmp_path: Path) -> None:
+    from PIL import Image
 
-
-def _hub(folder: Path) -> None:
-    """A Llama of 31 tokens with a tokenizer of words, as a folder of the Hub."""
-    import torch
-    import transformers
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40}
-    config = transformers.LlamaConfig(vocab_size=31, max_position_embeddings=16, tie_word_embeddings=True, **sizes)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        transformers.LlamaForCausalLM(config).save_pretrained(folder)
-    cutter = Tokenizer(models.WordLevel({letter: number for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz")}))
-    cutter.pre_tokenizer = pre_tokenizers.Whitespace()  # pyright: ignore[reportAttributeAccessIssue]
-    (folder / "tokenizer.json").write_text(cutter.to_str())
-
-
-OURS = [command for command in commands() if not command.startswith("make ")]
-MADE = [command for command in commands() if command.startswith("make ")]
-
-
-@pytest.mark.parametrize("command", OURS)
-def test_a_command_runs(command: str, place: Path, monkeypatch, synthetic_study, capsys) -> None:
-    monkeypatch.chdir(place)
-    words = shortened(command)
-    for name in [words[2]] if words[:2] == ["check", "--against"] else []:
-        synthetic_study(Path("runs") / name, seeds=1)  # the measurements that the prediction is compared with
-    if words[:3] == ["study", "show", "depths"] and not Path("runs/depths").exists():
-        assert main(["study", "depths.toml", "--seeds", "1", "--quiet"]) == 0
-    code = main([*words, "--quiet"])
-    said = capsys.readouterr()
-    assert code == 0, said.err
-    for option in ("--page", "--gif", "--figure"):
-        if option in words:
-            assert Path(words[words.index(option) + 1]).stat().st_size > 0
-
-
-@pytest.mark.parametrize("command", MADE)
-def test_a_target_of_make_exists(command: str) -> None:
-    done = subprocess.run([*shlex.split(command), "--dry-run"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-def test_the_study_has_as_many_runs_as_its_remark_says(tmp_path) -> None:
-    (settings,) = blocks("toml")
-    (tmp_path / "depths.toml").write_text(settings)
-    promised = int(re.findall(r"lengthwise study depths\.toml --dry-run +# (\d+) runs", README)[0])
-    assert len(plans(Study.read(tmp_path / "depths.toml"))) == promised
-
-
-class Shorter(ast.NodeTransformer):
-    """Calls of the package with the arguments of `SHORTER_CALLS`."""
-
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "lw":
-            for argument, value in SHORTER_CALLS.get(node.func.attr, {}).items():
-                node.keywords = [keyword for keyword in node.keywords if keyword.arg != argument]
-                node.keywords.append(ast.keyword(argument, ast.parse(repr(value), mode="eval").body))
-        return node
-
-
-@pytest.mark.parametrize("block", blocks("python"))
-def test_python_runs(block: str, place: Path, tmp_path, monkeypatch) -> None:
-    for file in place.glob("*.jsonl"):
-        shutil.copy(file, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    tree = ast.fix_missing_locations(Shorter().visit(ast.parse(block)))
-    names: dict[str, object] = {}
-    exec(compile(tree, "README.md", "exec"), names)
-    assert isinstance(names["run"], lw.Run) and json.loads((names["run"].folder / "run.json").read_text())
-
-
-def test_what_readme_measures_is_within_what_it_trains() -> None:
-    """A learned table ends where the test ended, so measuring further, as README once did, cannot work."""
-    (block,) = blocks("python")
-    calls = [node for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Call)]
-    given: dict[str, dict] = {}
-    for node in calls:
-        if isinstance(node.func, ast.Attribute):  # the first call of a name is the one that is shown in full
-            given.setdefault(node.func.attr, {keyword.arg: keyword.value for keyword in node.keywords})
-    largest = ast.literal_eval(given["train"]["test_size"])
-    assert ast.literal_eval(given["measure"].get("test_size", ast.Constant(largest))) <= largest
+    film = maker["film"]
+    film.__globals__.update(SIMULATION=["--n", "8", "--d", "3", "--time", "4", "--frames", "6"], MOMENTS=[0, 2, 5])
+    film(tmp_path / "film.gif", browser)
+    with Image.open(tmp_path / "film.gif") as made:
+        assert getattr(made, "n_frames", 1) == 3
