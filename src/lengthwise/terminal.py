@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
+import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
@@ -29,6 +30,38 @@ def visible(text: str) -> str:
 def _written_out(found: re.Match[str]) -> str:
     code = ord(found.group())
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal a text takes: wide letters take two, marks that join another letter none."""
+    if text.isascii():
+        return len(text)
+    joined = sum(unicodedata.category(sign) in ("Mn", "Me", "Cf") for sign in text)
+    return len(text) - joined + sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+
+
+def lines_of(text: str, wide: int, hang: int = 0) -> list[str]:
+    """Text in lines of at most this many columns, those after the first `hang` columns shorter. Lines are broken
+    between words, and inside a word only where it is longer than a line."""
+    lines = [""]
+    for word in visible(" ".join(text.split())).split(" "):
+        room = wide - (hang if len(lines) > 1 else 0)
+        if lines[-1] and cells(lines[-1]) + 1 + cells(word) > room:
+            lines.append("")
+            room = wide - hang
+        lines[-1] += f" {word}" if lines[-1] else word
+        while cells(lines[-1]) > room:
+            line, rest = _cut(lines[-1], max(2, room))
+            lines[-1:] = [line, rest]
+            room = wide - hang
+    return lines
+
+
+def _cut(text: str, wide: int) -> tuple[str, str]:
+    """The beginning that fits into these columns, and the rest."""
+    most = min(len(text), 4 * wide)  # a letter that carries more marks than that is cut off from them
+    taken = next((end for end in range(most, 1, -1) if cells(text[:end]) <= wide), 1)
+    return text[:taken], text[taken:]
 
 
 class _Visible:

@@ -30,7 +30,7 @@ def test_a_bound_below_chance(cli, call):
     answer = cli(*call, "--positives", "b.npy")
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80
     words = " ".join(answer.out.split())
-    assert "holds: below chance" in words and "in 500 blocks with 7 negatives each" in words and "bits" in words
+    assert words.startswith("Below chance") and "in 500 blocks with 7 negatives each" in words and "bits" in words
     assert answer.err == "warning: the last 1 pairs fill no block of 8 and are left out\n"
 
 

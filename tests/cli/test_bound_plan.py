@@ -48,7 +48,7 @@ def test_what_is_left_out_is_found(cli):
 def test_vacuous_is_said(cli):
     assert "Vacuous" in cli("bound", "plan", "--params", "1.7T", "--tokens", "1T", "--loss", 2).out
     assert "Vacuous" in cli("bound", "plan", "--params", "1.7T", "--tokens", "1T").out
-    assert "not so: 1.7e+12" in cli("bound", "plan", "--params", "1.7T", "--tokens", "1T").out
+    assert "violated  1.7e+12" in cli("bound", "plan", "--params", "1.7T", "--tokens", "1T").out
 
 
 def test_a_picture_is_drawn(cli, tmp_path):

@@ -85,7 +85,8 @@ def test_text_fits_80_columns_and_shows_control_characters(capsys):
     write_record(Record("x", text=("word " * 40,), claims=record().claims, tables=(table, *record().tables)))
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80 and "\x1b" not in out
-    assert "not shown for lack of room" in out and "… 27" in out and "details (2)" in out
+    told = " ".join(out.split())
+    assert "More with --json: T (40 rows)" in told and "… 27" in out and "details (2 rows)" in told
 
 
 def test_a_failure_is_told_in_its_place(capsys):

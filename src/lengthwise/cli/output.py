@@ -6,11 +6,11 @@ import contextlib
 import json
 import shutil
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lengthwise.errors import UsageError
+from lengthwise.terminal import cells, lines_of
 
 SCHEMA = 1
 _LABEL = 12
@@ -59,10 +59,12 @@ def write_object(command: str, content: dict[str, Any]) -> None:
 
 
 def wrapped(text: str, first: str = "", rest: str = "") -> str:
-    """Text in lines of `width()` columns; words are never broken, so that a path can still be copied."""
-    return textwrap.fill(
-        text, width(), initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
-    )
+    """Text in lines of `width()` columns, the first behind `first` and the others behind `rest`."""
+    if cells(first) > width() // 2:  # a label that leaves no room
+        text, first = f"{first} {text}", ""
+    room = width() - cells(first)
+    start, *others = lines_of(text, max(8, room), max(0, cells(rest) - cells(first)))
+    return "\n".join([first + start, *(rest + line for line in others)])
 
 
 def write_paragraphs(text: str) -> None:
@@ -72,7 +74,8 @@ def write_paragraphs(text: str) -> None:
 
 def write_heading(title: str) -> None:
     """A title that is underlined, after an empty line."""
-    print(f"\n{title}\n{'─' * len(title)}")
+    lines = lines_of(title, width())
+    print("", *lines, "─" * max(map(cells, lines)), sep="\n")
 
 
 def write_list(texts: Iterable[str], mark: str = "• ", indent: str = "") -> None:

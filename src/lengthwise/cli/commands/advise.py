@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lengthwise.cli.commands.records import write_record, write_table
+from lengthwise.cli.commands.records import write_record, write_rest, write_table
 from lengthwise.cli.options import task_chosen, task_needed
 from lengthwise.cli.output import wrapped, write_field, write_list, write_object
 from lengthwise.errors import UsageError
@@ -44,8 +44,7 @@ def _write(record: Record) -> None:
         write_field(str(line["about"]), str(line["advice"]))
         if line["grounds"]:
             write_field("", str(line["grounds"]))
-    for table in tables:
-        write_table(table)
+    write_rest([name for table in tables for name in write_table(table)], "with --json")
     assumed = {a.key: a.statement for claim in record.claims for a in claim.assumptions}
     if assumed:
         print("\nassumed")

@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from lengthwise.cli.commands.records import write_record
+from lengthwise.cli.commands.records import elsewhere, write_answer
 from lengthwise.cli.output import write_object, written
 from lengthwise.errors import CertificateRefused
 from lengthwise.figures.chart_files import save_chart
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         write_object("bound", found.plain())
     else:
-        write_record(record, claims=False)
+        write_answer(record, elsewhere(options), claims=False)
         print(f"\n{found.folder}")
     if options.require and (found.vacuous or found.broken):
         raise CertificateRefused("no bound is below chance" if found.vacuous else "a bound is violated")

@@ -7,9 +7,28 @@ import math
 from pathlib import Path
 
 from lengthwise.bounds.contrastive import ContrastiveBound, block_losses, contrastive_bound
+from lengthwise.cli.commands.bound_tables import assumptions_table, terms_table
 from lengthwise.cli.commands.number_files import read_numbers
-from lengthwise.cli.output import warn, write_field, write_list, write_object
+from lengthwise.cli.commands.records import elsewhere, write_answer
+from lengthwise.cli.output import warn, write_object
 from lengthwise.errors import UsageError
+from lengthwise.messages import explain, sentence
+from lengthwise.records import Record
+
+explain(
+    {
+        "bound_contrastive.title": "What the pairs guarantee for the encoder",
+        "bound_contrastive.holds": (
+            "Below chance: an expected loss of at most {total:.4f} nats ({bits:.4f} bits); chance is {chance:.4f} nats."
+        ),
+        "bound_contrastive.vacuous": (
+            "Vacuous: an expected loss of at most {total:.4f} nats ({bits:.4f} bits), and chance is {chance:.4f} nats."
+        ),
+        "bound_contrastive.sample": (
+            "Measured: {loss:.4f} nats on {pairs:,} pairs, in {blocks:g} blocks with {negatives} negatives each."
+        ),
+    }
+)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -27,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         content |= {"status": claim.status, "pairs": len(anchors), "claim": claim.plain()}
         write_object("bound contrastive", content)
     else:
-        _write(bound, len(anchors))
+        write_answer(_record(bound, len(anchors)), elsewhere(options))
     return 0
 
 
@@ -39,17 +58,13 @@ def _check(options: argparse.Namespace) -> None:
             )
 
 
-def _write(bound: ContrastiveBound, pairs: int) -> None:
-    def both(nats: float) -> str:
-        return f"{nats:.4f} nats, {nats / math.log(2):.4f} bits"
-
+def _record(bound: ContrastiveBound, pairs: int) -> Record:
     loss, sampling = bound.risk.terms
-    write_field("pairs", f"{pairs}, in {bound.effective:g} blocks with {bound.negatives} negatives each")
-    write_field("loss", both(loss.value))
-    write_field("sampling", f"{both(sampling.value)}: {sampling.how}")
-    write_field("bound", both(bound.risk.total))
-    write_field("chance", f"{both(bound.chance)}: ln(1 + {bound.negatives})")
-    write_field("status", "vacuous: chance is as good" if bound.risk.status == "vacuous" else "holds: below chance")
-    print()
-    write_list([str(bound.claim())])
-    write_list((f"{assumption.check}: {assumption.statement}" for assumption in bound.risk.assumptions), "- ", "  ")
+    values = {"total": bound.risk.total, "bits": bound.risk.total / math.log(2), "chance": bound.chance}
+    values |= {"pairs": pairs, "blocks": bound.effective, "negatives": bound.negatives, "loss": loss.value}
+    terms = [("loss", loss.value, loss.how), ("sampling", sampling.value, sampling.how)]
+    terms += [("bound", bound.risk.total, "at most"), ("chance", bound.chance, f"ln(1 + {bound.negatives})")]
+    keys = ("vacuous" if bound.risk.status == "vacuous" else "holds", "sample")
+    text = tuple(sentence(f"bound_contrastive.{key}", values) for key in keys)
+    tables = (terms_table(terms), assumptions_table(bound.risk.assumptions))
+    return Record("bound_contrastive", {}, sentence("bound_contrastive.title"), text, (bound.claim(),), tables)

@@ -9,15 +9,42 @@ from typing import Any
 
 from lengthwise.bounds.plan import QUANTITY, GuaranteePlan, along_line, edges, needs, solved
 from lengthwise.bounds.plan_methods import AzumaMethod, FreedmanMethod, PlanMethod, TrainingRun
-from lengthwise.cli.commands.records import write_grid
-from lengthwise.cli.output import wrapped, write_list, write_object, written
+from lengthwise.cli.commands.bound_tables import assumptions_table, terms_table
+from lengthwise.cli.commands.records import elsewhere, write_answer
+from lengthwise.cli.output import write_object, written
 from lengthwise.errors import UsageError
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.plan_chart import plan_chart
+from lengthwise.messages import explain, sentence
+from lengthwise.records import Record, Table, columns
 
 Rows = list[dict[str, Any]]
 
 _AZUMA = ("alpha", "sample", "smoothed")
+
+explain(
+    {
+        "bound_plan.title": "{params} at {bits:g} bits, {tokens}, vocabulary {vocabulary:,}, {method}, delta {delta:g}",
+        "bound_plan.holds": "At most {bound:.4g} nats per token (predicted): {below} below a uniform guess.",
+        "bound_plan.vacuous": (
+            "Vacuous: the bound of {bound:.4g} nats is no better than a uniform guess ({chance:.4g} nats; predicted)."
+        ),
+        "bound_plan.gap_holds": (
+            "The gap is {gap:.4g} nats (predicted): the bound is below chance if the loss is below {most:.4g} nats."
+        ),
+        "bound_plan.gap_vacuous": (
+            "Vacuous: the gap alone ({gap:.4g} nats, predicted) reaches that of a uniform guess ({chance:.4g} nats)."
+        ),
+        "bound_plan.quantity": "What is bounded: the {quantity}.",
+        "bound_plan.needs": "What it takes if everything else stays the same",
+        "bound_plan.line": "At {ratio:g} tokens per parameter",
+        "bound_plan.optimal": "At {ratio:g} tokens per parameter (about compute-optimal)",
+        "bound_plan.gaps": "gaps in nats",
+        "bound_plan.published": (
+            "gaps in nats; √(2C) is the published smoothing term, which the exact one never exceeds"
+        ),
+    }
+)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -28,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         write_object("bound plan", _plain(plan, found, needed, line, options))
     else:
-        _write(plan, found, needed, line, options.line)
+        write_answer(_record(plan, found, needed, line, options.line), elsewhere(options), claims=False)
     return 0
 
 
@@ -70,35 +97,37 @@ def _plan(options: argparse.Namespace) -> tuple[str | None, GuaranteePlan]:
     return missing[0], solved(plan, missing[0], goal)
 
 
-def _write(plan: GuaranteePlan, found: str | None, needed: Rows, line: Rows, ratio: float) -> None:
-    run = plan.run
+def _record(plan: GuaranteePlan, found: str | None, needed: Rows, line: Rows, ratio: float) -> Record:
+    """The plan as it is printed: the verdict, then the terms, what a better bound takes, and the line."""
+    run, claim = plan.run, plan.claim()
     told = {"params": f"{short(run.params)} parameters", "tokens": f"{short(run.tokens)} tokens"}
     if found is not None:
         told[found] += " (found)"
-    what = f"{told['params']} at {run.bits:g} bits, {told['tokens']}, vocabulary {run.vocabulary:,}"
-    print(wrapped(f"{what}, {plan.method.title}, delta {run.delta:g}") + "\n")
     terms = [("loss", plan.loss, "as given"), *((term.name, term.value, term.how) for term in plan.terms)]
     terms += [("bound", plan.bound, "at most"), ("gap", plan.gap, "bound minus loss"), ("chance", run.chance, "ln V")]
-    rows = [[name, nats, nats / math.log(2), how] for name, nats, how in terms if nats is not None]
-    write_grid(["", "nats", "bits", ""], rows, (0, 3))
-    print("\n" + wrapped(_verdict(plan)))
-    print("\nWhat it takes, the rest as it is")
-    rows = [
-        [row["goal"], row["gap"], _limit("≥", row["tokens"]), _limit("≤", row["params"]), _bits(row["bits"])]
+    values = {**told, "bits": run.bits, "vocabulary": run.vocabulary, "method": plan.method.title, "delta": run.delta}
+    text = (_verdict(plan), sentence("bound_plan.quantity", {"quantity": QUANTITY}))
+    tables = (terms_table(terms), _needs_table(needed), _line_table(line, ratio), assumptions_table(claim.assumptions))
+    return Record("bound_plan", {}, sentence("bound_plan.title", values), text, (claim,), tables)
+
+
+def _needs_table(needed: Rows) -> Table:
+    rows = tuple(
+        (row["goal"], row["gap"], _limit("≥", row["tokens"]), _limit("≤", row["params"]), _bits(row["bits"]))
         for row in needed
-    ]
-    write_grid(["goal", "gap", "tokens", "parameters", "bits each"], rows)
-    print(f"\nAt {ratio:g} tokens per parameter" + (" (about compute-optimal)" if ratio == 20 else ""))
-    published = ["with √(2C)"] if "published" in line[0] else []
-    rows = [
-        [short(row["params"]), short(row["tokens"]), *(row[name] for name in ("gap", "published") if name in row)]
-        for row in line
-    ]
-    write_grid(["parameters", "tokens", "gap", *published], rows, ())
-    if published:
-        print(wrapped("(gaps in nats; √(2C) is the published smoothing term, which the exact one is never above)"))
-    print("\nThis rests on")
-    write_list("not so: " * (a.check == "violated") + a.statement for a in plan.claim().assumptions)
+    )
+    described = columns("goal:text | gap | tokens:text | params:text parameters | bits:text bits each")
+    return Table("bound_plan.needs", described, rows, sentence("bound_plan.needs"))
+
+
+def _line_table(line: Rows, ratio: float) -> Table:
+    published = "published" in line[0]
+    names = ("gap", "published") if published else ("gap",)
+    rows = tuple((short(row["params"]), short(row["tokens"]), *(row[name] for name in names)) for row in line)
+    described = columns("params:text parameters | tokens:text | gap" + (" | published with √(2C)" if published else ""))
+    title = sentence("bound_plan.optimal" if ratio == 20 else "bound_plan.line", {"ratio": ratio})
+    note = sentence("bound_plan.published" if published else "bound_plan.gaps")
+    return Table("bound_plan.line", described, rows, title, note)
 
 
 def _limit(sign: str, value: float | None) -> str:
@@ -119,18 +148,14 @@ def short(value: float) -> str:
 
 def _verdict(plan: GuaranteePlan) -> str:
     chance = plan.run.chance
+    values = {"bound": plan.bound, "gap": plan.gap, "chance": chance, "most": chance - plan.gap}
     if plan.bound is None:
-        said = (
-            f"vacuous: the gap alone reaches chance ({chance:.4g} nats)."
-            if plan.status == "vacuous"
-            else f"the bound is below chance if the loss is below {chance - plan.gap:.4g} nats."
-        )
-    elif plan.status == "vacuous":
-        said = f"vacuous: {plan.bound:.4g} nats is no better than a uniform guess ({chance:.4g})."
-    else:
-        below = chance - plan.bound
-        said = f"not vacuous: {f'{below:.4g} nats' if below > 1e-6 else 'just'} below a uniform guess."
-    return f"{said[0].upper()}{said[1:]} What is bounded: the {QUANTITY}. (predicted)"
+        return sentence("bound_plan.gap_vacuous" if plan.status == "vacuous" else "bound_plan.gap_holds", values)
+    if plan.status == "vacuous":
+        return sentence("bound_plan.vacuous", values)
+    below = chance - plan.bound
+    values["below"] = f"{below:.4g} nats" if below > 1e-6 else "just"
+    return sentence("bound_plan.holds", values)
 
 
 def _plain(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lengthwise.cli.commands.records import write_record
+from lengthwise.cli.commands.records import elsewhere, write_answer
 from lengthwise.cli.output import write_object, written
 from lengthwise.errors import CertificateRefused, UsageError
 from lengthwise.figures.chart_files import save_chart
@@ -38,15 +38,15 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         write_object("bound shift", record.plain())
     else:
-        _write(record)
+        _write(record, elsewhere(options))
     status = record.claim("shift_bound.certified").status
     if options.require and status != "holds":
         raise CertificateRefused(f"the certified bound is {status}")
     return 0
 
 
-def _write(record: Record) -> None:
-    write_record(record)
+def _write(record: Record, where: str) -> None:
+    write_answer(record, where)
     for row in record.table("shift_bound.terms").records()[:2]:
         terms = [(name.replace("_", " "), float(row[name] or 0.0)) for name in _TERMS]
         print(f"\n{row['constant']} constant")

@@ -4,26 +4,51 @@ from __future__ import annotations
 
 import argparse
 
-from lengthwise.cli.commands.records import write_record
+from lengthwise.cli.commands.bound_tables import assumptions_table
+from lengthwise.cli.commands.records import elsewhere, write_answer
 from lengthwise.cli.output import write_object
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.depth import barron_error, barron_width, deep_width
 from lengthwise.records import Claim, Record
 
-explain({"bound_width.title": "What width can take away", "bound_width.assumed": "Assumed: {statement}."})
+explain(
+    {
+        "bound_width.title": "What width can take away",
+        "bound_width.error": (
+            "{units:,} units in one hidden layer are enough for a root mean square error of {error:.4g} (proved)."
+        ),
+        "bound_width.wrong": "For answers of 0 and 1, at most {share:.2%} of them need be wrong.",
+        "bound_width.any_wrong": "For answers of 0 and 1 this is vacuous: any share of them may be wrong.",
+        "bound_width.deep": "With {layers} hidden layers, the width grows as error^-{exponent:.4g} (heuristic).",
+        "bound_width.no_deep": "Nothing is known for {layers} hidden layers: smoothness × layers must be at most 1/2.",
+    }
+)
 
 
 def run(options: argparse.Namespace) -> int:
     claims = _claims(options)
-    rests = dict.fromkeys(assumption.statement for claim in claims for assumption in claim.assumptions)
-    text = tuple(sentence("bound_width.assumed", {"statement": statement}) for statement in rests)
-    record = Record("bound_width", {}, sentence("bound_width.title"), text, tuple(claims))
+    rests = assumptions_table(assumption for claim in claims for assumption in claim.assumptions)
+    text = tuple(_answer(claim) for claim in claims)
+    record = Record("bound_width", {}, sentence("bound_width.title"), text, tuple(claims), (rests,))
     if options.json:
         write_object("bound width", record.plain())
     else:
-        write_record(record)
+        write_answer(record, elsewhere(options))
     return 0
+
+
+def _answer(claim: Claim) -> str:
+    """What a claim says, in a sentence."""
+    found = claim.evidence
+    if claim.key == "width.deep":
+        return sentence("bound_width.no_deep" if claim.value is None else "bound_width.deep", found)
+    if claim.key == "width.wrong":
+        return sentence(
+            "bound_width.any_wrong" if claim.status == "vacuous" else "bound_width.wrong", {"share": claim.value}
+        )
+    values = {"units": claim.value, "error": claim.value, **found}
+    return sentence("bound_width.error", values)
 
 
 def _claims(options: argparse.Namespace) -> list[Claim]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lengthwise.cli.commands.records import write_record
+from lengthwise.cli.commands.records import elsewhere, write_record
 from lengthwise.cli.options import task_chosen, task_needed
 from lengthwise.cli.output import write_object
 from lengthwise.errors import UsageError
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         write_object("forecast", record.plain())
     else:
-        write_record(record, claims=options.evaluate)
+        write_record(record, elsewhere(options), claims=options.evaluate)
     return 0
 
 

@@ -7,8 +7,8 @@ import os
 import re
 from pathlib import Path
 
-from lengthwise.cli.commands.records import write_record
-from lengthwise.cli.output import wrapped, write_field, write_object
+from lengthwise.cli.commands.records import elsewhere, opening, write_record
+from lengthwise.cli.output import write_field, write_object
 from lengthwise.probes.inspection import inspect
 from lengthwise.progress import shown
 from lengthwise.reports.record_section import RecordPage, write_record_page
@@ -37,14 +37,13 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         write_object("inspect", {**found.plain(), "page": options.page})
         return 1 if found.broken else 0
-    print(found.model)
-    for line in found.headline:
-        print(wrapped(line))
+    opening(found.headline)
     print()
+    write_field("model", found.model)
     for label, text in found.facts:
         write_field(label, text)
     for record in found.records:
-        write_record(record)
+        write_record(record, elsewhere(options))
     if options.page is not None:
         print(f"\n{options.page}")
     return 1 if found.broken else 0

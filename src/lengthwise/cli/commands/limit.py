@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from lengthwise.cli.commands.records import write_record
+from lengthwise.cli.commands.records import elsewhere, write_record
 from lengthwise.cli.commands.tasks import first_line
 from lengthwise.cli.output import write_object, write_rows
 from lengthwise.errors import UsageError
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         write_object("limit", record.plain())
     else:
-        write_record(record)
+        write_record(record, elsewhere(options))
     return 0
 
 

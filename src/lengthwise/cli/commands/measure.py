@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengthwise.cli.commands.prompted import by_prompt, check_prompt_options, draw_prompted, with_options
+from lengthwise.cli.commands.records import elsewhere
 from lengthwise.cli.commands.results import draw_curves, write_records
 from lengthwise.cli.commands.scaled import (
     OF_TEXTS,
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         found = {"subject": str(options.subject), "records": [record.plain() for record in records]}
         write_object("measure", {**found, "unsettled": max(errors, default=0.0)})
     else:
-        write_records(shown_records(records))
+        write_records(shown_records(records), elsewhere(options))
     return 0
 
 

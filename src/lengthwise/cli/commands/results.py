@@ -88,11 +88,11 @@ def _cell(value: object, unit: str) -> str:
     return f"{value:.1f}" if unit else percent(value)
 
 
-def write_records(records: list[Record]) -> None:
+def write_records(records: list[Record], where: str) -> None:
     """Curves as a picture in letters, every other record as the one writer prints it."""
     for record in records:
         if record.source != "curve":
-            write_record(record)
+            write_record(record, where)
             continue
         write_curve(Curve.from_record(record))
         if record.settings.get("grid") == "geometric":

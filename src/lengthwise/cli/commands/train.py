@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lengthwise.cli.commands.records import elsewhere
 from lengthwise.cli.commands.results import draw_curves, write_records, write_spread
 from lengthwise.cli.options import task_chosen, task_needed
 from lengthwise.cli.output import narrate, warn, write_field, write_object
@@ -61,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
             choice = {} if record is None else {"selection": record.plain()}
             write_object("train", {**content, "environment": run.environment, **choice, **_records(run)})
         else:
-            write_records([*([record] if record else []), *(run.record(slug) for slug in run.plan.asked())])
+            records = [*([record] if record else []), *(run.record(slug) for slug in run.plan.asked())]
+            write_records(records, elsewhere(options))
         return 0
     spread = over_seeds([run.curve for run in runs], keep)
     if options.json:
