@@ -36,6 +36,7 @@ BENCHMARKS = (
     "rule_speed",
     "compression_speed",
     "prompts",
+    "view_speed",
 )
 PEERS = ("transformers", "accelerate", "x-transformers", "POT", "numba", "lm_eval", "fla-core")
 RESULTS = Path(__file__).resolve().parent.parent / "runs" / "bench" / "results.json"

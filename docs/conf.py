@@ -8,7 +8,22 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
 
+from lengthwise.figures import design  # noqa: E402
 from lengthwise.version import __version__  # noqa: E402
+
+# Names of furo's variables → those of the design sheet, which the site shares with reports and other pages.
+_SHARED = {
+    "color-brand-primary": "link",
+    "color-brand-content": "link",
+    "color-brand-visited": "link",
+    "color-background-primary": "paper",
+    "color-background-secondary": "raised",
+    "color-background-border": "line",
+    "color-foreground-primary": "ink",
+    "color-foreground-secondary": "soft",
+    "font-stack": "font",
+    "font-stack--monospace": "mono",
+}
 
 project = "lengthwise"
 author = "The lengthwise developers"
@@ -31,5 +46,9 @@ html_static_path = []
 html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # summaries are fetched, which a page opened as a file may not do
-html_theme_options = {"navigation_with_keys": True}
+html_theme_options = {
+    "navigation_with_keys": True,
+    "light_css_variables": {name: design.values("light")[own] for name, own in _SHARED.items()},
+    "dark_css_variables": {name: design.values("dark")[own] for name, own in _SHARED.items()},
+}
 pygments_style = "friendly"

@@ -52,7 +52,8 @@ analyses: Registry[Analysis] = Registry(
 )
 
 
-_LADDER = ("risk", "floors", "collapse", "bound", "constants", "thresholds", "encodings", "levels", "traces")
+# A page shows the first few sections, and keeps the others behind "more".
+_LADDER = ("risk", "encodings", "levels", "traces", "floors", "collapse", "bound", "constants", "thresholds")
 _BEFORE, _AFTER = ("reach", "curves"), ("guarantee", "agreement", "published")
 _LAST = ("seeds", "training", "comparisons")
 

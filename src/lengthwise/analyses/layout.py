@@ -43,7 +43,8 @@ class PageLayout:
     `link` is the word in the navigation. The first `lead` sentences of the text come before the figures (all of them
     unless given), `notes` say how to read the figures, and `claims` is how many claims the section lists (all unless
     given); the table of claims has them all. `columns` is the number of panels in a row where there is room. `filters`
-    are encodings that the reader can hide. `lists` are pairs of a heading and its items. A `widget` is {"name": a
+    are encodings that the reader can hide. `not_learned` and `advice` are sentences that the first section shows below
+    its figures: what the study cannot say, and what to do next. `lists` are pairs of a heading and its items. A `widget` is {"name": a
     script of this package, "data": what it shows, "words": the same for readers without scripts}.
     """
 
@@ -54,6 +55,8 @@ class PageLayout:
     columns: int = 2
     menus: tuple[Menu, ...] = ()
     filters: tuple[str, ...] = ()
+    not_learned: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
     lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
     widget: Mapping[str, Any] | None = None
 

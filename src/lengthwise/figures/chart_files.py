@@ -15,27 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
+from lengthwise.figures.design import light_sheet
 from lengthwise.figures.policy import bundle, policy
 from lengthwise.figures.style import vl_convert
 from lengthwise.outputs import replace_output, write_output
-
-_STYLE = """
-:root { color-scheme: light; }
-* { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; padding: 0 1rem; }
-body { color: #222; background: #fff; }
-h1, h2, h3, p { overflow-wrap: anywhere; }
-h2 { font-size: 1.1rem; margin: 1.5rem 0 .25rem; }
-h3 { font-size: .95rem; margin: .75rem 0 .25rem; }
-.note { color: #555; font-size: .9rem; margin: 0 0 .25rem; }
-.panels { display: flex; flex-wrap: wrap; gap: 1rem 2rem; }
-.panel { flex: 1 1 17rem; min-width: 0; }
-.panel.wide { flex-basis: 28rem; max-width: 46rem; }
-.panel .vega-embed { display: block; width: 100%; }
-.vega-actions a { margin-right: 1rem; }
-.vg-tooltip { position: fixed; visibility: hidden; padding: 8px; background: #fff; border: 1px solid #bbb; }
-.vg-tooltip.visible { visibility: visible; }
-"""
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -98,11 +81,12 @@ def chart_html(chart: Any, heading: str, paragraphs: Sequence[str]) -> str:
         "shared": {name: spec[name] for name in _SHARED if name in spec},
         "panels": [_fitted(panel) for panel in panels],
     }
-    scripts = bundle(), files("lengthwise.figures").joinpath("chart_page.js").read_text(encoding="utf-8")
+    style = light_sheet() + _own("chart_page.css")
+    scripts = bundle(), _own("chart_page.js")
     return _PAGE.format(
-        policy=policy(_STYLE, scripts),
+        policy=policy(style, scripts),
         heading=html.escape(heading),
-        style=_STYLE,
+        style=style,
         words="\n".join(f"<p>{html.escape(text)}</p>" for text in paragraphs),
         above="" if below else _titled(title, "h2"),
         panels="\n".join(places),
@@ -132,3 +116,7 @@ def _titled(given: Any, tag: str) -> str:
 
 def _lines(text: str | Sequence[str] | None) -> Sequence[str]:
     return [text] if isinstance(text, str) else text or ()
+
+
+def _own(name: str) -> str:
+    return files("lengthwise.figures").joinpath(name).read_text(encoding="utf-8")

@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.figures.chart_files import save_chart
-from lengthwise.figures.style import DASHES, PALETTE, alt, ends_of, hover, vl_convert, whole_axis, wrapping_legend
+from lengthwise.figures.style import (
+    DASHES,
+    GREY,
+    PALETTE,
+    alt,
+    ends_of,
+    hover,
+    vl_convert,
+    whole_axis,
+    wrapping_legend,
+)
 
 _WORDS = (
     "Exact match by size with 95\u00a0% Wilson intervals. Grey: the sizes trained on; dashed: 95\u00a0%; dotted: the "
@@ -53,16 +63,16 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int
     lines = base.mark_line(point=alt.OverlayMarkDef(size=12), strokeWidth=2, strokeJoin="round")
     lines = lines.encode(x=x, y=y, color=color, strokeDash=dash, tooltip=told)
     band = base.mark_area(opacity=0.18).encode(x=x, y="low:Q", y2="high:Q", color=color)
-    chance = base.mark_line(strokeDash=[1, 3], strokeWidth=1, color="#666").encode(x="size:Q", y="mean(chance):Q")
+    chance = base.mark_line(strokeDash=[1, 3], strokeWidth=1, color=GREY).encode(x="size:Q", y="mean(chance):Q")
     furthest = max(curve["train_size"] for curve in curves)
     trained = [{"from": smallest, "to": furthest, "label": "trained"}] if furthest else []
-    shade = alt.Chart(alt.Data(values=trained)).mark_rect(color="#888", opacity=0.13).encode(x="from:Q", x2="to:Q")
+    shade = alt.Chart(alt.Data(values=trained)).mark_rect(color=GREY, opacity=0.13).encode(x="from:Q", x2="to:Q")
     label = (
         alt.Chart(alt.Data(values=trained))
-        .mark_text(align="left", baseline="bottom", dx=3, dy=-3, fontSize=10, color="#666")
+        .mark_text(align="left", baseline="bottom", dx=3, dy=-3, fontSize=10, color=GREY)
         .encode(x="from:Q", y=alt.value(height), text="label:N")
     )
-    line95 = alt.Chart(alt.Data(values=[{"y": 0.95}])).mark_rule(strokeDash=[4, 4], color="#888").encode(y="y:Q")
+    line95 = alt.Chart(alt.Data(values=[{"y": 0.95}])).mark_rule(strokeDash=[4, 4], color=GREY).encode(y="y:Q")
     layers = alt.layer(shade, band, line95, chance, lines, label)
     return layers.properties(width=width, height=height, title=title or _title(curves))
 

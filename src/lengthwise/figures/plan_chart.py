@@ -10,11 +10,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lengthwise.figures.style import alt
+from lengthwise.figures import design
+from lengthwise.figures.style import GREY, PALETTE, PAPER_INK, alt
 
 # One hue from light to dark, so that the order is seen without telling colours apart; grey is where nothing is said.
-SHADES = ("#deebf7", "#9ecae1", "#4292c6", "#08519c", "#08306b")
-VACUOUS, INK, POINT = "#d0d0d0", "#222222", "#D55E00"
+SHADES = design.series("blue", 5)
+VACUOUS, INK, POINT = design.value("line"), PAPER_INK, PALETTE[1]
 WIDE, HIGH = 560, 330
 _LAST_LABEL = 0.7  # of the width: a narrow picture has no room for the labels beyond
 _COUNTS = "replace(format(datum.value, '~s'), 'G', 'B')"
@@ -31,7 +32,7 @@ def plan_chart(
     y = alt.Y("low:Q", title="training tokens per parameter", **_powers_of_ten(bottom, top))
     layers = [_band(band, x, y, line) for band in _bands(edges, levels, bottom, top)]
     layers += [_constant_tokens(sizes, bottom, top), _compute_optimal(line, sizes), *_own(point, sizes)]
-    heading = alt.TitleParams(title, subtitle=list(subtitle), anchor="start", subtitleColor="#555", fontSize=15)
+    heading = alt.TitleParams(title, subtitle=list(subtitle), anchor="start", subtitleColor=design.value("soft"), fontSize=15)
     drawn = alt.layer(*layers).properties(width=WIDE, height=HIGH, title=heading, background="white", padding=12)
     return drawn.configure_axis(grid=False, labelFontSize=12, titleFontSize=13, labelColor=INK, titleColor=INK)
 
@@ -96,7 +97,7 @@ def _constant_tokens(sizes: Sequence[float], bottom: float, top: float) -> Any:
         at = ends[0] * 1.15
         last = math.log(at / sizes[0]) > _LAST_LABEL * math.log(sizes[-1] / sizes[0])
         names.append({"params": at, "low": tokens / at / 1.05, "name": f"{name} tokens", "last": last})
-    lines = alt.Chart(alt.Data(values=rows)).mark_line(color="#8a8a8a", strokeWidth=0.9)
+    lines = alt.Chart(alt.Data(values=rows)).mark_line(color=GREY, strokeWidth=0.9)
     lines = lines.encode(x="params:Q", y="low:Q", detail="name:N")
     shown = alt.expr("datum.last && width < 400 ? 0 : 1")
     words = alt.Chart(alt.Data(values=names)).mark_text(

@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from lengthwise.figures import design
 from lengthwise.records import Figure
 
 
@@ -28,11 +29,10 @@ class _Lazy:
 alt: Any = _Lazy("altair")
 vl_convert: Any = _Lazy("vl_convert")
 
-# Okabe and Ito's palette, which colour-blind readers can distinguish; the most distinct colours come first.
-PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
+PALETTE = design.series("series", 8)
 DASHES = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2]]
 # Text and lines of the page follow its colour scheme; a file is read on paper.
-PAGE_INK, PAPER_INK, GREY = "currentColor", "#222222", "#888888"
+PAGE_INK, PAPER_INK, GREY = "currentColor", design.value("paper-ink"), design.value("grey")
 _LETTER, _SYMBOL = 6.4, 34  # pixels of a letter of a legend, and of a symbol with the space around it
 _TITLE = 36  # letters that a narrow chart has room for
 _WHOLE = "datum.value % 1 === 0"
@@ -79,11 +79,11 @@ def template_of(chart: Any) -> dict[str, Any]:
 
 def config(ink: str) -> dict[str, Any]:
     """Fonts and colours; the black of the palette is the ink of the page."""
-    palette = [ink if colour == "#000000" else colour for colour in PALETTE]
+    palette = [ink if colour == design.value("on-light") else colour for colour in PALETTE]
     text = {"labelColor": ink, "titleColor": ink, "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal"}
     grid = {"gridColor": GREY, "gridOpacity": 0.22, "domainColor": GREY, "tickColor": GREY}
     return {
-        "font": "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif",
+        "font": design.value("font"),
         "background": "transparent",
         "view": {"stroke": None},
         "axis": {**text, **grid, "labelLimit": 230},

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.figures.style import PALETTE, alt, hover
+from lengthwise.figures.style import GREY, PALETTE, alt, hover
 
 Terms = Sequence[tuple[str, float]]
 _ROOM = 1.25  # of the largest bar, for its number behind it
@@ -42,7 +42,7 @@ def waterfall_chart(terms: Terms, title: str = "", ceiling: float | None = None,
         y=y, x=alt.X("from:Q", title="risk", scale=scale), x2="to:Q", color=color, tooltip=told
     )
     labels = base.mark_text(align="left", dx=4).encode(y=y, x="to:Q", text=alt.Text("value:Q", format=".3g"))
-    ceilings = alt.Chart(alt.Data(values=[{"at": at} for at in line])).mark_rule(strokeDash=[4, 4], color="#666")
+    ceilings = alt.Chart(alt.Data(values=[{"at": at} for at in line])).mark_rule(strokeDash=[4, 4], color=GREY)
     layers = [bars, labels, *([ceilings.encode(x="at:Q")] if line else [])]
     return alt.layer(*layers).properties(width=420, height=26 * len(rows), title=title)
 

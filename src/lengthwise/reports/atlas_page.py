@@ -15,7 +15,7 @@ from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas, AtlasRun
 from lengthwise.forecasts.cases import holds_at, reach_of
 from lengthwise.messages import explain, sentence
-from lengthwise.reports.record_section import asset, rendered, write_page_file
+from lengthwise.reports.record_section import asset, page_style, rendered, write_page_file
 
 PAGE = "atlas.html"
 LEVELS = (
@@ -97,7 +97,7 @@ def render_map(atlas: Atlas) -> str:
         "levels": [f"{level:g}×" for level in LEVELS],
         "choices": [_choice("class", rows, "oracle_class"), _choice("group", rows, "group")],
     }
-    style, scripts = asset("page.css") + asset("atlas.css"), (asset("atlas.js"),)
+    style, scripts = page_style("atlas"), (asset("atlas.js"),)
     return rendered("atlas.html.jinja", values, {"cells": [_curves(of) for of in runs.values()]}, style, scripts)
 
 

@@ -21,13 +21,15 @@ from lengthwise.analyses.words import counted, duration, listed
 from lengthwise.figures.policy import bundle
 from lengthwise.records import Claim, Record
 from lengthwise.reports.cells import shown
-from lengthwise.reports.record_section import asset, claim_row, figure_data, rendered, write_page_file
+from lengthwise.reports.glossary import glossary
+from lengthwise.reports.record_section import asset, claim_row, figure_data, page_style, rendered, write_page_file
 from lengthwise.studies.record import RunRecord
 
 REPORT = "report.html"
 _WIDGETS = "widgets"
 _MOST_REASONS = 20
 _LONGEST_REASON = 300
+_SECTIONS = 3  # below the answer; the others are behind "more", so that the navigation has at most seven entries
 
 Look = Literal["text", "number", "share", "kind", "state", "list"]
 
@@ -47,9 +49,11 @@ def render(study: StudyContent, records: Sequence[Record]) -> str:
     tables = {"runs": run_table(study), "claims": claim_table(claims)}
     plain = {name: [column.plain() for column in columns] for name, columns in tables.items()}
     widgets = widgets_of(records)
-    style = "".join(asset(name) for name in ("page.css", *(f"{_WIDGETS}/{name}.css" for name in widgets)))
+    style = page_style(*(f"{_WIDGETS}/{name}" for name in widgets))
     scripts = (bundle(), asset("page.js"), *(asset(f"{_WIDGETS}/{name}.js") for name in widgets))
-    values = {"study": study, "records": records, "has_runs": bool(study.runs)}
+    shown, more = records[1 : _SECTIONS + 1], records[_SECTIONS + 1 :]
+    values = {"study": study, "records": records, "shown": shown, "more": more, "has_runs": bool(study.runs)}
+    values |= {"terms": glossary(records)}
     values |= {"counts": _counts(study), "failures": _failures(study), "facts": _facts(study)}
     data = {**figure_data(drawn), "tables": plain}
     return rendered("page.html.jinja", values, data, style, scripts, drawn)

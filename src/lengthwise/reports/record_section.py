@@ -20,15 +20,19 @@ import markupsafe
 from lengthwise.analyses.layout import PageLayout
 from lengthwise.analyses.words import short
 from lengthwise.errors import UsageError
+from lengthwise.figures.design import sheet
 from lengthwise.figures.policy import bundle, policy
 from lengthwise.figures.style import PAGE_INK, PAPER_INK, config, packed
 from lengthwise.messages import explain, is_explained, sentence
 from lengthwise.outputs import check_output, write_output
 from lengthwise.records import Claim, Figure, Record
 from lengthwise.reports.cells import is_number, shown, title_of
+from lengthwise.reports.glossary import glossary
 
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _LISTED = 6
+_SHOWN = 6  # sections of a page of records; the others are behind "more"
+_FEW = 3  # sections that are open from the start
 
 explain(
     {
@@ -61,11 +65,13 @@ def write_record_page(page: RecordPage, path: Path) -> Path:
 
 
 def render_record_page(page: RecordPage) -> str:
-    style = asset("page.css") + asset("records.css")
+    style = page_style("records")
     drawn = [figure for record in page.records for figure in record.figures]
     scripts = (bundle(), asset("page.js")) if drawn else ()
     data = {**figure_data(drawn), "tables": {}}
-    return rendered("record_page.html.jinja", {"page": page}, data, style, scripts, drawn)
+    values = {"page": page, "shown": page.records[:_SHOWN], "more": page.records[_SHOWN:]}
+    values |= {"few": len(page.records) <= _FEW, "terms": glossary(page.records, *page.headline)}
+    return rendered("record_page.html.jinja", values, data, style, scripts, drawn)
 
 
 def write_page_file(path: Path, text: str, noun: str = "page") -> Path:
@@ -205,6 +211,11 @@ def script_safe(data: Mapping[str, Any]) -> str:
 def pieces(sentence: str) -> list[tuple[str, bool]]:
     """A sentence cut at its backticks: each piece, and whether it was between two of them."""
     return [(piece, place % 2 == 1) for place, piece in enumerate(sentence.split("`"))]
+
+
+def page_style(*names: str) -> str:
+    """The style of a page: the design sheet, what all pages share, and the page's own parts by name."""
+    return sheet() + "".join(asset(f"{name}.css") for name in ("page", *names))
 
 
 def asset(name: str) -> str:

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 
 from lengthwise.figures.chart_files import save_chart
-from lengthwise.figures.style import PALETTE, whole_axis
+from lengthwise.figures.style import GREY, PALETTE, whole_axis
 from lengthwise.seeds import Floats
 from lengthwise.shift.ground import Points
 from lengthwise.shift.result import Shift, potentials
@@ -93,7 +93,7 @@ def _values(points: Points, axes: list[str]) -> Floats:
 
 def _coupling(points: list[dict[str, Any]], lines: list[dict[str, Any]], x: str, y: str) -> Any:
     across, up = (_over(points, channel, name) for channel, name in ((alt.X, x), (alt.Y, y)))
-    rule = alt.Chart(alt.Data(values=lines)).mark_rule(color="#888", opacity=0.35)
+    rule = alt.Chart(alt.Data(values=lines)).mark_rule(color=GREY, opacity=0.35)
     moved = rule.encode(x=across, y=up, x2="x2:Q", y2="y2:Q")
     marks = _marks([{**row, "x": row[x], "y": row[y]} for row in points], across, up)
     return _panel(alt.layer(moved, marks), "what the plan pairs with what")

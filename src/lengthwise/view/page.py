@@ -18,7 +18,7 @@ from lengthwise.figures.plots import line_figure
 from lengthwise.figures.style import wrapping_legend
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Figure
-from lengthwise.reports.record_section import asset, figure_data, marked, page_templates, script_safe
+from lengthwise.reports.record_section import asset, figure_data, marked, page_style, page_templates, script_safe
 
 # What a browser may do with the page. Its scripts and styles are files of the same origin; it brings none inside.
 POLICY = (
@@ -51,7 +51,7 @@ def page_html(shown: str, bundled: bool) -> str:
 
 def page_files() -> dict[str, tuple[str, str]]:
     """Name, type and text of the files that the document names, without Vega."""
-    style = asset("page.css") + asset("records.css") + _own("view.css")
+    style = page_style("records") + _own("view.css")
     scripts = {"page.js": asset("page.js"), **{name: _own(name) for name in _SCRIPTS}}
     return {"view.css": ("text/css", style), **{name: ("text/javascript", text) for name, text in scripts.items()}}
 

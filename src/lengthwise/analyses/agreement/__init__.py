@@ -17,6 +17,7 @@ from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.layout import PageLayout, arranged
 from lengthwise.analyses.reach.cell_grid import CellGrid
 from lengthwise.analyses.words import cut, listed
+from lengthwise.figures import design
 from lengthwise.figures.style import PAGE_INK, alt, wrapping_legend
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.check import check
@@ -54,13 +55,14 @@ explain(
         "agreement.reasons": "{cells}; of the first: {why}",
     }
 )
+_DARK = design.value("on-light")
 # score → the sign in the cell, the name of its look, the colour of the cell and the ink of its sign (Okabe and Ito)
 LOOKS: dict[Score | None, tuple[str, str, str, str]] = {
-    "contradiction": ("✗", "look.contradiction", "#D55E00", "#000000"),
-    "as_predicted": ("✓", "look.as_predicted", "#56B4E9", "#000000"),
-    "attained": ("✓", "look.attained", "#0072B2", "#ffffff"),
-    "not_attained": ("○", "look.not_attained", "#F0E442", "#000000"),
-    None: ("?", "look.undecided", "#999999", "#000000"),
+    "contradiction": ("✗", "look.contradiction", design.value("series-2"), _DARK),
+    "as_predicted": ("✓", "look.as_predicted", design.value("series-5"), _DARK),
+    "attained": ("✓", "look.attained", design.value("series-1"), design.value("on-dark")),
+    "not_attained": ("○", "look.not_attained", design.value("series-9"), _DARK),
+    None: ("?", "look.undecided", design.value("series-8"), _DARK),
 }
 _LONGEST_WHY = 320
 _MOST = 20  # cells and reasons that are written out

@@ -8,9 +8,11 @@ from typing import Any
 from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.layout import PageLayout, arranged
+from lengthwise.analyses.reach.advice import advice, not_learned
 from lengthwise.analyses.reach.answer import answer, reach_of
 from lengthwise.analyses.reach.cell_grid import CellGrid
 from lengthwise.analyses.words import counted, percent, short
+from lengthwise.figures import design
 from lengthwise.figures.style import alt
 from lengthwise.messages import explain, sentence
 from lengthwise.probes.curve.standard import ADVICE
@@ -55,7 +57,13 @@ class ReachAnalysis(Analysis):
         found = answer(study)
         measured = (cell.claim(measure) for measure in MEASURES for cell in study.cells if cell.values(measure))
         caption = sentence("reach.caption", {"signs": "".join(f"; {sign}" for sign in signs(study))})
-        layout = PageLayout(notes=(caption,), claims=len(found.claims), columns=1)
+        layout = PageLayout(
+            notes=(caption,),
+            claims=len(found.claims),
+            columns=1,
+            not_learned=not_learned(study),
+            advice=advice(study),
+        )
         figures = [heat_map(study)] if study.rows and study.pictures else []
         return arranged("reach", layout, found.sentences, (*found.claims, *measured), figures=figures)
 
@@ -94,7 +102,7 @@ def heat_map(study: StudyContent) -> Figure:
         scale=alt.Scale(scheme="viridis", domain=[0, study.furthest]),
         legend=alt.Legend(title=["reach ÷", "training length"], gradientLength=length),
     )
-    inks = alt.Scale(domain=["dark", "light"], range=["#000000", "#ffffff"])
+    inks = alt.Scale(domain=["dark", "light"], range=[design.value("on-light"), design.value("on-dark")])
     template = grid.template(colour, alt.Color("ink:N", scale=inks, legend=None))
     return Figure("heat_map", template, data, sentence("heat_map.title"), sentence("heat_map.words"))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lengthwise.analyses.content import StudyContent
-from lengthwise.figures.style import PAGE_INK, alt, template_of
+from lengthwise.figures.style import GREY, PAGE_INK, alt, template_of
 
 _INNER = (0.03, 0.06)  # share of a step between two columns, and between two rows
 _STRIPE = 10  # pixels from one line of a hatch to the next, along a row
@@ -55,8 +55,8 @@ class CellGrid:
         size = 13 if self.row_height >= 20 and self.column_width >= 60 else 11
         layers = [
             filled.mark_rect(cornerRadius=2).encode(color=colour),
-            hatched.mark_rect(stroke="#888888", cornerRadius=2, fill=self._hatch()),
-            others.mark_rect(filled=False, stroke="#888888", strokeDash=[3, 3], cornerRadius=2, fill="transparent"),
+            hatched.mark_rect(stroke=GREY, cornerRadius=2, fill=self._hatch()),
+            others.mark_rect(filled=False, stroke=GREY, strokeDash=[3, 3], cornerRadius=2, fill="transparent"),
             filled.mark_text(fontSize=size).encode(text="text:N", color=ink),
             hatched.mark_text(fontSize=size, color=PAGE_INK).encode(text=roomy),
             others.mark_text(fontSize=size, color=PAGE_INK).encode(text="text:N"),
@@ -74,7 +74,7 @@ class CellGrid:
         stops = []
         for line in range(lines):
             ends = [(line + part) / lines for part in (0.0, 0.22, 0.22, 1.0)]
-            colours = [f"rgba(136,136,136,{strength})" for strength in (0.6, 0.6, 0, 0)]
+            colours = [GREY + strength for strength in ("99", "99", "00", "00")]  # with its opacity
             stops += [alt.GradientStop(offset=at, color=ink) for at, ink in zip(ends, colours, strict=True)]
         return alt.LinearGradient(gradient="linear", x1=0, y1=0, x2=far, y2=far * e, stops=stops)
 

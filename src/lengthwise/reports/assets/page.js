@@ -44,13 +44,41 @@
       }
     }
   };
+  const MARGIN = 16;
+  const WIDEST_CELL = 280;
+  const letters = document.createElement("canvas").getContext("2d");
+  const widthOf = (names) => {
+    letters.font = `12px ${page.config.page.font}`;
+    return Math.max(0, ...names.map((name) => letters.measureText(name).width));
+  };
+  // A grid of cells on a desk fills the page: the columns share what names of rows and a legend at the side leave.
+  const filling = (spec, room) => {
+    const { x, y } = spec.layer[0].encoding;
+    const legend = spec.layer.map(({ encoding }) => encoding.color?.legend).find((one) => one && !one.orient);
+    const side = legend ? 30 + widthOf([legend.title].flat()) : 0;
+    const names = Math.min(y.axis.labelLimit ?? 300, widthOf(y.scale.domain)) + 8;
+    const share = Math.floor((room - names - side - MARGIN) / x.scale.domain.length);
+    spec.width.step = Math.max(spec.width.step, Math.min(WIDEST_CELL, share));
+    if (widthOf(x.scale.domain) < spec.width.step) for (const { encoding } of spec.layer) encoding.x.axis.labelAngle = 0;
+  };
+  // Diagonals of a cell of another width keep their 45 degrees (CellGrid._hatch).
+  const hatch = (spec) => {
+    for (const { mark } of spec.layer) {
+      if (!mark.fill?.gradient) continue;
+      const steep = spec.height.step / spec.width.step;
+      const far = (1 + steep) / (1 + steep * steep);
+      Object.assign(mark.fill, { x2: far, y2: far * steep });
+    }
+  };
+
   const fitted = (spec, room) => {
     if (typeof spec.width === "number") {
       legendIn(spec, room);
       spec.width = widthIn(room);
       spec.autosize = { type: "fit-x", contains: "padding" };
-    } else if (spec.width?.step && room < 640) {
-      narrowed(spec, room);
+    } else if (spec.width?.step) {
+      (room < 640 ? narrowed : filling)(spec, room);
+      hatch(spec);
     }
     return spec;
   };
@@ -102,7 +130,7 @@
       // The figure as a whole has a name for those who cannot see it; its parts would only be read twice.
       plot.querySelector("svg")?.setAttribute("aria-hidden", "true");
       views.set(plot, made.view);
-      if (typeof page.templates[figure.kind].width === "number") resizing.observe(plot);
+      if (page.templates[figure.kind].width !== undefined) resizing.observe(plot);
       plot.dataset.drawn = "true";
       plot.style.minHeight = "";
     } catch (error) {
@@ -363,11 +391,46 @@
 
   const tables = [...document.querySelectorAll(".table")].map((box) => new Table(box, page.tables[box.dataset.table]));
 
+  // Folds: a link to a section opens it, and one button opens or closes them all.
+  const folds = [...document.querySelectorAll(".fold > details")];
+  const reveal = (hash) => {
+    const section = hash && document.getElementById(hash.slice(1));
+    if (!section) return;
+    for (let at = section.querySelector(":scope > details") ?? section; at; at = at.parentElement) {
+      if (at.tagName === "DETAILS") at.open = true;
+    }
+    section.scrollIntoView();
+  };
+  const unfold = document.getElementById("unfold");
+  const setAll = (open) => {
+    for (const details of folds) details.open = open;
+    unfold?.setAttribute("aria-pressed", String(open));
+    if (unfold) unfold.textContent = open ? "Close all sections" : "Open all sections";
+  };
+  if (unfold && folds.length > 1 && folds.some((details) => !details.open)) {
+    unfold.hidden = false;
+    unfold.addEventListener("click", () => setAll(unfold.getAttribute("aria-pressed") === "false"));
+  }
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link) reveal(link.hash);
+  });
+  reveal(location.hash);
+  if (drawAllAtOnce) {
+    for (const details of document.querySelectorAll("details")) details.open = true;
+    setAll(true);
+  }
+
   // Print: figures not yet seen are drawn, and tables show as much as one would still read on paper.
+  let closed = [];
   window.addEventListener("beforeprint", () => {
     for (const table of tables) table.show(Math.max(table.shown, 300));
-    for (const details of document.querySelectorAll("details")) details.open = true;
+    closed = [...document.querySelectorAll("details:not([open])")];
+    for (const details of closed) details.open = true;
     drawAll();
+  });
+  window.addEventListener("afterprint", () => {
+    for (const details of closed) details.open = false;
   });
 
   // For a page that is written while it is open (`lengthwise view`): figures that come and go, and change.

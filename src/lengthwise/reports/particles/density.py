@@ -12,7 +12,16 @@ import altair as alt
 import numpy as np
 
 from lengthwise.figures.chart_files import save_chart
-from lengthwise.figures.style import PALETTE, PAPER_INK, config, gradient_below, heat_colours, thinned, whole_axis
+from lengthwise.figures.style import (
+    GREY,
+    PALETTE,
+    PAPER_INK,
+    config,
+    gradient_below,
+    heat_colours,
+    thinned,
+    whole_axis,
+)
 from lengthwise.geometry.mean_field import HEIGHT, DensityPath, fastest_degree, growth_rate, peaks
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
@@ -171,7 +180,7 @@ def _rates(found: Gathering) -> Any:
         for one in range(1, 2 * degree + 4)
     ]
     title = "crests around the circle" if found.d == 2 else "degree of the wave"
-    colours = alt.Scale(domain=[True, False], range=[PALETTE[0], "#9aa3ad"])
+    colours = alt.Scale(domain=[True, False], range=[PALETTE[0], GREY])
     bars = alt.Chart(alt.Data(values=rows), mark="bar").encode(
         x=alt.X("degree:O", title=title, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("rate:Q", title="per unit of time"),

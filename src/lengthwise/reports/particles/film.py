@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import UsageError
+from lengthwise.figures import design
 from lengthwise.outputs import replace_output
 from lengthwise.reports.particles.page import DRAWN
 from lengthwise.reports.particles.simulation import Simulation
@@ -22,7 +23,7 @@ _FINE = 2  # drawn so many times larger and made smaller, which smooths the edge
 _SECONDS = 10.0
 _REST = 1.5  # seconds for which the last moment stays
 _LONGEST_TRAIL = 0.8  # a token that goes further between two moments leaves no line, which would cut the sphere
-_INK, _GRID = "#1c2024", "#59616b"
+_INK, _GRID = design.value("ink"), design.value("soft")
 _PAPER = (255, 255, 255)
 
 

@@ -16,7 +16,7 @@ from lengthwise.analyses.words import counted
 from lengthwise.reports.particles.charts import WIDTH, Chart, charts
 from lengthwise.reports.particles.simulation import THRESHOLD, TITLES, Simulation, readable, some_moments
 from lengthwise.reports.particles.view import COLOURS, SHAPES, View, moments_shown, outline, still, viewed
-from lengthwise.reports.record_section import asset, claim_row, marked, rendered, write_page_file
+from lengthwise.reports.record_section import asset, claim_row, marked, page_style, rendered, write_page_file
 
 DRAWN = 512  # tokens on the page; measures are of all
 _STEPS = 32_000
@@ -31,7 +31,7 @@ def render_page(simulation: Simulation) -> str:
     """The page as text."""
     measures, drawn = simulation.measures, charts(simulation)
     view = viewed(simulation.points[:, :DRAWN])
-    style, script = asset("page.css") + asset("particles.css"), asset("particles.js")
+    style, script = page_style("particles"), asset("particles.js")
     values = {
         "simulation": simulation,
         "words": in_words(simulation),

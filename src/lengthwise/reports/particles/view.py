@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+from lengthwise.figures import design
+
+COLOURS = design.series("series", 6)
 SHAPES = ("circle", "square", "triangle", "diamond", "wedge")  # 6 colours and 5 shapes make 30 pairs, all different
-ALONE = "#8a929c"
+ALONE = design.value("grey")
 _RADIUS, _MARGIN = 100.0, 12.0  # of the sphere in a still
 _SIZE = 3.4  # of a token
 
