@@ -8,6 +8,7 @@ import pytest
 from lengthwise.bounds.lipschitz import AttentionHead, HeadNorms, Region, Visibility, attention_bound
 from lengthwise.bounds.lipschitz.attention import head_factor
 from lengthwise.errors import UsageError
+from lengthwise.rounding import rounded
 
 
 def weights_of(x, head, sight, turns=None):
@@ -182,7 +183,10 @@ def test_centre_and_norm_weights_are_folded_into_the_matrices():
     z = rng.normal(size=(6, 5))
     z -= z.mean(axis=1, keepdims=True)
     sight = Visibility(6)
-    folded = head.behind_norm(weight, bias, centred=True)
+    inexact = head.behind_norm(weight, bias, centred=True)
+    matrices = (inexact.query, inexact.key, inexact.value, inexact.out)
+    vectors = (inexact.query_bias, inexact.key_bias, inexact.value_bias)
+    folded = AttentionHead(*(rounded(part).values for part in (*matrices, *vectors)))
     assert weights_of(z, folded, sight) == pytest.approx(weights_of(weight * z + bias, head, sight))
     seen = forward(weight * z + bias, [head], sight)
     own = forward(z, [folded], sight) + folded.value_bias @ head.out.T

@@ -115,9 +115,9 @@ def test_keys_whose_turning_is_unknown_count_with_their_length():
     known, numbers = (local_numbers(head, norms, s, 0.0, 5.0) for s in (seen, unknown))
     longest = np.linalg.norm(seen.keys, axis=2).max()
     value_spread = largest_deviation(seen.weights, seen.values)
-    assert np.all(numbers.by_query >= known.by_query)
+    assert np.all(numbers.by_query.value >= known.by_query.value)
     expected = np.linalg.norm(head.query, 2) * longest * value_spread  # the scale is 1
-    assert numbers.by_query == pytest.approx(expected, rel=1e-6)
+    assert numbers.by_query.value == pytest.approx(expected, rel=1e-6)
 
 
 def selector(strength):

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lengthwise.bounds.lipschitz.attention import product_norm
-from lengthwise.bounds.lipschitz.rounding import largest_row, spectral_norm, up, vector_norm
 from lengthwise.errors import UsageError
+from lengthwise.rounding import largest_row, product_norm, spectral_norm, vector_norm
 
 
 def stretched(matrix: np.ndarray, vector: np.ndarray) -> Fraction:
@@ -49,16 +48,16 @@ def test_norm_is_close_to_the_computed_one(shape, kind):
     elif kind in ("tiny", "huge"):
         matrix *= 1e-180 if kind == "tiny" else 1e180
     computed = np.linalg.norm(matrix, 2)
-    assert computed * (1 + 1e-10) < spectral_norm(matrix) < computed * (1 + 1e-8)
+    assert computed * (1 - 1e-14) < spectral_norm(matrix) < computed * (1 + 1e-8)
 
 
 def test_products_rows_and_vectors():
     rng = np.random.default_rng(2)
     for inner in (9, 4, 1):  # the last two are made square first
         left, right = rng.normal(size=(20, inner)), rng.normal(size=(inner, 8))
-        assert 1 + 1e-10 < product_norm(left, right) / np.linalg.norm(left @ right, 2) < 1 + 1e-8
+        assert 1 < product_norm(left, right) / np.linalg.norm(left @ right, 2) < 1 + 1e-8
     assert np.linalg.norm(left, axis=1).max() < largest_row(left) < np.linalg.norm(left, axis=1).max() * (1 + 1e-8)
-    assert vector_norm(None) == 0 and vector_norm([3.0, 4.0]) == up(5.0) > 5.0
+    assert vector_norm(None) == 0 and 5.0 < vector_norm([3.0, 4.0]) < 5.0 + 1e-13
     assert spectral_norm(np.zeros((3, 2))) == 0
 
 

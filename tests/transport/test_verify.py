@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from lengthwise.errors import UsageError
 from lengthwise.transport.problem import Solution, TransportProblem, VectorCost
 from lengthwise.transport.solving import solve
 from lengthwise.transport.verify import verify
@@ -97,3 +99,41 @@ def test_equal_samples_are_at_distance_zero() -> None:
     assert found.status == "holds" and found.primal == pytest.approx(0, abs=1e-12)
     same = solve(TransportProblem(VectorCost(np.zeros((5, 2)), np.zeros((7, 2))))).certificate
     assert same.status == "holds" and same.primal == same.relative_gap == 0
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-170, 1e-310, 5e-324, 1e200, 1e300])
+@pytest.mark.parametrize("dimension", [1, 3])
+def test_distances_whose_squares_are_no_floats(scale: float, dimension: int) -> None:
+    """A distance of 1e-200 was certified to be 0, and one of 1e200 crashed."""
+    x, y = np.zeros((2, dimension)), np.zeros((2, dimension))
+    x[:, 0], y[:, 0] = (scale, 2 * scale), (3 * scale, 5 * scale)
+    found = solve(TransportProblem(VectorCost(x, y))).certificate
+    assert found.status == "holds" and found.lower <= 2.5 * scale <= found.upper and found.upper > 0
+    direct = verify(TransportProblem(VectorCost(x, y)), solve(TransportProblem(VectorCost(x, y))).solution)
+    assert direct.lower <= 2.5 * scale <= direct.upper
+
+
+def test_a_distance_that_is_lost_next_to_large_ones_is_in_the_interval() -> None:
+    x, y = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[1.0, 0.0], [1e-200, 1e-200]])
+    found = solve(TransportProblem(VectorCost(x, y))).certificate
+    assert found.lower <= 0.5 * 2**0.5 * 1e-200 <= found.upper
+    alone = solve(TransportProblem(VectorCost([[1.0, 0.0]], [[1.0, 1e-200]]))).certificate
+    assert alone.lower <= 1e-200 <= alone.upper
+
+
+def test_the_interval_includes_the_rounding_of_costs_and_weights() -> None:
+    """Items of three weigh 1/3, which is no float, and are √2 apart, which is none either."""
+    x, y = np.array([[0.0, 0.0]] * 3), np.array([[1.0, 1.0]] * 3)
+    found = solve(TransportProblem(VectorCost(x, y))).certificate
+    assert Fraction(found.lower) ** 2 <= 2 <= Fraction(found.upper) ** 2 and found.relative_gap < 1e-13
+
+
+def test_distances_beyond_floats_are_refused() -> None:
+    with pytest.raises(UsageError, match="beyond the range"):
+        VectorCost([[1e308, 0.0]], [[-1e308, 0.0]])
+
+
+def test_places_far_from_the_origin_are_certified() -> None:
+    r = np.random.default_rng(2)
+    x, y = 1e8 + r.random((40, 1)), 1e8 + r.random((50, 1))
+    assert solve(TransportProblem(VectorCost(x, y))).certificate.status == "holds"

@@ -23,6 +23,7 @@ from lengthwise.bounds.sampling import risk_deviation
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.records import Assumption
+from lengthwise.rounding import Upper
 from lengthwise.seeds import Floats
 
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75)  # of the source margins that lie below the values of γ that are tried
@@ -69,7 +70,7 @@ def pair_costs(
         raise UsageError(f"a slope is 0 or more, not {slope}")
     known = (apart > 0) & (apart < np.inf)
     moved = np.where(apart == 0, 0.0, 1.0)
-    moved[known] = np.minimum(1.0, slope * apart[known])
+    moved[known] = np.minimum(1.0, (Upper(apart[known]) * slope).value)
     return np.where(other_label, 1.0, moved)
 
 

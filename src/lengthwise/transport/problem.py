@@ -17,12 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from lengthwise.errors import UsageError
+from lengthwise.rounding import DistanceError, distance_error
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Norm = Literal["euclidean", "cityblock"]
 
 _PAIRS_AT_ONCE = 1 << 16
+_PLAIN = 300  # the exponent of the largest coordinate up to which squares are computed as they are
+_LARGEST = 8e307  # what coordinates may add up to, so that each distance is a float
 _SUM = 1e-9  # weights whose sum is this near to one were meant to sum to one
 
 
@@ -41,6 +44,11 @@ class Cost(abc.ABC):
     @abc.abstractmethod
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
         """The costs of the pairs (rows[k], columns[k]), [k]."""
+
+    @property
+    def error(self) -> DistanceError:
+        """How far a cost can be from what it stands for; costs that are given as numbers are those numbers."""
+        return DistanceError(0.0, 0.0)
 
     def largest(self) -> float:
         """The largest cost; this looks at all of them in blocks."""
@@ -93,7 +101,8 @@ class MatrixCost(Cost):
 class VectorCost(Cost):
     """The distance between vectors x [n, d] and y [m, d] in a norm; the n x m distances are never stored.
 
-    One-dimensional arrays are taken as vectors with one coordinate.
+    One-dimensional arrays are taken as vectors with one coordinate. Where coordinates are so small or so large that
+    squares of theirs are no floats, distances are computed after scaling by a power of two, 2^-`exponent`.
     """
 
     def __init__(self, x: ArrayLike, y: ArrayLike, norm: Norm = "euclidean") -> None:
@@ -106,6 +115,11 @@ class VectorCost(Cost):
                 f"both samples need vectors of the same dimension; the first has {self.x.shape[1]} "
                 f"coordinates, the second {self.y.shape[1]}"
             )
+        self.top = float(max(np.abs(self.x).max(), np.abs(self.y).max()))
+        if self.top > _LARGEST / self.dimension:
+            raise UsageError(f"vectors with coordinates of {self.top:.3g} have distances beyond the range of floats")
+        exponent = math.frexp(self.top)[1]
+        self.exponent = exponent if abs(exponent) > _PLAIN and self.top else 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -120,13 +134,29 @@ class VectorCost(Cost):
         """Whether the vectors have one coordinate, so that sorting solves the problem."""
         return self.dimension == 1
 
+    @property
+    def error(self) -> DistanceError:
+        one_point = bool((self.x == self.x[0]).all() and (self.y == self.x[0]).all())
+        top = self.top if self.exponent else max(self.top, 1.0)
+        return distance_error(self.dimension, 0.0 if one_point else top)
+
+    def scaled(self) -> VectorCost:
+        """The vectors times 2^-exponent, which is exact, and their distances with them."""
+        if self.exponent == 0:
+            return self
+        return VectorCost(np.ldexp(self.x, -self.exponent), np.ldexp(self.y, -self.exponent), self.norm)
+
     def block(self, rows: Any, columns: Any) -> Floats:
-        return np.asarray(cdist(self.x[rows], self.y[columns], metric=self.norm), dtype=np.float64)
+        x, y = self.x[rows], self.y[columns]
+        if self.exponent:
+            x, y = np.ldexp(x, -self.exponent), np.ldexp(y, -self.exponent)
+        return np.ldexp(np.asarray(cdist(x, y, metric=self.norm), dtype=np.float64), self.exponent)
 
     def ceiling(self) -> float:
         """The diagonal of the box that holds all vectors."""
         low, high = np.minimum(self.x.min(0), self.y.min(0)), np.maximum(self.x.max(0), self.y.max(0))
-        return float(np.linalg.norm(high - low, ord=2 if self.norm == "euclidean" else 1))
+        diagonal = np.ldexp(high - low, -self.exponent)
+        return float(np.ldexp(np.linalg.norm(diagonal, ord=2 if self.norm == "euclidean" else 1), self.exponent))
 
     def part(self, rows: Ints, columns: Ints) -> VectorCost:
         return VectorCost(self.x[rows], self.y[columns], self.norm)
@@ -139,8 +169,9 @@ class VectorCost(Cost):
         costs = np.empty(len(rows))
         for start in range(0, len(rows), _PAIRS_AT_ONCE):
             some = slice(start, start + _PAIRS_AT_ONCE)
-            costs[some] = np.linalg.norm(self.x[rows[some]] - self.y[columns[some]], ord=order, axis=1)
-        return costs
+            apart = np.ldexp(self.x[rows[some]] - self.y[columns[some]], -self.exponent)
+            costs[some] = np.linalg.norm(apart, ord=order, axis=1)
+        return np.ldexp(costs, self.exponent)
 
 
 @dataclass(frozen=True, eq=False)

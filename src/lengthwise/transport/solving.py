@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
@@ -26,7 +28,13 @@ METHODS = {
 POINTS_WITHOUT = 6000  # in both samples, up to which the exact methods are fast enough without numba
 DUALITY = Reference("villani2009", "theorem 5.10")
 
-explain({"transport.w1": "W1", "transport.costs": "the costs are the intended ones"})
+explain(
+    {
+        "transport.w1": "W1",
+        "transport.costs": "the costs are the intended ones",
+        "transport.rounding": "the interval includes the rounding errors of costs, of sums and of the weights",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +70,7 @@ class Transported:
             kind="certified" if certified or refused else "heuristic",
             status="refused" if refused else "holds",
             interval=Interval(found.lower, found.upper, 1.0, "duality") if found.lower <= found.upper else None,
-            assumptions=(Assumption("transport.costs"),),
+            assumptions=(Assumption("transport.costs"), Assumption("transport.rounding", "checked")),
             reference=DUALITY,
             evidence=evidence,
         )
@@ -85,13 +93,22 @@ def solve(
     if limit is not None and limit < 0:
         raise UsageError(f"the limit is a number of iterations that is not negative, or None, not {limit}")
     name, because = choose(problem.cost) if method == "auto" else (method, "it was asked for")
-    if name in ("dense", "sparse"):
-        small = merged(problem)
-        _affordable(small.problem.cost)
-        solution = small.spread(METHODS[name](small.problem, limit))
-    else:
-        solution = METHODS[name](problem, limit)
+    if isinstance(problem.cost, VectorCost) and (exponent := problem.cost.exponent):
+        inner = TransportProblem(problem.cost.scaled(), problem.a, problem.b)
+        solution = _solved(inner, name, limit)
+        found = verify(inner, solution, tolerance).times(exponent)
+        f, g = np.ldexp(solution.f, exponent), np.ldexp(solution.g, exponent)
+        return Transported(replace(solution, f=f, g=g), found, name, because)
+    solution = _solved(problem, name, limit)
     return Transported(solution, verify(problem, solution, tolerance), name, because)
+
+
+def _solved(problem: TransportProblem, name: str, limit: int | None) -> Solution:
+    if name not in ("dense", "sparse"):
+        return METHODS[name](problem, limit)
+    small = merged(problem)
+    _affordable(small.problem.cost)
+    return small.spread(METHODS[name](small.problem, limit))
 
 
 def choose(cost: Cost) -> tuple[str, str]:

@@ -11,8 +11,12 @@ and C the largest cost.
   is at most e. Moved anyhow it costs at most C a unit: `W1 <= sum P c + e C`.
 
 The gap is the distance between the two, so neither broken marginals nor broken constraints can hide: a solver that
-scales costs or weights to integers is judged on the real ones. Sums are taken exactly (`math.fsum`); what remains is
-the rounding of each cost.
+scales costs or weights to integers is judged on the real ones.
+
+Rounding is part of the sandwich. Sums are taken exactly (`math.fsum`). A computed cost c' of vectors differs from the
+true c by at most r c' + t (`Cost.error`); so the plan costs at most 1 + r times what was computed and t more, and
+(f, g) / (1 + r) - t are feasible for c where (f, g) are for c'. Products, differences and the weights, which are
+normalised in floats, are each wrong by a few units of the numbers they are made from.
 
 Time O(n m d) for vectors, O(n m) for a matrix, O((n + m) log(n + m)) on a line; memory O(n + m + plan).
 """
@@ -20,11 +24,12 @@ Time O(n m d) for vectors, O(n m) for a matrix, O((n + m) log(n + m)) on a line;
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from lengthwise.rounding import SMALLEST, UNIT, DistanceError, Upper, below
 from lengthwise.transport.problem import Cost, Floats, Solution, TransportProblem, VectorCost
 
 _BLOCK = 1 << 18  # costs in memory at once
@@ -51,6 +56,14 @@ class Certificate:
     lower: float
     upper: float
 
+    def times(self, exponent: int) -> Certificate:
+        """The same of the costs times a power of two, for which the problem was scaled down."""
+        primal, dual, violation = (float(np.ldexp(v, exponent)) for v in (self.primal, self.dual, self.dual_violation))
+        upper = float(np.nextafter(np.ldexp(self.upper, exponent), np.inf)) if self.upper > 0 else 0.0
+        lower = below(float(np.ldexp(self.lower, exponent)))
+        scaled = replace(self, primal=primal, dual=dual, dual_violation=violation, lower=lower, upper=upper)
+        return replace(scaled, gap=upper - lower)
+
 
 def verify(problem: TransportProblem, solution: Solution, tolerance: float = 1e-7) -> Certificate:
     """The certificate of a solution: 'holds' when it finished and its relative gap is at most `tolerance`."""
@@ -60,15 +73,50 @@ def verify(problem: TransportProblem, solution: Solution, tolerance: float = 1e-
     violation, largest = _extremes(problem.cost, solution.f, solution.g)
     plan = problem.cost.pairs(solution.rows, solution.columns)
     primal = math.fsum(solution.mass * plan)
-    dual = math.fsum(np.concatenate([problem.a * solution.f, problem.b * solution.g]))
+    parts = np.concatenate([problem.a * solution.f, problem.b * solution.g])
+    dual = math.fsum(parts)
     error = _marginal_error(problem, solution)
-    upper, lower = primal + error * largest, max(0.0, dual - violation)
+    if largest == problem.cost.error.absolute == 0:
+        lower, upper = 0.0, 0.0
+    else:
+        lost = 8 * UNIT * math.fsum(np.abs(parts)) + len(parts) * SMALLEST
+        lower = _lower(dual - lost, violation + _lost_in_slack(solution, largest), problem.cost.error)
+        upper = _upper(primal, error + _lost_in_marginals(problem, solution), largest, solution, problem.cost.error)
     gap = upper - lower
     scale = max(upper, FLOOR * largest)
     relative = gap / scale if scale > 0 else 0.0
     why = _reason(solution, relative, tolerance)
     status = "refused" if why else "holds"
     return Certificate(primal, dual, gap, relative, error, violation, status, why, lower, upper)
+
+
+def _lower(dual: float, violation: float, error: DistanceError) -> float:
+    """(dual - violation) / (1 + r) - t, rounded down."""
+    lost = 4 * UNIT * (abs(dual) + violation)
+    return max(0.0, below((dual - violation - lost) * (1.0 - error.relative), 4) - error.absolute)
+
+
+def _upper(primal: float, moved: float, largest: float, solution: Solution, error: DistanceError) -> float:
+    """(1 + r) primal + t |P| + moved C, rounded up."""
+    most = Upper(largest) * (1.0 + error.relative) + error.absolute
+    mass = Upper(math.fsum(solution.mass))
+    cost = (Upper(primal) * (1.0 + 4 * UNIT) + len(solution.mass) * SMALLEST) * (1.0 + error.relative)
+    return float(cost + mass * error.absolute + most * moved)
+
+
+def _lost_in_slack(solution: Solution, largest: float) -> float:
+    """What f_i + g_j - c_ij can be wrong by."""
+    return 8 * UNIT * (largest + float(np.abs(solution.f).max()) + float(np.abs(solution.g).max()))
+
+
+def _lost_in_marginals(problem: TransportProblem, solution: Solution) -> float:
+    """A sum of k masses is wrong by k u of it, and the weights, which were normalised in floats, by 4 u."""
+    lost = 8 * UNIT
+    for places, weights in ((solution.rows, problem.a), (solution.columns, problem.b)):
+        counts = np.bincount(places, minlength=len(weights))
+        sums = np.bincount(places, weights=solution.mass, minlength=len(weights))
+        lost += 2 * UNIT * float((counts + 2) @ sums)
+    return lost
 
 
 def _malformed(problem: TransportProblem, solution: Solution) -> str:
@@ -122,8 +170,10 @@ def _extremes(cost: Cost, f: Floats, g: Floats) -> tuple[float, float]:
 
 
 def _extremes_on_line(x: Floats, y: Floats, f: Floats, g: Floats) -> tuple[float, float]:
-    """The same for `c = |x - y|`: below x_i the cost is x_i - y_j, so the worst y_j there has the largest g_j + y_j."""
-    violation = 0.0
+    """The same for `c = |x - y|`: below x_i the cost is x_i - y_j, so the worst y_j there has the largest g_j + y_j.
+
+    Places are counted from one of them, so that none is larger than the largest cost or the length of a sample."""
+    violation, x, y = 0.0, x - x[0], y - x[0]
     for left, right, ours, theirs in ((x, y, f, g), (-x, -y, f, g)):
         order = np.argsort(right, kind="stable")
         best = np.maximum.accumulate((theirs + right)[order])

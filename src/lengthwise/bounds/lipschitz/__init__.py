@@ -25,7 +25,7 @@ from lengthwise.bounds.lipschitz.attention import (
 )
 from lengthwise.bounds.lipschitz.bound import PartBound, Region, chained, residual
 from lengthwise.bounds.lipschitz.layers import SLOPES, gated_mlp_bound, norm_bound, plain_mlp_bound
-from lengthwise.bounds.lipschitz.rounding import spectral_norm
+from lengthwise.rounding import spectral_norm
 
 __all__ = [
     "SLOPES",

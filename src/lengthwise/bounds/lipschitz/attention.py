@@ -32,8 +32,23 @@ import numpy as np
 from scipy.special import lambertw
 
 from lengthwise.bounds.lipschitz.bound import Norm, PartBound, Region
-from lengthwise.bounds.lipschitz.rounding import UNIT, matrix_of, spectral_norm, up, vector_norm
 from lengthwise.errors import UsageError
+from lengthwise.rounding import (
+    Numbers,
+    Rounded,
+    Upper,
+    applied,
+    centred_rows,
+    gamma,
+    lengths,
+    matrix_of,
+    product_norm,
+    rounded,
+    scaled_columns,
+    spectral_norm,
+    total,
+    vector_norm,
+)
 from lengthwise.seeds import Floats
 
 
@@ -45,13 +60,13 @@ class AttentionHead:
     log-length attention). `rotary` says that queries and keys are turned by their positions.
     """
 
-    query: Floats
-    key: Floats
-    value: Floats
-    out: Floats
-    query_bias: Floats | None = None
-    key_bias: Floats | None = None
-    value_bias: Floats | None = None
+    query: Numbers
+    key: Numbers
+    value: Numbers
+    out: Numbers
+    query_bias: Numbers | None = None
+    key_bias: Numbers | None = None
+    value_bias: Numbers | None = None
     scale: float = 1.0
     rotary: bool = False
 
@@ -67,18 +82,18 @@ class AttentionHead:
     @functools.cached_property
     def norms(self) -> HeadNorms:
         """The norms that count, computed once."""
-        scale = abs(self.scale)
+        scale, query_offset, key_offset = Upper(abs(self.scale)), Upper(0.0), Upper(0.0)
         if self.rotary:
             query, key = spectral_norm(self.query), spectral_norm(self.key)
             logit = scale * query * key
             query_offset = scale * key * vector_norm(self.query_bias)
             key_offset = scale * query * vector_norm(self.key_bias)
         else:
-            logit = scale * product_norm(self.query.T, self.key)
-            query_offset = 0.0 if self.query_bias is None else scale * vector_norm(self.key.T @ self.query_bias)
-            key_offset = 0.0
+            logit = scale * product_norm(rounded(self.query).T, self.key)
+            if self.query_bias is not None:
+                query_offset = scale * vector_norm(applied(rounded(self.key).T, self.query_bias))
         mix, value = product_norm(self.out, self.value), spectral_norm(self.value)
-        return HeadNorms(mix, value, up(logit), up(query_offset), up(key_offset), self.rotary)
+        return HeadNorms(mix, value, float(logit), float(query_offset), float(key_offset), self.rotary)
 
     def behind_norm(self, weight: Any = None, bias: Any = None, centred: bool = False) -> AttentionHead:
         """This head as a function of z where it reads weight * z + bias, and z sums to zero if `centred`."""
@@ -88,19 +103,14 @@ class AttentionHead:
         return AttentionHead(query, key, value, self.out, *shifted, scale=self.scale, rotary=self.rotary)
 
 
-def behind_norm(matrix: Any, weight: Any = None, centred: bool = False) -> Floats:
+def behind_norm(matrix: Numbers, weight: Any = None, centred: bool = False) -> Rounded:
     """The matrix M' with M (weight * z) = M' z for all z that sum to zero (if centred) or for all z."""
-    folded = np.asarray(matrix, dtype=np.float64)
-    if weight is not None:
-        folded = folded * np.asarray(weight, dtype=np.float64)
-    return folded - folded.mean(axis=1, keepdims=True) if centred else folded
+    folded = rounded(matrix) if weight is None else scaled_columns(matrix, weight)
+    return centred_rows(folded) if centred else folded
 
 
-def _shifted(bias: Floats | None, matrix: Floats, shift: Any) -> Floats | None:
-    if shift is None:
-        return bias
-    moved = matrix @ np.asarray(shift, dtype=np.float64)
-    return moved if bias is None else bias + moved
+def _shifted(bias: Numbers | None, matrix: Numbers, shift: Any) -> Numbers | None:
+    return bias if shift is None else applied(matrix, shift, bias)
 
 
 @dataclass(frozen=True)
@@ -118,24 +128,6 @@ class HeadNorms:
     query_offset: float
     key_offset: float
     rotary: bool
-
-
-def product_norm(left: Any, right: Any) -> float:
-    """An upper bound of ‖left right‖: of the product as computed, plus what rounding can have lost.
-
-    The computed product is wrong by at most γ |left| |right| with γ = k u / (1 - k u), k the inner side. Where k is the
-    short side (a head's), both factors are first made square by QR, which changes neither norm: that is computed for
-    matrices wrong by at most a small multiple of m k u, m the long side (higham2002, theorem 19.4; 16 is taken).
-    """
-    left, right = matrix_of(left), matrix_of(right)
-    inner, longest = left.shape[1], max(left.shape[0], right.shape[1])
-    operations = 2.0 * inner
-    frobenius = float(np.linalg.norm(left) * np.linalg.norm(right))
-    if 2 * inner <= min(left.shape[0], right.shape[1]):
-        operations += 2 * 16.0 * longest * inner
-        left, right = (np.asarray(np.linalg.qr(side, mode="r")) for side in (left, right.T))
-        right = right.T
-    return up(spectral_norm(left @ right) + operations * UNIT * frobenius)
 
 
 @dataclass(frozen=True)
@@ -167,21 +159,21 @@ class Visibility:
         if self.biased or self.window is not None or logit_range > 700:
             return float(seen_by)
         harmonic = float(np.sum(1.0 / np.arange(1, self.length + 1))) if self.causal else 1.0
-        return min(float(seen_by), up(math.exp(logit_range) * harmonic))
+        return min(float(seen_by), float(Upper(logit_range).exp() * harmonic * (1.0 + gamma(self.length + 2))))
 
 
 def head_factor(norms: HeadNorms, radius: float, norm: Norm, sight: Visibility | None) -> float:
     """The bound of a head on the ball of this radius, divided by ‖OV‖."""
-    by_query = radius * (norms.logit * radius + norms.key_offset)  # a query that moves
-    slope = norms.logit * radius + norms.query_offset
-    by_keys = radius * slope  # keys that move, against the 1 of values that move
-    moved = 1.0 + by_keys if norms.rotary else math.hypot(1.0, by_keys)
+    turned = Upper(norms.logit) * radius
+    by_query = (turned + norms.key_offset) * radius  # a query that moves
+    by_keys = (turned + norms.query_offset) * radius  # keys that move, against the 1 of values that move
+    moved = by_keys + 1.0 if norms.rotary else by_keys.hypot(1.0)
     if norm == "token":
-        return up(by_query + moved)
+        return float(by_query + moved)
     if sight is None:
         raise UsageError("the Frobenius bound of attention needs the length of the sequences (a Visibility)")
-    logit_range = math.inf if norms.rotary else 2.0 * by_keys
-    return up(by_query + math.sqrt(sight.most_received(logit_range)) * moved)
+    logit_range = math.inf if norms.rotary else float(by_keys * 2.0)
+    return float(by_query + Upper(sight.most_received(logit_range)).root() * moved)
 
 
 def attention_bound(
@@ -199,11 +191,12 @@ def attention_bound(
         heads = [head.behind_norm(bias=region.center) for head in heads]
     norms = [head.norms for head in heads]
     factors = [head_factor(each, region.radius, norm, sight) for each in norms]
-    out = spectral_norm(np.concatenate([head.out for head in heads], axis=1))
+    out = stacked_norm(heads)
     constant = combined(norms, factors, out)
-    constants = [head.out @ head.value_bias for head in heads if head.value_bias is not None]
-    fixed = sum(constants if out_bias is None else [*constants, out_bias], np.zeros(len(heads[0].out)))
-    reach = combined(norms, [region.radius] * len(norms), out) + vector_norm(fixed)
+    fixed = rounded(np.zeros(len(heads[0].out)) if out_bias is None else out_bias)
+    for head in heads:
+        fixed = fixed if head.value_bias is None else applied(head.out, head.value_bias, fixed)
+    reach = Upper(combined(norms, [region.radius] * len(norms), out)) + vector_norm(fixed)
     evidence = {
         "heads": len(norms),
         "length": None if sight is None else sight.length,
@@ -213,14 +206,24 @@ def attention_bound(
         "rotary": norms[0].rotary,
     }
     statement = ("statement 5" if norms[0].rotary else "statement 3") if norm == "token" else "statement 6"
-    return PartBound(part, constant, norm, region, up(reach), statement, evidence)
+    return PartBound(part, constant, norm, region, float(reach), statement, evidence)
+
+
+def stacked_norm(heads: Sequence[AttentionHead]) -> float:
+    """The norm of the out matrices of all heads, one after the other."""
+    outs = [rounded(head.out) for head in heads]
+    error = float(total(out.error for out in outs))
+    return spectral_norm(Rounded(np.concatenate([out.values for out in outs], axis=1), error))
 
 
 def combined(norms: Sequence[HeadNorms], factors: Sequence[float], out: float) -> float:
     """Heads together: their bounds add up, or the stacked heads pass through the out matrix as one."""
-    added = sum(each.mix * factor for each, factor in zip(norms, factors, strict=True))
-    stacked = out * math.sqrt(sum((each.value * factor) ** 2 for each, factor in zip(norms, factors, strict=True)))
-    return up(min(added, stacked))
+    pairs = list(zip(norms, factors, strict=True))
+    added = total(Upper(each.mix) * factor for each, factor in pairs)
+    stacked = Upper(0.0)
+    for each, factor in pairs:
+        stacked = stacked.hypot(Upper(each.value) * factor)
+    return float(added.smaller(stacked * out))
 
 
 def gibbs_mean(length: int) -> float:
@@ -230,7 +233,10 @@ def gibbs_mean(length: int) -> float:
     """
     if length < 1:
         raise UsageError(f"a sequence has at least 1 token, not {length}")
-    return up(float(lambertw((length - 1) / math.e).real))
+    mean = float(lambertw((length - 1) / math.e).real)
+    while mean * math.exp(mean + 1) * (1.0 - 1e-12) < length - 1:  # the left side grows with λ: now it is not too small
+        mean *= 1.0 + 1e-12
+    return mean
 
 
 def l2_attention_bound(
@@ -243,9 +249,10 @@ def l2_attention_bound(
     """
     outer, inner = spectral_norm(value), spectral_norm(query)
     mean = gibbs_mean(length)
-    factor = 1.0 + 4.0 * mean if norm == "token" else 2.0 * mean + math.sqrt(length) * (1.0 + 2.0 * mean)
+    twice = Upper(mean) * 2.0
+    factor = twice + twice + 1.0 if norm == "token" else twice + (twice + 1.0) * Upper(float(length)).root()
     evidence = {"length": length, "gibbs_mean": mean, "value_norm": outer, "query_norm": inner}
-    return PartBound(part, up(outer * inner * factor), norm, None, math.inf, "statement 8", evidence)
+    return PartBound(part, float(factor * outer * inner), norm, None, math.inf, "statement 8", evidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,21 +269,27 @@ class SeenAttention:
 
 def largest_deviation(weights: Floats, points: Floats) -> Floats:
     """√‖Cov‖ of the points [B, T, D] under each row of weights [B, T, T]: the largest standard deviation along a
-    direction, [B, T]."""
+    direction, [B, T], from above.
+
+    Points are scaled by a power of two. The mean need not be exact, as deviations from any other point are larger; the
+    Gram matrix and its largest eigenvalue are wrong by at most a few (T + D) u of its trace.
+    """
     deviations = np.empty(weights.shape[:2])
+    keys, width = points.shape[1:]
     for item in range(len(weights)):
-        means = weights[item] @ points[item]  # [T, D]
-        centred = points[item][None] - means[:, None]  # [queries, keys, D]
+        exponent = math.frexp(float(np.abs(points[item]).max()))[1]
+        scaled = np.ldexp(points[item], -exponent)
+        means = weights[item] @ scaled  # [T, D]
+        centred = scaled[None] - means[:, None]  # [queries, keys, D]
         rooted = np.sqrt(weights[item])[:, :, None] * centred
-        if rooted.shape[1] > rooted.shape[2]:  # the smaller Gram matrix; both have the same largest eigenvalue
-            gram = np.swapaxes(rooted, 1, 2) @ rooted
-        else:
-            gram = rooted @ np.swapaxes(rooted, 1, 2)
-        # The Gram matrix is wrong by at most a few (T + D) u of its trace, and so is its largest eigenvalue.
-        slack = 8.0 * (rooted.shape[1] + rooted.shape[2]) * UNIT * np.trace(gram, axis1=1, axis2=2)
-        top = np.linalg.eigvalsh(gram)[:, -1]
-        deviations[item] = np.sqrt(np.maximum(top, 0.0) + slack)
-    return deviations
+        turned = np.swapaxes(rooted, 1, 2)
+        gram = (
+            turned @ rooted if keys > width else rooted @ turned
+        )  # the smaller one; they share the largest eigenvalue
+        slack = gamma(8.0 * (keys + width)) * np.trace(gram, axis1=1, axis2=2)
+        top = np.maximum(np.linalg.eigvalsh(gram)[:, -1], 0.0)
+        deviations[item] = np.ldexp(np.sqrt(top + slack) * (1.0 + gamma(8)), exponent)
+    return np.nextafter(deviations, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,48 +297,53 @@ class LocalNumbers:
     """The three numbers of a head near given sequences, each the largest over sequences and queries and before
     the out matrix is applied: `by_query`, `by_keys` and `received`; `mix` and `out` are ‖OV‖ and ‖O‖."""
 
-    by_query: Floats  # [B, T]
-    by_keys: Floats  # [B, T]
+    by_query: Upper  # [B, T]
+    by_keys: Upper  # [B, T]
     received: float
     norms: HeadNorms
     out: float
 
-    def factor(self, norm: Norm, through_out: bool) -> Floats:
+    def factor(self, norm: Norm, through_out: bool) -> Upper:
         """The bound of each query [B, T]: of the head behind the out matrix, or of its D numbers before it."""
         out, mix = (self.out, self.norms.mix) if through_out else (1.0, self.norms.value)
-        moved = mix + out * self.by_keys if self.norms.rotary else np.hypot(mix, out * self.by_keys)
-        return out * self.by_query + (math.sqrt(self.received) if norm == "frobenius" else 1.0) * moved
+        by_keys = self.by_keys * out
+        moved = by_keys + mix if self.norms.rotary else by_keys.hypot(mix)
+        return self.by_query * out + (Upper(self.received).root() * moved if norm == "frobenius" else moved)
 
 
 def local_numbers(
     head: AttentionHead, norms: HeadNorms, seen: SeenAttention, widening: float, most_received: float
 ) -> LocalNumbers:
     """How far values and keys spread under the actual weights when tokens move by at most `widening`."""
-    scale, query, key = abs(head.scale), spectral_norm(head.query), spectral_norm(head.key)
+    scale, query, key = Upper(abs(head.scale)), spectral_norm(head.query), spectral_norm(head.key)
+    longest = lengths(seen.queries)
     if norms.rotary:
-        slope = scale * key * (np.linalg.norm(seen.queries, axis=2) + query * widening)
+        slope = scale * key * (longest + Upper(query) * widening)
     else:
-        slope = scale * np.linalg.norm(seen.queries @ head.key, axis=2) + norms.logit * widening
+        matrix = rounded(head.key)
+        lost = longest * matrix.error + longest * lengths(matrix.values.ravel()) * gamma(len(matrix) + 4)
+        slope = scale * (lengths(seen.queries @ matrix.values) + lost) + Upper(norms.logit) * widening
     middle = seen.keys.mean(axis=1, keepdims=True) if seen.turned else 0.0  # turned keys are only as long as they are
-    apart = np.linalg.norm(seen.keys - middle, axis=2).max(axis=1)[:, None]  # [B, 1]
+    apart = Upper(lengths(seen.keys - middle).largest(axis=1).value[:, None])  # [B, 1]
     # Two logits of a query can come further apart by this, and then a weight can grow by its exponential.
-    logit_range = 2.0 * widening * (scale * query * apart + slope)
-    growth = np.exp(np.minimum(logit_range, 700.0))
-    key_spread = np.broadcast_to(apart, growth.shape) + key * widening
+    logit_range = (scale * query * apart + slope) * (2.0 * widening)
+    growth = logit_range.exp()
+    key_spread = apart + Upper(key) * widening
     if seen.turned:
-        key_spread = np.minimum(
-            key_spread, np.sqrt(growth) * (largest_deviation(seen.weights, seen.keys) + key * widening)
+        key_spread = key_spread.smaller(
+            growth.root() * (Upper(largest_deviation(seen.weights, seen.keys)) + Upper(key) * widening)
         )
-    moved = norms.value * widening
-    value_spread = np.minimum(
-        np.linalg.norm(seen.values - seen.values.mean(axis=1, keepdims=True), axis=2).max(axis=1)[:, None] + moved,
-        np.sqrt(growth) * (largest_deviation(seen.weights, seen.values) + moved),
+    moved = Upper(norms.value) * widening
+    around = seen.values - seen.values.mean(axis=1, keepdims=True)
+    value_spread = (Upper(lengths(around).largest(axis=1).value[:, None]) + moved).smaller(
+        growth.root() * (Upper(largest_deviation(seen.weights, seen.values)) + moved)
     )
-    received = float((seen.weights.sum(axis=1).max(axis=1) * growth.max(axis=1)).max())
+    columns = Upper(seen.weights.sum(axis=1).max(axis=1) * (1.0 + gamma(seen.weights.shape[1] + 2)))
+    received = (columns * growth.largest(axis=1)).largest()
     return LocalNumbers(
         by_query=scale * query * value_spread * key_spread,
         by_keys=slope * value_spread,
-        received=up(min(received, most_received)),
+        received=float(received.smaller(most_received)),
         norms=norms,
         out=spectral_norm(head.out),
     )
@@ -333,6 +351,8 @@ def local_numbers(
 
 def local_attention_constant(numbers: Sequence[LocalNumbers], out: float, norm: Norm) -> float:
     """All heads together, on the worst query of the worst sequence; `out` is the norm of all out matrices stacked."""
-    added = np.sum([each.factor(norm, True) for each in numbers], axis=0)
-    stacked = out * np.sqrt(np.sum([each.factor(norm, False) ** 2 for each in numbers], axis=0))
-    return up(float(np.minimum(added, stacked).max()))
+    added = total(each.factor(norm, True) for each in numbers)
+    stacked = Upper(0.0)
+    for each in numbers:
+        stacked = stacked.hypot(each.factor(norm, False))
+    return float(added.smaller(stacked * out).largest())

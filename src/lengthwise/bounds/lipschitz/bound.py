@@ -8,12 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
-
-from lengthwise.bounds.lipschitz.rounding import up
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.rounding import Upper, below, total, vector_norm
 from lengthwise.seeds import Floats
 
 Norm = Literal["token", "frobenius"]
@@ -26,10 +24,12 @@ explain(
     {
         "lipschitz.certified": "Lipschitz constant of {part}",
         "lipschitz.valid": "valid for {where}",
-        "lipschitz.exact": "the model computes in exact arithmetic; float32 adds errors of its own",
+        "lipschitz.exact": "the constant is that of the function over the real numbers with the stored weights; "
+        "evaluating the model in floating point adds errors of its own",
+        "lipschitz.rounding": "the rounding errors of computing the constant are included",
     }
 )
-EXACT = Assumption("lipschitz.exact")
+ARITHMETIC = (Assumption("lipschitz.exact"), Assumption("lipschitz.rounding", "checked"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +52,14 @@ class Region:
     @property
     def reach(self) -> float:
         """No token of the region is longer than this."""
-        return self.radius if self.center is None else self.radius + float(np.linalg.norm(self.center))
+        return self.radius if self.center is None else float(Upper(self.radius) + vector_norm(self.center))
 
     def plus(self, added: float, width: int) -> Region:
         """Where x + y lies when x is in this region and ‖y‖ <= added: radii add up, and a standard deviation or a root
         mean square changes by at most ‖y‖ / √width."""
-        lost = added / math.sqrt(width)
-        return Region(self.radius + added, max(0.0, self.spread - lost), max(0.0, self.size - lost), self.center)
+        lost = float(Upper(added) / below(math.sqrt(width)))
+        spread, size = (max(0.0, below(least) - lost) for least in (self.spread, self.size))
+        return Region(float(Upper(self.radius) + added), below(spread), below(size), self.center)
 
     def __str__(self) -> str:
         around = "" if self.center is None else " of a fixed vector"
@@ -99,7 +100,11 @@ class PartBound:
             unit=f"at most, in {NORMS[self.norm]}",
             kind="certified",
             status="holds" if holds else "vacuous",
-            assumptions=(Assumption("lipschitz.valid", "checked", {"where": self.where}), EXACT, *self.assumptions),
+            assumptions=(
+                Assumption("lipschitz.valid", "checked", {"where": self.where}),
+                *ARITHMETIC,
+                *self.assumptions,
+            ),
             reference=Reference("docs/explanation/bounds.md", self.statement),
             evidence={"part": self.part, "norm": self.norm, "where": self.where, **self.evidence},
         )
@@ -114,14 +119,15 @@ def chained(bounds: Sequence[PartBound], part: str, region: Region | None = None
         raise UsageError("a chain has at least one part")
     if len({bound.norm for bound in bounds}) > 1:
         raise UsageError("only bounds in one norm can be chained; these are in the token and in the Frobenius norm")
-    constant = math.prod(bound.constant for bound in bounds)
-    constant = constant if math.isfinite(constant) else math.inf  # 0 x inf is no number: unknown counts as infinite
+    constant = Upper(1.0)
+    for bound in bounds:
+        constant = constant * bound.constant
     first, parts = bounds[0], {bound.part: bound.constant for bound in bounds}
     where, text = (first.region, first.region_text) if region is None else (region, "")
-    return PartBound(part, up(constant), first.norm, where, bounds[-1].reach, "statement 1", {"parts": parts}, text)
+    return PartBound(part, float(constant), first.norm, where, bounds[-1].reach, "statement 1", {"parts": parts}, text)
 
 
 def residual(bound: PartBound, region: Region, part: str) -> PartBound:
     """x ↦ x + f(x): 1 + the constant, and the reaches add up (statement 1)."""
-    constant, reach, inner = up(1.0 + bound.constant), up(region.reach + bound.reach), {"inner": bound.constant}
-    return PartBound(part, constant, bound.norm, region, reach, "statement 1", inner, bound.region_text)
+    constant, reach, inner = total((1.0, bound.constant)), total((region.reach, bound.reach)), {"inner": bound.constant}
+    return PartBound(part, float(constant), bound.norm, region, float(reach), "statement 1", inner, bound.region_text)

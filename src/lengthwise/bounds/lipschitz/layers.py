@@ -7,11 +7,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lengthwise.bounds.lipschitz.attention import product_norm
 from lengthwise.bounds.lipschitz.bound import Norm, PartBound, Region
-from lengthwise.bounds.lipschitz.rounding import largest_row, spectral_norm, up, vector_norm
 from lengthwise.errors import UsageError
-from lengthwise.seeds import Floats
+from lengthwise.rounding import (
+    Numbers,
+    Rounded,
+    Upper,
+    applied,
+    below,
+    largest_entry,
+    largest_row,
+    product_norm,
+    rounded,
+    spectral_norm,
+    vector_norm,
+)
 
 Kind = Literal["layer", "rms"]
 
@@ -35,21 +45,25 @@ def norm_bound(
     if width < 1 or not eps >= 0:
         raise UsageError(f"a norm has a width of 1 or more and an eps of 0 or more, not {width} and {eps}")
     least = region.spread if kind == "layer" else region.size
-    floor = math.sqrt(least * least + eps)
-    steep = 1.0 if weight is None else float(np.abs(np.asarray(weight)).max())
-    constant = up(steep / floor) if floor > 0 else math.inf
-    reach = steep * normalised_reach(width, eps, region) + vector_norm(bias)
+    floor = _floor(least, eps)
+    steep = 1.0 if weight is None else largest_entry(weight)
+    constant = float(Upper(steep) / floor)
+    reach = Upper(steep) * normalised_reach(width, eps, region) + vector_norm(bias)
     evidence = {"kind": kind, "least": least, "eps": eps, "global": least == 0.0, "largest_weight": steep}
-    return PartBound(part, constant, norm, region, up(reach), "statement 2", evidence)
+    return PartBound(part, constant, norm, region, float(reach), "statement 2", evidence)
 
 
 def normalised_reach(width: int, eps: float, region: Region) -> float:
     """How long a token can be after a norm without weights: √width r / √(r² + eps), r = reach / √width."""
+    most = Upper(float(width)).root()  # approached from below as r grows
     if not math.isfinite(region.reach):
-        return up(math.sqrt(width))
-    if region.reach == 0:
-        return 0.0
-    return up(region.reach / math.sqrt(region.reach**2 / width + eps))
+        return float(most)
+    return float((Upper(region.reach) / _floor(below(region.reach / float(most)), eps)).smaller(most))
+
+
+def _floor(least: float, eps: float) -> float:
+    """√(least² + eps), rounded down; no square is computed that could overflow or underflow."""
+    return below(math.hypot(least, below(math.sqrt(eps))), 4)
 
 
 # The smallest and the largest slope of each activation, rounded outwards. Each but tanh and identity has
@@ -76,8 +90,8 @@ def plain_mlp_bound(
     w_out: Any,
     activation: str,
     region: Region,
-    b_in: Floats | None = None,
-    b_out: Floats | None = None,
+    b_in: Numbers | None = None,
+    b_out: Numbers | None = None,
     norm: Norm = "token",
     part: str = "MLP",
 ) -> PartBound:
@@ -87,16 +101,16 @@ def plain_mlp_bound(
     norm of the product and the product of the norms. A map of tokens one by one has one constant in both norms.
     """
     low, high = slopes(activation)
-    middle, half = (low + high) / 2, (high - low) / 2
+    middle, half = Upper(abs(low + high) / 2), Upper((high - low) / 2)  # a range of 1e-8 more covers their rounding
     inner, outer = spectral_norm(w_in), spectral_norm(w_out)
     product = product_norm(w_out, w_in)
-    constant = up(min(abs(middle) * product + half * inner * outer, max(abs(low), abs(high)) * inner * outer))
-    center = np.zeros(np.shape(w_in)[1]) if region.center is None else region.center
-    start = np.asarray(w_in) @ center + (0.0 if b_in is None else b_in)
+    apart = Upper(inner) * outer
+    constant = float((middle * product + half * apart).smaller(apart * max(abs(low), abs(high))))
     # |f(x)| <= |x| bounds what comes out at the centre; the constant bounds how far the rest is from it.
-    reach = outer * vector_norm(start) + vector_norm(b_out) + constant * region.radius
+    start = _at_center(w_in, b_in, region)
+    reach = Upper(vector_norm(start)) * outer + vector_norm(b_out) + Upper(constant) * region.radius
     evidence = {"activation": activation, "norms": [inner, outer], "product_norm": product, "slopes": [low, high]}
-    return PartBound(part, constant, norm, None, up(reach), "statement 9", evidence)
+    return PartBound(part, constant, norm, None, float(reach), "statement 9", evidence)
 
 
 def gated_mlp_bound(
@@ -105,7 +119,7 @@ def gated_mlp_bound(
     w_out: Any,
     activation: str,
     region: Region,
-    biases: tuple[Floats | None, Floats | None, Floats | None] = (None, None, None),
+    biases: tuple[Numbers | None, Numbers | None, Numbers | None] = (None, None, None),
     norm: Norm = "token",
     part: str = "gated MLP",
     largest: tuple[float, float] = (math.inf, math.inf),
@@ -121,17 +135,21 @@ def gated_mlp_bound(
     inner, gate, outer = spectral_norm(w_in), spectral_norm(w_gate), spectral_norm(w_out)
     most_in = min(_largest_coordinate(w_in, b_in, region), largest[0])
     most_gate = min(_largest_coordinate(w_gate, b_gate, region), largest[1])
-    constant = up(outer * (steep * most_in * gate + most_gate * inner))
-    length = region.reach
-    reach = outer * min(
-        most_gate * (inner * length + vector_norm(b_in)), most_in * (gate * length + vector_norm(b_gate))
-    ) + vector_norm(b_out)
+    constant = float((Upper(most_in) * steep * gate + Upper(most_gate) * inner) * outer)
+    first = (Upper(inner) * region.reach + vector_norm(b_in)) * most_gate
+    second = (Upper(gate) * region.reach + vector_norm(b_gate)) * most_in
+    reach = first.smaller(second) * outer + vector_norm(b_out)
     evidence = {"activation": activation, "norms": [inner, gate, outer], "largest": [most_in, most_gate]}
-    return PartBound(part, constant, norm, region, up(reach), "statement 10", evidence)
+    return PartBound(part, constant, norm, region, float(reach), "statement 10", evidence)
 
 
-def _largest_coordinate(matrix: Any, bias: Floats | None, region: Region) -> float:
+def _largest_coordinate(matrix: Numbers, bias: Numbers | None, region: Region) -> float:
     """max |coordinate of matrix x + bias| over the region, rounded up."""
-    start = np.zeros(len(matrix)) if region.center is None else np.asarray(matrix) @ region.center
-    start = start if bias is None else start + bias
-    return up(float(np.abs(start).max()) + largest_row(matrix) * region.radius)
+    return float(Upper(largest_row(matrix)) * region.radius + largest_entry(_at_center(matrix, bias, region)))
+
+
+def _at_center(matrix: Numbers, bias: Numbers | None, region: Region) -> Rounded:
+    """matrix @ center + bias."""
+    if region.center is not None:
+        return applied(matrix, region.center, bias)
+    return rounded(np.zeros(len(matrix)) if bias is None else bias)

@@ -6,10 +6,12 @@ it takes A(p) = Σ_u p_u e^{a_u} v_u / Z(p), Z(p) = Σ_u p_u e^{a_u}, which does
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from lengthwise.bounds.lipschitz.rounding import up
 from lengthwise.errors import UsageError
+from lengthwise.rounding import Upper, gamma, lengths
 from lengthwise.seeds import Floats
 
 
@@ -26,18 +28,30 @@ def mixing_constant(logits: Floats, values: Floats, shares: Floats, distances: F
 
         max over tokens k ≠ l and over the given p of ‖e^{a_l} (v_l - A(p)) - e^{a_k} (v_k - A(p))‖ / (Z d_kl),
 
-    Z the least Z(p). Tokens at distance 0 are taken as one, and must have the same logits and values.
+    Z the least Z(p). No distance may exceed the true one. Tokens at distance 0 are taken as one, and must have the
+    same logits and values.
     """
     if shares.ndim != 2 or not len(shares) or (shares < 0).any() or not np.allclose(shares.sum(axis=1), 1.0):
         raise UsageError("shares are rows of numbers of 0 or more that sum to 1")
-    means, totals = mixed(logits, values, shares)
+    with np.errstate(invalid="ignore"):
+        means, totals = mixed(logits, values, shares)
+    if not totals.min() > 0:
+        return math.inf  # every token that some item has is lost to underflow
     odds, steepest = np.exp(logits - logits.max()), 0.0
+    # A mean, its odds and a pull are wrong by a few (K + W) u of the longest value, relative to the odds of both.
+    lost = lengths(values).largest() * gamma(16 * (len(logits) + values.shape[1])) * _apart(logits)
     for k in range(len(logits)):
         for other in range(k):
             if distances[k, other] == 0:
                 continue
-            pulls = odds[other] * (values[other] - means) - odds[k] * (
-                values[k] - means
-            )  # convex in A: largest at a vertex
-            steepest = max(steepest, float(np.linalg.norm(pulls, axis=1).max()) / float(distances[k, other]))
-    return up(steepest / float(totals.min()))
+            first, second = odds[other] * (values[other] - means), odds[k] * (values[k] - means)
+            pulls = lengths(first - second).largest()  # convex in A: largest at a vertex
+            pulls = pulls + lost * float(odds[k] + odds[other])
+            steepest = max(steepest, float(pulls / float(distances[k, other])))
+    least = float(totals.min()) * (1.0 - gamma(4 * len(logits) + 16) * _apart(logits))
+    return float(Upper(steepest) / max(0.0, least))
+
+
+def _apart(logits: Floats) -> float:
+    """Differences of logits are rounded once, and the exponential of a difference by as much times the difference."""
+    return 2.0 + float(logits.max() - logits.min())

@@ -23,9 +23,8 @@ import torch
 from torch import Tensor
 
 from lengthwise.bounds.lipschitz.attention import attention_bound, behind_norm
-from lengthwise.bounds.lipschitz.bound import NORMS, PartBound, Region
+from lengthwise.bounds.lipschitz.bound import ARITHMETIC, NORMS, PartBound, Region
 from lengthwise.bounds.lipschitz.layers import gated_mlp_bound, norm_bound, plain_mlp_bound
-from lengthwise.bounds.lipschitz.rounding import spectral_norm, up
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.models.forward import apply_attention, apply_mlp, apply_norm, embed
@@ -40,6 +39,18 @@ from lengthwise.probes.lipschitz.parts import (
     sight_of,
 )
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.rounding import (
+    Numbers,
+    Rounded,
+    Upper,
+    applied,
+    gamma,
+    largest_entry,
+    largest_row,
+    lengths,
+    rounded,
+    spectral_norm,
+)
 from lengthwise.seeds import Floats
 
 explain(
@@ -136,7 +147,7 @@ def _certificate(anatomy: Anatomy, walk: CertifyingWalk, text: str, region: Regi
 def _whole(anatomy: Anatomy, walk: CertifyingWalk, norm: str, text: str) -> Claim:
     constant: float = getattr(walk, norm)
     finite, refused = math.isfinite(constant), [row for row in walk.rows if row.refused]
-    assumptions = [Assumption("lipschitz.valid", "checked", {"where": text}), Assumption("lipschitz.exact")]
+    assumptions = [Assumption("lipschitz.valid", "checked", {"where": text}), *ARITHMETIC]
     for row in refused:
         values = {"part": row.part, "reason": row.refused}
         assumptions.append(Assumption("lipschitz.no_bound", "violated", values))
@@ -200,20 +211,20 @@ class CertifyingWalk:
 
     @property
     def moved(self) -> float:
-        return 0.0 if self.widening == 0 else self.widening * self.token
+        return 0.0 if self.widening == 0 else float(Upper(self.widening) * self.token)
 
     def _parts(self, parts: Sequence[tuple[AttentionPart | MlpPart, NormPart | None, str]], pre: bool) -> None:
         """Parts that read the same residual stream and are added to it, each with its norm before (`pre`), or one part
         with its norm behind."""
-        region, x, token, frobenius = self._here(), self.x, 1.0, 1.0
+        region, x, token, frobenius = self._here(), self.x, Upper(1.0), Upper(1.0)
         for part, norm, name in parts:
             reading = self._read(norm if pre else None, f"{name} norm")
             attends = isinstance(part, AttentionPart)
             row = self._attention(part, reading, name) if attends else self._mlp(part, reading, name)
             self.rows.append(row)
             region = region.plus(row.token.reach, self.width)
-            token += reading.constant * row.token.constant
-            frobenius += reading.constant * row.frobenius.constant
+            token = token + Upper(reading.constant) * row.token.constant
+            frobenius = frobenius + Upper(reading.constant) * row.frobenius.constant
             if x is not None:
                 read = self._original(reading)
                 x = x + (apply_attention(part, read, self._at)[0] if attends else apply_mlp(part, read))
@@ -229,10 +240,11 @@ class CertifyingWalk:
             return
         reading = self._read(anatomy.norm_final, "final norm")
         constant = spectral_norm(behind_norm(array(anatomy.head), reading.weight, reading.centred))
-        reach = up(constant * reading.region.reach)
+        reach = float(Upper(constant) * reading.region.reach)
         evidence = {"outputs": len(anatomy.head)}
         self.rows.append(_both(PartBound("head", constant, "token", None, reach, "statement 1", evidence)))
-        self._times(reading.constant * constant, reading.constant * constant)
+        both = Upper(reading.constant) * constant
+        self._times(both, both)
 
     @property
     def _at(self) -> Tensor:
@@ -251,7 +263,9 @@ class CertifyingWalk:
         if self.x is not None:
             x = apply_norm(replace(norm, weight=torch.ones_like(norm.weight), bias=None), self.x)
         weight, bias = array(norm.weight), None if norm.bias is None else array(norm.bias)
-        moved = 0.0 if self.moved == 0 else up(min(self.moved * bound.constant, 2 * bound.reach))
+        moved = 0.0
+        if self.moved > 0:
+            moved = float((Upper(self.moved) * bound.constant).smaller(Upper(bound.reach) * 2.0))
         return WhatIsRead(Region(bound.reach), x, moved, weight, bias, norm.kind == "layer", bound.constant)
 
     def _norm(self, norm: NormPart | None, name: str) -> None:
@@ -264,7 +278,7 @@ class CertifyingWalk:
         self.rows.append(_both(bound))
         self.region = Region(bound.reach, center=bias)
         self.x = None if self.x is None else apply_norm(norm, self.x)
-        self._times(bound.constant, bound.constant)
+        self._times(Upper(bound.constant), Upper(bound.constant))
 
     def _attention(self, part: AttentionPart, reading: WhatIsRead, name: str) -> CertifiedPart:
         norm = reading.weight, reading.bias, reading.centred
@@ -292,10 +306,9 @@ class CertifyingWalk:
         return x if reading.bias is None else x + torch.from_numpy(reading.bias).to(x.device)
 
     def _mlp(self, part: MlpPart, reading: WhatIsRead, name: str) -> CertifiedPart:
-        def folded(matrix: Tensor, bias: Tensor | None) -> tuple[Floats, Floats | None]:
-            shift = None if reading.bias is None else array(matrix) @ reading.bias
+        def folded(matrix: Tensor, bias: Tensor | None) -> tuple[Rounded, Numbers | None]:
             own = None if bias is None else array(bias)
-            both = shift if own is None else own if shift is None else own + shift
+            both = own if reading.bias is None else applied(array(matrix), reading.bias, own)
             return behind_norm(array(matrix), reading.weight, reading.centred), both
 
         w_in, b_in = folded(part.w_in, part.b_in)
@@ -319,8 +332,8 @@ class CertifyingWalk:
         spread, size = max(around.spread, self.region.spread), max(around.size, self.region.size)
         return Region(smaller.radius, spread, size, smaller.center)
 
-    def _times(self, token: float, frobenius: float) -> None:
-        self.token, self.frobenius = up(self.token * token), up(self.frobenius * frobenius)
+    def _times(self, token: Upper, frobenius: Upper) -> None:
+        self.token, self.frobenius = float(token * self.token), float(frobenius * self.frobenius)
 
 
 def _both(bound: PartBound) -> CertifiedPart:
@@ -328,9 +341,13 @@ def _both(bound: PartBound) -> CertifiedPart:
     return CertifiedPart(bound.part, bound, replace(bound, norm="frobenius"))
 
 
-def _largest(matrix: Floats, bias: Floats | None, reading: WhatIsRead) -> float:
+def _largest(matrix: Rounded, bias: Numbers | None, reading: WhatIsRead) -> float:
     """The largest coordinate of matrix z + bias over the given inputs and around them; infinite if unknown."""
     if reading.x is None or not math.isfinite(reading.moved):
         return math.inf
-    values = array(reading.x) @ matrix.T + (0.0 if bias is None else bias)
-    return up(float(np.abs(values).max()) + float(np.linalg.norm(matrix, axis=1).max()) * reading.moved)
+    tokens = array(reading.x).reshape(-1, matrix.shape[1])
+    own = rounded(np.zeros(len(matrix)) if bias is None else bias)
+    row, longest = Upper(largest_row(matrix)), lengths(tokens).largest()
+    lost = longest * row * gamma(matrix.shape[1] + 4) + longest * matrix.error + own.error
+    seen = Upper(largest_entry(tokens @ matrix.values.T + own.values)) * (1.0 + gamma(4))
+    return float(seen + lost + row * reading.moved)

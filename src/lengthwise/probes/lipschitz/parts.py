@@ -16,15 +16,17 @@ from lengthwise.bounds.lipschitz.attention import (
     Visibility,
     local_attention_constant,
     local_numbers,
+    stacked_norm,
 )
 from lengthwise.bounds.lipschitz.bound import Region
 from lengthwise.bounds.lipschitz.layers import norm_bound
-from lengthwise.bounds.lipschitz.rounding import spectral_norm, up
 from lengthwise.models.forward import apply_attention, apply_norm, turned
 from lengthwise.models.parts import Anatomy, AttentionPart
 from lengthwise.models.placed import precise
+from lengthwise.rounding import below, gamma, lengths
 from lengthwise.seeds import Floats
 
+_AT_ONCE = 1 << 20  # numbers looked at at once
 FEW = 20_000_000  # numbers in the table of all tokens at all positions, up to which it is made
 
 
@@ -42,7 +44,7 @@ def input_region(anatomy: Anatomy, length: int) -> Region:
             return _region(array(both))
     region = _region(array(tokens))
     if table is not None:
-        region = region.plus(up(float(table.norm(dim=1).max())), anatomy.width)
+        region = region.plus(float(lengths(array(table)).largest()), anatomy.width)
     if anatomy.norm_embed is None:
         return region
     norm = anatomy.norm_embed
@@ -51,24 +53,25 @@ def input_region(anatomy: Anatomy, length: int) -> Region:
 
 def region_of(x: Tensor, widening: float) -> Region:
     """The region of given tokens [B, T, W], each moved by at most `widening`."""
-    values = array(x)
-    lost = widening / math.sqrt(values.shape[-1])
-    radius = float(np.linalg.norm(values, axis=-1).max()) + widening
-    spread = max(0.0, float(values.std(axis=-1).min()) - lost)
-    size = max(0.0, float(np.sqrt(np.mean(values**2, axis=-1)).min()) - lost)
-    return Region(up(radius), spread * (1 - 1e-9), size * (1 - 1e-9))
+    return _region(array(x).reshape(-1, x.shape[-1])).plus(widening, x.shape[-1])
 
 
 def _region(vectors: Floats) -> Region:
-    squares = np.einsum("ij,ij->i", vectors, vectors)
-    width = vectors.shape[1]
-    around = np.sqrt(np.maximum(squares / width - vectors.mean(axis=1) ** 2, 0.0))
-    least = 1 - 1e-7  # the difference of squares loses more than a sum does
-    spread = float(around.min())
-    if spread < 1e-3 * math.sqrt(float(squares.max()) / width):  # too small for a difference of squares
-        spread = float(vectors.std(axis=1).min())
-    size = math.sqrt(float(squares.min()) / width)
-    return Region(up(math.sqrt(float(squares.max()))), spread * least, size * least)
+    """The region of vectors [n, W]: no radius below the true one, no spread or size above it.
+
+    A computed mean is wrong by at most γ_W times the largest coordinate. Deviations from a wrong mean are too large by
+    at most that, and then a sum of W squares is taken; squares that underflow only make it smaller.
+    """
+    width, radius, least = vectors.shape[1], 0.0, [math.inf, math.inf]
+    share, lost = 1.0 - gamma(width + 8), gamma(2 * width + 8)
+    for some in np.array_split(vectors, 1 + vectors.size // _AT_ONCE):
+        exponent = np.frexp(np.abs(some).max(axis=1))[1]
+        scaled = np.ldexp(some, -exponent[:, None])
+        spread = np.maximum(0.0, scaled.std(axis=1) * share - lost)
+        size = np.sqrt(np.mean(scaled**2, axis=1)) * share
+        least = [min(one, float(np.ldexp(s, exponent).min())) for one, s in zip(least, (spread, size), strict=True)]
+        radius = max(radius, float(lengths(some).largest()))
+    return Region(radius, below(least[0]), below(least[1]))
 
 
 # --- attention ------------------------------------------------------------------------------------------------------
@@ -135,5 +138,5 @@ def near_constants(
             k = turned(k[:, None], at, part.rotary)[:, 0]
         seen = SeenAttention(array(q), array(k), array(v), array(weights[:, h]), turned=part.scores is None)
         numbers.append(local_numbers(head, head.norms, seen, moved, sight.most_received()))
-    out = spectral_norm(np.concatenate([head.out for head in heads], axis=1))
+    out = stacked_norm(heads)
     return local_attention_constant(numbers, out, "token"), local_attention_constant(numbers, out, "frobenius")

@@ -12,12 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from scipy.spatial.distance import cdist
 from torch import Tensor
 
 from lengthwise.bounds.lipschitz.attention import behind_norm
-from lengthwise.bounds.lipschitz.bound import EXACT, Norm
-from lengthwise.bounds.lipschitz.rounding import up
+from lengthwise.bounds.lipschitz.bound import ARITHMETIC, Norm
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.models.forward import embed
@@ -27,6 +25,7 @@ from lengthwise.probes.lipschitz.certificate import certify, certify_near
 from lengthwise.probes.lipschitz.parts import array
 from lengthwise.probes.shift_bound.samples import AskedItem, ShiftSide
 from lengthwise.records import Claim, Reference
+from lengthwise.rounding import Upper, distances_above, gamma, lengths
 from lengthwise.seeds import Floats
 
 explain(
@@ -58,17 +57,20 @@ class BoundGround:
 def steepest_difference(anatomy: Anatomy, labels: Sequence[int]) -> tuple[float, Tensor]:
     """The largest norm of the difference between the row of a label and any other row of the head, as functions of what
     the final norm gives before its weights; and that difference [1, W]. Every margin of these labels is a minimum of
-    such differences, so its constant is that of the steepest (statement 14)."""
+    such differences, so its constant is that of the steepest (statement 14). Both are rounded up: the difference is
+    enlarged by what rounding can have hidden of a steeper one."""
     assert anatomy.head is not None
     head, norm = array(anatomy.head), anatomy.norm_final
     weight = None if norm is None else array(norm.weight)
     folded = behind_norm(head, weight, norm is not None and norm.kind == "layer")
     best, pair = -1.0, (0, 0)
     for label in sorted(set(labels)):
-        apart = np.linalg.norm(folded - folded[label], axis=1)
+        apart = np.asarray(lengths(folded.values - folded.values[label]).value)
         if apart.max() > best:
             best, pair = float(apart.max()), (label, int(apart.argmax()))
-    return best, (anatomy.head[pair[0]] - anatomy.head[pair[1]])[None]
+    steepest = float(Upper(best) + Upper(folded.error) * 2.0)
+    enlarged = steepest / best * (1.0 + gamma(head.shape[1] + 20)) if best > 0 else 1.0
+    return steepest, (anatomy.head[pair[0]] - anatomy.head[pair[1]])[None] * enlarged
 
 
 # --- last hidden states ---------------------------------------------------------------------------------------------
@@ -79,7 +81,7 @@ def states_ground(anatomy: Anatomy, source: ShiftSide, target: ShiftSide) -> Bou
     assert anatomy.head is not None
     head = array(anatomy.head)
     labels = sorted({item.labels[0] for side in (source, target) for item in side.items})
-    constant = up(max(float(np.linalg.norm(head - head[label], axis=1).max()) for label in labels))
+    constant = max(float(lengths(head - head[label]).largest()) for label in labels)
     one, two = (np.stack([item.states[0] for item in side.items]) for side in (source, target))
     scores, own = one @ head.T, np.array([item.labels[0] for item in source.items])
     scores[np.arange(len(own)), own] = -np.inf
@@ -87,11 +89,11 @@ def states_ground(anatomy: Anatomy, source: ShiftSide, target: ShiftSide) -> Bou
     unit = "in the Euclidean norm of a state"
     certified = Claim(
         "shift_bound.head", constant, f"at most, {unit}", "certified",
-        assumptions=(EXACT,), reference=Reference("docs/explanation/bounds.md", "statement 14"),
+        assumptions=ARITHMETIC, reference=Reference("docs/explanation/bounds.md", "statement 14"),
         evidence={"labels": len(labels)},
     )  # fmt: skip
     attacked = Claim("shift_bound.head_seen", seen, f"at least, {unit}", "measured", evidence={"items": len(own)})
-    return BoundGround("states", np.asarray(cdist(one, two), dtype=np.float64), certified, attacked)
+    return BoundGround("states", distances_above(one, two), certified, attacked)
 
 
 # --- all embeddings, at equal length --------------------------------------------------------------------------------
@@ -122,7 +124,7 @@ def sequence_grounds(anatomy: Anatomy, source: ShiftSide, target: ShiftSide, see
         far = _apart(x, y) if len(columns) else {norm: np.zeros((len(rows), 0)) for norm in _NORMS}
         for norm in _NORMS:
             distances[norm][np.ix_(rows, columns)] = far[norm]
-        widening = up(float(far["token"].max())) if len(columns) else 0.0
+        widening = float(far["token"].max()) if len(columns) else 0.0
         tokens = torch.tensor(sorted({source.items[i].tokens for i in rows}))
         both = [certify(margin, length, "tokens")]
         if len(columns) and tokens.numel() * length <= _NEAR_CELLS:
@@ -156,14 +158,13 @@ def _embedded(anatomy: Anatomy, items: Sequence[AskedItem], length: int) -> Floa
 
 
 def _apart(x: Floats, y: Floats) -> dict[Norm, Floats]:
-    """Distances of all pairs of x [n, T, W] and y [m, T, W] in both norms."""
-    longest = np.zeros((len(x), len(y)))
-    squares = np.zeros_like(longest)
+    """Distances of all pairs of x [n, T, W] and y [m, T, W] in both norms, none below the true one."""
+    longest, together = np.zeros((len(x), len(y))), Upper(np.zeros((len(x), len(y))))
     for place in range(x.shape[1]):
-        far = cdist(x[:, place], y[:, place])
+        far = distances_above(x[:, place], y[:, place])
         np.maximum(longest, far, out=longest)
-        squares += far**2
-    return {"token": longest, "frobenius": np.sqrt(squares)}
+        together = together.hypot(far)
+    return {"token": longest, "frobenius": np.asarray(together.value)}
 
 
 def constant_of(claim: Claim | None) -> float:

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.spatial.distance import cdist
 from torch import Tensor
 
 from lengthwise.bounds.lipschitz.attention import behind_norm
-from lengthwise.bounds.lipschitz.bound import EXACT, Region
+from lengthwise.bounds.lipschitz.bound import ARITHMETIC, Region
 from lengthwise.bounds.lipschitz.layers import norm_bound, plain_mlp_bound
 from lengthwise.bounds.lipschitz.mixing import mixed, mixing_constant
-from lengthwise.bounds.lipschitz.rounding import up
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.models.forward import apply_attention, apply_mlp, apply_norm
@@ -29,12 +27,15 @@ from lengthwise.probes.lipschitz.parts import array, attention_problem
 from lengthwise.probes.shift_bound.grounds import BoundGround, steepest_difference
 from lengthwise.probes.shift_bound.samples import ShiftSide
 from lengthwise.records import Assumption, Claim, Reference
+from lengthwise.rounding import Upper, applied, below, distances_above, distances_below, gamma, lengths, total
 from lengthwise.seeds import Floats
 from lengthwise.transport.problem import MatrixCost, TransportProblem
 from lengthwise.transport.solving import solve
 
 explain(
     {
+        "shift_bound.as_computed": "what attention reads of each token, its logits and its values are as computed in "
+        "float64, and so are the distances of tokens",
         "shift_bound.mixing": "Lipschitz constant of the margin in W1 of the tokens",
         "shift_bound.mixing_seen": "steepest margin found in W1 of the tokens, in {attempts} attempts",
     }
@@ -64,7 +65,8 @@ class MeasureModel:
             self.embedded = apply_norm(anatomy.norm_embed, self.embedded)
         norm = self.block.norm_attention
         self.read = self.embedded if norm is None else apply_norm(norm, self.embedded)
-        self.distances = np.asarray(cdist(array(self.read), array(self.read)), dtype=np.float64)
+        self.distances = distances_above(array(self.read), array(self.read))
+        self.least = distances_below(array(self.read), array(self.read))
 
     def heads(self, query: int) -> list[tuple[Floats, Floats]]:
         """For each head the logits [K] that the query gives to the tokens, and what it takes from each, [K, W]."""
@@ -107,7 +109,7 @@ class MeasureModel:
     def constant(self, asked: AskedQuery) -> tuple[float, dict[str, float]]:
         """The constant of the margin at this query on all mixtures of the given shares, and its factors."""
         heads = self.heads(asked.query)
-        mixing = up(sum(mixing_constant(*head, asked.shares, self.distances) for head in heads))
+        mixing = total(mixing_constant(*head, asked.shares, self.least) for head in heads)
         sums = [self._start(asked.query)[None], *(mixed(*head, asked.shares)[0] for head in heads)]
         norm, read = _norm_constant(self.block.norm_mlp, sums, 0.0)
         mlp = self.block.mlp
@@ -115,17 +117,18 @@ class MeasureModel:
         w_in = behind_norm(array(mlp.w_in), weight, centred)
         b_in = None if mlp.b_in is None else array(mlp.b_in)
         if bias is not None:
-            b_in = array(mlp.w_in) @ bias + (0.0 if b_in is None else b_in)
+            b_in = applied(array(mlp.w_in), bias, b_in)
         b_out = None if mlp.b_out is None else array(mlp.b_out)
         added = plain_mlp_bound(w_in, array(mlp.w_out), mlp.activation, read, b_in, b_out)
         # What the MLP adds is what it adds in the middle, and no more than its constant times the way from there.
         middle = [corners.mean(axis=0) for corners in sums]
-        away = sum(float(np.linalg.norm(corners - at, axis=1).max()) for corners, at in zip(sums, middle, strict=True))
+        away = total(lengths(corners - at).largest() for corners, at in zip(sums, middle, strict=True))
         there = self._added(np.sum(middle, axis=0)[None])
-        last, _ = _norm_constant(self.anatomy.norm_final, [*sums, there], up(norm * added.constant * away))
+        steep = Upper(norm) * added.constant
+        last, _ = _norm_constant(self.anatomy.norm_final, [*sums, there], float(steep * away))
         row = steepest_difference(self.anatomy, asked.labels)[0]
-        parts = {"mixing": mixing, "norm": norm, "mlp": added.constant, "final_norm": last, "head": up(row)}
-        return up(mixing * (1 + norm * added.constant) * last * row), parts
+        parts = {"mixing": float(mixing), "norm": norm, "mlp": added.constant, "final_norm": last, "head": row}
+        return float((steep + 1.0) * mixing * last * row), parts
 
 
 def _norm_constant(norm: NormPart | None, sums: Sequence[Floats], moved: float) -> tuple[float, Region]:
@@ -135,14 +138,15 @@ def _norm_constant(norm: NormPart | None, sums: Sequence[Floats], moved: float) 
     A hull holds points with less spread than its corners. But along any direction no point of it has less than the
     corner with the least, and a point is at least as long as what it has along a unit vector; the mean is taken."""
     width = sums[0].shape[1]
-    radius = up(sum(float(np.linalg.norm(corners, axis=1).max()) for corners in sums) + moved)
+    lost = total(lengths(corners).largest() for corners in sums) * gamma(width + 10)  # of what is computed below
+    radius = float(total(lengths(corners).largest() for corners in sums) + moved + lost)
     if norm is None:
         return 1.0, Region(radius)
     middle = np.sum([corners.mean(axis=0) for corners in sums], axis=0)
     middle = middle - middle.mean() if norm.kind == "layer" else middle  # so the mean of a point does not count
-    unit = middle / max(float(np.linalg.norm(middle)), 1e-300)
-    along = sum(float((corners @ unit).min()) for corners in sums)
-    least = max(0.0, (along - moved) / math.sqrt(width)) * (1 - 1e-9)
+    unit = middle / max(float(lengths(middle)), 1e-300)  # a little shorter than 1
+    along = sum(float((corners @ unit).min()) for corners in sums) - float(lost) - moved
+    least = max(0.0, along / math.sqrt(width)) * (1.0 - gamma(8 + 2 * len(sums)))
     bound = norm_bound(norm.kind, width, norm.eps, Region(radius, least, least))
     return bound.constant, Region(bound.reach)
 
@@ -217,7 +221,8 @@ def measure_ground(anatomy: Anatomy, source: ShiftSide, target: ShiftSide, seed:
     where = Assumption("lipschitz.valid", "checked", {"where": f"all mixtures of {measures} measures of tokens"})
     certified = Claim(
         "shift_bound.mixing", constants[worst][0], "at most, in W1 of the tokens", "certified",
-        assumptions=(where, EXACT), reference=Reference("docs/explanation/bounds.md", "statement 18"),
+        assumptions=(where, *ARITHMETIC, Assumption("shift_bound.as_computed")),
+        reference=Reference("docs/explanation/bounds.md", "statement 18"),
         evidence=constants[worst][1],
     )  # fmt: skip
     steepest = attack_measures(model, all_asked, _ATTEMPTS, seed)
@@ -252,16 +257,20 @@ def _item_distances(model: MeasureModel, first: list[View], second: list[View]) 
 
 def token_distance(distances: Floats, p: Floats, q: Floats) -> float:
     """W1 of two measures on the tokens, from above. What both have stays where it is, which costs nothing less."""
+    if (p == q).all():
+        return 0.0
     left, right = np.maximum(p - q, 0.0), np.maximum(q - p, 0.0)
     rows, columns = np.flatnonzero(left > 1e-15), np.flatnonzero(right > 1e-15)
+    # Shares are numbers that sum to 1 up to rounding; what rounding adds or hides is moved the longest way.
+    hidden = Upper(float(distances.max())) * gamma(8 * len(p) + 16)
     if not len(rows) or not len(columns):
-        return 0.0
-    mass = float(left.sum())
+        return float(hidden)
+    mass = Upper(float(left.sum()))
     cost = distances[np.ix_(rows, columns)]
     if len(rows) == 1 or len(columns) == 1:  # there is one way to move it
-        return up(float(left[rows] @ cost @ right[columns]) / mass)
+        return float(Upper(float(left[rows] @ cost @ right[columns])) / below(float(mass)) + hidden)
     weights = left[rows] / left[rows].sum(), right[columns] / right[columns].sum()
-    return up(mass * solve(TransportProblem(MatrixCost(cost), *weights)).certificate.upper)
+    return float(mass * solve(TransportProblem(MatrixCost(cost), *weights)).certificate.upper + hidden)
 
 
 def attack_measures(model: MeasureModel, all_asked: Sequence[AskedQuery], attempts: int, seed: int) -> float:
