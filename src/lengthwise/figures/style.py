@@ -26,7 +26,6 @@ class _Lazy:
 
 
 alt: Any = _Lazy("altair")
-vl_convert: Any = _Lazy("vl_convert")
 
 # Okabe and Ito's palette, which colour-blind readers can distinguish; the most distinct colours come first.
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
