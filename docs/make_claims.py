@@ -18,7 +18,6 @@ python docs/make_claims.py
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,7 +27,8 @@ from pathlib import Path
 from lengthwise.analyses.content import StudyContent, read_summary_content
 from lengthwise.analyses.evidence import BEYOND, INDEX, has_learned, mean, place_text
 from lengthwise.analyses.ladder.claimed import VERDICTS, claimed, figure_of
-from lengthwise.figures.style import PALETTE, alt, share_axis, vl_convert
+from lengthwise.figures.drawing import svg_of
+from lengthwise.figures.style import PALETTE, alt, share_axis
 from lengthwise.outputs import replace_output
 from lengthwise.probes.probe import named
 from lengthwise.records import Claim
@@ -438,7 +438,7 @@ def picture(files: Mapping[str, Path]) -> str | None:
     panel = alt.layer(base.mark_line(strokeWidth=1), base.mark_point(filled=True, size=30)).properties(
         width=220, height=180
     )
-    return vl_convert.vegalite_to_svg(json.dumps(panel.facet(column=alt.Column("task:N", title=None)).to_dict()))
+    return svg_of(panel.facet(column=alt.Column("task:N", title=None)).to_dict())
 
 
 def overview() -> str:

@@ -15,7 +15,7 @@ from hypothesis import settings
 
 from browsing import browser, hostile, visit
 from chances import chance_of
-from lengthwise import messages
+from lengthwise import messages, progress
 from lengthwise.probes.curve.curve import Curve, Point
 from lengthwise.studies.record import RunRecord, Summary, packed
 from lengthwise.studies.store import Store
@@ -43,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    progress.EVERY = progress.SOON = 3600.0  # what a command says does not depend on how fast a machine is
     if config.getoption("--keys"):
         messages._SENTENCES = _Keys(messages._SENTENCES)
 

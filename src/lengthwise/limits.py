@@ -28,6 +28,7 @@ MOST_STUDY_SECONDS = 365 * 86_400.0  # of a study with all its workers
 MOST_MEMORY = 0.9  # of what the machine has
 USER_SECONDS = 60.0  # for one call of code of the user's
 THINKING_SECONDS = 120.0  # for what is decided before training
+_SHOWN = 40  # characters of a text that is quoted
 AGAIN_SECONDS = 1.0  # after which a limit that was not heard ends its work again
 
 _lifted: ContextVar[bool] = ContextVar("lifted", default=False)
@@ -58,6 +59,15 @@ def check_count(value: int, what: str, most: int = MOST_COUNT) -> int:
     if abs(value) > most:
         raise UsageError(f"{what} is at most {most:,}, not {shown_count(value)}")
     return value
+
+
+def whole_number(text: str, what: str, most: int = LARGEST) -> int:
+    """The whole number that a text holds, if a machine can count so far; Python reads none of thousands of digits."""
+    try:
+        return check_count(int(text), what, most)
+    except ValueError:
+        shown = repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}… of {len(text):,} characters"
+        raise UsageError(f"{what} is a whole number, at most {most:,}, not {shown}") from None
 
 
 def shown_count(value: int) -> str:

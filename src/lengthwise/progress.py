@@ -12,10 +12,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from lengthwise.terminal import live_bars, visible
+from lengthwise.terminal import live_bars, silence, visible
 
 Progress = Callable[[str, int, int], None]
 EVERY = 10.0  # seconds between two lines, where no bar is drawn
+SOON = 2.0  # seconds after which somebody at a terminal wants to know whether anything happens
 
 
 def silent(done: str, step: int, steps: int) -> None:
@@ -65,15 +66,21 @@ def _lines(title: str) -> Progress:
 
 @contextlib.contextmanager
 def waited(what: str, quiet: bool = False) -> Iterator[None]:
-    """Say every ten seconds how long something has taken that cannot say how far it is."""
+    """Say how long something has taken whenever nothing else was said for ten seconds, at a terminal after two for the
+    first time. It runs beside what takes long, which need know nothing of it."""
     if quiet:
         yield
         return
-    over, began = threading.Event(), time.monotonic()
+    over, began, pause = threading.Event(), time.monotonic(), SOON if sys.stderr.isatty() else EVERY
 
     def tell() -> None:
-        while not over.wait(EVERY):
-            print(visible(f"{what}: {time.monotonic() - began:.0f} s"), file=sys.stderr, flush=True)
+        wait = pause
+        while not over.wait(wait):
+            if silence() < pause:  # others tell of it
+                wait = max(0.1, pause - silence())
+                continue
+            print(f"{what}: {time.monotonic() - began:.0f} s so far; Ctrl-C stops it", file=sys.stderr, flush=True)
+            wait = EVERY
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
+import time
 import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO, cast
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 
 # Control characters but tab and line feed; marks and overrides of direction; separators that end a line.
 _ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+_wrote, _bars = time.monotonic(), 0  # when something was last written, and how many bars are drawn now
+
+
+def silence() -> float:
+    """Seconds since something was last written; none while a bar is drawn, which moves by itself."""
+    return 0.0 if _bars else time.monotonic() - _wrote
 
 
 def visible(text: str) -> str:
@@ -71,7 +80,9 @@ class _Visible:
         self.stream = stream
 
     def write(self, text: str) -> int:
+        global _wrote
         self.stream.write(visible(text))
+        _wrote = time.monotonic()
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
@@ -99,9 +110,14 @@ def live_bars(*columns: Any) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import Progress
 
+    global _bars, _wrote
     bars = Progress(*columns, console=Console(file=_itself()), transient=True, refresh_per_second=4)
-    with bars, visible_streams():  # rich puts streams of its own in the place of ours
-        yield bars
+    _bars += 1
+    try:
+        with bars, visible_streams():  # rich puts streams of its own in the place of ours
+            yield bars
+    finally:
+        _bars, _wrote = _bars - 1, time.monotonic()
 
 
 def _itself() -> TextIO:

@@ -165,3 +165,29 @@ def test_a_run_whose_plan_is_none(cli, tmp_path: Path) -> None:
 def test_a_large_automaton_is_stopped(cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lengthwise.cli.commands.check.THINKING_SECONDS", 0.2)
     assert "the check took more than 0.2 s" in refused(cli("check", "--regex", "(a|b)*a" + "(a|b)" * 11))
+
+
+@pytest.mark.parametrize("command", ["train --from NAME --dry-run", "limit NAME", "inspect NAME", "study rebuild NAME"])
+def test_names_that_no_file_system_takes(cli, command: str) -> None:
+    refused(cli(*command.replace("NAME", "9" * 5_000).split(" ")))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "measure RUN --sizes DIGITS",
+        "measure RUN --sizes 1-DIGITS",
+        "limit RUN --sizes DIGITS",
+        "shift sort --from 1 --to DIGITS",
+        "shift sort --from 1 --to 1-1000000000",
+        f"bound shift RUN --to {'9' * 200}",
+    ],
+)
+def test_sizes_of_thousands_of_digits(cli, sorting_run: Path, command: str) -> None:
+    words = command.replace("RUN", str(sorting_run)).replace("DIGITS", HUGE).split(" ")
+    assert "a size" in refused(cli(*words))
+
+
+def test_a_number_of_a_program_of_thousands_of_digits(cli, tmp_path: Path) -> None:
+    (tmp_path / "mine.crasp").write_text(f'next["$"] := count("a") == {HUGE}\n')
+    assert "mine.crasp, line 1, column" in refused(cli("check", "sort", "--program", "mine.crasp"))

@@ -7,6 +7,7 @@ Results go to stdout, narration and progress to stderr. Exit codes: 0 done, 1 in
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -57,6 +58,12 @@ COMMANDS = {
 }
 
 _NO_MEMORY = "can't allocate memory"  # so torch says, in an error of no kind of its own
+
+# What a file system refuses to whomever asks: names that are too long, full and read-only disks, missing rights.
+_REFUSALS = {
+    *(errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS),
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE),
+}
 
 # The options that say how networks compute. `train` and `study` have a --precision of training, which is another thing.
 HOW = {"device": "device", "precision": "measured_in", "compile": "compile"}
@@ -129,6 +136,11 @@ def _guarded(arguments: list[str]) -> int:
         if not _is_of_memory(error):
             raise
         complain("this takes more memory than the machine gives; ask for less: smaller sizes, batches or models")
+        code = 2
+    except OSError as error:
+        if error.errno not in _REFUSALS:
+            raise
+        complain(f"{error.filename or 'a file'} cannot be used: {error.strerror}")
         code = 2
     sys.stdout.flush()
     return code
@@ -204,11 +216,13 @@ def _carried_out(name: str, options: Namespace) -> int:
     """Run a command. Stored data may name files of code only with --trust; what is skipped without it is reported."""
     from lengthwise.cli.output import warn
     from lengthwise.hardware import computing
+    from lengthwise.progress import waited
     from lengthwise.trust import trusting
 
     how = {name: given for name in HOW if (given := getattr(options, HOW[name], None))}
     yes = getattr(options, "yes", False)
-    with trusting(getattr(options, "trust", False)) as refused, lifted(yes), computing(**how):
+    told = waited(name, options.quiet or name == "view")  # which waits for visitors
+    with trusting(getattr(options, "trust", False)) as refused, lifted(yes), computing(**how), told:
         code = importlib.import_module(f"lengthwise.cli.commands.{_in_python(name)}").run(options)
     left_out = "is named by stored data and was not run; --trust runs it"
     warn([f"the Python file {path} {left_out}" for path in refused], options.quiet)

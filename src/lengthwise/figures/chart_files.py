@@ -16,8 +16,8 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.figures.design import light_sheet
+from lengthwise.figures.drawing import png_of, svg_of
 from lengthwise.figures.policy import bundle, policy
-from lengthwise.figures.style import vl_convert
 from lengthwise.outputs import replace_output, write_output
 
 _PAGE = """<!DOCTYPE html>
@@ -56,11 +56,11 @@ def save_chart(path: Path, chart: Any, heading: str, paragraphs: Sequence[str]) 
     if kind == ".html":
         write_output(path, chart_html(chart, heading, paragraphs))
     elif kind == ".png":
-        drawn = vl_convert.vegalite_to_png(chart.to_json(), scale=2)
+        drawn = png_of(chart.to_json())
         with replace_output(path) as part:
             part.write_bytes(drawn)
     elif kind == ".svg":
-        write_output(path, vl_convert.vegalite_to_svg(chart.to_json()))
+        write_output(path, svg_of(chart.to_json()))
     else:
         raise UsageError(f"a figure is written to a .svg, .png or .html file, not to {path.name!r}")
 

@@ -10,17 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.figures.chart_files import save_chart
-from lengthwise.figures.style import (
-    DASHES,
-    GREY,
-    PALETTE,
-    alt,
-    ends_of,
-    hover,
-    vl_convert,
-    whole_axis,
-    wrapping_legend,
-)
+from lengthwise.figures.drawing import svg_of
+from lengthwise.figures.style import DASHES, GREY, PALETTE, alt, ends_of, hover, whole_axis, wrapping_legend
 
 _WORDS = (
     "Exact match by size with 95\u00a0% Wilson intervals. Grey: the sizes trained on; dashed: 95\u00a0%; dotted: the "
@@ -79,7 +70,7 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], title: str = "", width: int
 
 def curve_svg(curves: Sequence[Mapping[str, Any]], title: str = "") -> str:
     """The figure as SVG text, drawn without a browser."""
-    return vl_convert.vegalite_to_svg(curve_chart(curves, title).to_json())
+    return svg_of(curve_chart(curves, title).to_json())
 
 
 def save_figure(path: Path, curves: Sequence[Mapping[str, Any]], title: str = "") -> None:

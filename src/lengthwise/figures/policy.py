@@ -11,7 +11,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 
-from lengthwise.figures.style import vl_convert
+from lengthwise.figures.drawing import vega_bundle
 
 
 def policy(style: str, scripts: Sequence[str]) -> str:
@@ -25,8 +25,7 @@ def policy(style: str, scripts: Sequence[str]) -> str:
 
 def bundle() -> str:
     """Vega, Vega-Lite and their embedding, as one script that can stand in a page."""
-    made = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]  # its stub lacks the default
-    return made.replace("</script", "<\\/script")
+    return vega_bundle().replace("</script", "<\\/script")
 
 
 def _hash(text: str) -> str:

@@ -27,7 +27,6 @@ class _Lazy:
 
 
 alt: Any = _Lazy("altair")
-vl_convert: Any = _Lazy("vl_convert")
 
 PALETTE = design.series("series", 8)
 DASHES = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2]]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lengthwise.errors import UsageError
-from lengthwise.figures.style import paper_spec, vl_convert
+from lengthwise.figures.drawing import pdf_of_svg, png_of_svg, svg_of
+from lengthwise.figures.style import paper_spec
 from lengthwise.outputs import replace_output
 from lengthwise.records import Figure, Record
 
@@ -29,12 +29,12 @@ def save_figures(records: Iterable[Record], directory: Path) -> list[Path]:
 
 def _save(figure: Figure, directory: Path, taken: set[str]) -> list[Path]:
     name = safe_name(f"{figure.key}-{figure.title}", taken)
-    svg = vl_convert.vegalite_to_svg(json.dumps(paper_spec(figure)))
+    svg = svg_of(paper_spec(figure))
     # The other two are made from the SVG, as laying out a figure is most of the work.
     makers: dict[str, Callable[[], bytes]] = {
         ".svg": svg.encode,
-        ".png": lambda: vl_convert.svg_to_png(svg, scale=2),
-        ".pdf": lambda: vl_convert.svg_to_pdf(svg),
+        ".png": lambda: png_of_svg(svg),
+        ".pdf": lambda: pdf_of_svg(svg),
     }
     paths = []
     for ending, make in makers.items():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import MOST_SIZE, whole_number
 from lengthwise.seeds import Ints, Seeds
 from lengthwise.tasks import tasks
 from lengthwise.tasks.contract import check_own
@@ -81,7 +82,7 @@ def _sizes(task: Task, text: str) -> list[int]:
     found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
     if not found:
         raise UsageError(f"sizes are a whole number as 10, or a range as 5-20, not {text!r}")
-    low, high = int(found[1]), int(found[2] or found[1])
+    low, high = (whole_number(end, "a size", MOST_SIZE) for end in (found[1], found[2] or found[1]))
     if low > high:
         raise UsageError(f"a range of sizes goes upwards, as {high}-{low}, not {text}")
     sizes = task.sizes(low, high)

@@ -56,7 +56,9 @@ class Ledger:
         """What changed after a cursor, the oldest change first and at most `most` rows; `more` says that there is more
         to ask for, `reset` that the reader must forget what it has."""
         epoch, _, text = cursor.partition(".")
-        known = epoch == self.epoch and text.isascii() and text.isdigit() and int(text) <= self._number
+        known = (
+            epoch == self.epoch and text.isascii() and text.isdigit() and len(text) < 19 and int(text) <= self._number
+        )
         seen = int(text) if known else 0
         newer = []
         for place in reversed(self._rows):

@@ -31,7 +31,7 @@ from lengthwise.oracle.opinion import Opinion, Verdict, outlook_words
 from lengthwise.oracle.programs.text import load_program
 from lengthwise.oracle.programs.verify import verify_program
 from lengthwise.positions import make_position
-from lengthwise.progress import shown, waited
+from lengthwise.progress import shown
 from lengthwise.records import Claim
 from lengthwise.reports.record_section import RecordPage, write_record_page
 from lengthwise.studies.record import printable
@@ -107,8 +107,7 @@ def _show_card(options: argparse.Namespace, spec: Spec) -> int:
     if options.formulation is not None:
         if named:
             raise UsageError("a formulation is checked for encodings; --model takes TASK, --regex, --dfa or --data")
-        waiting, limit = waited("checking", options.quiet), time_limit("the check", THINKING_SECONDS)
-        with waiting, limit, shown(quiet=options.quiet) as told:
+        with time_limit("the check", THINKING_SECONDS), shown(quiet=options.quiet) as told:
             card = check_formulation(
                 options.formulation,
                 positions or POSITIONS,
@@ -121,7 +120,7 @@ def _show_card(options: argparse.Namespace, spec: Spec) -> int:
         assert spec is not None
         task = tasks.make(spec)
         _draw(task, options)
-        with waited("checking", options.quiet), time_limit("the check", THINKING_SECONDS):
+        with time_limit("the check", THINKING_SECONDS):
             card = check(task, positions, model=named, **choice)
             measured = _measured(task, card, options.quiet)
             layers = layer_claims(task, {claim.key: claim.title for claim in card.depth}) if card.depth else []

@@ -12,6 +12,7 @@ from lengthwise.cli.commands.tasks import first_line
 from lengthwise.cli.output import write_object, write_rows
 from lengthwise.errors import UsageError
 from lengthwise.integrity import RUN
+from lengthwise.limits import MOST_SIZE, whole_number
 from lengthwise.oracle.limit.examples import EXAMPLES, opened
 from lengthwise.oracle.limit.found import described
 from lengthwise.oracle.limit.transformer import LimitTransformer, Mode
@@ -92,7 +93,8 @@ def _sizes(text: str | None, task: Task) -> tuple[int, ...]:
         found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
         if not found:
             raise UsageError(f"--sizes takes whole numbers with commas, as 10,20,60 or 2-64, not {text!r}")
-        sizes.update(task.sizes(int(found[1]), int(found[2] or found[1])))
+        low, high = (whole_number(end, "a size", MOST_SIZE) for end in (found[1], found[2] or found[1]))
+        sizes.update(task.sizes(low, high))
     if text is not None and not sizes:
         raise UsageError(f"the task has none of the sizes {text}")
     return tuple(sorted(sizes))

@@ -29,6 +29,7 @@ from lengthwise.cli.output import narrate, warn, write_object, write_rows
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
 from lengthwise.integrity import RUN
+from lengthwise.limits import MOST_SIZE, whole_number
 from lengthwise.models.attention import unsettled
 from lengthwise.positions import positions
 from lengthwise.positions.encodings import NoPosition
@@ -253,13 +254,14 @@ def _sizes(text: str | None, task: Task, doubled: bool = False) -> tuple[int, ..
         raise UsageError(f"--sizes takes whole numbers with commas, as 10,20,60 or 2-64, not {text!r}")
     sizes: set[int] = set()
     for found in filter(None, ends):
-        low, high = int(found[1]), found[2]
+        low, high = whole_number(found[1], "a size", MOST_SIZE), found[2]
         if low < 1:
             raise UsageError(f"each of --sizes is at least 1, not {low}")
         if high is None:
             sizes.add(low)
             continue
-        inside = doublings(task, low, int(high)) if doubled else task.sizes(low, int(high))
+        most = whole_number(high, "a size", MOST_SIZE)
+        inside = doublings(task, low, most) if doubled else task.sizes(low, most)
         if not inside:
             raise UsageError(f"the task {name_of(task)} has no size from {low} to {high}")
         sizes.update(inside)

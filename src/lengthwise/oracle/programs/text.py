@@ -31,6 +31,7 @@ _TOKEN = re.compile(
 _BEGINNING = re.compile(r"\s*(\w+|next\[[^\n]*\])[ \t]*:=")  # of a definition
 KEYWORDS = {"and", "or", "not", "true", "false", "if", "then", "else", "count", "position", "next", "back"}
 _RELATIONS = get_args(Relation)
+_DIGITS = 300  # of a number in a program
 # How tightly a form holds its parts together; a part that holds less tightly than its place asks is put in parentheses.
 _CHOICE, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _ATOM = range(8)
 
@@ -268,7 +269,10 @@ class _ProgramParser:
             raise refusal(token, f"{token.text} is not a symbol in quotes; {rule}") from error
 
     def whole(self) -> int:
-        return int(self.expect_kind("number", "a whole number").text)
+        token = self.expect_kind("number", "a whole number")
+        if len(token.text) > _DIGITS:
+            raise refusal(token, f"a whole number has at most {_DIGITS} digits, and this one has {len(token.text):,}")
+        return int(token.text)
 
     def boolean(self, part: _Typed) -> Boolean:
         if not part.boolean:

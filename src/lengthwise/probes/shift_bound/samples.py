@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import MOST_SIZE, whole_number
 from lengthwise.models.forward import run
 from lengthwise.models.parts import Anatomy
 from lengthwise.probes.probe import Context
@@ -80,7 +81,7 @@ def _place(subject: Subject, context: Context, where: str) -> tuple[Task, Sequen
     if task is None:
         raise UsageError(f"{subject.name} has no task of its own; name one, or give two files of lines")
     if found := re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", where):
-        low, high = int(found[1]), int(found[2] or found[1])
+        low, high = (whole_number(end, "a size", MOST_SIZE) for end in (found[1], found[2] or found[1]))
         if sizes := task.sizes(low, high):
             return task, sizes
         raise UsageError(f"the task {name_of(task)} has no items of size {where}")

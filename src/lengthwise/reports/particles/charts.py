@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from lengthwise.figures.style import PAGE_INK, PALETTE, alt, config, template_of, thinned, vl_convert, wrapping_legend
+from lengthwise.figures.drawing import svg_of
+from lengthwise.figures.style import PAGE_INK, PALETTE, alt, config, template_of, thinned, wrapping_legend
 from lengthwise.reports.particles.simulation import FIXED_SCALE, THRESHOLD, Measures, Simulation
 
 WIDTH, _FONT = 400, 13
@@ -163,7 +164,7 @@ def _drawn(title: str, words: str, chart: Any, height: int) -> Chart:
     style["axisY"] = {"minExtent": 48, "maxExtent": 48}
     spec = {**template_of(chart.properties(width=WIDTH, height=height)), "config": style}
     # A style attribute is not allowed by the page's policy, and Vega uses one for the pointer alone.
-    svg = re.sub(r' style="[^"]*"', "", vl_convert.vegalite_to_svg(spec))
+    svg = re.sub(r' style="[^"]*"', "", svg_of(spec))
     found = _FRAME.search(svg)
     left, top = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
     cursor = f'<line class="cursor" x1="{left:g}" x2="{left:g}" y1="{top:g}" y2="{top + height:g}"/>'

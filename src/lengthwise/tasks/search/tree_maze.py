@@ -94,7 +94,7 @@ class TreeMaze(SearchTask):
                 around.append(int(before))
             elif text == CLOSE and around and before != OPEN:
                 around.pop()
-            elif text.isdecimal() and int(text) not in ways and bool(around) == bool(ways):
+            elif text.isdecimal() and parsed(text, self.top, "a room") not in ways and bool(around) == bool(ways):
                 ways[parsed(text, self.top, "a room")] = []
                 if around:
                     ways[around[-1]].append(int(text))
