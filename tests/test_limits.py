@@ -8,7 +8,7 @@ import pytest
 
 from lengthwise import limits
 from lengthwise.errors import OutOfReach, UsageError
-from lengthwise.limits import check_count, check_reach, lifted, shown_count, time_limit
+from lengthwise.limits import Pace, check_count, check_reach, lifted, shown_count, time_limit, whole_number
 from lengthwise.runs.plan import plan_for
 from lengthwise.studies.grid import plans
 from lengthwise.studies.reach import check_plans, plan_memory
@@ -21,6 +21,27 @@ def test_counts() -> None:
         with pytest.raises(UsageError, match="n is at most 10"):
             check_count(value, "n", 10)
     assert shown_count(10**400) == "a number of about 401 digits"
+
+
+def test_numbers_in_texts() -> None:
+    assert whole_number("12", "n", 20) == 12
+    for text in ("21", "x", "", "9" * 5_000, "1e3"):
+        with pytest.raises(UsageError, match=r"n is .*at most 20, not"):
+            whole_number(text, "n", 20)
+
+
+def test_a_pace_is_judged_once_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("lengthwise.limits.time.monotonic", lambda: now[0])
+    pace = Pace("it", most=600.0)
+    now[0] = limits.PACED_SECONDS  # nothing is done yet, but that may change
+    pace(0.0)
+    now[0] = 60.0
+    pace(0.11)
+    with lifted():
+        pace(0.09)
+    with pytest.raises(OutOfReach, match="it would take about 11 minutes, and the limit is 10 minutes"):
+        pace(0.09)
 
 
 def test_what_is_out_of_reach_can_be_lifted(monkeypatch: pytest.MonkeyPatch) -> None:

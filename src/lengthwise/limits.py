@@ -26,6 +26,8 @@ MOST_SEEDS = 1000
 MOST_SECONDS = 30 * 86_400.0  # of a run
 MOST_STUDY_SECONDS = 365 * 86_400.0  # of a study with all its workers
 MOST_MEMORY = 0.9  # of what the machine has
+SIMULATED_SECONDS = 600.0  # of one simulation
+PACED_SECONDS = 20.0  # after which the pace of a simulation says how long it will take
 USER_SECONDS = 60.0  # for one call of code of the user's
 THINKING_SECONDS = 120.0  # for what is decided before training
 _SHOWN = 40  # characters of a text that is quoted
@@ -95,7 +97,20 @@ def check_reach(what: str, memory: float = 0.0, seconds: float = 0.0, most: floa
             f"{what} would take about {_bytes(memory)} of memory, and the limit here is {_bytes(held)}; {_LIFT}"
         )
     if seconds > most:
-        raise OutOfReach(f"{what} would take about {_days(seconds)}, and the limit is {_days(most)}; {_LIFT}")
+        raise OutOfReach(f"{what} would take about {_duration(seconds)}, and the limit is {_duration(most)}; {_LIFT}")
+
+
+class Pace:
+    """Of work whose length nobody knows before it began: called with the share that is done, it refuses to continue
+    once the pace so far says that the whole would take too long."""
+
+    def __init__(self, what: str, most: float = SIMULATED_SECONDS) -> None:
+        self.what, self.most, self.began = what, most, time.monotonic()
+
+    def __call__(self, share: float) -> None:
+        passed = time.monotonic() - self.began
+        if passed > PACED_SECONDS:
+            check_reach(self.what, seconds=passed / max(share, 1e-12), most=self.most)
 
 
 _LIFT = "ask for less, or lift the limit by `with lengthwise.lifted():`"
@@ -140,8 +155,12 @@ def _bytes(count: float) -> str:
     return f"{count:,.0f} bytes"
 
 
-def _days(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     days = seconds / 86_400
+    if seconds < 2 * 3600:
+        return f"{seconds / 60:,.0f} minutes"
+    if days < 2:
+        return f"{seconds / 3600:,.0f} hours"
     if days < 730:
         return f"{days:,.0f} days"
     years = days / 365.25

@@ -45,6 +45,8 @@ def refused(answer) -> str:
         "advise parity --test-size 1000000000000",
         "inspect run --size 1000000000000",
         "particles --time 1e18",
+        "inspect run --items 100000",
+        "inspect run --probes layers:items=1000000000",
         "particles --frames 1000000000",
         "particles --n 1000000000000",
         "particles phases --starts 2147483648",
@@ -191,3 +193,21 @@ def test_sizes_of_thousands_of_digits(cli, sorting_run: Path, command: str) -> N
 def test_a_number_of_a_program_of_thousands_of_digits(cli, tmp_path: Path) -> None:
     (tmp_path / "mine.crasp").write_text(f'next["$"] := count("a") == {HUGE}\n')
     assert "mine.crasp, line 1, column" in refused(cli("check", "sort", "--program", "mine.crasp"))
+
+
+def test_a_text_without_end_for_prose(cli, tmp_path: Path) -> None:
+    with (tmp_path / "large.txt").open("wb") as file:
+        file.truncate(1 << 40)  # which takes no room on the disk
+    assert "large.txt has more than 32 MB" in refused(cli("tasks", "prose:path=large.txt"))
+
+
+def test_a_simulation_whose_pace_is_out_of_reach(cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lengthwise.limits.PACED_SECONDS", 0.0)
+    answer = cli("particles", "--time", "1e6", "--n", "4", "--frames", "2", "--quiet")
+    assert "the simulation to t = 1e+06 would take about" in refused(answer) and "--yes" in answer.err
+
+
+def test_a_look_that_no_memory_holds(cli, sorting_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lengthwise.limits.machine_memory", lambda: 10**6)
+    answer = cli("inspect", sorting_run, "--items", "10000")
+    assert "a look at 10,000 sequences of" in refused(answer) and "of memory" in answer.err

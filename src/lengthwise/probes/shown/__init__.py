@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import MOST_SIZE, check_count, check_reach
 from lengthwise.probes.probe import Context, Probe
 from lengthwise.records import Record
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from lengthwise.subjects.subject import Subject
 
 LARGE = 20_000_000  # parameters above which a probe does less, so that all of them together take minutes at most
+MOST_ITEMS = 10_000  # of which a model is shown all at once
 LONGEST = 64  # tokens of a text that are read, unless longer inputs are asked for
 
 
@@ -48,6 +50,9 @@ class Look:
     def trace(self) -> Trace:
         from lengthwise.probes.shown.inputs import traced  # torch
 
+        count, length = self.inputs.tokens.shape
+        kept = sum(3 * self.anatomy.width + length * block.attention.heads for block in self.anatomy.blocks)
+        check_reach(f"a look at {count:,} sequences of {length:,} tokens", memory=4.0 * count * length * kept)
         return traced(self.anatomy, self.inputs)
 
     def longer(self, items: int, longest: int) -> Inputs:
@@ -84,10 +89,12 @@ class WeightsProbe(Probe):
     size: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("items", "size"):
+        for name, most in (("items", MOST_ITEMS), ("size", MOST_SIZE)):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UsageError(f"{name} is at least 1, not {value}")
+            if value is not None:
+                check_count(value, f"the number of {name}" if name == "items" else "the size", most)
 
     def measure(self, subject: Subject, context: Context) -> Record:
         return self.answer(look_at(subject, context, self.items, self.size))
