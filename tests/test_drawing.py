@@ -24,7 +24,8 @@ UNDER_A_LIMIT = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 from lengthwise.cli import main
-sys.exit(main(["bound", "plan", "--params", "7B", "--tokens", "140B", "--loss", "2.2", "--figure", sys.argv[1], "--quiet"]))
+plan = ["bound", "plan", "--params", "7B", "--tokens", "140B", "--loss", "2.2"]
+sys.exit(main([*plan, "--figure", sys.argv[1], "--quiet"]))
 """
 
 

@@ -32,7 +32,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def slow(seconds: float, monkeypatch: pytest.MonkeyPatch, says: str = "") -> None:
-    def run(options: object) -> int:  # noqa: ARG001
+    def run(options: object) -> int:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             time.sleep(0.01)

@@ -44,8 +44,8 @@ class PageLayout:
     unless given), `notes` say how to read the figures, and `claims` is how many claims the section lists (all unless
     given); the table of claims has them all. `columns` is the number of panels in a row where there is room. `filters`
     are encodings that the reader can hide. `not_learned` and `advice` are sentences that the first section shows below
-    its figures: what the study cannot say, and what to do next. `lists` are pairs of a heading and its items. A `widget` is {"name": a
-    script of this package, "data": what it shows, "words": the same for readers without scripts}.
+    its figures: what the study cannot say, and what to do next. `lists` are pairs of a heading and its items. A
+    `widget` is {"name": a script of this package, "data": what it shows, "words": the same without scripts}.
     """
 
     link: str = ""

@@ -1,4 +1,4 @@
-"""The design sheet, design.css, as text for pages and as values for figures: one home of colours, type and distances."""
+"""The design sheet, design.css, as text for pages and as values for figures: one home of colours, type and spacing."""
 
 from __future__ import annotations
 

@@ -115,7 +115,8 @@ def _end(drawer: subprocess.Popen[bytes]) -> None:
     drawer.wait()
     for pipe in (drawer.stdin, drawer.stdout):
         with contextlib.suppress(OSError):
-            pipe and pipe.close()
+            if pipe:
+                pipe.close()
 
 
 def _how(code: int | None) -> str:

@@ -32,7 +32,8 @@ def plan_chart(
     y = alt.Y("low:Q", title="training tokens per parameter", **_powers_of_ten(bottom, top))
     layers = [_band(band, x, y, line) for band in _bands(edges, levels, bottom, top)]
     layers += [_constant_tokens(sizes, bottom, top), _compute_optimal(line, sizes), *_own(point, sizes)]
-    heading = alt.TitleParams(title, subtitle=list(subtitle), anchor="start", subtitleColor=design.value("soft"), fontSize=15)
+    soft = design.value("soft")
+    heading = alt.TitleParams(title, subtitle=list(subtitle), anchor="start", subtitleColor=soft, fontSize=15)
     drawn = alt.layer(*layers).properties(width=WIDE, height=HIGH, title=heading, background="white", padding=12)
     return drawn.configure_axis(grid=False, labelFontSize=12, titleFontSize=13, labelColor=INK, titleColor=INK)
 

@@ -62,13 +62,12 @@ def _which_encoding(held: Holding) -> list[str]:
         return [sentence("reach.advise_only")]
     if all(holds for found in held.judged.values() for holds in found.values()):
         return [sentence("reach.advise_any")]
-    counts = {
-        name: sum(found.get(name, False) for found in held.judged.values()) for name in held.study.encodings
-    }
+    counts = {name: sum(found.get(name, False) for found in held.judged.values()) for name in held.study.encodings}
     most = max(counts.values())
     best = [name for name, number in counts.items() if number == most]
     values = {"names": listed([code(name) for name in best], _NAMED, "or"), "number": most}
-    values |= {"verb": "it holds" if len(best) == 1 else "each holds", "rows": counted(len(held.judged), held.study.noun)}
+    values |= {"verb": "it holds" if len(best) == 1 else "each holds"}
+    values |= {"rows": counted(len(held.judged), held.study.noun)}
     others = [row for row in held.holding if not any(held.judged[row].get(name) for name in best)]
     said = [sentence("reach.advise_one", values)]
     if others:
