@@ -20,7 +20,7 @@ from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.executors.local import Local
-from lengthwise.files import write_text, writing
+from lengthwise.files import check_inside, write_text, writing
 from lengthwise.hardware import current
 from lengthwise.integrity import MODEL, RUN, check_files, damage, read_record
 from lengthwise.interrupts import Stop
@@ -89,8 +89,8 @@ def carry_out_study(
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         check_folder(folder, study)
-        (folder / RUNS).mkdir(exist_ok=True)
-    workers.scratch = folder / SCRATCH
+        check_inside(folder / RUNS, folder).mkdir(exist_ok=True)
+    workers.scratch = check_inside(folder / SCRATCH, folder)
     with locked(folder, f"the study {study.name}"), Store.open(folder, write=True) as store:
         with writing(folder):
             if not _says(folder / SPECIFICATION, study):
@@ -152,6 +152,7 @@ class _Sitting:
         for key, plan in self.plans.items():
             place, reason = self._place(key), ""
             try:
+                check_inside(place, self.folder)
                 record = read_record(place) if (place / RUN).exists() else {}
                 if record:
                     check_files(place, record, MODEL)

@@ -54,6 +54,8 @@ class Store:
                 f"there is no study in {folder} (no {INDEX}); `lengthwise study --list` names some to begin with"
                 + (f", and `lengthwise study rebuild {folder}` rebuilds the index" if (folder / RUNS).is_dir() else "")
             )
+        if write and path.is_symlink():
+            raise UsageError(f"{path} is a link, not an index; delete it, or give another folder")
         with _explained(path):
             store = cls(folder, _connected(path, write))
         try:
