@@ -118,28 +118,40 @@ def _child(one: Invocation, folder: Path, output: int) -> None:
 
 def _waited(child: int, output: int, served: bool = False) -> tuple[int, bool, bool]:
     """The status; whether it had to be stopped, and whether it had told of its progress before. What serves a page is
-    stopped once it has said where."""
+    stopped once it has said where. What would compute if it got a core is not late: others use the cores."""
     began, stopped, told = time.monotonic(), False, False
+    most = SECONDS
     while True:
         done, status, _ = os.wait4(child, os.WNOHANG)
         if done:
             return status, stopped, told
         elapsed = time.monotonic() - began
-        ready = served and elapsed > SERVED and os.fstat(output).st_size > 0
-        if not stopped and (ready or _processor_seconds(child) > SECONDS or elapsed > PATIENCE * SECONDS):
-            stopped, told, began = True, os.fstat(output).st_size > 0, time.monotonic()
-            os.kill(child, signal.SIGINT)
-        elif stopped and elapsed > PATIENCE * SECONDS / 2:
-            os.killpg(child, signal.SIGKILL)
-        time.sleep(0.005 if elapsed < 1 else 0.05)
+        if elapsed > 1:
+            seconds, computes = _session(child)
+            ready = served and elapsed > SERVED and os.fstat(output).st_size > 0
+            over = seconds > most or (elapsed > PATIENCE * SECONDS and not computes)
+            if not stopped and (ready or over):
+                stopped, told, began, most = True, os.fstat(output).st_size > 0, time.monotonic(), seconds + SECONDS
+                os.kill(child, signal.SIGINT)
+            elif stopped and over:
+                os.killpg(child, signal.SIGKILL)
+        time.sleep(0.005 if elapsed < 1 else 0.2)
 
 
-def _processor_seconds(process: int) -> float:
+def _session(leader: int) -> tuple[float, bool]:
+    """The seconds of processor time of a process and of those that it started, and whether one of them computes."""
+    found = [_stat(path) for path in Path("/proc").glob("[0-9]*")]
+    found = [fields for fields in found if fields and fields[3] == str(leader)]
+    ticks = sum(int(fields[11]) + int(fields[12]) for fields in found)
+    return ticks / os.sysconf("SC_CLK_TCK"), any(fields[0] == "R" for fields in found)
+
+
+def _stat(process: Path) -> list[str]:
+    """State, parent, group, session and so on of a process; nothing of one that has ended."""
     try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (process / "stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return []
 
 
 def _fault(code: int, text: str, stopped: bool, told: bool, served: bool = False) -> str:

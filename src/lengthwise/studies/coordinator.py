@@ -39,6 +39,7 @@ ERROR, SCRATCH = "error.txt", "executor"
 ATTEMPTS = 2
 _MANY = 200  # runs, with which no core waits long at the end whatever their order
 _LOOK = 0.5  # seconds between two looks at the workers
+_LATE = 10.0  # seconds in which a network file system shows here what a worker wrote elsewhere
 _NO_WORKERS = 120.0  # seconds after which a cluster without a single free place is given up
 
 
@@ -215,7 +216,7 @@ class _Sitting:
         began = self.active.pop(key)
         if outcome.kind == "done":
             try:
-                record = read_finished(self._place(key))
+                record = self._finished(key)
             except UsageError as error:
                 reason = f"the worker said it was done, but {error}"
             else:
@@ -229,6 +230,18 @@ class _Sitting:
             return
         self._fail(outcome, reason)
         self._tell(slots, replace(self.known[key], state="failed", attempts=self.attempts[key], reason=reason))
+
+    def _finished(self, key: str) -> RunRecord:
+        """The record of a run that its worker finished; its files may be seen here somewhat later than they were
+        written."""
+        deadline = time.monotonic() + _LATE
+        while True:
+            try:
+                return read_finished(self._place(key))
+            except UsageError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
 
     def _fail(self, outcome: Outcome, reason: str) -> None:
         key = outcome.key
