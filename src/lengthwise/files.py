@@ -49,7 +49,8 @@ def replace_file(path: Path) -> Iterator[Path]:
         yield part
         with part.open("rb") as file:
             os.fsync(file.fileno())
-            os.fchmod(file.fileno(), mode)
+            with contextlib.suppress(OSError):
+                os.fchmod(file.fileno(), mode)
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
@@ -61,7 +62,8 @@ def _made(folder: Path) -> tuple[Path, int]:
     number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         mode = stat.S_IMODE(os.fstat(number).st_mode)
-        os.fchmod(number, mode & 0o700)
+        with contextlib.suppress(OSError):  # a file system without permissions
+            os.fchmod(number, mode & 0o700)
     finally:
         os.close(number)
     return part, mode
