@@ -112,6 +112,33 @@ def test_files(cli, tmp_path: Path, reader: str) -> None:
         assert len(refused(answer)) < 600, kind
 
 
+@pytest.mark.parametrize("reader", ["inspect RUN --data FILE", "bound RUN --data FILE"])
+def test_files_that_a_run_is_shown(cli, tmp_path: Path, sorting_run: Path, reader: str) -> None:
+    for kind, place in hostile_files(tmp_path).items():
+        path = tmp_path / f"{kind}.jsonl"
+        path.symlink_to(place)
+        words = reader.replace("RUN", str(sorting_run)).replace("FILE", str(path)).split(" ")
+        assert len(refused(cli(*words))) < 600, kind
+
+
+@pytest.mark.parametrize("command", ["tasks", "check"])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(" * 5_000,
+        "(" * 5_000 + "a" + ")" * 5_000,
+        "a" * 20_000,
+        "a{1000000}",
+        "(a|" * 3_000,
+        "[" * 3_000,
+        "a" * 3_000 + "(",
+    ],
+    ids=lambda text: text[:6],
+)
+def test_regular_expressions_of_thousands_of_characters(cli, command: str, expression: str) -> None:
+    assert len(refused(cli(command, "--regex", expression))) < 600
+
+
 RIGHT = {"SYMBOLS": "('a', 'b')", "ANSWERS": "prompts", "SOLVED": "tuple(prompt)"}
 
 
