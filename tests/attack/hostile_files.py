@@ -51,6 +51,7 @@ _BUILD = (
     *("return Net(100, 100)", "return None", "return exit", "exit(9)", "return iter(int, 1)"),
     *("class A:\n        def answer(self, prompts): return prompts\n    return A()", "return lambda tokens: tokens"),
     *("class A:\n        def answer(self, prompts): return [[-1, None]]\n    return A()", "return torch.zeros(2)"),
+    *("class A:\n        def answer(self, prompts): return 1 / 0\n    return A()", "return [exit]"),
 )
 # What works, by the ending that says what it is.
 RIGHT = {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lengthwise.tasks import tasks
 from own_tasks import UNFINISHED
 
 HUGE = "9" * 5_000
@@ -238,3 +239,23 @@ def test_a_look_that_no_memory_holds(cli, sorting_run: Path, monkeypatch: pytest
     monkeypatch.setattr("lengthwise.limits.machine_memory", lambda: 10**6)
     answer = cli("inspect", sorting_run, "--items", "10000")
     assert "a look at 10,000 sequences of" in refused(answer) and "of memory" in answer.err
+
+
+NETWORK = """import torch
+class Net(torch.nn.Module):
+    def forward(self, tokens):
+        assert tokens.shape[1] < 9, "too long for me"
+        return torch.zeros(*tokens.shape, OUTPUTS)
+class Sorter:
+    def answer(self, prompts):
+        raise KeyError("what I forgot")
+"""
+
+
+@pytest.mark.parametrize("name, said", [("Net", "AssertionError"), ("Sorter", "KeyError")])
+def test_a_model_of_a_user_that_fails_later(cli, tmp_path: Path, name: str, said: str) -> None:
+    outputs = str(tasks.make("copy_unique").outputs)
+    (tmp_path / "own.py").write_text(NETWORK.replace("OUTPUTS", outputs))
+    words = ["measure", f"own.py::{name}", "--task", "copy_unique", "--sizes", "2,40", "--items", "2", "--quiet"]
+    answer = refused(cli(*words))
+    assert f"own.py::{name} failed" in answer and said in answer and "(line " in answer
