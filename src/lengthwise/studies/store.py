@@ -241,7 +241,8 @@ def _plain(value: Any) -> Any:
 def _record(row: tuple[Any, ...], stored: Mapping[str, Mapping[str, str]]) -> RunRecord:
     values = dict(zip((*_COLUMNS, "detail"), row, strict=True))
     numbers = {name: values.pop(name) for name in _SUMMARY}
-    detail, decoded = values.pop("detail"), {name: mapping(values.pop(name)) for name in _JSON}
+    detail = values.pop("detail")
+    decoded: dict[str, Any] = {name: mapping(values.pop(name)) for name in _JSON}
     check_run_values(values, numbers)
     summary = None
     if values["state"] == "done":
