@@ -46,7 +46,7 @@ OUT_OF_MEMORY = "this takes more memory than the machine gives"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an invocation ended; `fault` is empty where that is as it should be."""
+    """How an invocation ended; `fault` is empty where that is as it should be. The seconds are of processor time."""
 
     fault: str
     code: int
@@ -77,13 +77,11 @@ def run(one: Invocation) -> Outcome:
     folder = Path(tempfile.mkdtemp(prefix="attack-"))
     try:
         with tempfile.TemporaryFile() as output:
-            began = time.monotonic()
             child = os.fork()
             if child == 0:
                 _child(one, folder, output.fileno())
             served = one.arguments[:1] == ["view"]
-            status, stopped, told = _waited(child, output.fileno(), served)
-            seconds = time.monotonic() - began
+            status, seconds, stopped, told = _waited(child, output.fileno(), served)
             output.seek(0)
             text = output.read(1 << 20).decode("utf-8", errors="replace")
         code = os.waitstatus_to_exitcode(status)
@@ -116,15 +114,16 @@ def _child(one: Invocation, folder: Path, output: int) -> None:
         os._exit(code & 255 if isinstance(code, int) else 98)
 
 
-def _waited(child: int, output: int, served: bool = False) -> tuple[int, bool, bool]:
-    """The status; whether it had to be stopped, and whether it had told of its progress before. What serves a page is
-    stopped once it has said where. What would compute if it got a core is not late: others use the cores."""
+def _waited(child: int, output: int, served: bool = False) -> tuple[int, float, bool, bool]:
+    """The status and the seconds of processor time; whether it had to be stopped, and whether it had told of its
+    progress before. What serves a page is stopped once it has said where. What would compute if it got a core is not
+    late: others use the cores."""
     began, stopped, told = time.monotonic(), False, False
     most = SECONDS
     while True:
-        done, status, _ = os.wait4(child, os.WNOHANG)
+        done, status, used = os.wait4(child, os.WNOHANG)
         if done:
-            return status, stopped, told
+            return status, used.ru_utime + used.ru_stime, stopped, told
         elapsed = time.monotonic() - began
         if elapsed > 1:
             seconds, computes = _session(child)
@@ -197,19 +196,26 @@ def models_made(where: str | None = None) -> Iterator[None]:
 
 def campaign(seed: int, numbers: Sequence[int], told: bool = True) -> list[tuple[Invocation, Outcome]]:
     """Carry out invocations; the failures among them."""
-    failures = []
+    failures, seconds = [], list[tuple[float, int]]()
     for done, number in enumerate(numbers):
         if told and done and done % 50 == 0:
             print(f"{done} of {len(numbers)} done, {len(failures)} failures", flush=True)
         one = invocation(seed, number)
         outcome = run(one)
+        seconds.append((outcome.seconds, number))
         if outcome.fault:
             failures.append((one, outcome))
             if told:
                 last = (outcome.text.strip().splitlines() or [""])[-1]
-                words = " ".join(word if len(word) < 60 else f"{word[:50]}…[{len(word)}]" for word in one.arguments)
-                print(f"{number} {outcome.fault} ({outcome.code}): {words!r} → {last[:200]!r}", flush=True)
+                print(f"{number} {outcome.fault} ({outcome.code}): {_shown(one)} → {last[:200]!r}", flush=True)
+    for most, number in sorted(seconds, reverse=True)[: 3 * told]:
+        print(f"among the slowest: {most:.1f} s, {number}: {_shown(invocation(seed, number))}", flush=True)
     return failures
+
+
+def _shown(one: Invocation) -> str:
+    words = (word if len(word) < 60 else f"{word[:50]}…[{len(word)}]" for word in one.arguments)
+    return repr(" ".join(words))
 
 
 def main() -> int:

@@ -112,7 +112,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_short_campaign() -> None:
     """500 invocations of a fixed seed, in a process of its own."""
     tests = Path(__file__).parents[1]
-    command = [sys.executable, "-m", "attack.campaign", "--seed", "0", "--count", "500", "--workers", "1"]
+    command = [sys.executable, "-m", "attack.campaign", "--seed", "0", "--count", "500", "--workers", "2"]
     done = subprocess.run(
         command, cwd=tests, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True
     )
