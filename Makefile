@@ -12,7 +12,7 @@ export OMP_NUM_THREADS ?= 1
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/.venv/pycache
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: study check test test-all test-keys attack bench paper docs clean
+.PHONY: study check test test-all test-keys attack kills bench paper docs clean
 
 study: .venv/installed
 	$(BIN)/lengthwise study quick
@@ -38,6 +38,10 @@ test-all: check
 # Hostile arguments, files and checkpoints; the seed is printed. `make attack SEED=7 COUNT=500` repeats or shortens one.
 attack: .venv/installed-dev
 	cd tests && ../$(BIN)/python -m attack.campaign --count $(or $(COUNT),10000) $(if $(SEED),--seed $(SEED))
+
+# 100 random kills of a study and of the measurement of a language model, and machines with faults.
+kills: .venv/installed-dev
+	$(BIN)/python -m pytest tests/studies/test_survival.py tests/studies/test_under_fire.py tests/probes/test_flaky_server.py
 
 bench: .venv/installed-bench
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/run.py
