@@ -73,9 +73,10 @@ def test_figures_have_the_colours_and_the_font_of_the_sheet() -> None:
     assert config(PAPER_INK)["font"] == sheet["font"] and config(PAPER_INK)["text"]["color"] == sheet["paper-ink"]
 
 
-def test_the_documentation_has_the_colours_of_the_sheet() -> None:
+def test_the_documentation_has_the_colours_type_and_distances_of_the_sheet() -> None:
     options = runpy.run_path(str(ROOT / "docs" / "conf.py"))["html_theme_options"]
     for scheme in ("light", "dark"):
         given, sheet = options[f"{scheme}_css_variables"], design.values(scheme)
         assert given["color-brand-primary"] == sheet["link"] and given["font-stack"] == sheet["font"]
         assert given["color-background-primary"] == sheet["paper"] and given["color-foreground-primary"] == sheet["ink"]
+        assert given["font-size--small"] == sheet["type-small"] and given["toc-spacing-vertical"] == sheet["space-5"]
