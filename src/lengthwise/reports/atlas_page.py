@@ -27,8 +27,8 @@ explain(
         "atlas.map": "The atlas: how far models hold",
         "atlas.answer": "{runs:,} trained models: {tasks} tasks, {designs} encodings and models. {learned:.0%} learned "
         "their training range, and {held:.0%} hold at {at:g} times the training size.",
-        "atlas.missed": "No seed learned {missed:,} of {cells:,} cells (a task with an encoding or model), most of them "
-        "with {most_missed} ({own} of {of} tasks). They say nothing about longer inputs.",
+        "atlas.missed": "No seed learned {missed:,} of {cells:,} cells (a task with an encoding or model); "
+        "{most_missed} has the most of them ({own} of {of} tasks). They say nothing about longer inputs.",
         "atlas.missed_none": "Nothing: some seed learned every cell (a task with an encoding or model).",
         "atlas.advise": "{best} holds at {at:g} times the training size for {held} of {of} tasks, more than any other "
         "encoding of a Transformer here{model}.",
