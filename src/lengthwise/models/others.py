@@ -43,7 +43,7 @@ class GatedRecurrentUnit(LongShortTermMemory):
 class StateSpace(BuiltModel):
     """A diagonal state space whose transitions depend on the token, as in Mamba-2.
 
-    A head keeps a matrix S and reads it: S ← a S + Δ k vᵀ, with the output qᵀ S and one transition a per head and token
+    Each head keeps a matrix S and reads it: S ← a S + Δ k vᵀ, with the output qᵀ S and one transition a per head and token
     (dao2024). `negative` maps a from (0, 1) to 2a - 1 in (-1, 1) (grazzi2025).
     """
 

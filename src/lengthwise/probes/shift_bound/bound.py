@@ -43,8 +43,8 @@ explain(
         ),
         "shift_bound.says_broken": "BOUND VIOLATED: on {sample} the error is {measured}, above {total:.3g}.",
         "shift_bound.states_risk": (
-            "An error is a wrong token at one place per item, drawn from those that are asked for: its mean is the "
-            "share of wrong tokens of an item."
+            "An error is a wrong token at one place per item, drawn from the places that are scored: its mean is the "
+            "share of wrong tokens per item."
         ),
         "shift_bound.items_risk": "An error is an item with any wrong token.",
         "shift_bound.given": "the target sample",

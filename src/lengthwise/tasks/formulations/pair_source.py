@@ -148,7 +148,7 @@ class PairSource(StepSource):
 
 
 def pair_of(text: str) -> tuple[State, State, dict[str, Any]]:
-    """The state, the next state and all else that a line of a file of pairs holds."""
+    """The state, the next state and the other fields of one line in a file of pairs."""
     item = object_of(text, PAIR)
     for key in ("state", "next"):
         if key not in item:
