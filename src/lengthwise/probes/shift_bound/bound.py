@@ -50,7 +50,9 @@ explain(
         "shift_bound.given": "the target sample",
         "shift_bound.fresh": "fresh items",
         "shift_bound.figure": "Terms of the bound on the error under the shift",
-        "shift_bound.words": "Each bar stands on those before it; from the dashed line on the bound says nothing.",
+        "shift_bound.words": (
+            "Bars are stacked from left to right; a bound at or beyond the dashed line says nothing."
+        ),
     }
 )
 

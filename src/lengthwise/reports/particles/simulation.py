@@ -72,7 +72,7 @@ explain(
         "simulation.fixed_clusters": "cluster number N_20 at t = {time:g}",
         "simulation.groups": "groups joined by inner products above {threshold} at t = {time:g}",
         "simulation.energy_rises": "the energy never falls",
-        "simulation.error": "error of a point, estimated",
+        "simulation.error": "estimated error of a point",
     }
 )
 
