@@ -21,30 +21,37 @@ from lengthwise.records import Claim
 
 explain(
     {
-        "answer.claimed": "Claimed: the abstract of arXiv:2605.19944 says, in our words, that Transformers which "
-        "search by backtracking lose accuracy monotonically with the Wasserstein distance of the test from training, "
-        "in 54 configurations. It also says that rotary positions bound what a shift costs where absolute ones do "
-        "not, and that width cannot replace depth; its tasks, grid and metric are not public, so those used here are "
-        "our own.",
-        "answer.rises_unknown": "Whether risk rises with the distance from training is unknown, as no configuration "
-        "learned its range or too few levels were measured.",
+        "answer.claimed": (
+            "Claimed: the abstract of arXiv:2605.19944 says, in our words, that Transformers which search by "
+            "backtracking lose accuracy monotonically with the Wasserstein distance between test and "
+            "training, in 54 configurations. It also says that rotary positions bound what a shift costs "
+            "where absolute ones do not, and that width cannot replace depth; its tasks, grid and metric are "
+            "not public, so those used here are our own."
+        ),
+        "answer.rises_unknown": (
+            "Whether risk rises with the distance from training is unknown, because no configuration learned "
+            "its range or too few levels were measured."
+        ),
         "answer.rises_all": "The claim holds for half or more of the configurations that learned{every}",
         "answer.rises_none": "The claim does not hold for half or more of the configurations that learned{any}",
         "answer.rises_some": "The claim depends on the metric, and holds for half or more of the configurations that "
         "learned only in {metrics}",
         "answer.rises": "{verdict}: with all levels in one order, risk rises with W1 in {counts} of {judged}, where "
         "shuffled distances give at most {chance:g} in 95 % of cases.",
-        "answer.falls_unknown": "Whether more layers lower the risk that width leaves at the farthest depth is "
-        "unknown, as only {blocks} of {every} pairs of problem and encoding learned with every number of layers and "
-        "{widths} widths.",
+        "answer.falls_unknown": (
+            "Whether more layers lower the risk that width leaves at the farthest depth is unknown, because "
+            "only {blocks} of {every} pairs of problem and encoding learned with every number of layers and "
+            "{widths} widths."
+        ),
         "answer.falls": "At the farthest depth the risk that width leaves {verb} with the number of layers: "
         "shallowest minus deepest is {difference:+.3f} ({spread}), judged on {blocks} of {every} pairs of problem and "
         "encoding, which learned with every number of layers and width.",
         "answer.verb_holds": "falls",
         "answer.verb_refuted": "rises",
         "answer.verb_unknown": "is not shown to fall",
-        "answer.no_pairs": "Encodings cannot be compared beyond training, as no two models of a pair learned their "
-        "range.",
+        "answer.no_pairs": (
+            "Encodings cannot be compared beyond training, because in no pair did both models learn their range."
+        ),
         "answer.differs": "Beyond training the risk of {first} increases by {difference:.3f} {more} than that of "
         "{second}, over the {pairs} of {measured} pairs of models in which both learned "
         "({spread}){undecided}{by_axis}{in_range}.",
@@ -56,7 +63,7 @@ explain(
         "answer.rests_on": "How sure: this rests on {models} small models, {each} per configuration{spread}; "
         "{learned} of {configurations} configurations learned their training range (a risk of {bar:g} or less "
         "there){left}.",
-        "answer.no_spread": ", so nothing is known of the spread between seeds",
+        "answer.no_spread": ", so the spread between seeds is unknown",
         "answer.only_learned": ", and the cost of a shift is judged only where the range was learned",
         "answer.no_axes": "Axes cannot be judged one by one; {bounded}.",
         "answer.axes": "Axis by axis risk rises with W1 (metric {metric}) in {counts} configurations that learned; "
