@@ -8,6 +8,7 @@ import textwrap
 from lengthwise.cli import COMMANDS, SUMMARY, parser_of
 from lengthwise.version import __version__
 
+DATE = "2026-11-18"  # when the page was last gone over
 EXIT_CODES = {
     0: "done",
     1: "internal error, or diverged training",
@@ -17,7 +18,9 @@ EXIT_CODES = {
     130: "stopped by Ctrl-C; run the same command again to resume an interrupted run",
 }
 _STREAMS = """Results go to stdout, messages and progress to stderr. With --json a command prints one object, which has
-`schema` (the version of its layout) and `command`; with --quiet only errors are written to stderr."""
+`schema` (the version of its layout) and `command`; with --quiet only errors are written to stderr.
+
+`lengthwise COMMAND --help` describes one command."""
 _FILES = {
     "runs/": "the runs and studies of the current folder",
     "bounds/": "the results of lengthwise bound",
@@ -28,11 +31,10 @@ _FILES = {
 def manual() -> str:
     """The page, for man(1): lengthwise(1)."""
     lines = [
-        rf'.TH LENGTHWISE 1 "" "lengthwise {__version__}" "User Commands"',
+        rf'.TH LENGTHWISE 1 "{DATE}" "lengthwise {__version__}" "User Commands"',
         *(".SH NAME", *_filled(f"lengthwise - {SUMMARY}")),
         *(".SH SYNOPSIS", r".B lengthwise", r"\fICOMMAND\fR [\fIoptions\fR]"),
         *(".SH DESCRIPTION", *_paragraphs(_STREAMS)),
-        *_paragraphs("`lengthwise COMMAND --help` describes one command."),
         ".SH COMMANDS",
     ]
     for name in COMMANDS:
@@ -66,7 +68,8 @@ def _written(action: argparse.Action) -> str:
 
 
 def _paragraphs(text: str) -> list[str]:
-    return [line for part in text.strip().split("\n\n") for line in (".PP", *_filled(part))]
+    """Text below a heading: a macro separates each paragraph from the one before."""
+    return [line for part in text.strip().split("\n\n") for line in (".PP", *_filled(part))][1:]
 
 
 def _entry(term: str, text: str) -> list[str]:
