@@ -52,6 +52,7 @@ paper: .venv/installed-dev
 # The pages that are written by programs, then the site in docs/_build/html; a warning is an error.
 docs: .venv/installed-docs
 	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_examples.py
 	$(BIN)/python docs/make_schemas.py
 	$(BIN)/python docs/make_search54.py
 	$(BIN)/python docs/make_claims.py
