@@ -18,7 +18,8 @@ from typing import Any
 import lengthwise as lw
 from lengthwise.cli import main as lengthwise
 from lengthwise.evidence.atlas import AtlasRun
-from lengthwise.figures.style import PALETTE, PAPER_INK, alt, config, vl_convert
+from lengthwise.figures.drawing import svg_of
+from lengthwise.figures.style import PALETTE, PAPER_INK, alt, config
 from lengthwise.probes.curve.standard import wilson
 from lengthwise.reports.particles.view import COLOURS
 
@@ -129,7 +130,7 @@ def _on_paper(chart: Any, room: dict[str, int]) -> dict[str, Any]:
 
 
 def svg(chart: Callable[[], dict[str, Any]]) -> str:
-    return vl_convert.vegalite_to_svg(chart())
+    return svg_of(chart())
 
 
 def film(path: Path, browser: Any) -> None:

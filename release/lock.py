@@ -2,8 +2,8 @@
 file that the index has for them: `python release/lock.py [WHEEL ...]`, with `pip install -e '.[release]'`.
 
 `pip install --no-deps --require-hashes -r release/locked.txt` then installs exactly these files, and refuses others.
-Packages for accelerators are left out, so on Linux this means a build of torch without CUDA; its hash is added by
-naming the wheel. Wheels that were named before keep their hashes as long as their version stays.
+Packages for accelerators are left out. A wheel that is named, such as a build of torch without CUDA, replaces the files
+of the index on Linux; it is kept for the next time as long as its version stays.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ HEAD = """\
 
 
 def pins(text: str) -> dict[str, tuple[str, list[str]]]:
-    """The version and the hashes of each package in a requirements file."""
-    found = {}
+    """The version and the hashes of each package in a requirements file; a build such as 2.13.0+cpu is one of 2.13.0."""
+    found: dict[str, tuple[str, list[str]]] = {}
     for line in re.sub(r"[ \t]*\\\n\s*", " ", text).splitlines():
-        if match := re.match(r"([\w.-]+)==([\w.+]+)", line):
-            found[plain(match[1])] = (match[2], re.findall(r"--hash=sha256:([0-9a-f]{64})", line))
+        if match := re.match(r"([\w.-]+)==([\w.]+)", line):
+            _, before = found.get(plain(match[1]), ("", []))
+            found[plain(match[1])] = (match[2], [*before, *re.findall(r"--hash=sha256:([0-9a-f]{64})", line)])
     return found
 
 
@@ -45,10 +46,16 @@ def named(text: str) -> dict[str, str]:
 def written(locked: dict[str, tuple[str, list[str]]], wheels: dict[str, str]) -> str:
     lines = [HEAD, *(f"# {wheel} sha256:{digest}\n" for wheel, digest in sorted(wheels.items()))]
     for name, (version, hashes) in sorted(locked.items()):
-        own = [digest for wheel, digest in wheels.items() if is_of(wheel, name, version)]
-        every = (f" \\\n    --hash=sha256:{digest}" for digest in sorted({*hashes, *own}))
-        lines.append(f"{name}=={version}{''.join(every)}\n")
+        own = {wheel: digest for wheel, digest in wheels.items() if is_of(wheel, name, version)}
+        for wheel, digest in sorted(own.items()):
+            lines.append(_line(f"{name}=={wheel.split('-')[1]} ; sys_platform == 'linux'", [digest]))
+        elsewhere = " ; sys_platform != 'linux'" if own else ""
+        lines.append(_line(f"{name}=={version}{elsewhere}", sorted({*hashes} - {*own.values()})))
     return "".join(lines)
+
+
+def _line(pin: str, hashes: list[str]) -> str:
+    return pin + "".join(f" \\\n    --hash=sha256:{digest}" for digest in hashes) + "\n"
 
 
 def is_of(wheel: str, name: str, version: str) -> bool:

@@ -112,7 +112,8 @@ def test_named_wheels_have_their_hash_in_the_list() -> None:
 def test_a_lock_reads_back() -> None:
     a, b, c = (letter * 64 for letter in "abc")
     text = written({"torch": ("2.1.0", [b]), "numpy": ("1.0", [a])}, {"torch-2.1.0+cpu-cp311-any.whl": c})
-    assert pins(text) == {"numpy": ("1.0", [a]), "torch": ("2.1.0", [b, c])}
+    assert pins(text) == {"numpy": ("1.0", [a]), "torch": ("2.1.0", [c, b])}
+    assert "torch==2.1.0+cpu ; sys_platform == 'linux'" in text and "torch==2.1.0 ; sys_platform != 'linux'" in text
     assert named(text) == {"torch-2.1.0+cpu-cp311-any.whl": c}
     assert not is_of("torch-2.1.1-cp311-any.whl", "torch", "2.1.0")
 
