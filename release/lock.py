@@ -24,7 +24,7 @@ HEAD = """\
 
 
 def pins(text: str) -> dict[str, tuple[str, list[str]]]:
-    """The version and the hashes of each package in a requirements file; a build such as 2.13.0+cpu is one of 2.13.0."""
+    """The version and the hashes of each package in a requirements file; the build 2.13.0+cpu is one of 2.13.0."""
     found: dict[str, tuple[str, list[str]]] = {}
     for line in re.sub(r"[ \t]*\\\n\s*", " ", text).splitlines():
         if match := re.match(r"([\w.-]+)==([\w.]+)", line):

@@ -95,7 +95,8 @@ def test_commands() -> None:
         check(bool(out) if expected == 0 else len(err.strip().splitlines()) <= 3 and not out, f"lengthwise {command}")
     for page in ("looked.html", "report.html", "tokens.html"):
         check(Path(page).stat().st_size > 10_000, f"{page} is too small")
-    check(json.loads(Path("run/run.json").read_text(encoding="utf-8"))["task"] is not None, "run.json")
+    check("lengthwise" in Path("report.html").read_text(encoding="utf-8"), "the report does not name the package")
+    check(bool(json.loads(Path("run/run.json").read_text(encoding="utf-8"))), "run.json is empty")
 
 
 if __name__ == "__main__":
