@@ -142,17 +142,17 @@ def test_points_of_other_lengths_are_normalised_with_a_warning(cli, tmp_path, en
 
 
 WRONG = {
-    "d 1": (["--d", "1"], "--d is at least 2"),
-    "n 0": (["--n", "0"], "--n is at least 1"),
+    "d 1": (["--d", "1"], "--d must be at least 2"),
+    "n 0": (["--n", "0"], "--n must be at least 1"),
     "beta": (["--beta", "-1"], "--value negative"),
-    "beta nan": (["--beta", "nan"], "--beta is a number of at least 0"),
-    "time": (["--time", "0"], "--time is a number above 0"),
-    "time infinite": (["--time", "inf"], "--time is a number above 0"),
-    "frames": (["--frames", "1"], "--frames is at least 2"),
+    "beta nan": (["--beta", "nan"], "--beta must be a number of at least 0"),
+    "time": (["--time", "0"], "--time must be a number above 0"),
+    "time infinite": (["--time", "inf"], "--time must be a number above 0"),
+    "frames": (["--frames", "1"], "--frames must be at least 2"),
     "too much": (["--n", "100000", "--d", "1000"], "take fewer --frames"),
-    "tolerance": (["--tolerance", "0"], "--tolerance lies above 0"),
+    "tolerance": (["--tolerance", "0"], "--tolerance must be above 0"),
     "dynamics": (["--dynamics", "softmax"], "sa, usa or kuramoto"),
-    "start": (["--start", "unifrm"], "--start is uniform"),
+    "start": (["--start", "unifrm"], "--start must be uniform"),
     "orthogonal": (["--start", "orthogonal"], "give --d 64 or more"),
     "caps": (["--caps", "3"], "--caps goes with --start caps"),
     "many caps": (["--start", "caps", "--caps", "9"], "caps"),
@@ -290,13 +290,13 @@ def test_the_phase_diagram_as_an_object(cli):
 @pytest.mark.parametrize(
     "call, sentence",
     [
-        (["--d", "1,2"], "--d is at least 2"),
+        (["--d", "1,2"], "--d must be at least 2"),
         (["--d", "two"], "as 2,8,32"),
         (["--show", "all"], "--show is pairs, one or clusters"),
         (["--figure", "no/a.svg"], "a folder that exists"),
         (["--out", "a.npz"], "ends in .csv"),
-        (["--delta", "1"], "--delta lies between 0 and 1"),
-        (["--time", "-1"], "--time is a number above 0"),
+        (["--delta", "1"], "--delta must lie between 0 and 1"),
+        (["--time", "-1"], "--time must be a number above 0"),
     ],
 )
 def test_bad_input_of_the_phase_diagram(cli, tmp_path, call, sentence):
@@ -380,18 +380,18 @@ WRONG_HERE = {
     "coupling": (["--coupling", "2"], "--coupling goes with --dynamics kuramoto"),
     "beta of kuramoto": (["--dynamics", "kuramoto", "--beta", "2"], "--beta goes with --dynamics sa or usa"),
     "heads of kuramoto": (["--dynamics", "kuramoto", "--heads", "2"], "--heads goes with"),
-    "sphere": (["--dynamics", "kuramoto", "--d", "3"], "--d is 2"),
-    "frequencies": (["--dynamics", "kuramoto", "--frequencies", "cauchy"], "--frequencies is lorentzian"),
+    "sphere": (["--dynamics", "kuramoto", "--d", "3"], "--d must be 2"),
+    "frequencies": (["--dynamics", "kuramoto", "--frequencies", "cauchy"], "--frequencies must be lorentzian"),
     "file": (["--dynamics", "kuramoto", "--frequencies", "three.csv"], "one frequency for each of 64"),
     "width": (["--dynamics", "kuramoto", "--frequencies", "equal", "--width", "1"], "--width goes with"),
-    "width 0": (["--dynamics", "kuramoto", "--width", "0"], "--width is a number above 0"),
-    "infinite": (["--dynamics", "kuramoto", "--coupling", "inf"], "--coupling is a finite number"),
-    "noise": (["--noise", "-1"], "--noise is a number of at least 0"),
+    "width 0": (["--dynamics", "kuramoto", "--width", "0"], "--width must be a number above 0"),
+    "infinite": (["--dynamics", "kuramoto", "--coupling", "inf"], "--coupling must be a finite number"),
+    "noise": (["--noise", "-1"], "--noise must be a number of at least 0"),
     "step": (["--step", "0.1"], "--step goes with --noise"),
     "heads": (["--heads", "3", "--beta", "1,2"], "one for each of --heads heads"),
     "one head": (["--heads", "1", "--beta", "1,2"], "one for each of --heads heads"),
     "lists": (["--beta", "1,2", "--value", "identity,random,random"], "one for each of --heads heads"),
-    "words": (["--beta", "cold"], "--beta is a number"),
+    "words": (["--beta", "cold"], "--beta must be a number"),
 }
 
 

@@ -65,7 +65,7 @@ def forecast(
     0.02
     """
     if not 0 < level < 1:
-        raise UsageError(f"the level of an interval lies between 0 and 1, not at {level}")
+        raise UsageError(f"the level of an interval must lie between 0 and 1, not {level}")
     task = tasks.make(task) if isinstance(task, str) else task
     position = positions.make(position) if isinstance(position, str) else position
     atlas = the_atlas(atlas)

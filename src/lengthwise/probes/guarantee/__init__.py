@@ -56,11 +56,11 @@ class GuaranteeProbe(Probe):
         if self.aim not in ("tokens", "documents"):
             raise UsageError(f"the quantiser is chosen for the bounds of tokens or of documents, not of {self.aim!r}")
         if not 0 < self.delta < 1:
-            raise UsageError(f"delta is a probability between 0 and 1, such as 0.05, not {self.delta}")
+            raise UsageError(f"delta must be a probability between 0 and 1, such as 0.05, not {self.delta}")
         for name in ("tokens", "documents", "sample", "limit", "window", "held_out"):
             value, least = getattr(self, name), 2 if name == "held_out" else 1
             if value is not None and value < least:
-                raise UsageError(f"{name.replace('_', '-')} is at least {least}, not {value}")
+                raise UsageError(f"{name.replace('_', '-')} must be at least {least}, not {value}")
         if self.sample is not None and self.limit is not None:
             raise UsageError("a limit would cut the sample short; give one of them")
 
