@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from lengthwise.cli.options import (
+    OneOf,
     Parser,
     a_size,
     add_computing,
@@ -14,7 +15,6 @@ from lengthwise.cli.options import (
     add_trust,
     add_yes,
     number,
-    one_of,
     whole,
     whole_from,
 )
@@ -71,11 +71,12 @@ def train(parser: Parser) -> None:
 def train_length(parser: Parser) -> None:
     """Say how long training must be for the error of a real-valued task beyond it to stay below a bound.
 
-    Models are trained at growing lengths, all seeds of each, until the plateau of the error (that of the last doubling
-    of test sizes, up to 8 times the training length) is below --error, or the lengths or the minutes end. Each task
-    gets three training lengths at least. Then exponents are fitted, with intervals, and set next to what theory says.
+    Models are trained at increasing lengths, with all seeds at each, until the plateau of the error (its mean over the
+    last doubling of test sizes, up to 8 times the training length) is below --error, or until the lengths or the
+    minutes run out. Each task gets at least three training lengths. Then exponents are fitted, with intervals, and
+    compared with theory.
 
-    The runs are saved in a folder, as those of a study are. Run the same command again to resume; `lengthwise study
+    The runs are saved in a folder, like those of a study. Run the same command again to resume; `lengthwise study
     show` and `lengthwise report` read the folder as well.
 
     Example: lengthwise train-length simple_task --error 0.01 --vary omega=1,2,4,8
@@ -84,7 +85,7 @@ def train_length(parser: Parser) -> None:
     parser.add("--error X", "the error that the plateau must be below (default: 0.01)", number, default=0.01)
     parser.add("--vary SETTING=LIST", "values of one setting of the task, such as period=2,3,5 (default: the family's)")
     words = "average, worst, or dirichlet for the average over Dirichlet prompts (default: average)"
-    parser.add("--measure HOW", words, one_of("average", "worst", "dirichlet"), default="average")
+    parser.add("--measure HOW", words, OneOf("average", "worst", "dirichlet"), default="average")
     parser.add(
         "--sizes LIST", "training lengths to try, in increasing order (default: 8,16,32,64)", default="8,16,32,64"
     )

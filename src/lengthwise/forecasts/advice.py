@@ -70,7 +70,7 @@ explain(
         "advise.least": "theory: {kind}, {title} {value}",
         "advise.only_one": "the task's preset; no other was measured",
         "advise.learned": "measured: {learned} of {runs} runs of similar tasks learned the training range",
-        "advise.cells": "measured: {held} of {tasks} {alike} hold, {runs} runs, 95 % [{low:.0%}, {high:.0%}]",
+        "advise.cells": "measured: {held} of {tasks} {alike} hold (runs: {runs}; 95 % interval {low:.0%}–{high:.0%})",
         "advise.seeds_cells": "one of them holds with probability {sure:.0%}, if the task can: {held} of {runs} runs "
         "hold in the {tasks} similar tasks where any does",
         "advise.measure_both": "measure {design} as well: {held} of {tasks} similar tasks hold with it, which is not "

@@ -39,7 +39,7 @@ _RUNS = columns(
 )
 _HORIZONS = columns(
     "multiple:number x training size | size:whole | holds:share P(holds) | exact:share mean exact match | "
-    "low:share from | high:share to | collapsed:share P(<= 5 %) | right:share P(>= 95 %)"
+    "low:share from | high:share to | collapsed:share P(≤5%) | right:share P(≥95%)"
 )
 _TASKS = columns(
     "task:text | oracle_class:text class | design:text encoding or model | distance:number | learned:text | "

@@ -47,7 +47,7 @@ class Architecture(Model):
     position: Position = setting(
         NoPosition(), "position encoding, such as learned+offset (`lengthwise positions`)", registry=positions
     )
-    gain: float = setting(1.0, "size of the first weights, as a multiple of the usual one", later=True)
+    gain: float = setting(1.0, "scale of the initial weights, as a multiple of the usual one", later=True)
 
     def __post_init__(self) -> None:
         for name in ("depth", "width", "heads", "mlp_ratio"):

@@ -151,7 +151,7 @@ def test_progress_rises_to_the_end_and_may_stop_the_work() -> None:
 @pytest.mark.parametrize(
     "settings,sentence",
     [
-        ({"times": []}, "times is a list"),
+        ({"times": []}, "times must be a list"),
         ({"times": [0.0, 0.0]}, "each greater than the one before"),
         ({"times": [0.0, math.inf]}, "finite"),
         ({"tolerance": 0.0}, "tolerance must lie between"),

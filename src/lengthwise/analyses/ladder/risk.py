@@ -85,11 +85,13 @@ class RiskAnalysis(LadderAnalysis):
         together = [result for result in results if result.axis == ALL_AXES] if study.pictures else []
         figures = [figure for one in together for figure in risk_panels(evidence, one, study.encodings)]
         layout = PageLayout(
-            lead=2,
+            lead=1,
             notes=(sentence("risk.note", LEARNED_VALUES),),
             claims=len(said.claims),
             columns=3,
             menus=menu_of(figures, "metric", "risk.menu"),
+            not_learned=said.missed,
+            advice=said.advice,
         )
         claims: list[Claim] = []
         for claim in (*said.claims, *(claim for part in (*learned, *results) for claim in part.claims())):

@@ -233,5 +233,7 @@ def unit_vectors(start: Tensor | np.ndarray) -> Tensor:
 def moments_of(times: Sequence[float] | np.ndarray) -> np.ndarray:
     moments = np.array(times, dtype=np.float64)
     if moments.ndim != 1 or len(moments) == 0 or not np.isfinite(moments).all() or (np.diff(moments) <= 0).any():
-        raise UsageError("times is a list of finite numbers, each greater than the one before; the first is the start")
+        raise UsageError(
+            "times must be a list of finite numbers, each greater than the one before; the first is the start"
+        )
     return moments
