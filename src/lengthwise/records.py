@@ -67,7 +67,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Assumption:
-    """A condition a claim rests on, and whether it was looked at. `values` fill the fields of its sentence."""
+    """A condition that a claim rests on, and whether it was checked. `values` fill the fields of its sentence."""
 
     key: str
     check: Check = "assumed"

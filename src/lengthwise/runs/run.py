@@ -68,7 +68,7 @@ _OF_A_WORKER = ("beat.json", "error.txt")  # what may lie in a folder before its
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """A trained model with its plan, its history and what was measured of it: `records`, by the name of their file."""
+    """A trained model with its plan, its history and its measurements: `records`, by the name of their file."""
 
     folder: Path
     plan: Plan

@@ -22,7 +22,7 @@ class Recipe:
     """How to train.
 
     With a `pool`, several batches are drawn together and sorted by length, for tasks whose items differ in length; a
-    batch then mixes sizes. `form` is how the weights are made from what is trained.
+    batch then mixes sizes. `form` says how the weights are computed from the trained parameters.
     """
 
     steps: int = setting(2000, "training steps")

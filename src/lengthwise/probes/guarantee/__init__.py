@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 @probes.register("guarantee")
 @dataclass(frozen=True)
 class GuaranteeProbe(Probe):
-    """Bounds of what a model loses, from its own training data.
+    """Bounds on a model's loss, from its own training data.
 
     quantiser           how weights are written down, such as kmeans:levels=16; empty: the best of a few
-    aim                 choose it for the bounds of tokens or of documents
-    delta               how likely a bound may fail
+    aim                 choose the quantiser for bounds of tokens or of documents
+    delta               probability that a bound fails
     tokens, documents   size of the training set that the data are a sample of
     sample              number of documents (items) to draw from the data
     limit               number of predicted tokens to read
