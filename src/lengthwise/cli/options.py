@@ -64,7 +64,7 @@ class Parser(argparse.ArgumentParser):
         if message.startswith("unrecognized arguments: "):
             message = self._unknown(next(iter(message.removeprefix("unrecognized arguments: ").split()), ""))
         message = message.removeprefix("argument ").replace(": expected one argument", " needs a value after it")
-        message = re.sub(r"^([\w-]+): (?=is |lies )", r"\1 ", message)  # the types below
+        message = re.sub(r"^([\w-]+): (?=must )", r"\1 ", message)  # the types below
         raise UsageError(message.replace(": not allowed with argument ", " excludes "))
 
     def _unknown(self, wrong: str) -> str:

@@ -264,7 +264,7 @@ def _floating(part: Part) -> Part:
 def _check(model: LimitTransformer) -> None:
     """Known modes, at most two layers, and shapes that fit."""
     if not model.symbols or len(set(model.symbols)) != len(model.symbols):
-        raise UsageError(f"there must be at least one symbol, and all must differ, not {list(model.symbols)}")
+        raise UsageError(f"there must be at least one symbol, all different, not {list(model.symbols)}")
     if not 1 <= len(model.layers) <= 2 or not all(layer.heads for layer in model.layers):
         raise UsageError(
             f"a limit transformer here must have one or two layers, each with a head, not {len(model.layers)}"
