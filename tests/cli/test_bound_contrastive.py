@@ -64,7 +64,7 @@ WRONG = {
     "temperature": (["--positives", "b.npy", "--temperature", "0"], "temperature"),
     "delta": (["--positives", "b.npy", "--delta", "0"], "delta between 0 and 1"),
     "bits": (["--positives", "b.npy", "--bits", "-3"], "0 bits or more"),
-    "tuples": (["--positives", "b.npy", "--tuples", "all"], "--tuples is batches or disjoint"),
+    "tuples": (["--positives", "b.npy", "--tuples", "all"], "--tuples must be batches or disjoint"),
 }
 
 
